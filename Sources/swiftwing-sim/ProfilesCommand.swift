@@ -1,7 +1,6 @@
 import Phone
 import Plan
 import RunDriver
-import SimBase
 
 /// `profiles`: the clients that a scenario may name, what one does value by value, or how two differ.
 enum ProfilesCommand {
@@ -9,7 +8,7 @@ enum ProfilesCommand {
         name: "profiles", usage: "[NAME [NAME]]",
         summary: "Lists the client profiles, prints the values of one, or the differences of two",
         options: [],
-        positionalsMin: 0, positionalsMax: 2, example: "swiftwing-sim profiles contract",
+        positionalsMin: 0, positionalsMax: 2, example: "swiftwing-sim profiles swiftwing-legacy contract",
         run: { try Self.run($0, $1) })
 
     private static func run(_ arguments: Arguments, _ console: Console) throws -> ExitCode {
@@ -19,51 +18,66 @@ enum ProfilesCommand {
             }
             return profile
         }
-        let lines: [String]
-        switch profiles.count {
-        case 0: lines = ProfileTable.all.map(\.name)
-        case 1:
-            lines = TextTable.lines(
-                Self.rows(profiles[0]).map { [$0.key, $0.value] }, indent: 0, columns: console.tableColumns)
-        default: lines = Self.difference(profiles[0], profiles[1], columns: console.tableColumns)
-        }
+        let lines =
+            switch profiles.count {
+            case 0: Self.list(columns: console.tableColumns)
+            case 1: Self.values(profiles[0], columns: console.tableColumns)
+            default: Self.difference(profiles[0], profiles[1], columns: console.tableColumns)
+            }
         console.out(lines.joined(separator: "\n"))
         return .success
     }
 
-    private static func difference(
-        _ left: ClientProfile, _ right: ClientProfile, columns: Int?
-    ) -> [String] {
-        let rows = zip(Self.rows(left), Self.rows(right)).filter { $0.value != $1.value }
-        guard !rows.isEmpty else { return ["\(left.name) and \(right.name) are identical"] }
-        return TextTable.lines(rows.map { [$0.key, $0.value, $1.value] }, indent: 0, columns: columns)
+    private static func list(columns: Int?) -> [String] {
+        let profiles = ProfileTable.all.map { [$0.name, $0.summary, "Docs/contract.md \($0.source)"] }
+        let toggles = ProfileToggle.all.map { [$0.key, $0.title, "Docs/contract.md \($0.source)"] }
+        return TextTable.lines(profiles, indent: 0, columns: columns)
+            + ["", "Toggles, each `on` or `off` in a group of a scenario:"]
+            + TextTable.lines(toggles, indent: 2, columns: columns)
     }
 
-    /// Every value of a profile by its name, taken from the type itself, so that none can be forgotten here.
-    private static func rows(_ profile: ClientProfile) -> [(key: String, value: String)] {
-        Self.rows(of: profile, under: "")
+    private static func values(_ profile: NamedProfile, columns: Int?) -> [String] {
+        let values = profile.profile()
+        let rows = ProfileValue.all.map { [$0.name, $0.text(values), $0.meaning, $0.source] }
+        let toggles = profile.toggles(with: []).map { [$0.key, $0.title, $0.source] }
+        return ["\(profile.name): \(profile.summary) (Docs/contract.md \(profile.source))"]
+            + TextTable.lines(rows, indent: 2, columns: columns)
+            + (toggles.isEmpty ? [] : ["", "Toggles that are on:"])
+            + TextTable.lines(toggles, indent: 2, columns: columns)
     }
 
-    private static func rows(of value: Any, under prefix: String) -> [(key: String, value: String)] {
-        Mirror(reflecting: value).children.flatMap { child -> [(key: String, value: String)] in
-            let key = prefix + Self.words(child.label ?? "")
-            switch child.value {
-            case let flag as Bool: return [(key, flag ? "on" : "off")]
-            case let time as Interval: return [(key, Self.text(time))]
-            case let value where Mirror(reflecting: value).displayStyle == .struct:
-                return Self.rows(of: value, under: key + ".")
-            default: return [(key, String(describing: child.value))]
-            }
+    // MARK: Difference
+
+    /// The values of both, under the toggle that they come from; last, the values that come from none.
+    private static func difference(_ left: NamedProfile, _ right: NamedProfile, columns: Int?) -> [String] {
+        let (ours, theirs) = (left.profile(), right.profile())
+        let (onLeft, onRight) = (left.toggles(with: []), right.toggles(with: []))
+        var unexplained = Self.changed(ours, theirs)
+        var lines: [String] = []
+        for toggle in ProfileToggle.all where onLeft.contains(toggle) != onRight.contains(toggle) {
+            var profile = onLeft.contains(toggle) ? theirs : ours
+            toggle.apply(to: &profile)
+            let values = Self.changed(profile, onLeft.contains(toggle) ? theirs : ours)
+            unexplained.removeAll { value in values.contains { $0.name == value.name } }
+            lines += ["", "\(toggle.key): \(toggle.title) (Docs/contract.md \(toggle.source))"]
+            lines += Self.table(values, ours, theirs, columns: columns)
         }
+        if !unexplained.isEmpty {
+            lines += ["", "Values that no toggle changes:"]
+            lines += Self.table(unexplained, ours, theirs, columns: columns)
+        }
+        guard !lines.isEmpty else { return ["\(left.name) and \(right.name) are identical"] }
+        return ["Values of \(left.name), and of \(right.name):"] + lines
     }
 
-    /// `idleTimeout` as scenarios spell it: `idle-timeout`.
-    private static func words(_ label: String) -> String {
-        label.map { $0.isUppercase ? "-" + $0.lowercased() : String($0) }.joined()
+    private static func changed(_ left: ClientProfile, _ right: ClientProfile) -> [ProfileValue] {
+        ProfileValue.all.filter { $0.text(left) != $0.text(right) }
     }
 
-    private static func text(_ time: Interval) -> String {
-        let milliseconds = time.wholeMilliseconds
-        return milliseconds % 1_000 == 0 ? "\(milliseconds / 1_000)s" : "\(milliseconds)ms"
+    private static func table(
+        _ values: [ProfileValue], _ left: ClientProfile, _ right: ClientProfile, columns: Int?
+    ) -> [String] {
+        TextTable.lines(
+            values.map { [$0.name, $0.text(left), $0.text(right), $0.meaning] }, indent: 2, columns: columns)
     }
 }

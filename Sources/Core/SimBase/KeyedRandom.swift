@@ -34,6 +34,8 @@ public enum DrawDomain: UInt64, Sendable {
     case ties = 28
     /// The line ending of an event stream.
     case lineEnds = 29
+    /// A device id of one scan.
+    case scanIdentity = 30
     case test = 99
 }
 

@@ -1,3 +1,5 @@
+import JSON
+
 /// `data` of a `progress` event (Docs/contract.md section 2.1). Everything but `jobId` may be missing in some
 /// dialect.
 package struct ProgressData: Codable, Hashable, Sendable {
@@ -180,6 +182,14 @@ enum Base64 {
         }
         return isAlphabet ? count / 4 * 3 - padding : nil
     }
+}
+
+/// Members of an event's data that several events have.
+package enum EventMember: String, Sendable {
+    case status, timestamp
+
+    /// The text of the member; nil if the data has none.
+    package func text(in bytes: [UInt8]) -> String? { JSONNode(bytes)?[self.rawValue]?.text }
 }
 
 /// An event as the contract's client reads it.

@@ -162,6 +162,14 @@ extension Metadata {
     }
 }
 
+/// Where a client looks for the books in the body of the results (Docs/contract.md section 5, GAP-2).
+package enum ResultsEnvelope: String, CaseIterable, Hashable, Sendable {
+    /// `data.results`.
+    case data
+    /// `results` at the top level.
+    case topLevel = "top-level"
+}
+
 /// A client's reading of the results of a job.
 package struct ResultsReading: Hashable, Sendable {
     /// Nil if the answer does not say.
@@ -170,8 +178,20 @@ package struct ResultsReading: Hashable, Sendable {
     package var books: [Book]
 
     /// Nil for an answer without books that could be used.
-    package static func read(_ bytes: [UInt8], into notes: inout ContractNotes) -> ResultsReading? {
+    package static func read(
+        _ bytes: [UInt8], _ envelope: ResultsEnvelope, into notes: inout ContractNotes
+    ) -> ResultsReading? {
         guard let body = LeanObject(bytes, into: &notes) else { return nil }
+        switch envelope {
+        case .data: return self.read(body, into: &notes)
+        case .topLevel:
+            return body.books("results", .required, into: &notes).map {
+                ResultsReading(success: nil, jobId: nil, books: $0)
+            }
+        }
+    }
+
+    private static func read(_ body: LeanObject, into notes: inout ContractNotes) -> ResultsReading? {
         let success = body.flag("success", .expected, into: &notes)
         let data = body.object("data", .required, into: &notes)
         let jobId = data?.text("jobId", .expected, into: &notes)

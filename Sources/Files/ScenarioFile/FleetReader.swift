@@ -5,12 +5,13 @@ import SimBase
 
 /// Reads `fleet`.
 struct FleetReader {
-    static let keys = [
+    static let keys = Self.valueKeys + ProfileToggle.all.map(\.key)
+    private static let valueKeys = [
         "devices", "profile", "network", "scans", "arrivals", "spacing", "think", "start", "photos",
         "preprocess", "resume",
         "cleanup", "inline-books", "streams-max", "idle-timeout", "request-timeout",
     ]
-    static let planned = ["after", "itinerary"] + (1...14).map { "gap-\($0)" }
+    static let planned = ["after", "itinerary"] + ProfileTable.plannedToggles
     private static let streamsMax = 100
 
     let findings: Findings
@@ -47,13 +48,15 @@ struct FleetReader {
         }
         guard
             let map = MapReader(
-                entry.value, what: "a group", keys: Self.keys, planned: Self.planned, findings: self.findings)
+                entry.value, what: "a group", keys: Self.valueKeys + self.toggleKeys(of: entry.value),
+                planned: Self.planned, findings: self.findings)
         else { return nil }
         let devices = map.required("devices", example: "40") { text throws(ValueError) in
             try Values.integer(text, 1...ScenarioLimit.devicesMax, what: "the number of devices")
         }
         let load = LoadReader(findings: self.findings).load(of: map)
-        let (profile, idle) = self.profile(map)
+        let toggles = self.toggles(map)
+        let (profile, idle) = self.profile(map, toggles)
         let network = NetworkReader(findings: self.findings).itinerary(map.entry("network")?.value)
         let scans = map.value("scans", default: 1) { text throws(ValueError) in
             try Values.integer(text, 1...ScenarioLimit.scansPerDeviceMax, what: "the number of scans")
@@ -66,14 +69,36 @@ struct FleetReader {
         }
         guard let devices, let load else { return nil }
         return FleetGroup(
-            name: entry.key, devices: devices, profile: profile, idleTimeout: idle, network: network,
-            scansPerDevice: scans, load: load, photos: photos, preprocess: preprocess)
+            name: entry.key, devices: devices, profile: profile, toggles: toggles, idleTimeout: idle,
+            network: network, scansPerDevice: scans, load: load, photos: photos, preprocess: preprocess)
     }
 
     // MARK: Profile
 
-    private func profile(_ map: MapReader) -> (ClientProfile, IdleTimeout) {
-        var profile = map.value("profile", default: .contract) { text throws(ValueError) in
+    /// Every key of a group that is a toggle or looks like one. The latter are reported here, with the list of the toggles.
+    private func toggleKeys(of group: Node) -> [String] {
+        guard case .map(let entries) = group.content else { return [] }
+        return entries.compactMap { entry -> String? in
+            if ProfileToggle(key: entry.key) != nil { return entry.key }
+            guard ProfileToggle.families.contains(where: { entry.key.hasPrefix($0) }),
+                !Self.planned.contains(entry.key)
+            else { return nil }
+            self.findings.add(
+                entry.keyLocation, "unknown toggle \(Findings.quoted(entry.key))",
+                help: Values.choices(entry.key, ProfileToggle.all.map(\.key)))
+            return entry.key
+        }
+    }
+
+    /// The toggles that a group sets, in the order of all toggles.
+    private func toggles(_ map: MapReader) -> [ToggleSetting] {
+        ProfileToggle.all.compactMap { toggle in
+            map.value(toggle.key, Values.boolean).map { ToggleSetting(toggle, isOn: $0) }
+        }
+    }
+
+    private func profile(_ map: MapReader, _ toggles: [ToggleSetting]) -> (ClientProfile, IdleTimeout) {
+        let named = map.value("profile", default: NamedProfile.contract) { text throws(ValueError) in
             guard let profile = ProfileTable.named(text) else {
                 let known = ProfileTable.all.map(\.name)
                 if ProfileTable.planned.contains(text) {
@@ -81,15 +106,16 @@ struct FleetReader {
                         "the profile `\(text)` is not available yet", help: "use \(Values.list(known))")
                 }
                 throw ValueError(
-                    "unknown profile \(Findings.quoted(text))",
-                    help: Values.didYouMean(text, known) ?? "use \(Values.list(known))")
+                    "unknown profile \(Findings.quoted(text))", help: Values.choices(text, known))
             }
             return profile
         }
-        profile.resume = map.value("resume", default: profile.resume, Values.boolean)
-        profile.cleanup = map.value("cleanup", default: profile.cleanup, Values.boolean)
-        profile.inlineBooks = map.value("inline-books", default: profile.inlineBooks, Values.boolean)
-        profile.streamsMax = map.value("streams-max", default: profile.streamsMax) {
+        var profile = named.profile(with: toggles)
+        profile.stream.resumes = map.value("resume", default: profile.stream.resumes, Values.boolean)
+        profile.cleanup.isMade = map.value("cleanup", default: profile.cleanup.isMade, Values.boolean)
+        profile.results.usesInlineBooks = map.value(
+            "inline-books", default: profile.results.usesInlineBooks, Values.boolean)
+        profile.stream.slots = map.value("streams-max", default: profile.stream.slots) {
             text throws(ValueError) in
             try Values.integer(text, 1...Self.streamsMax, what: "the number of streams")
         }
@@ -106,7 +132,7 @@ struct FleetReader {
             return time
         }
         guard case .some(.some(let time)) = idle else { return (profile, .automatic) }
-        profile.idleTimeout = time
+        profile.stream.idleTimeout = time
         return (profile, .fixed)
     }
 

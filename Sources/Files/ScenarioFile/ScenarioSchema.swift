@@ -48,6 +48,13 @@ package enum ScenarioSchema {
     }
 
     static var group: [String: JSONSchema] {
+        let toggles = ProfileToggle.all.map { toggle in
+            (toggle.key, JSONSchema.toggle.described("\(toggle.title) (Docs/contract.md \(toggle.source))"))
+        }
+        return Self.groupValues.merging(toggles) { value, _ in value }
+    }
+
+    private static var groupValues: [String: JSONSchema] {
         [
             "devices": .integer(1...ScenarioLimit.devicesMax).described("number of phones"),
             "profile": .choice(ProfileTable.all.map(\.name)).described("client profile"),

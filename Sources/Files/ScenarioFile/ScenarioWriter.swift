@@ -49,11 +49,15 @@ package enum ScenarioWriter {
             [
                 ("devices", String(group.devices)),
                 ("profile", self.quoted(profile.name)),
-                ("resume", self.text(profile.resume)),
-                ("cleanup", self.text(profile.cleanup)),
-                ("inline-books", self.text(profile.inlineBooks)),
-                ("streams-max", String(profile.streamsMax)),
-                ("idle-timeout", group.idleTimeout == .automatic ? "auto" : Units.text(profile.idleTimeout)),
+            ] + group.toggles.map { ($0.toggle.key, self.text($0.isOn)) } + [
+                ("resume", self.text(profile.stream.resumes)),
+                ("cleanup", self.text(profile.cleanup.isMade)),
+                ("inline-books", self.text(profile.results.usesInlineBooks)),
+                ("streams-max", String(profile.stream.slots)),
+                (
+                    "idle-timeout",
+                    group.idleTimeout == .automatic ? "auto" : Units.text(profile.stream.idleTimeout)
+                ),
                 ("request-timeout", Units.text(profile.requestTimeout)),
                 ("network", self.text(group.network)),
                 ("scans", String(group.scansPerDevice)),

@@ -157,6 +157,12 @@ enum Values {
         return quoted.dropLast().joined(separator: ", ") + " or " + last
     }
 
+    /// The word that was probably meant, and all that there are.
+    static func choices(_ word: String, _ words: [String]) -> String {
+        let all = "use \(self.list(words))"
+        return self.didYouMean(word, words).map { "\($0) \(all)" } ?? all
+    }
+
     static func didYouMean(_ word: String, _ words: [String]) -> String? {
         Spelling.nearest(to: word, among: words).map { "did you mean `\($0)`?" }
     }

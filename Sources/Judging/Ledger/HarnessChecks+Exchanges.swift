@@ -451,9 +451,9 @@ extension HarnessChecks {
         _ operation: Talaria.Operation, _ attempt: UInt32, _ device: DeviceNumber, _ scan: ScanNumber,
         _ phoneIndex: Int
     ) {
-        guard self.server != nil, let index = self.exchangeIndex(operation, scan, attempt, phoneIndex) else {
-            return
-        }
+        guard self.server != nil, !self.deviates(device),
+            let index = self.exchangeIndex(operation, scan, attempt, phoneIndex)
+        else { return }
         let exchange = self.phones[phoneIndex].exchanges[index]
         let isSpoilt = self.hasFired(exchange) { $0 == .resultsTruncated || $0 == .eventGarbled }
         guard exchange.answered != 0, !isSpoilt, !self.isCut(exchange) else { return }
@@ -470,7 +470,7 @@ extension HarnessChecks {
         let isMade = self.hasFired(self.phones[phoneIndex].exchanges[index]) {
             $0 == .eventAdded || $0 == .eventGarbled
         }
-        guard !isMade else { return }
+        guard !isMade, !self.deviates(device) else { return }
         self.errors.add(
             "a stream had the event '\(name)', which no fault sent", device: device, scan: scan,
             at: self.now)

@@ -122,7 +122,8 @@ extension HarnessChecks {
 
     /// All that happened to an upload when it was requested is known.
     mutating func judge(_ upload: QuotaAccount.Upload, _ device: DeviceNumber, _ phoneIndex: Int) {
-        guard self.phones[phoneIndex].quotas.counts(upload.scan) else { return }
+        // Whoever changes its device id is counted as several devices.
+        guard self.phones[phoneIndex].quotas.counts(upload.scan), !self.deviates(device) else { return }
         if upload.status == 429, upload.refusedBy == nil, upload.retryAfter == nil {
             self.errors.add(
                 "an upload was answered with 429, but nothing limited it", device: device,

@@ -165,6 +165,11 @@ struct HarnessChecks: Sendable {
     /// Whether every event that is written to this phone is followed.
     func watches(_ device: DeviceNumber) -> Bool { self.watchesAll || device.raw % Self.watchedShare == 0 }
 
+    /// Whether a phone deviates from the contract on purpose.
+    func deviates(_ device: DeviceNumber) -> Bool {
+        self.settings.fleet.value(of: device, in: self.settings.deviations) ?? false
+    }
+
     // MARK: Time
 
     private mutating func pass(to moment: Instant) {
@@ -178,7 +183,7 @@ struct HarnessChecks: Sendable {
 
     /// Everything of the present instant was seen.
     private mutating func settleInstant() {
-        for effect in self.effects where effect.needsFault {
+        for effect in self.effects where effect.needsFault && !self.deviates(effect.device) {
             self.errors.add(
                 "\(effect.kind.text), but neither a fault nor anything else explains it",
                 device: effect.device,

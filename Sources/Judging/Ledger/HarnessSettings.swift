@@ -21,16 +21,20 @@ package struct HarnessSettings: Hashable, Sendable {
     package var fleet: FleetMap
     /// Phones lose their paths by the ways they take, too.
     package var hasTunnels: Bool
+    /// Whether the phones of a group deviate from the contract on purpose, by the groups of `fleet`; empty if none do. What
+    /// they misread, and what the backend refuses because of how they ask, needs no fault.
+    package var deviations: [Bool]
 
     package init(
         server: Server, faults: [FaultEffect], rules: [FaultRule] = [], fleet: FleetMap,
-        hasTunnels: Bool = false
+        hasTunnels: Bool = false, deviations: [Bool] = []
     ) {
         self.server = server
         self.faults = faults
         self.rules = rules
         self.fleet = fleet
         self.hasTunnels = hasTunnels
+        self.deviations = deviations
     }
 }
 

@@ -11,13 +11,16 @@ struct Answer: Sendable {
     var isTooLarge: Bool
     /// The phone's wall clock in nanoseconds since 1970: a `Retry-After` may be a date.
     var wallNanoseconds: Int64
-    /// The problem in the body of a 4xx or 5xx response; all fields are absent if it has none.
+    /// The problem in the body of a 4xx or 5xx response; all fields are absent if it has none, or if the client reads none.
     let problem: ProblemReading
     /// The deviations from the contract, as far as the response has been read.
     var notes = ContractNotes()
 
     /// `isCut`: the rest of the body was lost on its way, which is nobody's deviation.
-    init(head: ReplyHead, body: [UInt8], isTooLarge: Bool, isCut: Bool, wallNanoseconds: Int64) {
+    init(
+        head: ReplyHead, body: [UInt8], isTooLarge: Bool, isCut: Bool, problems: ProblemReadingPolicy,
+        wallNanoseconds: Int64
+    ) {
         self.head = head
         self.body = body
         self.isTooLarge = isTooLarge
@@ -26,7 +29,7 @@ struct Answer: Sendable {
             self.notes.add(
                 "header Retry-After", expected: "seconds or a date", seen: "another text", excerpt: text)
         }
-        guard (400...599).contains(head.status), !isTooLarge else {
+        guard (400...599).contains(head.status), !isTooLarge, problems == .decoded else {
             self.problem = ProblemReading()
             return
         }

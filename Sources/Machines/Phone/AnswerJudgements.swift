@@ -21,9 +21,11 @@ enum JobEnd: Hashable, Sendable {
     /// about the job. Any 401 means that the token is no longer valid for the job; 404 and 410 mean that the
     /// job no longer exists. Another 4xx is about the request itself, and a new job would be requested in the
     /// same way.
-    init?(status: Int) {
+    init?(status: Int, _ policy: TokenPolicy) {
         switch status {
-        case 401: self = .tokenExpired
+        case 401:
+            guard policy.expiry == .uploadsAgain else { return nil }
+            self = .tokenExpired
         case 404, 410: self = .gone
         default: return nil
         }
@@ -37,8 +39,8 @@ enum StreamJudgement: Hashable, Sendable {
     /// A 4xx that the contract does not name for a stream: tried again a named number of times.
     case refused
 
-    static func judge(_ answer: inout Answer) -> StreamJudgement {
-        if let end = JobEnd(status: answer.head.status) { return .jobEnded(end) }
+    static func judge(_ answer: inout Answer, _ token: TokenPolicy) -> StreamJudgement {
+        if let end = JobEnd(status: answer.head.status, token) { return .jobEnded(end) }
         switch answer.head.status {
         case 200:
             if answer.head.isEncoded {
@@ -67,13 +69,16 @@ enum ResultsJudgement: Hashable, Sendable {
     /// A response without results: retried a limited number of times.
     case bad(BadAnswer)
 
-    static func judge(_ answer: inout Answer, jobId: String) -> ResultsJudgement {
-        if let end = JobEnd(status: answer.head.status) { return .jobEnded(end) }
+    static func judge(
+        _ answer: inout Answer, jobId: String, _ profile: ClientProfile
+    ) -> ResultsJudgement {
+        if let end = JobEnd(status: answer.head.status, profile.token) { return .jobEnded(end) }
         switch answer.head.status {
         case 200:
-            guard let body = answer.read(ResultsReading.read, bytesMax: AppLimits.resultsBytesMax) else {
-                return .bad(answer.badness)
-            }
+            let envelope = profile.results.envelope
+            let reading = answer.read(
+                { ResultsReading.read($0, envelope, into: &$1) }, bytesMax: AppLimits.resultsBytesMax)
+            guard let body = reading else { return .bad(answer.badness) }
             guard body.success != false else {
                 answer.notes.add("success", expected: "true", seen: "false", isDecisive: true)
                 return .bad(.notSuccess)
@@ -91,7 +96,10 @@ enum ResultsJudgement: Hashable, Sendable {
                     seen: "more of them", excerpt: "\(body.books.count)", isDecisive: true)
                 return .bad(.tooLarge)
             }
-            return .books(body.books)
+            guard let books = profile.understood(body.books, into: &answer.notes) else {
+                return .bad(.undecodable)
+            }
+            return .books(books)
         case 408, 429, 500...599: return .again(after: answer.serverWait)
         default:
             answer.note(.unexpectedStatus)

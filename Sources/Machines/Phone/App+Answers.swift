@@ -134,6 +134,7 @@ extension App {
         guard let head = exchange.head else { preconditionFailure("an answer without a head") }
         let answer = Answer(
             head: head, body: body, isTooLarge: isTooLarge, isCut: isCut,
+            problems: self.profile.upload.problems,
             wallNanoseconds: self.wallNanoseconds(at: now))
         switch exchange.purpose {
         case .upload: self.uploadAnswered(exchange, answer, at: now, into: &effects)
@@ -183,7 +184,7 @@ extension App {
             self.requestFailed(exchange, .timedOut, at: now, into: &effects)
         }
         let silent = self.active.indices.filter { index in
-            self.active[index].stage.lastByteAt.map { now - $0 >= self.profile.idleTimeout } ?? false
+            self.active[index].stage.lastByteAt.map { now - $0 >= self.profile.stream.idleTimeout } ?? false
         }
         for scan in silent.map({ self.active[$0].number }) {
             self.abort(activeScan: scan, into: &effects)
@@ -192,7 +193,7 @@ extension App {
     }
 
     /// Returns the phone's own wall clock.
-    private func wallNanoseconds(at now: Instant) -> Int64 {
+    func wallNanoseconds(at now: Instant) -> Int64 {
         // Wrapping: a clock may be set to any time, and nothing but a wait is made of it.
         self.wallClockAtZero &* 1_000_000 &+ now.nanoseconds &+ self.wallClockAhead.nanoseconds
     }

@@ -17,7 +17,7 @@ extension App {
         _ index: Int, attempt: UInt32?, at now: Instant, into effects: inout [PhoneEffect]
     ) {
         let scan = self.active[index].number
-        if self.profile.cleanup, let job = self.active[index].scan.record.job,
+        if self.profile.cleanup.isMade, let job = self.active[index].scan.record.job,
             !self.isLeftToAnother(job, of: scan, at: now, into: &effects)
         {
             self.cleanups.append(
@@ -32,7 +32,8 @@ extension App {
     mutating func discard(
         _ job: DurableJob, of scan: ScanNumber, at now: Instant, into effects: inout [PhoneEffect]
     ) {
-        guard self.profile.cleanup, !self.isLeftToAnother(job, of: scan, at: now, into: &effects) else {
+        guard self.profile.cleanup.isMade, !self.isLeftToAnother(job, of: scan, at: now, into: &effects)
+        else {
             return
         }
         self.cleanups.append(

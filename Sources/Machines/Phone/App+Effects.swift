@@ -77,7 +77,9 @@ extension App {
         self.exchanges.append(exchange)
         var headers: [HeaderField] = []
         headers.reserveCapacity(plan.headers.count + 4)
-        headers.append(HeaderField(HeaderName.deviceID, self.identity.text))
+        if let identity = self.identity(for: exchange.operation, plan.scan) {
+            headers.append(HeaderField(HeaderName.deviceID, identity.text))
+        }
         headers += plan.headers
         if let token = plan.job?.authToken {
             headers.append(HeaderField(HeaderName.authorization, "Bearer \(token)"))
@@ -99,6 +101,23 @@ extension App {
                         id: exchange.id, operation: exchange.operation, scan: plan.scan,
                         attempt: plan.attempt,
                         method: plan.method, target: plan.target, headers: headers, body: plan.body))))
+    }
+
+    /// The device id that a request carries.
+    private func identity(for operation: Operation, _ scan: ScanNumber) -> DeviceIdentity? {
+        let source =
+            switch operation {
+            case .upload: self.profile.identity.upload
+            case .stream: self.profile.identity.stream
+            case .results: self.profile.identity.results
+            case .cleanup, .status, .cancel: self.profile.identity.cleanup
+            }
+        return switch source {
+        case .persistent: self.identity
+        case .perScan: .draw(self.random, self.number, scan, ofService: false)
+        case .perService: .draw(self.random, self.number, scan, ofService: true)
+        case .absent: nil
+        }
     }
 
     /// The request that a scan is waiting for, if there is one.

@@ -45,8 +45,14 @@ extension App {
     ) -> Bool {
         let scan = self.active[index].number
         var notes = ContractNotes()
-        let reading = JobEvent(name: event.type, bytes: event.bytes, into: &notes)
+        let reading = self.profile.events.understood(
+            JobEvent(name: event.type, bytes: event.bytes, into: &notes), event.bytes, into: &notes)
         if case .ping = reading {
+            if !notes.isEmpty { self.observe(notes, of: scan, .stream, "ping", at: now, into: &effects) }
+            guard self.profile.events.ping == .understood else {
+                self.misread(.ping, event, index, exchange: exchange, at: now, into: &effects)
+                return true
+            }
             let gap = self.active[index].stage.update { $1.pinged(at: now) }
             let id = event.idToResumeFrom
             self.observe(.ping(id: id, gap: gap), of: scan, at: now, into: &effects)
@@ -60,7 +66,7 @@ extension App {
             let novelty = stream.remembered.record(event)
             return (transit, novelty, novelty == .repeated ? nil : connection.takeFirstEvent(at: now))
         }
-        guard novelty != .repeated else { return false }
+        guard novelty != .repeated, !self.isStale(event, index) else { return false }
         Self.note(reading, of: self.active[index].jobID, into: &notes)
         if !notes.isEmpty {
             let part = reading.kind?.rawValue ?? "event"
@@ -74,6 +80,9 @@ extension App {
         switch reading {
         case .ping:
             return false
+        case .enrichmentDegraded where self.profile.events.enrichmentDegraded == .fails:
+            self.misread(.enrichmentDegraded, event, index, exchange: exchange, at: now, into: &effects)
+            return true
         case .progress, .enrichmentDegraded, .segmented, .bookProgress:
             if case .segmented(let segmented) = reading {
                 self.preview = Preview(scan: scan, imageBytes: segmented.imageBytes)
@@ -102,6 +111,29 @@ extension App {
             self.ended(reading, index, exchange: exchange, at: now, into: &effects)
             return true
         }
+    }
+
+    /// Whether the client takes the event for an old one by its time.
+    private mutating func isStale(_ event: SSEEvent, _ index: Int) -> Bool {
+        guard self.profile.events.order == .byTimestamp else { return false }
+        let openedAt = self.active[index].stage.update { $1.openedAt }
+        return self.profile.events.isStale(
+            event.bytes, openedAtUnixMilliseconds: self.wallNanoseconds(at: openedAt) / 1_000_000)
+    }
+
+    /// The client's parser fails at an event, and the client shows the failure as a final error of the job, which it deletes.
+    private mutating func misread(
+        _ kind: EventKind, _ event: SSEEvent, _ index: Int, exchange: Int, at now: Instant,
+        into effects: inout [PhoneEffect]
+    ) {
+        let (scan, job) = (self.active[index].number, self.active[index].jobID)
+        self.observe(
+            .eventIgnored(job: job, id: event.idToResumeFrom, name: kind.rawValue, malformed: true), of: scan,
+            at: now, into: &effects)
+        self.drain(index, exchange: exchange, at: now)
+        self.refuse(
+            scan, code: AppLimits.unreadableEventCode, cause: .event(job: job, retryable: nil), at: now,
+            into: &effects)
     }
 
     /// Notes what only the phone knows to be odd.
@@ -255,7 +287,8 @@ extension App {
         self.active[index].scan.record.job = nil
         self.active[index].scan.record.retryableErrors += 1
         let retry = UploadRetry.retryableError(
-            errors: self.active[index].scan.record.retryableErrors, delay: self.profile.retryableErrorDelay)
+            errors: self.active[index].scan.record.retryableErrors, max: self.profile.events.errorRetriesMax,
+            delay: self.profile.events.errorRetryDelay)
         self.active[index].scan.record.uploadDueUnixNs =
             retry.isAutomatic ? self.unixNanoseconds(at: now + retry.atLeast) : nil
         self.uploadAgain(scan, retry, at: now, into: &effects)

@@ -52,7 +52,7 @@ extension App {
             index, isSuperseded: false, resultsToo: self.active[index].stage.resultsFailures > 0, at: now,
             into: &effects)
         // A job that cannot be deleted now is kept: the next launch, or the return, continues with it.
-        let isDiscarded = self.pathAvailable && self.profile.cleanup
+        let isDiscarded = self.pathAvailable && self.profile.cleanup.isMade
         if isDiscarded {
             self.active[index].scan.record.job = nil
             // The upload that had succeeded is over; the next is due when the app is opened.

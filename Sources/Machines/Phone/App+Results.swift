@@ -10,7 +10,12 @@ extension App {
         _ reading: CompletedReading?, _ index: Int, at now: Instant, into effects: inout [PhoneEffect]
     ) {
         let job = self.active[index].job
-        let inline = reading?.inline ?? .undecodable
+        var unread = ContractNotes()
+        let inline = reading.map { self.profile.understood($0.inline, into: &unread) } ?? .undecodable
+        if !unread.isEmpty {
+            self.observe(
+                unread, of: self.active[index].number, .stream, "completed", at: now, into: &effects)
+        }
         self.observe(
             .terminalApplied(job: job.jobId, kind: .completed, inline: Self.name(inline)),
             of: self.active[index].number, at: now, into: &effects)
@@ -26,10 +31,14 @@ extension App {
             self.observe(
                 notes, of: self.active[index].number, .stream, "completed", at: now, into: &effects)
         }
-        if self.profile.inlineBooks, isOurs, case .books(let books) = inline,
+        if self.profile.results.usesInlineBooks, isOurs, case .books(let books) = inline,
             books.count <= AppLimits.booksPerScanMax
         {
             self.file(books, detected: detected, index, at: now, into: &effects)
+            return
+        }
+        guard self.profile.results.isFallback else {
+            self.file([], detected: detected, index, at: now, into: &effects)
             return
         }
         let fetch = ActiveScan.ResultsFetch(target: self.resultsTarget(named, job), booksDetected: detected)
@@ -38,11 +47,12 @@ extension App {
     }
 
     /// The address of the results: the one that the event names, as long as it is a path or lies where the stream lies;
-    /// else the contract's. `format` is requested exactly once.
+    /// else the contract's. `format` is requested exactly once, by a client that requests it.
     private func resultsTarget(_ named: String?, _ job: DurableJob) -> String {
         var target = Endpoint.results(jobId: job.jobId).path
         if let named, self.isUsable(named, job) { target = named }
-        let format = "format=\(self.profile.resultsFormat)"
+        guard let value = self.profile.results.format else { return target }
+        let format = "format=\(value)"
         guard let mark = target.utf8.firstIndex(of: UInt8(ascii: "?")) else { return "\(target)?\(format)" }
         let query = target[target.index(after: mark)...]
         if query.split(separator: "&").contains(where: { $0 == format }) { return target }
@@ -78,7 +88,7 @@ extension App {
         }
         let job = self.active[index].job.jobId
         var answer = answer
-        let judgement = ResultsJudgement.judge(&answer, jobId: job)
+        let judgement = ResultsJudgement.judge(&answer, jobId: job, self.profile)
         self.observe(answer, exchange, at: now, into: &effects)
         switch judgement {
         case .books(let books):
@@ -166,7 +176,7 @@ extension App {
         _ outcome: ActiveScan.Outcome, _ index: Int, into effects: inout [PhoneEffect]
     ) {
         var attempt: UInt32?
-        if self.profile.cleanup, self.active[index].scan.record.job != nil {
+        if self.profile.cleanup.isMade, self.active[index].scan.record.job != nil {
             attempt = self.active[index].scan.nextAttempt(.cleanup)
         }
         let writeID = self.store(.put(self.active[index].scan.record), into: &effects)

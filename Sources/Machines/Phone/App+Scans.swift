@@ -130,7 +130,7 @@ extension App {
         while let index = self.queue.nextDecided(self.conditions(at: now)) {
             self.startFinishing(self.queue.remove(at: index).scan, at: now, into: &effects)
         }
-        while self.slotsTaken < self.profile.streamsMax,
+        while self.slotsTaken < self.profile.stream.slots,
             let index = self.queue.next(self.conditions(at: now))
         {
             let scan = self.queue.remove(at: index).scan

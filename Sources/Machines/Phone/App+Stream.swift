@@ -40,9 +40,9 @@ extension App {
             RequestPlan(
                 purpose: .stream, scan: self.active[index].number, attempt: attempt, method: "GET",
                 target: job.sseUrl, job: job, headers: [HeaderField("Accept", "text/event-stream")],
-                lastEventID: self.profile.resume && !job.lastEventID.isEmpty ? job.lastEventID : nil,
+                lastEventID: self.profile.stream.resumes && !job.lastEventID.isEmpty ? job.lastEventID : nil,
                 body: .none,
-                timeout: self.profile.connectTimeout),
+                timeout: self.profile.stream.connectTimeout),
             at: now, into: &effects)
     }
 
@@ -72,7 +72,7 @@ extension App {
         _ exchange: Exchange, _ answer: Answer, at now: Instant, into effects: inout [PhoneEffect]
     ) {
         var answer = answer
-        let judgement = StreamJudgement.judge(&answer)
+        let judgement = StreamJudgement.judge(&answer, self.profile.token)
         self.observe(answer, exchange, at: now, into: &effects)
         switch judgement {
         case .jobEnded(let end):
@@ -166,7 +166,7 @@ extension App {
         guard let index = self.activeIndex(scan) else { preconditionFailure("a job without a scan") }
         let job = self.active[index].job.jobId
         let retry = UploadRetry.jobEnded(
-            end, before: self.active[index].scan.record.tokenExpiries, max: self.profile.tokenExpiriesMax)
+            end, before: self.active[index].scan.record.tokenExpiries, max: self.profile.token.uploadsMax)
         let wasFetching = if case .fetching = self.active[index].stage { true } else { false }
         self.giveUpEpisodes(
             index, isSuperseded: retry.isAutomatic, resultsToo: wasFetching, at: now, into: &effects)

@@ -24,7 +24,8 @@ extension App {
             RequestPlan(
                 purpose: .upload, scan: scan.number, attempt: attempt, method: "POST",
                 target: Endpoint.upload.path,
-                job: nil, headers: [HeaderField("User-Agent", self.profile.userAgent)], lastEventID: nil,
+                job: nil, headers: [HeaderField("User-Agent", self.profile.upload.userAgent)],
+                lastEventID: nil,
                 body: .photo(scan.number), timeout: self.profile.requestTimeout + transfer),
             at: now, into: &effects)
     }
@@ -39,7 +40,7 @@ extension App {
         case .accepted(let job):
             self.accepted(exchange, job, at: now, into: &effects)
         case .limited(let asked):
-            let wait = asked ?? self.profile.rateLimitDefault
+            let wait = asked ?? self.profile.waits.rateLimitDefault
             self.gate.limited(for: wait, at: now)
             self.observe(.rateLimited(.upload, retryAfter: wait), of: exchange.scan, at: now, into: &effects)
             self.uploadAgain(exchange.scan, .limited(for: wait), at: now, into: &effects)

@@ -84,7 +84,7 @@ package struct App: Sendable {
         clockZero: Int64, wallClockAtZero: Int64
     ) {
         precondition(run != 0, "a trace id must not be zero")
-        precondition(profile.streamsMax > 0, "a phone without a slot never uploads")
+        precondition(profile.stream.slots > 0, "a phone without a slot never uploads")
         self.number = number
         self.identity = identity
         self.profile = profile
@@ -182,7 +182,8 @@ package struct App: Sendable {
         for index in self.exchanges.indices { consider(self.exchanges[index].deadline) }
         for index in self.active.indices {
             switch self.active[index].stage {
-            case .streaming(_, let connection): consider(connection.lastByteAt + self.profile.idleTimeout)
+            case .streaming(_, let connection):
+                consider(connection.lastByteAt + self.profile.stream.idleTimeout)
             case .disconnected(_, _, let pause), .unfetched(_, let pause):
                 if self.pathAvailable { consider(pause.end) }
             case .uploading, .recording, .opening, .fetching, .filing, .cleaning:
@@ -197,7 +198,7 @@ package struct App: Sendable {
             for index in self.cleanups.indices { consider(self.cleanups[index].dueAt) }
         }
         if self.phase == .running {
-            let hasSlot = self.slotsTaken < self.profile.streamsMax
+            let hasSlot = self.slotsTaken < self.profile.stream.slots
             consider(self.queue.nextReady(self.conditions(at: now), hasSlot: hasSlot))
         }
         return earliest

@@ -12,6 +12,8 @@ package enum AppLimits {
     package static let backgroundTime = Interval.seconds(5)
     /// Shown when the photo itself cannot be used.
     package static let photoUnusableCode = "PHOTO_UNUSABLE"
+    /// Shown by a client that takes an event it cannot read for a final error.
+    package static let unreadableEventCode = "UNREADABLE_EVENT"
     /// Photos of waiting scans that are prepared before their turn; those after them wait as they were taken.
     package static let photosAheadMax = 10
     /// Scans that keep their prepared photo while they serve a backoff; those beyond it have theirs prepared again.
@@ -31,9 +33,6 @@ package enum AppLimits {
     /// Events of one job that are known again when a server replays them.
     package static let rememberedEventsMax = 1_024
 
-    /// Uploads that a retryable stream error may cause by itself (Docs/contract.md section 5, "ONE automatic
-    /// retry").
-    package static let automaticRetriesMax = 1
     /// Requests that one DELETE may take; then the job is abandoned to its expiry.
     package static let cleanupRequestsMax = 8
     /// DELETEs of one phone that are under way at once.

@@ -8,8 +8,25 @@ package struct DeviceIdentity: Hashable, Sendable {
     package static func draw(
         _ random: KeyedRandom, _ device: DeviceNumber, installation: UInt64 = 0
     ) -> DeviceIdentity {
-        let high = random.draw(.deviceIdentity, UInt64(device.raw), 0, installation)
-        let low = random.draw(.deviceIdentity, UInt64(device.raw), 1, installation)
+        DeviceIdentity(
+            high: random.draw(.deviceIdentity, UInt64(device.raw), 0, installation),
+            low: random.draw(.deviceIdentity, UInt64(device.raw), 1, installation))
+    }
+
+    /// The identity of one scan, of a client that does not keep its own. `ofService`: that of the object that a client
+    /// creates beside it.
+    static func draw(
+        _ random: KeyedRandom, _ device: DeviceNumber, _ scan: ScanNumber, ofService: Bool
+    ) -> DeviceIdentity {
+        func half(_ index: UInt64) -> UInt64 {
+            random.draw(
+                .scanIdentity, UInt64(device.raw), UInt64(scan.raw), index + (ofService ? 2 : 0))
+        }
+        return DeviceIdentity(high: half(0), low: half(1))
+    }
+
+    /// Sets version and variant in 128 random bits (RFC 9562 section 5.4).
+    private init(high: UInt64, low: UInt64) {
         let versioned = high & 0xFFFF_FFFF_FFFF_0FFF | 0x4000
         let variant = low & 0x3FFF_FFFF_FFFF_FFFF | 0x8000_0000_0000_0000
         let digits = Array(
@@ -20,7 +37,7 @@ package struct DeviceIdentity: Hashable, Sendable {
             if [8, 12, 16, 20].contains(index) { text.append(UInt8(ascii: "-")) }
             text.append(digit >= UInt8(ascii: "a") ? digit - 32 : digit)
         }
-        return DeviceIdentity(unchecked: String(decoding: text, as: UTF8.self))
+        self.text = String(decoding: text, as: UTF8.self)
     }
 
     /// An identity from a state folder; nil unless it is the text of a version 4 UUID. Lowercase is raised.
@@ -40,9 +57,5 @@ package struct DeviceIdentity: Hashable, Sendable {
             }
         }
         self.text = String(decoding: bytes, as: UTF8.self)
-    }
-
-    private init(unchecked text: String) {
-        self.text = text
     }
 }

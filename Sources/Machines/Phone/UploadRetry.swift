@@ -54,9 +54,9 @@ struct UploadRetry: Hashable, Sendable {
         Self(cause: end.waitingCause, wait: before < max ? .none : .nextLaunch, atLeast: .zero)
     }
 
-    /// An `error` event that is not final: once again by itself, then with the next path. `errors` counts this one.
-    static func retryableError(errors: Int, delay: Interval) -> Self {
-        let isAutomatic = errors <= AppLimits.automaticRetriesMax
+    /// An `error` event that is not final: as often as the profile allows by itself, then with the next path. `errors` counts this one.
+    static func retryableError(errors: Int, max: Int, delay: Interval) -> Self {
+        let isAutomatic = errors <= max
         return Self(
             cause: .retryableError, wait: isAutomatic ? .none : .nextPath,
             atLeast: isAutomatic ? delay : .zero)

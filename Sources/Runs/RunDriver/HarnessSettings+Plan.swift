@@ -20,7 +20,8 @@ extension HarnessSettings {
             server: hasBackendView ? .simulated(simulated) : .gateway,
             faults: faults.indices.map { FaultEffect(faults[$0], behind: faults[..<$0]) },
             rules: faults.map { FaultRule($0, fleet) }, fleet: fleet,
-            hasTunnels: plan.groups.contains { !$0.spec.network.tunnels.isEmpty })
+            hasTunnels: plan.groups.contains { !$0.spec.network.tunnels.isEmpty },
+            deviations: plan.groups.map { $0.spec.deviates })
     }
 }
 

@@ -34,7 +34,7 @@ extension LedgerSettings {
             hasBackendView: hasBackendView, slotsMax: standard.slotsMax,
             clockTolerance: standard.clockTolerance,
             examplesMax: standard.examplesMax, fleet: FleetMap(plan),
-            profiles: plan.groups.map { _ in .contract },
+            profiles: plan.groups.map { ProfileExpectation($0.spec) },
             faultsOffPath: indexes { $0.has(.sparesPath) }, faultsThatRefuse: indexes { $0.refusesScans },
             faultsThatCut: indexes { $0.cutting != nil },
             faultsThatGarble: indexes { $0.has(.garblesEvents) },
@@ -55,9 +55,13 @@ extension SimulationInvariantSettings {
             backoffBase: ClientProfile.contract.backoff.base,
             backoffCap: ClientProfile.contract.backoff.cap,
             retryField: scenario.server.backend.retryField,
-            idleTimeouts: groups.map(\.profile.idleTimeout), streamsMax: groups.map(\.profile.streamsMax))
+            idleTimeouts: groups.map(\.profile.stream.idleTimeout),
+            streamsMax: groups.map(\.profile.stream.slots))
         self.requestTimeouts = groups.map(\.profile.requestTimeout)
-        self.resultsFormats = groups.map(\.profile.resultsFormat)
+        // A client that requests none is held to the contract's.
+        self.resultsFormats = groups.map {
+            $0.profile.results.format ?? ClientProfile.contract.results.format ?? "lite"
+        }
         self.faultsThatRound = scenario.faults.indices.filter { scenario.faults[$0].kind.roundsWaits }
     }
 }

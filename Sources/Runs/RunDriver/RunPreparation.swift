@@ -112,7 +112,7 @@ package struct RunPreparation {
 
     /// The longest that any group's phones wait for a connection: one pool serves them all.
     private static func patience(_ plan: RunPlan) -> Interval {
-        plan.groups.map(\.profile.connectTimeout).max() ?? .seconds(10)
+        plan.groups.map(\.profile.stream.connectTimeout).max() ?? .seconds(10)
     }
 
     /// More connections than this from one address to one other, and the kernel searches long for free ports.

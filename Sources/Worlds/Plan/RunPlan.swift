@@ -60,18 +60,20 @@ package struct RunPlan: Sendable {
         let idleTimeout =
             target == .embedded
             ? scenario.server.ping * Self.idlePings.halves / Self.idlePings.of
-            : ClientProfile.contract.idleTimeout
+            : ClientProfile.contract.stream.idleTimeout
         self.idleTimeout = idleTimeout
         var groups: [PlannedGroup] = []
         var first: UInt32 = 0
         for group in scenario.groups {
             var profile = group.profile
-            if target == .embedded, group.idleTimeout == .automatic { profile.idleTimeout = idleTimeout }
+            if target == .embedded, group.idleTimeout == .automatic {
+                profile.stream.idleTimeout = idleTimeout
+            }
             groups.append(PlannedGroup(spec: group, first: DeviceNumber(first), profile: profile))
             first += UInt32(group.devices)
         }
         self.groups = groups
-        self.idleTimeoutMin = groups.reduce(idleTimeout) { min($0, $1.profile.idleTimeout) }
+        self.idleTimeoutMin = groups.reduce(idleTimeout) { min($0, $1.profile.stream.idleTimeout) }
     }
 
     /// The group of a phone; the number must be one of the fleet's.

@@ -82,8 +82,11 @@ package enum ScenarioLimit {
 package struct FleetGroup: Hashable, Sendable {
     package var name: String
     package var devices: Int
-    /// The behavior of the phones. Its `idleTimeout` counts only if `idleTimeout` of the group is `.fixed`.
+    /// The behavior of the phones: the named profile with `toggles` and the values that the scenario sets. Its
+    /// `stream.idleTimeout` counts only if `idleTimeout` of the group is `.fixed`.
     package var profile: ClientProfile
+    /// The toggles that the scenario sets.
+    package var toggles: [ToggleSetting]
     package var idleTimeout: IdleTimeout
     package var network: Itinerary
     package var scansPerDevice: Int
@@ -92,18 +95,27 @@ package struct FleetGroup: Hashable, Sendable {
     package var preprocess: Preprocessing
 
     package init(
-        name: String, devices: Int, profile: ClientProfile, idleTimeout: IdleTimeout, network: Itinerary,
-        scansPerDevice: Int, load: LoadModel, photos: PhotoSource, preprocess: Preprocessing
+        name: String, devices: Int, profile: ClientProfile, toggles: [ToggleSetting] = [],
+        idleTimeout: IdleTimeout, network: Itinerary, scansPerDevice: Int, load: LoadModel,
+        photos: PhotoSource, preprocess: Preprocessing
     ) {
         self.name = name
         self.devices = devices
         self.profile = profile
+        self.toggles = toggles
         self.idleTimeout = idleTimeout
         self.network = network
         self.scansPerDevice = scansPerDevice
         self.load = load
         self.photos = photos
         self.preprocess = preprocess
+    }
+}
+
+extension FleetGroup {
+    /// Whether its phones are other clients than the contract's.
+    package var deviates: Bool {
+        self.profile.name != ClientProfile.contract.name || self.toggles.contains(where: \.isOn)
     }
 }
 

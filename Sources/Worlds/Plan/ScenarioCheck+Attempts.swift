@@ -68,11 +68,11 @@ extension ScenarioCheck {
         let returns = self.returns(scenario, group)
         return [
             self.obstacle(
-                endings, max: group.profile.tokenExpiriesMax,
-                "a scan is uploaded again \(group.profile.tokenExpiriesMax) times, then it waits for the next launch"
+                endings, max: group.profile.token.uploadsMax,
+                "a scan is uploaded again \(group.profile.token.uploadsMax) times, then it waits for the next launch"
             ),
             self.obstacle(
-                errors, max: AppLimits.automaticRetriesMax + returns,
+                errors, max: group.profile.events.errorRetriesMax + returns,
                 "a scan is retried once, then it waits for the next launch or the next connection"
             ),
             self.obstacle(
@@ -201,7 +201,8 @@ extension FaultSpec {
         switch self.kind {
         case .httpError(let fault):
             switch fault.status {
-            case 429: return fault.retryAfter ?? (self.target == .upload ? profile.rateLimitDefault : .zero)
+            case 429:
+                return fault.retryAfter ?? (self.target == .upload ? profile.waits.rateLimitDefault : .zero)
             case 408, 500...599: return fault.retryAfter ?? .zero
             case 401, 404, 410: return self.target == .upload ? fault.retryAfter ?? .zero : nil
             default: return nil

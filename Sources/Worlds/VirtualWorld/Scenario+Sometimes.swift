@@ -14,7 +14,7 @@ extension Scenario {
         func expect(_ moments: CoverageGoal...) {
             expected += moments.filter { !expected.contains($0) }
         }
-        let resumes = self.groups.contains { $0.profile.resume }
+        let resumes = self.groups.contains { $0.profile.stream.resumes }
         for fault in self.faults where fault.chance >= .percent(5) {
             switch (fault.kind, fault.target) {
             case (.rateLimit, _): expect(.limited, .uploadRepeated)
@@ -63,7 +63,7 @@ extension Scenario {
         case .afterStep(.book), .afterStep(.lastBook): [.relaunched, .bookRecognized]
         case .afterStep(.completed):
             // With nothing but that DELETE to do, an app has left no scan.
-            self.groups.contains { $0.profile.cleanup } ? [.cleanupRepeated] : []
+            self.groups.contains { $0.profile.cleanup.isMade } ? [.cleanupRepeated] : []
         case .atOnce, .afterTime, .afterEvents, .afterBytes, .afterRecords: [.relaunched]
         }
     }

@@ -101,7 +101,7 @@ import Testing
     private func results(_ data: String, _ rest: String = "") -> (ResultsReading?, [ContractNotes.Note]) {
         var notes = ContractNotes()
         let text = #"{"success":true,"data":{\#(data)}\#(rest)}"#
-        return (ResultsReading.read(Array(text.utf8), into: &notes), notes.notes)
+        return (ResultsReading.read(Array(text.utf8), .data, into: &notes), notes.notes)
     }
 
     private static let job = #""jobId":"j","status":"completed","#

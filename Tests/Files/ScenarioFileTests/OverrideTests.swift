@@ -16,7 +16,7 @@ struct OverrideTests {
                 "faults.reset-1.chance=25%", "faults.books.as=\"null\"", "slo.scans.lost=count == 0",
                 "fleet.phones.photos={paint: 3}", "seed=8",
             ])
-        #expect(scenario.groups[0].profile.resume == false)
+        #expect(scenario.groups[0].profile.stream.resumes == false)
         #expect(scenario.groups[0].devices == 80)
         #expect(scenario.groups[0].photos == .painted(3, size: nil))
         #expect(scenario.seed == 8, "the later wins")

@@ -54,11 +54,11 @@ struct ScenarioReaderTests {
             """
         ).groups.first
         var profile = ClientProfile.contract
-        profile.resume = false
-        profile.cleanup = false
-        profile.inlineBooks = false
-        profile.streamsMax = 2
-        profile.idleTimeout = .seconds(90)
+        profile.stream.resumes = false
+        profile.cleanup.isMade = false
+        profile.results.usesInlineBooks = false
+        profile.stream.slots = 2
+        profile.stream.idleTimeout = .seconds(90)
         let link = LinkProfile(
             up: LinkDirection(delay: .milliseconds(65), bitsPerSecond: 1_500_000),
             down: LinkDirection(delay: .zero, bitsPerSecond: nil))
@@ -69,6 +69,33 @@ struct ScenarioReaderTests {
                     network: .always(NamedLink(name: "custom", profile: link)), scansPerDevice: 4,
                     load: .open(.constant(ArrivalRate(arrivals: 5, per: .minutes(2))), .burst(3)),
                     photos: .painted(8, size: nil), preprocess: .each))
+    }
+
+    @Test func `toggles change a profile, and its values may be set beside them`() throws {
+        let group = try value(
+            "fleet.phones", "{devices: 2, arrivals: 1/s, gap-5: on, gap-8: on, gap-10: off, streams-max: 2}"
+        ).groups[0]
+        var profile = ClientProfile.contract
+        profile.stream.resumes = false
+        profile.results.format = nil
+        profile.stream.slots = 2
+        #expect(group.profile == profile)
+        #expect(
+            group.toggles == [
+                ToggleSetting(.gap(.lastEventID), isOn: true),
+                ToggleSetting(.gap(.resultsFormat), isOn: true),
+                ToggleSetting(.gap(.deviceID), isOn: false),
+            ])
+    }
+
+    @Test func `a shipping profile has its toggles, of which one can be switched off`() throws {
+        let legacy = try value(
+            "fleet.phones", "{devices: 2, arrivals: 1/s, profile: swiftwing-legacy, gap-5: off}"
+        ).groups[0].profile
+        var whole = NamedProfile.swiftwingLegacy.profile()
+        #expect(whole.stream.resumes == false && whole.identity.results == .absent)
+        whole.stream.resumes = true
+        #expect(legacy == whole)
     }
 
     @Test(
@@ -430,7 +457,11 @@ struct ScenarioReaderTests {
         ("fleet.phones.network=lt", "unknown link `lt`"),
         ("fleet.phones.profile=wingtip", "the profile `wingtip` is not available yet"),
         ("fleet.phones.profile=contrakt", "unknown profile `contrakt`"),
-        ("fleet.phones.gap-5=on", "`gap-5` is not available yet"),
+        ("fleet.phones.quirk-5=on", "`quirk-5` is not available yet"),
+        ("fleet.phones.inconsistency-4=on", "`inconsistency-4` is not available yet"),
+        ("fleet.phones.gap-15=on", "unknown toggle `gap-15`"),
+        ("fleet.phones.gap5=on", "unknown toggle `gap5`"),
+        ("fleet.phones.gap-5=1", "expected `on` or `off`, not `1`"),
         ("fleet.phones.resume=yes", "expected `on` or `off`, not `yes`"),
         ("fleet.phones.idle-timeout=0s", "the idle timeout must be above zero"),
         ("fleet.phones.request-timeout=0s", "the request timeout must be above zero"),

@@ -35,6 +35,8 @@ struct ScenarioWriterTests {
                   start: {devices: 4, think: 0s, start: 3s..1h}
                   way: {devices: 4, arrivals: 1/s, network: [{at: 0s, link: lte}, {at: 1s, link: none, for: 4ms}, {at: 2s, link: {down: {loss: 0.0001%}}}]}
                   bad: {devices: 4, arrivals: 1/s, network: [{at: 0s, link: none}, {at: 1s, link: very-bad}]}
+                  old: {devices: 4, arrivals: 1/s, gap-5: on, gap-14: off, inconsistency-2: on}
+                  shipped: {devices: 4, arrivals: 1/s, profile: swiftwing-legacy, gap-5: off}
                   c.d_e-1: {devices: 5, arrivals: 90/m, scans: 9, streams-max: 1, cleanup: off, inline-books: off}
                 server:
                   {books: 0..9, job-time: 1ms..1001us, ping: 1h, ping-ids: on, rate-limit: off, replay-ids: fresh,

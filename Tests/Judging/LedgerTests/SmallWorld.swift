@@ -93,7 +93,7 @@ struct SmallWorld {
 
     private static func fresh(_ random: KeyedRandom) -> App {
         var profile = ClientProfile.contract
-        profile.idleTimeout = .milliseconds(2_500)
+        profile.stream.idleTimeout = .milliseconds(2_500)
         return App(
             number: Self.number, identity: .draw(random, Self.number), profile: profile, random: random,
             run: 1, clockZero: 0, wallClockAtZero: 1_769_947_200_000)

@@ -85,7 +85,7 @@ struct BackgroundTests {
     @Test func `a return from the background is like a launch for what was parked`() {
         var phone = TestPhone()
         phone.capture(1)
-        for _ in 0...ClientProfile.contract.tokenExpiriesMax {
+        for _ in 0...ClientProfile.contract.token.uploadsMax {
             phone.accept()
             phone.answer(.stream, 401, Wording.problem(.tokenExpired))
         }

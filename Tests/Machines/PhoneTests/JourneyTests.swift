@@ -204,7 +204,7 @@ struct JourneyTests {
 
     @Test func `a phone without cleanup settles as soon as the books are durable`() {
         var profile = ClientProfile.contract
-        profile.cleanup = false
+        profile.cleanup.isMade = false
         var phone = TestPhone(profile: profile)
         phone.captureToStream()
         phone.stream(Wording.completed(books: 1))

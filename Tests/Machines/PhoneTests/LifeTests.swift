@@ -129,7 +129,7 @@ struct LifeTests {
         phone.answer(.upload, 429, retryAfter: "Tue, 14 Nov 2023 22:13:50 GMT")
         // A date that has passed says nothing: the profile's own wait.
         let wait = Interval.seconds(30) - ahead
-        let expected = wait > .zero ? wait : ClientProfile.contract.rateLimitDefault
+        let expected = wait > .zero ? wait : ClientProfile.contract.waits.rateLimitDefault
         #expect(phone.payloads.contains(.rateLimited(.upload, retryAfter: expected)))
         phone.pass(expected - .milliseconds(1))
         #expect(phone.open == [])

@@ -34,7 +34,7 @@ struct QueueTests {
 
     @Test func `a scan that serves a backoff is overtaken and keeps its index`() {
         var profile = ClientProfile.contract
-        profile.streamsMax = 1
+        profile.stream.slots = 1
         var phone = TestPhone(profile: profile)
         phone.capture(1)
         phone.capture(2)

@@ -107,7 +107,7 @@ struct RelaunchTests {
 
     @Test func `resume off means a fresh stream after a relaunch as well`() {
         var profile = ClientProfile.contract
-        profile.resume = false
+        profile.stream.resumes = false
         let phone = TestPhone(
             profile: profile, restored: [record(1, job: "job-1", lastEventID: "5")])
         #expect(phone.request(.stream)?.headers.contains { $0.name == "Last-Event-ID" } == false)

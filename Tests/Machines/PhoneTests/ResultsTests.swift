@@ -46,8 +46,8 @@ struct ResultsTests {
 
     @Test func `a profile that ignores inline books fetches them, in its format`() {
         var profile = ClientProfile.contract
-        profile.inlineBooks = false
-        profile.resultsFormat = "full"
+        profile.results.usesInlineBooks = false
+        profile.results.format = "full"
         let phone = completed(Wording.completed(books: 3), profile: profile)
         #expect(phone.request(.results)?.target == "/v3/jobs/scans/job-1/results?format=full")
     }

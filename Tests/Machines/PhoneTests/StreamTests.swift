@@ -48,7 +48,7 @@ struct StreamTests {
 
     @Test func `without resume the stream is opened anew`() {
         var profile = ClientProfile.contract
-        profile.resume = false
+        profile.stream.resumes = false
         var phone = streaming(profile)
         phone.fail(.stream, .reset)
         phone.pass(.milliseconds(500))
@@ -94,7 +94,7 @@ struct StreamTests {
 
     @Test func `silence past the idle timeout is noticed exactly then`() {
         var profile = ClientProfile.contract
-        profile.idleTimeout = .seconds(5)
+        profile.stream.idleTimeout = .seconds(5)
         var phone = streaming(profile)
         phone.pass(.seconds(4))
         phone.stream(":")  // One byte is enough to live.

@@ -72,7 +72,7 @@ struct SuspendTests {
 
     @Test func `a scan that never had its turn says why`() {
         var profile = ClientProfile.contract
-        profile.streamsMax = 1
+        profile.stream.slots = 1
         var phone = TestPhone(profile: profile)
         phone.capture(1)
         phone.capture(2)

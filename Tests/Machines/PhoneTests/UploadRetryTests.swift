@@ -32,8 +32,8 @@ import Testing
 
     @Test func `a retryable error leads to one upload by itself, after the delay`() {
         let (first, second) = (
-            UploadRetry.retryableError(errors: 1, delay: .seconds(2)),
-            UploadRetry.retryableError(errors: 2, delay: .seconds(2))
+            UploadRetry.retryableError(errors: 1, max: 1, delay: .seconds(2)),
+            UploadRetry.retryableError(errors: 2, max: 1, delay: .seconds(2))
         )
         #expect(first == UploadRetry(cause: .retryableError, wait: .none, atLeast: .seconds(2)))
         #expect(second == UploadRetry(cause: .retryableError, wait: .nextPath, atLeast: .zero))

@@ -15,10 +15,10 @@ import Testing
     /// Phones that lose no time, so that many answers can be tried.
     private static func hasten(_ profile: inout ClientProfile, patience: Interval) {
         profile.backoff = BackoffPolicy(base: .milliseconds(2), cap: .milliseconds(20))
-        profile.connectTimeout = patience
-        profile.idleTimeout = patience
+        profile.stream.connectTimeout = patience
+        profile.stream.idleTimeout = patience
         profile.requestTimeout = patience
-        profile.retryableErrorDelay = .milliseconds(5)
+        profile.events.errorRetryDelay = .milliseconds(5)
     }
 
     /// A fleet of as many phones as there are hostile answers; each gets one, then a good server.
@@ -32,7 +32,7 @@ import Testing
                 }
                 Self.hasten(&profile, patience: isAboutTime ? .milliseconds(800) : .seconds(20))
                 // Results are asked for only where no books came with the event.
-                profile.inlineBooks = answers[index].operation != .results
+                profile.results.usesInlineBooks = answers[index].operation != .results
             },
             front: { loop, port in
                 try HostileFront(loop: loop, upstream: port) { trace in
@@ -145,7 +145,7 @@ import Testing
             devices: cuts.count, threads: 1, state: folder.path, drain: .seconds(60),
             profile: { index, profile in
                 Self.hasten(&profile, patience: .seconds(20))
-                profile.inlineBooks = cuts[index].operation != .results
+                profile.results.usesInlineBooks = cuts[index].operation != .results
             },
             front: { loop, port in
                 try HostileFront(loop: loop, upstream: port) { trace in

@@ -14,10 +14,10 @@ import Testing
     /// Notices a half-open connection in tenths of seconds instead of tens of them.
     private static let impatient: ClientProfile = {
         var profile = ClientProfile.contract
-        profile.idleTimeout = .milliseconds(700)
+        profile.stream.idleTimeout = .milliseconds(700)
         profile.requestTimeout = .milliseconds(700)
         profile.backoff = BackoffPolicy(base: .milliseconds(60), cap: .seconds(1))
-        profile.inlineBooks = false
+        profile.results.usesInlineBooks = false
         return profile
     }()
 
@@ -102,7 +102,7 @@ import Testing
             }
         }
         #expect(silences.count == (cause == .silence ? Self.devices : 0))
-        #expect(silences.allSatisfy { $0 >= Self.impatient.idleTimeout })
+        #expect(silences.allSatisfy { $0 >= Self.impatient.stream.idleTimeout })
         let resumed = seen.count {
             if case .phone(.reconnected(_, _, _, true, _)) = $0.what { true } else { false }
         }

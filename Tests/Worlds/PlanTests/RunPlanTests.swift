@@ -22,11 +22,12 @@ struct RunPlanTests {
     {
         let embedded = plan(mixed)
         #expect(
-            embedded.groups.map(\.profile.idleTimeout) == [
+            embedded.groups.map(\.profile.stream.idleTimeout) == [
                 .milliseconds(2_500), .milliseconds(2_500), .seconds(75),
             ])
         let foreign = RunPlan(mixed, target: .foreign)
-        #expect(foreign.groups.map(\.profile.idleTimeout) == [.seconds(75), .seconds(75), .seconds(75)])
+        #expect(
+            foreign.groups.map(\.profile.stream.idleTimeout) == [.seconds(75), .seconds(75), .seconds(75)])
     }
 
     @Test func `the shelf is the scenario's`() {

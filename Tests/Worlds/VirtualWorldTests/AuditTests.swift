@@ -134,7 +134,7 @@ import Testing
             app.eachBound { bounds.append($0) }
             return bounds
         }
-        let (unsettled, slots) = ("AppLimits.unsettledMax", "ClientProfile.streamsMax")
+        let (unsettled, slots) = ("AppLimits.unsettledMax", "ClientProfile.stream.slots")
         #expect(
             bounds() == [
                 Bound(unsettled, 0, max: 1_000), Bound(slots, 0, max: 5),
@@ -248,8 +248,8 @@ import Testing
         }
         #expect(token.contains(.requestWellFormed))
         let group = Bench.group { profile in
-            profile.resultsFormat = "full"
-            profile.inlineBooks = false
+            profile.results.format = "full"
+            profile.results.usesInlineBooks = false
         }
         #expect(try self.reported(Bench.scenario(groups: [group])) { _ in } == [])
     }
@@ -330,7 +330,7 @@ import Testing
         var rules = SimulationInvariantSettings(
             idleTimeout: plan.run.idleTimeout, isSettled: plan.settle != nil,
             herdTime: ClientProfile.contract.pathReturnJitter)
-        rules.resultsFormats = plan.run.groups.map(\.profile.resultsFormat)
+        rules.resultsFormats = plan.run.groups.compactMap(\.profile.results.format)
         var invariants = SimulationInvariants(rules, ledger: settings)
         var world = World(plan)
         var batch: [Observation] = []

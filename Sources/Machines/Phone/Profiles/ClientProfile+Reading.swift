@@ -1,0 +1,98 @@
+import SimBase
+import Talaria
+
+// What a client understands of what a server says, where that is less than the contract's client does.
+
+extension ClientProfile {
+    /// The books as the client keeps them; nil if it cannot read them.
+    func understood(_ books: [Book], into notes: inout ContractNotes) -> [Book]? {
+        if self.events.statuses == .jobStatus {
+            let status = books.lazy.compactMap { $0.enrichmentStatus?.text }
+                .first { JobStatus(rawValue: $0) == nil }
+            if let status {
+                notes.add(
+                    "books[].enrichmentStatus", expected: "a job status", seen: "another status",
+                    excerpt: status, isDecisive: true)
+                return nil
+            }
+        }
+        guard !self.results.keepsEnrichmentStatus else { return books }
+        return books.map { book in
+            var kept = book
+            kept.enrichmentStatus = nil
+            return kept
+        }
+    }
+
+    /// The books of a `completed` event as the client keeps them.
+    func understood(
+        _ inline: CompletedReading.InlineBooks, into notes: inout ContractNotes
+    ) -> CompletedReading.InlineBooks {
+        guard case .books(let books) = inline else { return inline }
+        return self.understood(books, into: &notes).map { .books($0) } ?? .undecodable
+    }
+}
+
+extension EventPolicy {
+    /// What the client understands of an event that the contract's client reads as `reading`.
+    func understood(_ reading: JobEvent, _ bytes: [UInt8], into notes: inout ContractNotes) -> JobEvent {
+        self.noteUndocumented(reading, into: &notes)
+        switch reading {
+        case .progress: return self.understoodProgress(bytes, into: &notes)
+        case .error(let error): return self.understood(error, into: &notes)
+        case .completed, .ping, .enrichmentDegraded, .segmented, .bookProgress, .unknown, .malformed:
+            return reading
+        }
+    }
+
+    private func understoodProgress(_ bytes: [UInt8], into notes: inout ContractNotes) -> JobEvent {
+        // No event is parsed a second time for the contract's client.
+        guard self.statuses != .separate, let status = EventMember.status.text(in: bytes),
+            self.statuses == .opaque || JobStatus(rawValue: status) == nil
+        else { return .progress }
+        let isUnreadable = self.statuses == .jobStatus
+        notes.add(
+            "status", expected: isUnreadable ? "a job status" : "a status that the client knows",
+            seen: isUnreadable ? "another status" : "a text", excerpt: status, isDecisive: isUnreadable)
+        return isUnreadable ? .malformed(.progress) : .progress
+    }
+
+    private func understood(_ error: ErrorData, into notes: inout ContractNotes) -> JobEvent {
+        switch self.error {
+        case .complete:
+            return .error(error)
+        case .messageOnly:
+            var message = error
+            (message.jobId, message.code, message.retryable) = (nil, nil, nil)
+            return .error(message)
+        case .problem:
+            notes.add("title", expected: "a problem document", seen: "missing", isDecisive: true)
+            return .malformed(.error)
+        }
+    }
+
+    /// Notes what the OpenAPI document of the client does not have.
+    private func noteUndocumented(_ reading: JobEvent, into notes: inout ContractNotes) {
+        guard self.document == .v300 else { return }
+        let expected = "OpenAPI \(self.document.rawValue)"
+        switch reading {
+        case .ping: notes.add("event", expected: "an event of \(expected)", seen: EventKind.ping.rawValue)
+        case .enrichmentDegraded:
+            notes.add(
+                "event", expected: "an event of \(expected)", seen: EventKind.enrichmentDegraded.rawValue)
+        case .completed(let completed):
+            guard completed.inline != .absent else { return }
+            notes.add("books", expected: "a member of \(expected)", seen: "books")
+        case .progress, .error, .segmented, .bookProgress, .unknown, .malformed: return
+        }
+    }
+
+    /// Whether the client takes an event for a repetition because of its time: it is older than the connection it came on.
+    func isStale(_ bytes: [UInt8], openedAtUnixMilliseconds opened: Int64) -> Bool {
+        guard self.order == .byTimestamp, let timestamp = EventMember.timestamp.text(in: bytes) else {
+            return false
+        }
+        // Texts of the same form have the order of their times.
+        return timestamp < Timestamp.iso8601(unixMilliseconds: opened)
+    }
+}

@@ -1,0 +1,57 @@
+/// One known deviation of a client from the contract, which a scenario can switch on or off for a group.
+package protocol ProfileDeviation: CaseIterable, Hashable, RawRepresentable, Sendable where RawValue == Int {
+    /// What the client does, in one sentence.
+    var title: String { get }
+    /// The section of Docs/contract.md that describes it.
+    var source: String { get }
+    /// Gives a profile the values of this deviation.
+    func apply(to profile: inout ClientProfile)
+}
+
+/// A deviation of any kind, by the name that it has in scenario files.
+package enum ProfileToggle: Hashable, Sendable {
+    case gap(Gap)
+    case inconsistency(Inconsistency)
+
+    package static let all: [ProfileToggle] =
+        Gap.allCases.map { .gap($0) } + Inconsistency.allCases.map { .inconsistency($0) }
+
+    /// The beginnings of all keys.
+    package static let families = ["gap", "quirk", "inconsistency"]
+
+    /// The toggle of a key such as `gap-5`; nil for any other text.
+    package init?(key: String) {
+        guard let toggle = Self.all.first(where: { $0.key == key }) else { return nil }
+        self = toggle
+    }
+
+    package var key: String {
+        switch self {
+        case .gap(let gap): "gap-\(gap.rawValue)"
+        case .inconsistency(let inconsistency): "inconsistency-\(inconsistency.rawValue)"
+        }
+    }
+
+    package var title: String { self.deviation.title }
+    package var source: String { self.deviation.source }
+
+    package func apply(to profile: inout ClientProfile) { self.deviation.apply(to: &profile) }
+
+    private var deviation: any ProfileDeviation {
+        switch self {
+        case .gap(let gap): gap
+        case .inconsistency(let inconsistency): inconsistency
+        }
+    }
+}
+
+/// A toggle as a scenario sets it.
+package struct ToggleSetting: Hashable, Sendable {
+    package var toggle: ProfileToggle
+    package var isOn: Bool
+
+    package init(_ toggle: ProfileToggle, isOn: Bool) {
+        self.toggle = toggle
+        self.isOn = isOn
+    }
+}

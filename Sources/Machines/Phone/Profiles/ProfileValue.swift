@@ -1,0 +1,122 @@
+import SimBase
+import Talaria
+
+/// One value of a client profile, as it is shown to people.
+package struct ProfileValue: Sendable {
+    /// The name of the value, as the key of a scenario would be: `stream.idle-timeout`.
+    package let name: String
+    package let meaning: String
+    /// The sections of Docs/contract.md or Docs/design.md that the contract's value comes from.
+    package let source: String
+    package let text: @Sendable (ClientProfile) -> String
+
+    private init(
+        _ name: String, _ meaning: String, _ source: String,
+        _ text: @escaping @Sendable (ClientProfile) -> String
+    ) {
+        self.name = name
+        self.meaning = meaning
+        self.source = source
+        self.text = text
+    }
+
+    /// Every value, in the order of the properties of `ClientProfile`.
+    package static let all: [ProfileValue] = [
+        ProfileValue("identity.upload", "device id of uploads", Self.identity) {
+            $0.identity.upload.rawValue
+        },
+        ProfileValue("identity.stream", "device id of streams", Self.identity) {
+            $0.identity.stream.rawValue
+        },
+        ProfileValue("identity.results", "device id of requests for results", Self.identity) {
+            $0.identity.results.rawValue
+        },
+        ProfileValue("identity.cleanup", "device id of DELETE requests", Self.identity) {
+            $0.identity.cleanup.rawValue
+        },
+        ProfileValue("upload.user-agent", "User-Agent of uploads", "contract 4.2, step 8") {
+            $0.upload.userAgent
+        },
+        ProfileValue("upload.problems", "body of a 4xx or 5xx", "contract 1.7 and 5, GAP-1") {
+            $0.upload.problems.rawValue
+        },
+        ProfileValue("waits.rate-limit-default", "wait after a 429 without a time", "contract 4.3") {
+            Self.text($0.waits.rateLimitDefault)
+        },
+        ProfileValue("stream.slots", "uploads and streams of a phone at once", "contract 8") {
+            String($0.stream.slots)
+        },
+        ProfileValue("stream.resumes", "Last-Event-ID after a loss", "contract 2.2 and 5, GAP-5") {
+            Self.text($0.stream.resumes)
+        },
+        ProfileValue("stream.connect-timeout", "time for the head of a stream", "design 6") {
+            Self.text($0.stream.connectTimeout)
+        },
+        ProfileValue("stream.idle-timeout", "silence of a stream that counts as a loss", "design 6") {
+            Self.text($0.stream.idleTimeout)
+        },
+        ProfileValue("events.ping", "ping", "contract 2.1 and 5, GAP-7") { $0.events.ping.rawValue },
+        ProfileValue("events.enrichment-degraded", "enrichment_degraded", "contract 2.1 and 5, GAP-6") {
+            $0.events.enrichmentDegraded.rawValue
+        },
+        ProfileValue("events.error", "data of an error event", "contract 2.1 and 5, GAP-4") {
+            $0.events.error.rawValue
+        },
+        ProfileValue("events.error-retries-max", "automatic retries after retryable errors", "contract 5") {
+            String($0.events.errorRetriesMax)
+        },
+        ProfileValue("events.error-retry-delay", "wait before an automatic retry", "contract 5") {
+            Self.text($0.events.errorRetryDelay)
+        },
+        ProfileValue("events.statuses", "values of a status", "contract 1.6 and 5, GAP-9") {
+            $0.events.statuses.rawValue
+        },
+        ProfileValue("events.order", "order of events", "contract 2.2 and 2.7") {
+            $0.events.order.rawValue
+        },
+        ProfileValue("events.document", "version of the OpenAPI document", "contract 5, GAP-13") {
+            $0.events.document.rawValue
+        },
+        ProfileValue("results.uses-inline-books", "books in a completed event", "contract 5, GAP-3") {
+            Self.text($0.results.usesInlineBooks)
+        },
+        ProfileValue("results.is-fallback", "results when a completed event has no books", "contract 2.3") {
+            Self.text($0.results.isFallback)
+        },
+        ProfileValue("results.format", "format= of a request for results", "contract 1.3 and 5, GAP-8") {
+            $0.results.format ?? "none"
+        },
+        ProfileValue("results.envelope", "place of the books in the body", "contract 1.3 and 5, GAP-2") {
+            $0.results.envelope.rawValue
+        },
+        ProfileValue("results.keeps-enrichment-status", "enrichmentStatus of a book", "contract 5, GAP-14") {
+            Self.text($0.results.keepsEnrichmentStatus)
+        },
+        ProfileValue("token.expiry", "401 on stream and results", "contract 2.5 and 5, GAP-11") {
+            $0.token.expiry.rawValue
+        },
+        ProfileValue("token.uploads-max", "uploads again for a 401 or a vanished job", "design 6") {
+            String($0.token.uploadsMax)
+        },
+        ProfileValue("cleanup.is-made", "DELETE after the books are durable", "contract 1.1, row 4") {
+            Self.text($0.cleanup.isMade)
+        },
+        ProfileValue("request-timeout", "time for any other answer", "contract 4.2, step 8") {
+            Self.text($0.requestTimeout)
+        },
+        ProfileValue("backoff.base", "first backoff", "design 6") { Self.text($0.backoff.base) },
+        ProfileValue("backoff.cap", "longest backoff", "design 6") { Self.text($0.backoff.cap) },
+        ProfileValue("path-return-jitter", "jitter when the path returns", "design 6") {
+            Self.text($0.pathReturnJitter)
+        },
+    ]
+
+    private static let identity = "contract 1.1, 4.9 and 5, GAP-10"
+
+    private static func text(_ isOn: Bool) -> String { isOn ? "on" : "off" }
+
+    private static func text(_ time: Interval) -> String {
+        let milliseconds = time.wholeMilliseconds
+        return milliseconds % 1_000 == 0 ? "\(milliseconds / 1_000)s" : "\(milliseconds)ms"
+    }
+}

@@ -1,0 +1,64 @@
+package import SimBase
+
+// How a client makes requests and reads what is wrong with their answers.
+
+/// The device id of each request (Docs/contract.md sections 1.1, 4.9 and 5).
+package struct IdentityPolicy: Hashable, Sendable {
+    package var upload = DeviceIDSource.persistent
+    package var stream = DeviceIDSource.persistent
+    package var results = DeviceIDSource.persistent
+    package var cleanup = DeviceIDSource.persistent
+}
+
+/// The origin of the device id in a request.
+package enum DeviceIDSource: String, CaseIterable, Hashable, Sendable {
+    /// One id for all requests of an installation.
+    case persistent
+    /// A new id for each scan.
+    case perScan = "per-scan"
+    /// The id of an object that is created for each scan: another one than that of `perScan`.
+    case perService = "per-service"
+    /// The header is missing.
+    case absent
+}
+
+/// The upload of a photo (Docs/contract.md section 1.1, row 1).
+package struct UploadPolicy: Hashable, Sendable {
+    package var userAgent = "SwiftWing/1.0 iOS/26.0"
+    package var problems = ProblemReadingPolicy.decoded
+}
+
+/// What a client reads of the body of a 4xx or 5xx answer (Docs/contract.md section 1.7).
+package enum ProblemReadingPolicy: String, CaseIterable, Hashable, Sendable {
+    /// `code`, `retryable` and `retryAfterMs` are acted on.
+    case decoded
+    /// The body is not read: nothing but the status is known, and a wait only from the header.
+    case ignored
+}
+
+/// The waits that a server requests (Docs/contract.md section 1.8).
+package struct WaitPolicy: Hashable, Sendable {
+    /// After a 429 that names no time.
+    package var rateLimitDefault = Interval.seconds(60)
+}
+
+/// The token of a job (Docs/contract.md section 2.5).
+package struct TokenPolicy: Hashable, Sendable {
+    package var expiry = TokenExpiryPolicy.uploadsAgain
+    /// Uploads of one scan that a 401 or a vanished job may cause.
+    package var uploadsMax = 3
+}
+
+/// What a 401 on stream or results means to a client.
+package enum TokenExpiryPolicy: String, CaseIterable, Hashable, Sendable {
+    /// The token has expired: the scan is uploaded again.
+    case uploadsAgain = "uploads-again"
+    /// A failed request like any other: tried again with the same token, a limited number of times.
+    case unknown
+}
+
+/// The DELETE of a job (Docs/contract.md section 1.1, row 4).
+package struct CleanupPolicy: Hashable, Sendable {
+    /// Whether a job is deleted after its books are durable.
+    package var isMade = true
+}
