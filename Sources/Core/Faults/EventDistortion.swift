@@ -11,7 +11,7 @@ package enum EventDistortion {
         switch kind {
         case .progress: .progress
         case .completed: .completed
-        case .error, .ping, .enrichmentDegraded, .segmented, .bookProgress: nil
+        case .error, .ping, .enrichmentDegraded, .segmented, .bookProgress, .result: nil
         }
     }
 

@@ -14,8 +14,8 @@ package enum BackendObservation: Hashable, Sendable {
     case accepted(job: String, books: Int)
     /// `after`: the position of the event that the stream continues after, nil without a usable Last-Event-ID.
     case streamOpened(job: String, attempt: UInt32, after: Int?)
-    /// `position`: the event's index in the job's log, from 0.
-    case eventWritten(job: String, id: String, position: Int, kind: EventKind, replayed: Bool)
+    /// `position`: the event's index in the job's log, from 0; nil for one that says where the job stands, and is in no log.
+    case eventWritten(job: String, id: String, position: Int?, kind: EventKind, replayed: Bool)
     case pingWritten(job: String)
     case streamEnded(job: String, attempt: UInt32, byPeer: Bool)
     /// The job reached its terminal event with this many books.
@@ -143,7 +143,7 @@ extension BackendObservation {
             case "event-written":
                 .eventWritten(
                     job: try fields.job(), id: try fields.requiredText("id"),
-                    position: try fields.count("position"), kind: try fields.value("kind"),
+                    position: try fields.optionalCount("position"), kind: try fields.value("kind"),
                     replayed: try fields.isTrue("replayed"))
             case "ping-written": .pingWritten(job: try fields.job())
             case "stream-ended":

@@ -74,7 +74,7 @@ extension EventKind {
         case .progress: isAsExpected ? .routine : .trace
         case .ping: .trace
         case .completed, .error: .always
-        case .enrichmentDegraded, .segmented, .bookProgress: otherwise
+        case .enrichmentDegraded, .segmented, .bookProgress, .result: otherwise
         }
     }
 }

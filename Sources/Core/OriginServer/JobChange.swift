@@ -1,7 +1,6 @@
 package import Faults
-import JSON
 package import SimBase
-internal import Talaria
+package import Talaria
 
 /// A change of a job that a fault of the server causes. The simulated backend changes the job itself; the gateway changes
 /// what phones see of it.
@@ -41,12 +40,11 @@ package enum JobChange: Hashable, Sendable {
         return least + Interval(nanoseconds: Int64(draw.multipliedFullWidth(by: width).high))
     }
 
-    /// The data of the `error` event of a job that has failed.
-    package static func failureData(job: String, code: String, retryable: Bool) -> [UInt8] {
-        JSON.encode(
-            ErrorData(
-                jobId: job, code: code,
-                message: retryable ? "The photo could not be read just now." : "The photo cannot be used.",
-                retryable: retryable))
+    /// What the `error` event of a job that has failed says.
+    package static func failure(job: String, code: String, retryable: Bool) -> ErrorData {
+        ErrorData(
+            jobId: job, code: code,
+            message: retryable ? "The photo could not be read just now." : "The photo cannot be used.",
+            retryable: retryable)
     }
 }

@@ -78,6 +78,13 @@ extension Refusal {
 
     /// The answer with the problem document.
     package func reply(metadata: Metadata, instance: String?) -> OriginReply {
+        self.reply(metadata: metadata, instance: instance) { JSON.encode($0) }
+    }
+
+    /// The answer with the problem document in another form.
+    package func reply(
+        metadata: Metadata, instance: String?, body: (Problem) -> [UInt8]
+    ) -> OriginReply {
         let location = self.retryAfterLocation
         let inBody = location == .body || location == .both ? self.retryAfter : nil
         let inHeader = location == .header || location == .both ? self.retryAfter : nil
@@ -100,7 +107,7 @@ extension Refusal {
             headers.append(HeaderField(HeaderName.retryAfter, String(inHeader.rounded(upTo: .seconds(1)))))
         }
         return OriginReply(
-            status: problem.status, headers: headers + self.headers, body: JSON.encode(problem))
+            status: problem.status, headers: headers + self.headers, body: body(problem))
     }
 }
 

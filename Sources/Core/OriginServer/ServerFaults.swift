@@ -175,7 +175,7 @@ package struct ServerFaults: Sendable {
                 changed = EventDistortion.withoutMessage(data())
                 return changed != nil
             }
-        case .error, .ping, .enrichmentDegraded, .segmented, .bookProgress: fault = nil
+        case .error, .ping, .enrichmentDegraded, .segmented, .bookProgress, .result: fault = nil
         }
         return fault.flatMap { _ in changed }
     }

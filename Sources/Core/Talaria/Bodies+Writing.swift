@@ -45,6 +45,7 @@ extension ResultsBody: JSONWritable {
         writer.object { writer in
             writer.object("data") { writer in
                 writer.member("jobId", self.data.jobId)
+                writer.member("processingTimeMs", self.data.processingTimeMs)
                 writer.array("results", self.data.results) { $1.write(to: &$0) }
                 writer.member("status", self.data.status)
             }
@@ -67,6 +68,7 @@ extension UploadAccepted: JSONWritable {
                 writer.member("authToken", self.data.authToken)
                 writer.member("jobId", self.data.jobId)
                 writer.member("sseUrl", self.data.sseUrl)
+                writer.member("status", self.data.status?.rawValue)
                 writer.member("statusUrl", self.data.statusUrl)
             }
             writer.member(self.metadata)
@@ -109,6 +111,7 @@ extension Problem: JSONWritable {
             writer.member("detail", self.detail)
             writer.member("instance", self.instance)
             writer.member(self.metadata)
+            writer.member("retryAfter", self.retryAfter)
             writer.member("retryAfterMs", self.retryAfterMs)
             writer.member("retryable", self.retryable)
             writer.member("status", self.status)
@@ -147,7 +150,7 @@ extension DegradedData: JSONWritable {
 
 extension JSONWriter {
     /// Nil is left out.
-    fileprivate mutating func member(_ metadata: Metadata?) {
+    package mutating func member(_ metadata: Metadata?) {
         guard let metadata else { return }
         self.object("metadata") { writer in
             writer.member("requestId", metadata.requestId)

@@ -19,6 +19,8 @@ package struct UploadAccepted: Codable, Hashable, Sendable {
         /// Relative to the base by the contract; absolute in other dialects.
         package var sseUrl: String
         package var statusUrl: String?
+        /// Absent by the contract.
+        package var status: JobStatus?
 
         package init(jobId: String, authToken: String?, sseUrl: String, statusUrl: String?) {
             self.jobId = jobId
@@ -72,6 +74,8 @@ package struct ResultsBody: Codable, Hashable, Sendable {
         package var jobId: String
         package var status: String
         package var results: [Book]
+        /// Only OAS has it.
+        package var processingTimeMs: Int64?
 
         package init(jobId: String, status: String, results: [Book]) {
             self.jobId = jobId

@@ -10,6 +10,7 @@ package enum Endpoint: Hashable, Sendable {
 
     package static let scans = "/v3/jobs/scans"
     private static let scansFolder = Array((scans + "/").utf8)
+    private static let otherScansFolder = Array("/v3/jobs/ai_scan/scans/".utf8)
 
     /// The path without a query.
     package var path: String {
@@ -30,6 +31,15 @@ package enum Endpoint: Hashable, Sendable {
         }
     }
 
+    /// The path of the results in the events of the live backend (Docs/contract.md section 2.4).
+    package static func otherResultsPath(_ jobId: String) -> String {
+        ByteBuilder.text { text in
+            text.append(contentsOf: Self.otherScansFolder)
+            text.append(text: jobId)
+            text.append(literal: "/results")
+        }
+    }
+
     /// Nil for any other path. The job id is taken as it stands, at most 128 bytes of unreserved characters.
     package init?(path: String) {
         if path == Self.scans {
@@ -37,11 +47,17 @@ package enum Endpoint: Hashable, Sendable {
             return
         }
         let bytes = Array(path.utf8)
-        guard bytes.starts(with: Self.scansFolder) else { return nil }
-        let rest = bytes[Self.scansFolder.count...]
+        let folder = bytes.starts(with: Self.otherScansFolder) ? Self.otherScansFolder : Self.scansFolder
+        guard bytes.starts(with: folder) else { return nil }
+        let rest = bytes[folder.count...]
         let slash = rest.firstIndex(of: UInt8(ascii: "/")) ?? rest.endIndex
         guard Self.isJobID(rest[..<slash]) else { return nil }
         let jobId = String(decoding: rest[..<slash], as: UTF8.self)
+        if folder == Self.otherScansFolder {
+            guard rest[slash...].elementsEqual("/results".utf8) else { return nil }
+            self = .results(jobId: jobId)
+            return
+        }
         guard slash < rest.endIndex else {
             self = .job(jobId: jobId)
             return

@@ -1,6 +1,7 @@
 /// The status of a job (Docs/contract.md section 1.6).
 package enum JobStatus: String, Codable, Hashable, Sendable {
-    case initialized, processing, completed, failed, canceled
+    /// `queued` is B3's name of `initialized`.
+    case initialized, queued, processing, completed, failed, canceled
 }
 
 /// The stage of the backend's work on a photo (Docs/contract.md section 1.6).
@@ -52,13 +53,14 @@ extension EnrichmentStatus: Codable {
     }
 }
 
-/// The events of the contract (Docs/contract.md section 2.1): the five that it promises, and the two of
-/// progressive results that a backend may add.
+/// The events of the contract (Docs/contract.md section 2.1): the five that it promises, the two of
+/// progressive results that a backend may add, and the one of the live backend that brings a book.
 package enum EventKind: String, CaseIterable, Hashable, Sendable {
     case progress, completed, error, ping
     case enrichmentDegraded = "enrichment_degraded"
     case segmented
     case bookProgress = "book_progress"
+    case result
 
     /// Nil for a name that the contract does not have. `complete` is the accepted alias of `completed` (C3).
     package init?(eventName: String) {
@@ -78,7 +80,7 @@ package enum EventKind: String, CaseIterable, Hashable, Sendable {
     package var isTerminal: Bool {
         switch self {
         case .completed, .error: true
-        case .progress, .ping, .enrichmentDegraded, .segmented, .bookProgress: false
+        case .progress, .ping, .enrichmentDegraded, .segmented, .bookProgress, .result: false
         }
     }
 }

@@ -218,7 +218,8 @@ package enum JobEvent: Hashable, Sendable {
 
     /// Notes whatever the contract does not foresee.
     package init(name: String, bytes: [UInt8], into notes: inout ContractNotes) {
-        guard let kind = EventKind(eventName: name) else {
+        // The contract has no event of its own for a book.
+        guard let kind = EventKind(eventName: name), kind != .result else {
             self = .unknown(name: name)
             return
         }
@@ -232,6 +233,7 @@ package enum JobEvent: Hashable, Sendable {
             read = DegradedData.read(bytes, into: &notes).map(JobEvent.enrichmentDegraded)
         case .segmented: read = SegmentedReading.read(bytes, into: &notes).map(JobEvent.segmented)
         case .bookProgress: read = BookProgressData.read(bytes, into: &notes).map(JobEvent.bookProgress)
+        case .result: read = nil
         }
         self = read ?? .malformed(kind)
     }

@@ -13,6 +13,8 @@ package struct Problem: Codable, Hashable, Sendable {
     package var retryable: Bool
     /// Milliseconds, where the header `Retry-After` has seconds.
     package var retryAfterMs: Int64?
+    /// Seconds, in a form that only OAS has.
+    package var retryAfter: Int64?
     package var metadata: Metadata?
 
     package init(

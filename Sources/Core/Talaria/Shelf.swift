@@ -8,6 +8,18 @@ package struct Shelf: Hashable, Sendable {
     package let seed: UInt64
     package let booksMin: Int
     package let booksMax: Int
+    /// What is known of a book once it was looked up.
+    package var lookup = Lookup.contract
+
+    package enum Lookup: Hashable, Sendable {
+        /// Most books have an ISBN, and with it a cover.
+        case contract
+        /// Title and author as they stand on the spine, for review: what the live backend said of each book
+        /// (Docs/contract.md section 2.4).
+        case spines
+        /// The books of the contract, with the statuses of OAS (Docs/contract.md section 7, C11).
+        case openAPI
+    }
 
     package init(seed: UInt64, booksMin: Int, booksMax: Int) {
         precondition(
@@ -39,14 +51,21 @@ package struct Shelf: Hashable, Sendable {
         func draw(_ part: UInt64) -> UInt64 {
             random.draw(.shelf, UInt64(device.raw), UInt64(scan.raw), detail + part)
         }
+        let title = self.title(device: device, scan: scan, ordinal: ordinal)
+        let author = self.work(device, scan, ordinal).author
+        if self.lookup == .spines {
+            return Book(
+                title: title, author: author, isbn: nil, confidence: 0.95, enrichmentStatus: .reviewNeeded,
+                coverUrl: nil)
+        }
         let isbn = draw(1) % 10 < 8 ? Self.isbn13(draw(2)) : nil
         let hundredths = 55 + draw(3) % 45
+        let found: EnrichmentStatus =
+            self.lookup == .openAPI
+            ? .unknown(isbn == nil ? "failed" : "complete") : isbn == nil ? .notFound : .success
         return Book(
-            title: self.title(device: device, scan: scan, ordinal: ordinal),
-            author: self.work(device, scan, ordinal).author,
-            isbn: isbn,
-            confidence: Double(hundredths) / 100,
-            enrichmentStatus: isbn == nil ? .notFound : .success,
+            title: title, author: author, isbn: isbn, confidence: Double(hundredths) / 100,
+            enrichmentStatus: found,
             coverUrl: isbn.map { isbn in
                 ByteBuilder.text { cover in
                     cover.append(literal: "https://covers.example/")

@@ -91,7 +91,9 @@ package enum ScenarioSchema {
 
     static var server: [String: JSONSchema] {
         [
-            "dialect": .choice(["contract"]), "books": .integers(0...ScenarioLimit.booksMax),
+            "dialect": JSONSchema.choice(BackendConfiguration.presets.map(\.dialect.name))
+                .described("form of what the backend sends; sets the defaults of the other keys"),
+            "books": .integers(0...ScenarioLimit.booksMax),
             "job-time": .durations, "ping": .duration, "ping-ids": .toggle, "token-lifetime": .duration,
             "event-buffer": .duration, "replay-ids": .choice(["kept", "fresh"]),
             "line-ends": JSONSchema.choice(BackendConfiguration.LineEnds.allCases.map(\.rawValue))

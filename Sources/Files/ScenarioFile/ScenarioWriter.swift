@@ -150,10 +150,11 @@ package enum ScenarioWriter {
         let links: String =
             switch backend.urlForm {
             case .relative: "relative"
+            case .absoluteToHost: "absolute"
             case .absolute(let base): self.quoted(base)
             }
         let values: [(key: String, value: String)] = [
-            ("dialect", self.quoted(backend.dialect.rawValue)),
+            ("dialect", self.quoted(backend.dialect.name)),
             ("books", self.text(server.books)),
             ("job-time", Units.text(backend.jobTime)),
             ("ping", Units.text(backend.ping)),

@@ -11,7 +11,6 @@ struct ServerReader {
         "repeated-cleanup", "links", "retry", "stream-linger", "photos-max", "photo-size-max",
         "batch-size-max", "jobs-max", "tombstones-max",
     ]
-    private static let plannedDialects = ["live-2026-02", "bendv3", "legacy-openapi"]
     private static let countMax = 10_000_000
     /// Sizes are held in memory or counted against it.
     private static let bytesMax = 1 << 40
@@ -23,6 +22,16 @@ struct ServerReader {
         guard let node,
             let map = MapReader(node, what: "a server", keys: Self.keys, planned: [], findings: self.findings)
         else { return settings }
+        settings.backend = map.value("dialect", default: settings.backend) { text throws(ValueError) in
+            guard let preset = BackendConfiguration.preset(text) else {
+                let known = BackendConfiguration.presets.map(\.dialect.name)
+                throw ValueError(
+                    "unknown dialect \(Findings.quoted(text))",
+                    help: [Values.didYouMean(text, known), "the dialects are \(Values.list(known))"]
+                        .compactMap { $0 }.joined(separator: "; "))
+            }
+            return preset
+        }
         settings.books = map.value("books", default: settings.books) { text throws(ValueError) in
             try Values.integers(text, 0...ScenarioLimit.booksMax, what: "the number of books")
         }
@@ -59,19 +68,6 @@ struct ServerReader {
     }
 
     private func readManners(_ map: MapReader, _ backend: inout BackendConfiguration) {
-        backend.dialect = map.value("dialect", default: backend.dialect) { text throws(ValueError) in
-            let known = BackendConfiguration.Dialect.allCases.map(\.rawValue)
-            guard let dialect = BackendConfiguration.Dialect(rawValue: text) else {
-                if Self.plannedDialects.contains(text) {
-                    throw ValueError(
-                        "the dialect `\(text)` is not available yet", help: "use \(Values.list(known))")
-                }
-                throw ValueError(
-                    "unknown dialect \(Findings.quoted(text))",
-                    help: Values.didYouMean(text, known) ?? "use \(Values.list(known))")
-            }
-            return dialect
-        }
         backend.pingIDs = map.value("ping-ids", default: backend.pingIDs, Values.boolean)
         backend.strictDevice = map.value("strict-device", default: backend.strictDevice, Values.boolean)
         backend.strictAccept = map.value("strict-accept", default: backend.strictAccept, Values.boolean)
@@ -93,6 +89,7 @@ struct ServerReader {
         }
         backend.urlForm = map.value("links", default: backend.urlForm) { text throws(ValueError) in
             if text == "relative" { return .relative }
+            if text == "absolute" { return .absoluteToHost }
             guard text.hasPrefix("http://") || text.hasPrefix("https://"), !text.hasSuffix("/"),
                 text.unicodeScalars.count <= ValueScanner.scalarsMax,
                 text.unicodeScalars.allSatisfy({
@@ -100,7 +97,7 @@ struct ServerReader {
                 })
             else {
                 throw ValueError(
-                    "`links` must be `relative` or a base URL such as `https://api.example`, without a trailing slash"
+                    "`links` must be `relative`, `absolute` or a base URL such as `https://api.example`, without a trailing slash"
                 )
             }
             return .absolute(base: text)

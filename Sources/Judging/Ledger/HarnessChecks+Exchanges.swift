@@ -203,7 +203,9 @@ extension HarnessChecks {
             where self.phones[phoneIndex].jobs[job].scan == scan {
                 self.phones[phoneIndex].jobs[job].isDegraded = true
             }
+            // A dialect may tell all books of a job at once.
             isSeen = self.explain(device, scan, where: is_(.degraded))
+            while self.explain(device, scan, where: { $0.kind == .degraded && $0.needsFault }) {}
         case .secondTerminal:
             let written = self.effects.count {
                 $0.device == device && $0.scan == scan && $0.kind == .terminalWritten
@@ -465,7 +467,9 @@ extension HarnessChecks {
     private mutating func eventIgnored(
         _ name: String, _ device: DeviceNumber, _ scan: ScanNumber, _ phoneIndex: Int
     ) {
-        guard self.server != nil, let index = self.streamIndex(scan, phoneIndex) else { return }
+        guard let server = self.server, !server.dialect.otherEvents.contains(name),
+            let index = self.streamIndex(scan, phoneIndex)
+        else { return }
         self.phones[phoneIndex].exchanges[index].eventsIgnored += 1
         let isMade = self.hasFired(self.phones[phoneIndex].exchanges[index]) {
             $0 == .eventAdded || $0 == .eventGarbled

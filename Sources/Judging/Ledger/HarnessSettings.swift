@@ -46,6 +46,19 @@ package struct SimulatedServer: Hashable, Sendable {
     package var resultsLifetime: Interval
     /// The number of jobs at which an upload is answered with 503.
     package var jobsMax: Int
+    /// Its dialect. By default, that of the contract.
+    package var dialect = Dialect()
+
+    /// The properties of its dialect that concern the checks.
+    package struct Dialect: Hashable, Sendable {
+        /// The names of the events that the contract does not have.
+        package var otherEvents: Set<String> = []
+        package var hasIncreasingIDs = true
+        /// A job that was deleted may go on on its open streams.
+        package var cleanupLeavesStreams = false
+
+        package init() {}
+    }
 
     package init(
         quota: AdmissionQuota?, tokenLifetime: Interval, resultsLifetime: Interval, jobsMax: Int

@@ -43,12 +43,16 @@ extension PhoneAccount {
         findings.count(in: self.group) { $0.jobs.accepted += 1 }
     }
 
-    mutating func eventWritten(job id: String, event: String, position: Int, kind: EventKind) {
+    mutating func eventWritten(job id: String, event: String, position: Int?, kind: EventKind) {
         guard let index = self.jobIndex(id) else { return }
         if kind == .enrichmentDegraded { self.updateScan(self.jobs[index].scan) { $0.isDegraded = true } }
         // Nobody will apply it.
         guard !self.jobs[index].deleteSent, !self.isSettled(self.jobs[index].scan) else { return }
-        self.jobs[index].stream.written(id: event, position: position)
+        if let position {
+            self.jobs[index].stream.written(id: event, position: position)
+        } else {
+            self.jobs[index].stream.writtenBesideLog(id: event)
+        }
     }
 
     mutating func finished(

@@ -33,6 +33,8 @@ struct StreamAccount: Sendable {
 
     /// The server's own log, in the order of writing. Ids are opaque: only this tells where an event stands.
     private var log: [Written] = []
+    /// The ids of events that said where the job stands, and are in no log.
+    private var snapshots: Set<String> = []
     /// The index of the last found event in `log`; the next one is nearly always after it.
     private var found = 0
     /// Nil before the first event.
@@ -75,6 +77,10 @@ struct StreamAccount: Sendable {
             return
         }
         self.log.append(Written(id: id, position: position))
+    }
+
+    mutating func writtenBesideLog(id: String) {
+        if self.snapshots.count < Self.snapshotsMax { self.snapshots.insert(id) }
     }
 
     mutating func openedByServer(attempt: UInt32, after: Int?) {
@@ -173,7 +179,7 @@ struct StreamAccount: Sendable {
             self.lastPosition = nil
             return nil
         }
-        if id == self.lastID || id == self.lastIgnoredID { return nil }
+        if id == self.lastID || id == self.lastIgnoredID || self.snapshots.contains(id) { return nil }
         // Without a view of the log nobody can tell.
         guard let last = self.lastPosition else {
             self.lastID = id
@@ -201,6 +207,7 @@ struct StreamAccount: Sendable {
     mutating func applied(id: String, isTerminal: Bool, endsAgain: Bool, at: Instant) -> Step {
         self.lastIgnoredID = nil
         self.lastID = id
+        guard !self.snapshots.contains(id) else { return .forward }
         let step = self.step(to: id)
         let isNew = self.isFirst(id)
         // A terminal event is not written down before what it leads to is.
@@ -227,6 +234,7 @@ struct StreamAccount: Sendable {
     }
 
     private static let rememberedMax = 1_024
+    private static let snapshotsMax = 1_024
     private static let marksMax = 10
     private static let markDistance = Interval.milliseconds(125)
 

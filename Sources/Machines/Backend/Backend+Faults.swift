@@ -70,7 +70,7 @@ extension Backend {
 
     private mutating func loseEvents(_ facts: Job.Facts) {
         switch self.jobs.with(facts.key, { $0.phase }) {
-        case .running: self.jobs.update(facts.key) { $0.log.loseBuffer() }
+        case .running, .ending: self.jobs.update(facts.key) { $0.log.loseBuffer() }
         case .finished(let status, at: _): self.keepTerminalOnly(facts, status)
         case .settled, nil: break
         }
@@ -83,8 +83,7 @@ extension Backend {
         self.jobs.update(facts.key) { $0.degradedBooks.append(ordinal) }
         let owner = facts.owner
         let book = self.shelf.book(device: owner.device, scan: owner.scan, ordinal: ordinal)
-        let data = EventDistortion.degradedData(
-            job: facts.id, isbn: book.isbn, title: book.title, timestamp: self.timestamp)
+        let data = self.dialect.degraded.data(job: facts.id, book, timestamp: self.timestamp)
         self.emit(.enrichmentDegraded, data, facts, into: &effects)
     }
 
@@ -110,7 +109,7 @@ extension Backend {
     // MARK: Streams
 
     /// Writes the events that faults insert before the event at `position`. To resume after one is to resume before that
-    /// event.
+    /// event. Where ids are times they have none: it would be the id of that event.
     mutating func writeExtras(
         before position: Int, to exchange: ExchangeID, _ facts: Job.Facts,
         into effects: inout [OriginEffect]
@@ -119,12 +118,15 @@ extension Backend {
             on: exchange, job: facts.id, at: self.now, into: &effects)
         {
             let (wall, now) = (self.wall, self.now)
-            let milliseconds = self.jobs.update(facts.key) {
-                $0.log.alias(name, position: position - 1, wall: wall, at: now)
+            var id: String?
+            if self.dialect.hasIncreasingIDs {
+                let milliseconds = self.jobs.update(facts.key) {
+                    $0.log.alias(name, position: position - 1, wall: wall, at: now)
+                }
+                id = EventForm.id(milliseconds ?? wall, name)
             }
             var bytes: [UInt8] = []
-            SSEWriter.event(
-                id: EventLog.id(milliseconds ?? wall, name), type: name, data: data, into: &bytes)
+            SSEWriter.event(id: id, type: name, data: data, into: &bytes)
             self.send(bytes, .extra, to: exchange, into: &effects)
         }
     }
@@ -141,12 +143,12 @@ extension Backend {
         let found = self.jobs.update(facts.key) { job in
             (
                 job.log.count,
-                job.log.alias(entry.kind.rawValue, position: job.log.count, wall: wall, at: now)
+                job.log.alias(entry.form.idSuffix, position: job.log.count, wall: wall, at: now)
             )
         }
         guard let (position, milliseconds) = found else { return }
         let second = EventLog.Entry(
-            position: position, entry.kind, milliseconds, emitted: now, data: data)
+            position: position, entry.kind, entry.form, milliseconds, emitted: now, data: data)
         self.observe(second, facts, replayed: false, into: &effects)
         let mark = StreamPieceKind.event(position: position, kind: entry.kind, replayed: false, emitted: now)
         self.send(second.bytes, mark, to: exchange, into: &effects)

@@ -20,11 +20,12 @@ extension Backend {
     /// Faults that answer in place of the server and wait for nothing act here: on a request that would have
     /// been served.
     mutating func access(
-        _ context: RequestContext, _ request: OriginRequest, _ device: DeviceKey, _ jobID: String,
+        _ context: RequestContext, _ request: OriginRequest, _ device: DeviceKey?, _ jobID: String,
         into effects: inout [OriginEffect]
     ) -> Access {
         let bearer = Bearer(authorization: request.authorization)
-        guard bearer != .missing else {
+        let isOpen = !self.dialect.hasAuthorization
+        guard isOpen || bearer != .missing else {
             return .refused(Refusal(.invalidToken, "A bearer token is required."))
         }
         guard let key = JobKey(jobID: jobID) else {
@@ -33,9 +34,12 @@ extension Backend {
         let now = self.now
         let strict = self.configuration.strictDevice
         let found = self.jobs.update(key) { job in
-            (job.facts, job.token.verdict(on: bearer, at: now), !strict || job.facts.device == device)
+            (
+                job.facts, isOpen ? .valid : job.token.verdict(on: bearer, at: now),
+                !strict || job.facts.device == device, job.isCleaned
+            )
         }
-        guard let (facts, verdict, isOwn) = found else {
+        guard let (facts, verdict, isOwn, isCleaned) = found, !isCleaned else {
             return self.tombstones.contains(key)
                 ? .gone(key) : .refused(.unknownJob)
         }
@@ -59,7 +63,7 @@ extension Backend {
     /// Answers a request for results. Both formats have every field of a book (Docs/contract.md section 7,
     /// C6).
     mutating func resultsRequested(
-        _ context: RequestContext, _ request: OriginRequest, _ device: DeviceKey, _ jobID: String,
+        _ context: RequestContext, _ request: OriginRequest, _ device: DeviceKey?, _ jobID: String,
         into effects: inout [OriginEffect]
     ) {
         guard Self.hasKnownFormat(request.query) else {
@@ -77,7 +81,8 @@ extension Backend {
                 return
             }
             let books = self.books(facts)
-            let body = JSON.encode(ResultsBody(jobId: facts.id, results: books))
+            let body = self.dialect.results.body(
+                facts.id, books, jobTime: facts.script.time, isLite: Self.isLite(request.query))
             let headers = [HeaderField("Content-Type", "application/json")]
             if let fault = context.fault(where: { $0 == .truncateResults }) {
                 effects.append(context.fired(fault, at: self.now))
@@ -99,12 +104,23 @@ extension Backend {
         return books
     }
 
+    /// The book as the job found it.
+    func book(_ facts: Job.Facts, ordinal: Int) -> Book {
+        let owner = facts.owner
+        let book = self.shelf.book(device: owner.device, scan: owner.scan, ordinal: ordinal)
+        return self.jobs[facts.key]?.degradedBooks.contains(ordinal) == true ? book.degraded : book
+    }
+
     private func hasResults(_ key: JobKey) -> Bool {
         switch self.jobs[key]?.phase {
-        case .finished(.completed, let at), .settled(.completed, let at):
+        case .ending(.completed, let at), .finished(.completed, let at), .settled(.completed, let at):
             self.now < at + self.configuration.resultsLifetime
-        case .running, .finished, .settled, nil: false
+        case .running, .ending, .finished, .settled, nil: false
         }
+    }
+
+    private static func isLite(_ query: String?) -> Bool {
+        (query?.split(separator: "&") ?? []).contains("format=lite")
     }
 
     private static func hasKnownFormat(_ query: String?) -> Bool {
@@ -117,14 +133,15 @@ extension Backend {
     // MARK: Status
 
     mutating func statusRequested(
-        _ context: RequestContext, _ request: OriginRequest, _ device: DeviceKey, _ jobID: String,
+        _ context: RequestContext, _ request: OriginRequest, _ device: DeviceKey?, _ jobID: String,
         into effects: inout [OriginEffect]
     ) {
         switch self.access(context, request, device, jobID, into: &effects) {
         case .refused(let refusal): self.refuse(context, refusal, into: &effects)
         case .gone: self.refuse(context, .gone, into: &effects)
         case .job(let facts):
-            let found = self.jobs.update(facts.key) { ($0.status, $0.step) }
+            let first = self.dialect.firstStatus
+            let found = self.jobs.update(facts.key) { ($0.status(first: first), $0.step) }
             guard let (status, step) = found else { return }
             let position = max(0, step - 1)
             let counts = facts.script.counts(at: position)
@@ -140,7 +157,7 @@ extension Backend {
 
     /// Idempotent: the first removes the job with its token and results and ends its streams; the next are told so.
     mutating func cleanupRequested(
-        _ context: RequestContext, _ request: OriginRequest, _ device: DeviceKey, _ jobID: String,
+        _ context: RequestContext, _ request: OriginRequest, _ device: DeviceKey?, _ jobID: String,
         into effects: inout [OriginEffect]
     ) {
         switch self.access(context, request, device, jobID, into: &effects) {
@@ -158,24 +175,29 @@ extension Backend {
             self.reply(context, 204, [], [], into: &effects)
             effects.append(
                 .observe(self.payload(facts.owner, .cleaned(job: facts.id, effective: true))))
-            self.remove(facts.key, into: &effects)
+            if self.dialect.cleanupLeavesStreams, self.jobs.with(facts.key, { $0.hasMoreToSend }) == true {
+                self.jobs.update(facts.key) { $0.isCleaned = true }
+                self.tombstones.add(facts.key)
+            } else {
+                self.remove(facts.key, into: &effects)
+            }
         }
     }
 
     /// A job that runs ends with an `error` event of the code `CANCELED`, so that its streams have an end that every
     /// client of the contract knows. A job that was canceled already is canceled.
     mutating func cancelRequested(
-        _ context: RequestContext, _ request: OriginRequest, _ device: DeviceKey, _ jobID: String,
+        _ context: RequestContext, _ request: OriginRequest, _ device: DeviceKey?, _ jobID: String,
         into effects: inout [OriginEffect]
     ) {
         switch self.access(context, request, device, jobID, into: &effects) {
         case .refused(let refusal): self.refuse(context, refusal, into: &effects)
         case .gone: self.refuse(context, .gone, into: &effects)
         case .job(let facts):
-            switch self.jobs[facts.key]?.status {
+            switch self.jobs[facts.key]?.status(first: .initialized) {
             case .completed, .failed:
                 self.refuse(context, Refusal(.conflict, "The job has ended already."), into: &effects)
-            case .initialized, .processing:
+            case .initialized, .queued, .processing:
                 effects.append(.observe(self.payload(facts.owner, .canceled(job: facts.id))))
                 self.reply(context, 200, json: CancelBody(jobId: facts.id), [], into: &effects)
                 self.end(facts, .canceled, into: &effects)

@@ -57,11 +57,18 @@ extension Backend {
                     return
                 }
                 self.jobs.update(key) { $0.step += 1 }
-                if facts.script.step(at: step) == .completed {
+                switch facts.script.step(at: step) {
+                case .event(let stage, let number):
+                    self.emitEvent(facts, stage, number, step: step, into: &effects)
+                case .completed:
                     self.end(facts, .completed, into: &effects)
                     return
                 }
-                self.emitEvent(facts, step: step, into: &effects)
+            case .ending(let status, let at):
+                // A fault may have ended the job just now.
+                guard let second = self.dialect.secondTerminal, at + second.after <= self.now else { return }
+                self.endAgain(facts, status, second, into: &effects)
+                return
             case .finished(let status, let at):
                 // A fault may have ended the job just now.
                 guard at + self.configuration.eventBuffer <= self.now else { return }
@@ -76,41 +83,62 @@ extension Backend {
     }
 
     /// A step of the script that is not the last.
-    private mutating func emitEvent(_ facts: Job.Facts, step: Int, into effects: inout [OriginEffect]) {
-        if case .enriched(let book) = facts.script.step(at: step) {
-            self.lookUp(facts, ordinal: book - 1, into: &effects)
+    private mutating func emitEvent(
+        _ facts: Job.Facts, _ stage: JobCourse.Stage, _ number: Int, step: Int,
+        into effects: inout [OriginEffect]
+    ) {
+        if stage.count == .books {
+            self.lookUp(facts, ordinal: number - 1, into: &effects)
             // What was said of the book may have reached the trigger of a fault that ended the job.
             guard self.jobs.with(facts.key, { $0.phase }) == .running else { return }
         }
-        self.emit(.progress, self.progressData(facts, step: step), facts, into: &effects)
+        self.emit(
+            stage.result == nil ? .progress : .result,
+            self.progressData(facts, stage, number, step: step), facts, into: &effects)
     }
 
     /// Mutating, so that the backend is asked where it stands and not copied first.
-    private mutating func progressData(_ facts: Job.Facts, step: Int) -> [UInt8] {
+    private mutating func progressData(
+        _ facts: Job.Facts, _ stage: JobCourse.Stage, _ number: Int, step: Int
+    ) -> [UInt8] {
         let script = facts.script
+        if case .flat(let form)? = stage.result {
+            let book = self.book(facts, ordinal: number - 1)
+            return JSONWriter.bytes { form.write(book, to: &$0) }
+        }
+        let isProgress = stage.result == nil
         let counts = script.counts(at: step)
         let wall = self.wall
         return JSON.object { writer in
-            if case .enriched(let book) = script.step(at: step) {
+            if case .nested(let form)? = stage.result {
+                writer.key("book")
+                form.write(self.book(facts, ordinal: number - 1), to: &writer)
+            }
+            if stage.tellsBooks { writer.member("count_detected", script.books) }
+            if stage.count == .books {
                 writer.member("currentItem") {
                     self.shelf.append(
-                        titleOf: facts.owner.device, facts.owner.scan, ordinal: book - 1, to: &$0)
+                        titleOf: facts.owner.device, facts.owner.scan, ordinal: number - 1, to: &$0)
                 }
             }
             writer.member("jobId", facts.id)
-            writer.member("message") { script.append(messageAt: step, to: &$0) }
-            writer.member("processedCount", counts.processed)
+            writer.member("message") { script.append(stage.message, number, to: &$0) }
+            if isProgress { writer.member("processedCount", counts.processed) }
             writer.member("progress", thousandths: script.thousandths(at: step))
-            writer.member("status", script.status(at: step))
-            writer.member("timestamp", timestamp: wall)
-            writer.member("totalCount", counts.total)
-            writer.member("type", EventKind.progress.rawValue)
+            writer.member("status", stage.status)
+            if isProgress {
+                writer.member("timestamp", timestamp: wall)
+                writer.member("totalCount", counts.total)
+            }
+            writer.member("type", (isProgress ? EventKind.progress : .result).rawValue)
         }
     }
 
     /// The job reaches its terminal event, and its streams their end.
     mutating func end(_ facts: Job.Facts, _ ending: JobEnding, into effects: inout [OriginEffect]) {
-        let phase = Job.Phase.finished(ending.status, at: self.now)
+        let hasSecond = ending == .completed && self.dialect.secondTerminal != nil
+        let phase: Job.Phase =
+            hasSecond ? .ending(ending.status, at: self.now) : .finished(ending.status, at: self.now)
         self.jobs.update(facts.key) { $0.phase = phase }
         let kind: EventKind
         switch ending {
@@ -124,24 +152,56 @@ extension Backend {
             kind = .error
             let code = "CANCELED"
             self.observeFailed(facts, code, retryable: false, into: &effects)
-            let data = ErrorData(
+            let error = ErrorData(
                 jobId: facts.id, code: code, message: "The job was canceled.", retryable: false)
-            self.emit(kind, JSON.encode(data), facts, into: &effects)
+            self.emit(kind, self.dialect.failure.data(error, status: .canceled), facts, into: &effects)
         case .failed(let code, let retryable):
             kind = .error
             self.observeFailed(facts, code, retryable: retryable, into: &effects)
-            let data = JobChange.failureData(job: facts.id, code: code, retryable: retryable)
-            self.emit(kind, data, facts, into: &effects)
+            let error = JobChange.failure(job: facts.id, code: code, retryable: retryable)
+            self.emit(kind, self.dialect.failure.data(error, status: .failed), facts, into: &effects)
         }
         // A fault may have taken the job away when its end was told.
-        guard let isForgetful = self.jobs.update(facts.key, { $0.log.isForgetful }) else { return }
+        guard self.jobs.with(facts.key, { _ in true }) == true else { return }
         let books = ending == .completed ? facts.script.books : 0
         effects.append(
             .observe(
                 self.payload(facts.owner, .finished(job: facts.id, kind: kind, books: books))))
+        if hasSecond, let second = self.dialect.secondTerminal {
+            self.schedule(facts.key, at: self.now + second.after)
+        } else {
+            self.finish(facts, ending.status, into: &effects)
+        }
+    }
+
+    /// The terminal event after the first one, which brings the address of the books in place of the books.
+    private mutating func endAgain(
+        _ facts: Job.Facts, _ status: JobStatus, _ second: Dialect.SecondTerminal,
+        into effects: inout [OriginEffect]
+    ) {
+        let phase = Job.Phase.finished(status, at: self.now)
+        self.jobs.update(facts.key) { $0.phase = phase }
+        var form = self.dialect.events.form(of: .completed)
+        form.idSuffix = second.idSuffix
+        let data = second.form.data(self.completedFacts(facts), stripped: nil)
+        self.emit(.completed, form, data, facts, into: &effects)
+        guard self.jobs.with(facts.key, { _ in true }) == true else { return }
+        self.finish(facts, status, into: &effects)
+    }
+
+    /// The last terminal event has been sent.
+    private mutating func finish(
+        _ facts: Job.Facts, _ status: JobStatus, into effects: inout [OriginEffect]
+    ) {
+        let (isForgetful, isCleaned) =
+            self.jobs.update(facts.key) { ($0.log.isForgetful, $0.isCleaned) } ?? (false, false)
         self.endStreams(of: facts.key, lingering: true, into: &effects)
-        if isForgetful { self.keepTerminalOnly(facts, ending.status) }
-        self.schedule(facts.key, at: self.now + self.configuration.eventBuffer)
+        if isForgetful { self.keepTerminalOnly(facts, status) }
+        if isCleaned {
+            self.jobs[facts.key] = nil
+        } else {
+            self.schedule(facts.key, at: self.now + self.configuration.eventBuffer)
+        }
     }
 
     private func observeFailed(
@@ -164,19 +224,36 @@ extension Backend {
 
     /// Keeps only the terminal event of a finished job's log, without its books.
     mutating func keepTerminalOnly(_ facts: Job.Facts, _ status: JobStatus) {
-        let data = status == .completed ? self.completedData(facts, stripped: .absent) : nil
+        let hasBooks = status == .completed && self.dialect.secondTerminal == nil
+        let data = hasBooks ? self.completedData(facts, stripped: .absent) : nil
         self.jobs.update(facts.key) { $0.log.settle(lastData: data) }
     }
 
     func completedData(_ facts: Job.Facts, stripped: StrippedForm?) -> [UInt8] {
-        CompletedPayload.data(
-            job: facts.id, resultsURL: self.link(.results(jobId: facts.id)),
-            books: self.books(facts), stripped: stripped)
+        self.dialect.completed.data(self.completedFacts(facts), stripped: stripped)
+    }
+
+    private func completedFacts(_ facts: Job.Facts) -> CompletedForm.Facts {
+        CompletedForm.Facts(
+            job: facts.id, resultsURL: self.resultsLink(facts), books: self.books(facts),
+            completedAt: self.wall, jobTime: facts.script.time)
+    }
+
+    private func resultsLink(_ facts: Job.Facts) -> String {
+        self.dialect.hasOtherResultsPath
+            ? Endpoint.otherResultsPath(facts.id) : self.link(.results(jobId: facts.id), facts.host)
     }
 
     /// Appends an event to the job's log and sends it on all its streams.
     mutating func emit(
         _ kind: EventKind, _ data: [UInt8], _ facts: Job.Facts, into effects: inout [OriginEffect]
+    ) {
+        self.emit(kind, self.dialect.events.form(of: kind), data, facts, into: &effects)
+    }
+
+    private mutating func emit(
+        _ kind: EventKind, _ form: EventForm, _ data: [UInt8], _ facts: Job.Facts,
+        into effects: inout [OriginEffect]
     ) {
         guard let (position, streams) = self.jobs.update(facts.key, { ($0.log.count, $0.streams) }) else {
             return
@@ -187,7 +264,7 @@ extension Backend {
         }
         let (wall, now) = (self.wall, self.now)
         let emitted = self.jobs.update(facts.key) {
-            $0.log.append(kind, data: data, wall: wall, at: now)
+            $0.log.append(kind, form, data: data, wall: wall, at: now)
         }
         guard let entry = emitted else { return }
         for exchange in streams {

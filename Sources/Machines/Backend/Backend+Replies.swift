@@ -51,7 +51,8 @@ extension Backend {
     }
 
     private func problem(_ exchange: ExchangeID, _ refusal: Refusal, instance: String?) -> OriginReply {
-        refusal.reply(metadata: self.metadata(exchange), instance: instance)
+        refusal.reply(
+            metadata: self.metadata(exchange), instance: instance, body: self.dialect.problems.body)
     }
 
     func metadata(_ exchange: ExchangeID) -> Metadata {
@@ -66,11 +67,12 @@ extension Backend {
 
     func requestID(_ exchange: ExchangeID) -> String { self.random.requestID(of: exchange) }
 
-    /// A path as the contract writes links.
-    func link(_ endpoint: Endpoint) -> String {
+    /// An address as the contract writes links. `host`: the name by which the client addresses the server.
+    func link(_ endpoint: Endpoint, _ host: String?) -> String {
         switch self.configuration.urlForm {
         case .relative: endpoint.path
         case .absolute(let base): base + endpoint.path
+        case .absoluteToHost: host.map { "http://\($0)\(endpoint.path)" } ?? endpoint.path
         }
     }
 }

@@ -10,7 +10,7 @@ extension Backend {
     /// Answers with the head, the opening comment and what the client has missed; a job that is over then ends the
     /// stream again. Several streams of one job may be open at once.
     mutating func streamRequested(
-        _ context: RequestContext, _ request: OriginRequest, _ device: DeviceKey, _ jobID: String,
+        _ context: RequestContext, _ request: OriginRequest, _ device: DeviceKey?, _ jobID: String,
         into effects: inout [OriginEffect]
     ) {
         if self.configuration.strictAccept, !Self.wantsEventStream(request.accept) {
@@ -19,6 +19,8 @@ extension Backend {
             return
         }
         switch self.access(context, request, device, jobID, into: &effects) {
+        case .refused(let refusal) where refusal == .unknownJob && self.dialect.unknownStream == .errorEvent:
+            self.openStreamOfUnknownJob(context, jobID, into: &effects)
         case .refused(let refusal): self.refuse(context, refusal, into: &effects)
         case .gone: self.refuse(context, .gone, into: &effects)
         case .job(let facts):
@@ -50,16 +52,7 @@ extension Backend {
         guard let (replay, isOver) = opened else { return }
         self.addStream(context, facts)
 
-        effects.append(
-            .openStream(
-                exchange,
-                headers: [
-                    HeaderField(HeaderName.requestID, self.requestID(exchange)),
-                    HeaderField("Content-Type", "text/event-stream"),
-                    HeaderField("Cache-Control", "no-cache, no-store, must-revalidate"),
-                    HeaderField("X-Accel-Buffering", "no"),
-                ], lineEnd: self.lineEnd(context.caller)))
-        self.observeAnswer(context, 200, into: &effects)
+        self.sendHead(context, into: &effects)
         if let ignored { effects.append(context.fired(ignored, at: self.now)) }
         effects.append(
             .observe(
@@ -70,6 +63,9 @@ extension Backend {
         // What came from the client is repeated only when it is an id that was ours.
         let resumed = replay.after == nil ? nil : lastEventID
         self.send(self.preamble(resumedFrom: resumed), .preamble, to: exchange, into: &effects)
+        if self.opensWithSnapshot(after: lastEventID) {
+            self.writeSnapshot(to: exchange, facts, into: &effects)
+        }
         for entry in replay.entries {
             self.write(entry, to: exchange, facts, replayed: true, into: &effects)
         }
@@ -78,6 +74,34 @@ extension Backend {
         } else {
             self.applyFaults(of: exchange, into: &effects)
         }
+    }
+
+    /// A stream of one event, which says that there is no such job.
+    private mutating func openStreamOfUnknownJob(
+        _ context: RequestContext, _ jobID: String, into effects: inout [OriginEffect]
+    ) {
+        self.sendHead(context, into: &effects)
+        let form = EventForm(name: EventKind.error.rawValue, idSuffix: "error", isEnveloped: false)
+        let bytes =
+            self.preamble(resumedFrom: nil)
+            + form.bytes(milliseconds: self.wall, data: FailureForm.unknownJob(jobID))
+        effects.append(.stream(context.exchange, bytes: bytes, .extra))
+        effects.append(.endStream(context.exchange))
+    }
+
+    private func sendHead(_ context: RequestContext, into effects: inout [OriginEffect]) {
+        var headers = [
+            HeaderField(HeaderName.requestID, self.requestID(context.exchange)),
+            HeaderField("Content-Type", "text/event-stream"),
+            HeaderField("Cache-Control", "no-cache, no-store, must-revalidate"),
+            HeaderField("X-Accel-Buffering", "no"),
+        ]
+        if self.dialect.opensStreamsToPages {
+            headers.append(HeaderField("Access-Control-Allow-Origin", "*"))
+        }
+        effects.append(
+            .openStream(context.exchange, headers: headers, lineEnd: self.lineEnd(context.caller)))
+        self.observeAnswer(context, 200, into: &effects)
     }
 
     private func lineEnd(_ caller: Caller) -> SSELineEnd {
@@ -116,6 +140,47 @@ extension Backend {
         return bytes
     }
 
+    // MARK: The state of the job
+
+    /// Whether the stream begins with the state of the job, for a client that was away for some time.
+    private func opensWithSnapshot(after lastEventID: String?) -> Bool {
+        guard case .snapshot(let within) = self.dialect.opening else { return false }
+        guard let time = lastEventID?.prefix(while: { $0 != "-" }), let milliseconds = Int64(time) else {
+            return true
+        }
+        let (age, overflow) = self.wall.subtractingReportingOverflow(milliseconds)
+        return overflow || age >= within.wholeMilliseconds
+    }
+
+    /// Writes an event with the state of the job. It is in no log.
+    private mutating func writeSnapshot(
+        to exchange: ExchangeID, _ facts: Job.Facts, into effects: inout [OriginEffect]
+    ) {
+        let first = self.dialect.firstStatus
+        guard let (status, step) = self.jobs.update(facts.key, { ($0.status(first: first), $0.step) })
+        else { return }
+        let position = max(0, step - 1)
+        let counts = facts.script.counts(at: position)
+        let data = JSON.object { writer in
+            writer.member("jobId", facts.id)
+            writer.member("processedCount", counts.processed)
+            writer.member("progress", thousandths: facts.script.thousandths(at: position))
+            writer.member("status", status.rawValue)
+            writer.member("totalCount", counts.total)
+            writer.member("type", EventKind.progress.rawValue)
+        }
+        let wall = self.wall
+        let form = EventForm(name: EventKind.progress.rawValue, idSuffix: "initial", isEnveloped: false)
+        effects.append(
+            .observe(
+                self.payload(
+                    facts.owner,
+                    .eventWritten(
+                        job: facts.id, id: form.id(wall), position: nil, kind: .progress, replayed: true))))
+        let mark = StreamPieceKind.event(position: 0, kind: .progress, replayed: true, emitted: self.now)
+        self.send(form.bytes(milliseconds: wall, data: data), mark, to: exchange, into: &effects)
+    }
+
     // MARK: Writing
 
     /// Writes an event of the log to one stream, in the form that the stream's faults give it.
@@ -130,7 +195,12 @@ extension Backend {
             self.endStream(exchange, facts, into: &effects)
             return
         }
-        let original = self.readdressed(entry, facts, replayed: replayed)
+        var original = self.readdressed(entry, facts, replayed: replayed)
+        if replayed, self.dialect.replaysWithoutBooks, entry.kind == .completed,
+            let stripped = EventDistortion.stripped(original.data, as: .absent)
+        {
+            original = original.with(data: stripped)
+        }
         let changed = self.faults.changedData(
             of: entry.kind, original.data, job: facts.id, on: exchange, at: self.now, into: &effects)
         let entry = changed.map { original.with(data: $0) } ?? original
@@ -150,7 +220,7 @@ extension Backend {
         guard replayed, self.configuration.replayIDs == .fresh else { return entry }
         let (wall, now) = (self.wall, self.now)
         let fresh = self.jobs.update(facts.key) {
-            $0.log.alias(entry.kind.rawValue, position: entry.position, wall: wall, at: now)
+            $0.log.alias(entry.form.idSuffix, position: entry.position, wall: wall, at: now)
         }
         return fresh.map { entry.with(milliseconds: $0) } ?? entry
     }
@@ -206,18 +276,19 @@ extension Backend {
     private mutating func ping(_ facts: Job.Facts) -> [UInt8] {
         let wall = self.wall
         if !self.configuration.pingIDs, let last = self.lastPing, last.wall == wall { return last.bytes }
+        let isEmpty = self.dialect.events.hasEmptyPings
         let data = JSON.object { writer in
+            guard !isEmpty else { return }
             writer.member("timestamp", timestamp: wall)
             writer.member("type", EventKind.ping.rawValue)
         }
-        let name = EventKind.ping.rawValue
         var milliseconds: Int64?
         if self.configuration.pingIDs {
             milliseconds = self.jobs.update(facts.key) { $0.log.mint(wall: wall) } ?? wall
         }
-        let bytes = ByteBuilder.bytes { draft in
-            SSEWriter.event(id: milliseconds.map { ($0, name) }, type: name, line: data, into: &draft)
-        }
+        var form = self.dialect.events.form(of: .ping)
+        form.isEnveloped = false
+        let bytes = form.bytes(milliseconds: milliseconds, data: data)
         self.lastPing = (wall, bytes)
         return bytes
     }

@@ -11,6 +11,8 @@ struct PendingUpload: Sendable {
     let device: DeviceKey
     /// `X-RateLimit-…`, for the 202.
     let headers: [HeaderField]
+    /// The `Host` of the request.
+    let authority: String?
 }
 
 extension Backend {
@@ -32,7 +34,8 @@ extension Backend {
             self.refuse(context, refusal, into: &effects)
             return
         }
-        self.uploads[context.exchange] = PendingUpload(context: context, device: device, headers: headers)
+        self.uploads[context.exchange] = PendingUpload(
+            context: context, device: device, headers: headers, authority: request.authority)
         effects.append(.readUpload(context.exchange))
     }
 
@@ -73,7 +76,7 @@ extension Backend {
     ) {
         guard let upload = self.uploads[exchange] else { return }  // Aborted meanwhile.
         self.uploads[exchange] = nil
-        let photos = parts.filter { $0.name == "photos[]" }
+        let photos = parts.filter { $0.name == self.dialect.upload.part }
         if let refusal = self.refusal(of: photos) {
             self.refuse(upload.context, refusal, into: &effects)
             return
@@ -84,7 +87,10 @@ extension Backend {
     /// Docs/contract.md section 1.2. Too many photos are 400 (C28), too many bytes 413.
     private func refusal(of photos: [UploadPart]) -> Refusal? {
         let configuration = self.configuration
-        guard !photos.isEmpty else { return Refusal(.invalidRequest, "The upload has no part photos[].") }
+        guard !photos.isEmpty else {
+            let form = self.dialect.upload
+            return Refusal(form.withoutPhotos, "The upload has no part \(form.part).")
+        }
         guard photos.count <= configuration.photosMax else {
             return Refusal(.batchTooLarge, "At most \(configuration.photosMax) photos may come at once.")
         }
@@ -114,19 +120,26 @@ extension Backend {
         let owner = upload.context.caller
         let (key, secret) = self.newIdentity(owner)
         let facts = Job.Facts(
-            key: key, id: key.text, owner: owner, device: upload.device, accepted: self.now,
+            key: key, id: key.text, owner: owner, device: upload.device, host: upload.authority,
+            accepted: self.now,
             script: JobScript(
-                photos: photos, books: self.shelf.count(device: owner.device, scan: owner.scan),
+                course: self.dialect.course, photos: photos,
+                books: self.shelf.count(device: owner.device, scan: owner.scan),
                 time: self.jobTime(owner)))
         self.jobs[key] = Job(
             facts: facts,
             token: Token(secret: secret, expires: self.now + self.configuration.tokenLifetime),
-            log: EventLog(buffer: self.configuration.eventBuffer, epoch: self.wall), due: self.now)
+            log: EventLog(
+                buffer: self.configuration.eventBuffer, epoch: self.wall,
+                EventLog.Rules(
+                    hasIncreasingIDs: self.dialect.events.hasIncreasingIDs,
+                    entriesMax: self.dialect.replayedEventsMax)), due: self.now)
         effects.append(
             .observe(self.payload(owner, .accepted(job: facts.id, books: facts.script.books))))
 
-        let own = self.link(.job(jobId: facts.id))
-        let stream = self.link(.stream(jobId: facts.id))
+        let host = upload.authority
+        let own = self.link(.job(jobId: facts.id), host)
+        let stream = self.link(.stream(jobId: facts.id), host)
         let body = UploadAccepted(
             job: UploadAccepted.Job(
                 jobId: facts.id, authToken: secret.text, sseUrl: stream, statusUrl: own),
@@ -135,7 +148,8 @@ extension Backend {
                 stream: UploadAccepted.Link(href: stream, rel: "stream", method: "GET"),
                 cancel: UploadAccepted.Link(href: own, rel: "cancel", method: "DELETE")),
             metadata: self.metadata(upload.context.exchange))
-        self.reply(upload.context, 202, json: body, upload.headers, into: &effects)
+        let headers = [HeaderField("Content-Type", "application/json")] + upload.headers
+        self.reply(upload.context, 202, headers, self.dialect.upload.body(body), into: &effects)
         self.advance(key, into: &effects)
     }
 

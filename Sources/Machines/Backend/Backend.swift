@@ -96,15 +96,20 @@ package struct Backend: Sendable {
                     caller, .requested(operation, attempt: caller.attempt, connection: connection))))
         let context = RequestContext(
             exchange: exchange, operation: operation, caller: caller, path: endpoint.path, faults: faults)
-        let device: DeviceKey
+        let device: DeviceKey?
         switch self.device(request.deviceID, operation) {
         case .success(let key): device = key
         case .failure(let refusal):
-            self.refuse(context, refusal, into: &effects)
-            return
+            guard operation == .stream, !self.dialect.hasAuthorization else {
+                self.refuse(context, refusal, into: &effects)
+                return
+            }
+            device = nil
         }
         switch endpoint {
-        case .upload: self.uploadRequested(context, request, device, into: &effects)
+        case .upload:
+            guard let device else { preconditionFailure("an upload without a device") }
+            self.uploadRequested(context, request, device, into: &effects)
         case .stream(let job): self.streamRequested(context, request, device, job, into: &effects)
         case .results(let job): self.resultsRequested(context, request, device, job, into: &effects)
         case .cleanup(let job): self.cleanupRequested(context, request, device, job, into: &effects)
@@ -159,6 +164,8 @@ package struct Backend: Sendable {
     package var streamsOpen: Int { self.streams.count + self.lingering.count }
     /// Uploads whose body is being read.
     package var uploadsOpen: Int { self.uploads.count }
+
+    var dialect: Dialect { self.configuration.dialect }
 
     /// Milliseconds since 1970.
     var wall: Int64 { self.wall(at: self.now) }

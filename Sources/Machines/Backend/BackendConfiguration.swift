@@ -7,17 +7,13 @@ internal import Talaria
 /// `Shelf`. The defaults are those of Docs/contract.md appendix, except that pings carry no id and the job time is a
 /// range around the observed 12 s (section 2.4).
 package struct BackendConfiguration: Hashable, Sendable {
-    /// The dialect of the wire format (Docs/design.md section 6).
-    package enum Dialect: String, CaseIterable, Hashable, Sendable {
-        /// The contract's dialect, S0 (Docs/contract.md section 1 and section 2).
-        case contract
-    }
-
     /// The form of links in the 202 and the `completed` event (Docs/contract.md section 7, C1).
     package enum URLForm: Hashable, Sendable {
         case relative
         /// Links with this base, without a trailing slash: `https://api.oooefam.net`.
         case absolute(base: String)
+        /// Links with the `Host` by which the client addresses the server.
+        case absoluteToHost
     }
 
     /// Which id an event has when it is sent again (Docs/contract.md section 2.2).
@@ -43,7 +39,8 @@ package struct BackendConfiguration: Hashable, Sendable {
 
     package static let intervalMax = OriginLimits.intervalMax
 
-    package var dialect = Dialect.contract
+    /// The form of what is sent.
+    package var dialect = Dialect()
     /// The time from the 202 to the `completed` event; drawn per scan, uniformly.
     package var jobTime: ClosedRange<Interval> = .seconds(8)...(.seconds(16))
     /// The time from the head of a stream to its first ping, and from ping to ping.

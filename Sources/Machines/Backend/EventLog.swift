@@ -4,49 +4,48 @@ internal import Wire
 
 /// The events of a job, in order, encoded once: the buffer from which streams are replayed.
 ///
-/// Ids are `{epoch milliseconds}-{event}`, the milliseconds strictly increasing within the job, ping ids and the ids
-/// of fresh replays included.
+/// Ids are `{epoch milliseconds}-{event}`. By the contract, the milliseconds strictly increase within the job, ping ids and
+/// the ids of fresh replays included. Other dialects take them from the clock only.
 struct EventLog: Sendable {
     struct Entry: Hashable, Sendable {
         /// The position, from 0.
         let position: Int
         let kind: EventKind
+        let form: EventForm
         let milliseconds: Int64
         let emitted: Instant
         /// The whole event: id, event, data, blank line.
         let bytes: [UInt8]
 
         init(
-            position: Int, _ kind: EventKind, _ milliseconds: Int64, emitted: Instant, data: [UInt8]
+            position: Int, _ kind: EventKind, _ form: EventForm, _ milliseconds: Int64, emitted: Instant,
+            data: [UInt8]
         ) {
             self.position = position
             self.kind = kind
+            self.form = form
             self.milliseconds = milliseconds
             self.emitted = emitted
-            let name = kind.rawValue
-            self.bytes = ByteBuilder.bytes {
-                SSEWriter.event(id: (milliseconds, name), type: name, line: data, into: &$0)
-            }
+            self.bytes = form.bytes(milliseconds: milliseconds, data: data)
         }
 
-        var id: String { EventLog.id(self.milliseconds, self.kind) }
+        var id: String { self.form.id(self.milliseconds) }
 
-        /// The data, which are one line.
-        var data: [UInt8] {
-            let head = "id: \(self.id)\nevent: \(self.kind.rawValue)\ndata: "
-            return Array(self.bytes.dropFirst(head.utf8.count).dropLast(2))
-        }
+        /// The data, which are one line, without the frame of the form.
+        var data: [UInt8] { self.form.data(in: self.bytes, milliseconds: self.milliseconds) }
 
         /// This event with another id.
         func with(milliseconds: Int64) -> Entry {
             Entry(
-                position: self.position, self.kind, milliseconds, emitted: self.emitted, data: self.data)
+                position: self.position, self.kind, self.form, milliseconds, emitted: self.emitted,
+                data: self.data)
         }
 
         /// This event with other data.
         func with(data: [UInt8]) -> Entry {
             Entry(
-                position: self.position, self.kind, self.milliseconds, emitted: self.emitted, data: data)
+                position: self.position, self.kind, self.form, self.milliseconds, emitted: self.emitted,
+                data: data)
         }
     }
 
@@ -68,6 +67,7 @@ struct EventLog: Sendable {
 
     /// The time for which an entry can be replayed.
     private let buffer: Interval
+    private let rules: Rules
     /// The last one is kept whatever its age: it is the job's current state.
     private var entries: [Entry] = []
     private var aliases: [Alias] = []
@@ -77,41 +77,41 @@ struct EventLog: Sendable {
     private(set) var isForgetful = false
     private var lastMilliseconds: Int64
 
+    /// What a dialect says of ids and replays.
+    struct Rules: Hashable, Sendable {
+        /// No two events have the same milliseconds. Otherwise an id stands for a time, and what is later follows it.
+        var hasIncreasingIDs: Bool
+        /// Entries that are kept at most.
+        var entriesMax: Int?
+    }
+
     /// `epoch`: no id is older than that, in milliseconds since 1970.
-    init(buffer: Interval, epoch: Int64) {
+    init(buffer: Interval, epoch: Int64, _ rules: Rules) {
         self.buffer = buffer
+        self.rules = rules
         self.lastMilliseconds = epoch - 1
     }
 
     var last: Entry? { self.entries.last }
 
-    static func id(_ milliseconds: Int64, _ kind: EventKind) -> String {
-        Self.id(milliseconds, kind.rawValue)
-    }
-
-    static func id(_ milliseconds: Int64, _ name: String) -> String {
-        ByteBuilder.text { id in
-            Decimal.append(milliseconds, to: &id)
-            id.append(UInt8(ascii: "-"))
-            id.append(text: name)
-        }
-    }
-
     // MARK: Writing
 
-    /// Milliseconds that no id of this job has yet: those of the wall clock, or the next free ones.
+    /// Milliseconds that no id of this job has yet: those of the wall clock, or the next free ones. Those of the wall clock in
+    /// any case, where ids may repeat.
     mutating func mint(wall: Int64) -> Int64 {
+        guard self.rules.hasIncreasingIDs else { return wall }
         self.lastMilliseconds = max(wall, self.lastMilliseconds + 1)
         return self.lastMilliseconds
     }
 
     mutating func append(
-        _ kind: EventKind, data: [UInt8], wall: Int64, at now: Instant
+        _ kind: EventKind, _ form: EventForm, data: [UInt8], wall: Int64, at now: Instant
     ) -> Entry {
         self.forget(at: now)
         let entry = Entry(
-            position: self.count, kind, self.mint(wall: wall), emitted: now, data: data)
+            position: self.count, kind, form, self.mint(wall: wall), emitted: now, data: data)
         if !self.isForgetful || kind.isTerminal { self.entries.append(entry) }
+        if let most = self.rules.entriesMax, self.entries.count > most { self.entries.removeFirst() }
         self.count += 1
         return entry
     }
@@ -161,7 +161,10 @@ struct EventLog: Sendable {
     mutating func replay(after lastEventID: String?, at now: Instant) -> Replay {
         self.forget(at: now)
         guard let last = self.entries.last else { return Replay(after: nil, entries: []) }
-        guard let lastEventID, !lastEventID.isEmpty else { return Replay(after: nil, entries: [last]) }
+        guard let lastEventID, !lastEventID.isEmpty else {
+            return self.rules.hasIncreasingIDs
+                ? Replay(after: nil, entries: [last]) : self.replayFromStart(at: now)
+        }
         guard let resumePosition = self.resumePosition(of: lastEventID) else {
             return self.replayFromStart(at: now)
         }
@@ -181,14 +184,18 @@ struct EventLog: Sendable {
     /// The position of the event that has or had this id. A ping's id stands for the last event before it.
     private func resumePosition(of id: String) -> Int? {
         guard let dash = id.firstIndex(of: "-"), let milliseconds = Int64(id[..<dash]) else { return nil }
+        guard self.rules.hasIncreasingIDs else {
+            // Whatever event had it: what is not later counts as seen.
+            return self.entries.last { $0.milliseconds <= milliseconds }?.position
+        }
         let name = String(id[id.index(after: dash)...])
-        guard id == Self.id(milliseconds, name) else { return nil }
+        guard id == EventForm.id(milliseconds, name) else { return nil }
         if name == EventKind.ping.rawValue {
             guard milliseconds <= self.lastMilliseconds else { return nil }
             return self.entries.last { $0.milliseconds < milliseconds }?.position
         }
         if let entry = self.entries.last(where: { $0.milliseconds == milliseconds }),
-            entry.kind.rawValue == name
+            entry.form.idSuffix == name
         {
             return entry.position
         }

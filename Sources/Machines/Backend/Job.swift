@@ -13,24 +13,31 @@ struct Job: Sendable {
         /// The caller of the upload: whose scan it is.
         let owner: Caller
         let device: DeviceKey
+        /// The name by which its phone addresses the server, for links.
+        let host: String?
         let accepted: Instant
         let script: JobScript
 
         init(
-            key: JobKey, id: String, owner: Caller, device: DeviceKey, accepted: Instant, script: JobScript
+            key: JobKey, id: String, owner: Caller, device: DeviceKey, host: String?, accepted: Instant,
+            script: JobScript
         ) {
             self.key = key
             self.id = id
             self.owner = owner
             self.device = device
+            self.host = host
             self.accepted = accepted
             self.script = script
         }
     }
 
     enum Phase: Hashable, Sendable {
-        /// Events are still to come. Leaves to `finished`.
+        /// Events are still to come. Leaves to `ending` or `finished`.
         case running
+        /// The first of two terminal events is in the log (Docs/contract.md section 7, C40). Leaves to `finished` with the
+        /// second.
+        case ending(JobStatus, at: Instant)
         /// The terminal event is in the log. Leaves to `settled` when the buffer is over.
         case finished(JobStatus, at: Instant)
         /// Only the terminal event of the log is left, without books. Leaves by expiry.
@@ -51,6 +58,8 @@ struct Job: Sendable {
     var step = 0
     var delays: [Delay] = []
     var degradation: Degradation?
+    /// A DELETE has taken it away, and its open streams go on (`Dialect.cleanupLeavesStreams`).
+    var isCleaned = false
     /// Places on the shelf of the books that could not be looked up, in order.
     var degradedBooks: [Int] = []
     var log: EventLog
@@ -59,11 +68,19 @@ struct Job: Sendable {
     /// The job's one live deadline.
     var due: Instant
 
-    /// The status in the response of the status endpoint.
-    var status: JobStatus {
+    /// The status in the response of the status endpoint. `first`: before the first photo.
+    func status(first: JobStatus) -> JobStatus {
         switch self.phase {
-        case .running: self.step <= 1 ? .initialized : .processing
-        case .finished(let status, at: _), .settled(let status, at: _): status
+        case .running: self.step <= 1 ? first : .processing
+        case .ending(let status, at: _), .finished(let status, at: _), .settled(let status, at: _): status
+        }
+    }
+
+    /// Whether an open stream would get another event.
+    var hasMoreToSend: Bool {
+        switch self.phase {
+        case .running, .ending: !self.streams.isEmpty
+        case .finished, .settled: false
         }
     }
 

@@ -169,7 +169,7 @@ extension Gateway {
         into effects: inout [OriginEffect]
     ) {
         effects.append(self.payload(caller, .failed(job: job, code: code, retryable: retryable)))
-        let data = JobChange.failureData(job: job, code: code, retryable: retryable)
+        let data = JSON.encode(JobChange.failure(job: job, code: code, retryable: retryable))
         let name = EventKind.error.rawValue
         let eventID = lastID.map { Self.neighbor(of: $0, by: 1, name) } ?? "1-\(name)"
         self.setState(.failed(id: eventID, data: data), of: job, caller)

@@ -237,7 +237,7 @@ extension ServedConnection {
             authorization: head.headers[HeaderName.authorization], accept: head.headers["Accept"],
             contentType: head.headers["Content-Type"], contentLength: length,
             lastEventID: head.headers[HeaderName.lastEventID],
-            authority: context.origin.hasUpstream ? head.headers["Host"] : nil)
+            authority: head.headers["Host"])
         if context.isForBrowsers { request.takeFromQuery(of: head) }
         let faults = self.exchange?.faults ?? []
         context.events.append(

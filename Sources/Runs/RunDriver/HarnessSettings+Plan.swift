@@ -11,9 +11,12 @@ extension HarnessSettings {
     init?(_ plan: RunPlan, hasBackendView: Bool, hasGateway: Bool) {
         guard hasBackendView || hasGateway else { return nil }
         let backend = plan.scenario.server.backend
-        let simulated = SimulatedServer(
+        var simulated = SimulatedServer(
             quota: backend.rateLimit.map { AdmissionQuota($0) }, tokenLifetime: backend.tokenLifetime,
             resultsLifetime: backend.resultsLifetime, jobsMax: backend.jobsMax)
+        simulated.dialect.otherEvents = backend.dialect.otherEvents
+        simulated.dialect.hasIncreasingIDs = backend.dialect.hasIncreasingIDs
+        simulated.dialect.cleanupLeavesStreams = backend.dialect.cleanupLeavesStreams
         let faults = plan.scenario.faults
         let fleet = FleetMap(plan)
         self.init(

@@ -1,3 +1,4 @@
+internal import Backend
 package import Faults
 package import Metrics
 package import Phone
@@ -112,9 +113,11 @@ package struct RunPlan: Sendable {
 
     /// The books on the shelves, for the backend and the ledger.
     package var shelf: Shelf {
-        Shelf(
+        var shelf = Shelf(
             seed: self.scenario.seed, booksMin: self.scenario.server.books.lowerBound,
             booksMax: self.scenario.server.books.upperBound)
+        shelf.lookup = self.scenario.server.backend.dialect.books
+        return shelf
     }
 
     package var faultDesk: FaultPlanner { FaultPlanner(specs: self.scenario.faults, random: self.random) }

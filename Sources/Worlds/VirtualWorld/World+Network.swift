@@ -49,7 +49,12 @@ extension World {
         func fails(_ failure: TransportFailure) -> WorldEvent {
             .failed(phone: Int32(phone), process: process, request.id, failure)
         }
-        // A server that sends phones elsewhere is not followed: a token belongs to its own backend.
+        // An address of the backend is as good as its path. A server that sends phones elsewhere is not followed: a token
+        // belongs to its own backend.
+        var request = request
+        if request.target.hasPrefix(Self.base + "/") {
+            request.target = String(request.target.dropFirst(Self.base.count))
+        }
         guard request.target.hasPrefix("/"), !request.target.hasPrefix("//") else {
             return self.schedule(fails(.foreignURL), at: self.now)
         }
@@ -96,6 +101,7 @@ extension World {
     }
 
     private static let host = "talaria.invalid"
+    private static let base = "http://\(host)"
     private static let boundary = "------------------------d74496d66958873e"
     private static let uploadField = "photos[]"
     private static let photoType = "image/jpeg"

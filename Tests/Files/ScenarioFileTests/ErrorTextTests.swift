@@ -104,7 +104,7 @@ struct ErrorTextTests {
                                 ^^^^^^^^^^^
                 help: write `3ms` or `3s`
 
-                test.scenario:8:10: `links` must be `relative` or a base URL such as `https://api.example`, without a trailing slash
+                test.scenario:8:10: `links` must be `relative`, `absolute` or a base URL such as `https://api.example`, without a trailing slash
                       links: https://a.example/
                              ^^^^^^^^^^^^^^^^^^
                 """)

@@ -501,7 +501,7 @@ struct ScenarioReaderTests {
         ("server.ping=999999h", "the maximum time is 87600h"),
         ("server.ping=0.0000000001s", "`0.0000000001` has too many digits"),
         ("server.rate-limit=10/20m", "a quota must be a number per time, such as `10 per 20m`"),
-        ("server.dialect=bendv3", "the dialect `bendv3` is not available yet"),
+        ("server.dialect=bendv4", "unknown dialect `bendv4`"),
         (
             "server.photo-size-max=10mib",
             "unknown unit `mib`: the units of a size are B, kB, MB, GB, KiB, MiB and GiB"
@@ -509,7 +509,7 @@ struct ScenarioReaderTests {
         ("server.photo-size-max=0B", "a size must be from 1B to 1024GiB"),
         (
             "server.links=ftp://x",
-            "`links` must be `relative` or a base URL such as `https://api.example`, without a trailing slash"
+            "`links` must be `relative`, `absolute` or a base URL such as `https://api.example`, without a trailing slash"
         ),
         ("duration=0s", "the duration of a run must be above zero"),
         ("drain=169h", "the maximum time is 168h"),

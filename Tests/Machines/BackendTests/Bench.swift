@@ -21,6 +21,7 @@ struct Bench {
     static let events = 7
 
     var backend: Backend
+    let shelf: Shelf
     var now = Instant.zero
     var effects: [OriginEffect] = []
     private var exchanges: UInt64 = 0
@@ -31,9 +32,11 @@ struct Bench {
         configuration.rateLimit = nil
         configuration.wallClockAtZero = Self.wallClockAtZero
         change(&configuration)
+        var shelf = Shelf(seed: seed, booksMin: books, booksMax: books)
+        shelf.lookup = configuration.dialect.books
+        self.shelf = shelf
         self.backend = Backend(
-            configuration: configuration, shelf: Shelf(seed: seed, booksMin: books, booksMax: books),
-            random: KeyedRandom(seed: seed))
+            configuration: configuration, shelf: shelf, random: KeyedRandom(seed: seed))
     }
 
     struct Job {

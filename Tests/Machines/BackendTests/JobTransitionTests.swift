@@ -23,7 +23,8 @@ import Testing
             # Job
 
             The states of a job of the simulated backend: `Job.Phase`, and after its removal `Tombstones`. What is not listed
-            changes nothing.
+            changes nothing. A dialect with two terminal events has the state `ending` between `running` and `finished`, which
+            behaves like `finished`: it ends with the second event.
 
             - `absent`: no upload has been accepted
             - `removed`: requests get 410
@@ -55,7 +56,7 @@ struct JobBench {
         guard let job = self.job, let key = JobKey(jobID: job.id) else { return .absent }
         switch self.bench.backend.jobs[key]?.phase {
         case .running: return .running
-        case .finished: return .finished
+        case .ending, .finished: return .finished
         case .settled: return .settled
         case nil: return self.bench.backend.tombstones.contains(key) ? .removed : .forgotten
         }

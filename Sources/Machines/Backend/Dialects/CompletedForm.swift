@@ -1,0 +1,113 @@
+internal import Faults
+import JSON
+internal import SimBase
+internal import Talaria
+
+/// The data of a `completed` event.
+enum CompletedForm: Hashable, Sendable {
+    /// The members of S0, with this `type` (C3).
+    case contract(type: String)
+    /// The members of a `progress` event beside the books, with this progress (C7).
+    case stateful(progress: Int, Summary, BookForm, hasResultsURL: Bool)
+    /// The address of the books, and not the books.
+    case address(Summary)
+    /// The number of books, in `booksFound` (Docs/contract.md section 6.1).
+    case count
+
+    /// The members of `summary`, which clients treat as opaque (C38).
+    enum Summary: Hashable, Sendable {
+        /// totalDetected, totalUnique, approved, needsReview, and the times in `duration`.
+        case camelCase
+        /// total_processed, enriched, failed and, where it is whole, review_needed, degraded_count and errors.
+        case snakeCase(isWhole: Bool)
+    }
+
+    /// What a job says at its end.
+    struct Facts {
+        var job: String
+        var resultsURL: String
+        var books: [Book]
+        /// Milliseconds since 1970.
+        var completedAt: Int64
+        var jobTime: Interval
+
+        var found: Int { self.books.count { $0.enrichmentStatus == .success } }
+    }
+
+    /// The value of `type`, and what second terminal events have in its place.
+    private static let alias = "complete"
+
+    func data(_ facts: Facts, stripped: StrippedForm?) -> [UInt8] {
+        let whole =
+            switch self {
+            case .contract(let type): Self.contract(type, facts)
+            case .stateful(let progress, let summary, let form, let hasResultsURL):
+                JSON.object { writer in
+                    writer.array("books", facts.books) { form.write($1, to: &$0) }
+                    writer.member("completedAt", timestamp: facts.completedAt)
+                    writer.member("jobId", facts.job)
+                    writer.member("processedCount", facts.books.count)
+                    writer.member("progress", progress)
+                    if hasResultsURL { writer.member("resultsUrl", facts.resultsURL) }
+                    writer.member("status", JobStatus.completed.rawValue)
+                    writer.object("summary") { summary.write(facts, to: &$0) }
+                    writer.member("totalCount", facts.books.count)
+                    writer.member("type", EventKind.completed.rawValue)
+                }
+            case .address(let summary):
+                JSON.object { writer in
+                    writer.member("jobId", facts.job)
+                    writer.member("resultsUrl", facts.resultsURL)
+                    writer.object("summary") { summary.write(facts, to: &$0) }
+                    writer.member("type", Self.alias)
+                }
+            case .count:
+                JSON.object { writer in
+                    writer.member("booksFound", facts.books.count)
+                    writer.member("jobId", facts.job)
+                }
+            }
+        guard let stripped else { return whole }
+        return EventDistortion.stripped(whole, as: stripped) ?? whole
+    }
+
+    private static func contract(_ type: String, _ facts: Facts) -> [UInt8] {
+        let summary = CompletedSummary(
+            totalDetected: facts.books.count, approved: facts.found,
+            needsReview: facts.books.count - facts.found)
+        var data = CompletedData(
+            jobId: facts.job, resultsUrl: facts.resultsURL, summary: summary, books: facts.books)
+        data.type = type
+        return JSON.encode(data)
+    }
+}
+
+extension CompletedForm.Summary {
+    fileprivate func write(_ facts: CompletedForm.Facts, to writer: inout JSONWriter) {
+        let count = facts.books.count
+        switch self {
+        case .camelCase:
+            writer.member("approved", facts.found)
+            writer.object("duration") { writer in
+                // Three fifths of a job are the identification of its books.
+                let identified = facts.jobTime.wholeMilliseconds / 5 * 3
+                writer.member("cleanupMs", 0)
+                writer.member("enrichmentMs", facts.jobTime.wholeMilliseconds - identified)
+                writer.member("geminiMs", identified)
+                writer.member("totalMs", facts.jobTime.wholeMilliseconds)
+                writer.member("uploadMs", 0)
+            }
+            writer.member("needsReview", count - facts.found)
+            writer.member("totalDetected", count)
+            writer.member("totalUnique", count)
+        case .snakeCase(let isWhole):
+            let degraded = facts.books.count { $0.enrichmentStatus == .circuitOpen }
+            if isWhole { writer.member("degraded_count", degraded) }
+            writer.member("enriched", facts.found)
+            if isWhole { writer.array("errors", [String]()) { $0.text($1) } }
+            writer.member("failed", 0)
+            if isWhole { writer.member("review_needed", count - facts.found - degraded) }
+            writer.member("total_processed", count)
+        }
+    }
+}

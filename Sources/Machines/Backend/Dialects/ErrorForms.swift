@@ -1,0 +1,94 @@
+internal import Faults
+import JSON
+internal import OriginServer
+internal import SimBase
+internal import Talaria
+
+/// The data of the event of a job that failed or was canceled (C4).
+enum FailureForm: Hashable, Sendable {
+    /// code, message and retryable beside jobId.
+    case flat
+    /// Under the key `error`, beside jobId and the status of the job.
+    case nested
+
+    func data(_ error: ErrorData, status: JobStatus) -> [UInt8] {
+        switch self {
+        case .flat: return JSON.encode(error)
+        case .nested:
+            return JSON.object { writer in
+                writer.object("error") { writer in
+                    writer.member("code", error.code)
+                    writer.member("message", error.message)
+                    writer.member("retryable", error.retryable)
+                }
+                writer.member("jobId", error.jobId)
+                writer.member("status", status.rawValue)
+            }
+        }
+    }
+
+    /// The one event of a stream of a job that is not known (Docs/contract.md section 2.6).
+    static func unknownJob(_ job: String) -> [UInt8] {
+        JSON.object { writer in
+            writer.object("error") { writer in
+                writer.member("code", "JOB_NOT_FOUND")
+                writer.member("message", "There is no such job.")
+            }
+            writer.member("jobId", job)
+        }
+    }
+}
+
+/// The data of an `enrichment_degraded` event (C10).
+enum DegradedForm: Hashable, Sendable {
+    /// The seven fields of S0.
+    case contract
+    /// message, severity and failedFields (OAS).
+    case openAPI
+
+    func data(job: String, _ book: Book, timestamp: String) -> [UInt8] {
+        switch self {
+        case .contract:
+            EventDistortion.degradedData(job: job, isbn: book.isbn, title: book.title, timestamp: timestamp)
+        case .openAPI:
+            JSON.object { writer in
+                writer.array("failedFields", ["coverUrl"]) { $0.text($1) }
+                writer.member("jobId", job)
+                writer.member("message") {
+                    $0.append(text: book.title)
+                    $0.append(literal: " could not be looked up.")
+                }
+                writer.member("severity", "warning")
+            }
+        }
+    }
+}
+
+/// The body of a 4xx or 5xx.
+enum ProblemForm: Hashable, Sendable {
+    case contract
+    /// A 401 TOKEN_EXPIRED is `{success, error: {code, message}, metadata}`, not RFC 9457 (Docs/contract.md section 2.6).
+    case nestedTokenExpired
+    /// The wait is `retryAfter`, in seconds (Docs/contract.md section 1.7).
+    case retryAfterInSeconds
+
+    func body(_ problem: Problem) -> [UInt8] {
+        switch self {
+        case .nestedTokenExpired where problem.code == ProblemCode.tokenExpired.rawValue:
+            return JSON.object { writer in
+                writer.object("error") { writer in
+                    writer.member("code", problem.code)
+                    writer.member("message", problem.detail)
+                }
+                writer.member(problem.metadata)
+                writer.member("success", false)
+            }
+        case .contract, .nestedTokenExpired: return JSON.encode(problem)
+        case .retryAfterInSeconds:
+            var problem = problem
+            problem.retryAfter = problem.retryAfterMs.map { $0 / 1_000 + ($0 % 1_000).signum() }
+            problem.retryAfterMs = nil
+            return JSON.encode(problem)
+        }
+    }
+}

@@ -1,0 +1,77 @@
+internal import Faults
+internal import SimBase
+internal import Talaria
+
+/// The events of a job before its end, as a table: what they say, and when.
+struct JobCourse: Hashable, Sendable {
+    /// Events of one kind, one after another.
+    struct Stage: Hashable, Sendable {
+        enum Count: Hashable, Sendable { case one, photos, books }
+        enum Message: Hashable, Sendable {
+            case text(String)
+            /// `Starting scan of 2 photos...`
+            case starting
+            /// `Processing photo 1 of 2...`
+            case processing
+            /// `Identified 5 books`
+            case identified
+            /// `Enriching 5 detected books...`
+            case enriching
+            /// `Enriched book 1 of 5`
+            case enriched
+            /// `Enriching book 1 of 5...`
+            case enrichingBook
+        }
+
+        var count = Count.one
+        /// The end of the stage before, and of this one, in parts of the job time. Several events are spread evenly.
+        var from: Int64 = 0
+        var to: Int64
+        /// The same for the progress, in thousandths.
+        var progressFrom = 0
+        var progressTo: Int
+        var status: String
+        var message: Message
+        var phase: ScanPhase?
+        /// What `processedCount` and `totalCount` count.
+        var counts: Count
+        /// The first event tells the number of books in `count_detected`.
+        var tellsBooks = false
+        /// The events are `result` events with a book (Docs/contract.md section 2.1); nil for `progress`.
+        var result: ResultForm?
+    }
+
+    /// The data of a `result` event.
+    enum ResultForm: Hashable, Sendable {
+        /// The members of a `progress` event, and the book under the key `book`.
+        case nested(BookForm)
+        /// The members of the book.
+        case flat(BookForm)
+    }
+
+    /// The job time, in the unit of the stages.
+    var length: Int64
+    var stages: [Stage]
+
+    var hasResults: Bool { self.stages.contains { $0.result != nil } }
+
+    /// The messages are those of Docs/contract.md section 2.1, the progress is B3's curve (section 2.6), the times are
+    /// near those of the recorded job in section 2.4: most of the time passes before the books are identified.
+    static let contract = JobCourse(
+        length: 1_000,
+        stages: [
+            Stage(
+                to: 0, progressTo: 0, status: JobStatus.initialized.rawValue, message: .starting,
+                counts: .photos),
+            Stage(
+                to: 20, progressTo: 100, status: ScanStage.analyzingImage.rawValue, message: .processing,
+                phase: .analyzing, counts: .photos),
+            Stage(
+                to: 600, progressTo: 500, status: ScanStage.identifyingBooks.rawValue, message: .identified,
+                phase: .identifying, counts: .books),
+            Stage(
+                count: .books, from: 600, to: 980, progressFrom: 500, progressTo: 950,
+                status: ScanStage.enrichingMetadata.rawValue, message: .enriched, phase: .enriching,
+                counts: .books),
+        ])
+}
