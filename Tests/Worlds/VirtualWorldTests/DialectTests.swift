@@ -22,13 +22,31 @@ import VirtualWorld
             })
     }
 
-    @Test(arguments: ["live-2026-02"]) func `a phone gets its books, once`(dialect: String) throws {
+    @Test(arguments: ["contract", "live-2026-02", "legacy-openapi"]) func `a phone gets its books, once`(
+        dialect: String
+    ) throws {
         let run = try Self.run(dialect)
         let totals = run.ledger.totals
         #expect(run.broken == [])
         #expect([totals.scans.captured, totals.scans.completed] == [6, 6])
         #expect(totals.books.expected == totals.books.received && totals.books.duplicated == 0)
         #expect([totals.jobs.accepted, totals.jobs.cleaned] == [6, 6])
+    }
+
+    /// What the contract requires of a 202 is missing: `data.sseUrl`, or everything; or the part has another name.
+    @Test(arguments: [("bendv3", "data.sseUrl"), ("wingtip", "")]) func `a phone says what it cannot read`(
+        dialect: String, path: String
+    ) throws {
+        let run = try Self.run(dialect)
+        let totals = run.ledger.totals
+        #expect(run.broken == [])
+        #expect(totals.scans.isConserved && totals.scans.lost == 0 && totals.scans.completed == 0)
+        #expect(totals.scans.waiting == (path.isEmpty ? 0 : 6))
+        #expect(totals.scans.refused == (path.isEmpty ? 6 : 0))
+        let found = run.count {
+            if case .phone(.found(let finding)) = $0 { finding.path == path } else { false }
+        }
+        #expect(path.isEmpty || found > 0)
     }
 
     @Test(arguments: Kinds.all) func `faults fall on the bytes of the live dialect, and nothing is lost`(

@@ -6,7 +6,9 @@ internal import Talaria
 
 extension BackendConfiguration {
     /// The backend of each dialect with its settings. The first is the contract's.
-    package static let presets: [BackendConfiguration] = [.contract, .live]
+    package static let presets: [BackendConfiguration] = [
+        .contract, .live, .bendv3, .legacyOpenAPI, .wingtip,
+    ]
 
     /// Nil for a name that no dialect has.
     package static func preset(_ name: String) -> BackendConfiguration? {
@@ -20,6 +22,32 @@ extension BackendConfiguration {
         backend.urlForm = .absoluteToHost
         backend.retryField = .seconds(5)
         backend.rateLimit = Quota(requests: 100, window: .hours(1))
+        return backend
+    }()
+
+    /// The backend that became Talaria (Docs/contract.md section 2.6). Its quota is per IP address; here it is per device.
+    static let bendv3: BackendConfiguration = {
+        var backend = BackendConfiguration.contract
+        backend.dialect = .bendv3
+        backend.strictAccept = true
+        backend.retryField = .seconds(5)
+        backend.eventBuffer = .hours(24)
+        backend.rateLimit = Quota(requests: 5, window: .minutes(1))
+        return backend
+    }()
+
+    /// OAS (Docs/contract.md section 7).
+    static let legacyOpenAPI: BackendConfiguration = {
+        var backend = BackendConfiguration.contract
+        backend.dialect = .legacyOpenAPI
+        backend.urlForm = .absoluteToHost
+        return backend
+    }()
+
+    /// What the wingtip app needs (Docs/contract.md section 6.1).
+    static let wingtip: BackendConfiguration = {
+        var backend = BackendConfiguration.contract
+        backend.dialect = .wingtip
         return backend
     }()
 }
@@ -55,9 +83,111 @@ extension Dialect {
         dialect.books = .spines
         return dialect
     }()
+
+    /// Docs/contract.md section 2.6, with what B3 says of section 1.2, section 2.1 and section 2.2.
+    static let bendv3: Dialect = {
+        var dialect = Dialect()
+        dialect.name = "bendv3"
+        dialect.upload.tokenKey = "token"
+        dialect.upload.streamKey = "streamUrl"
+        dialect.upload.status = .queued
+        dialect.course = .bendv3
+        dialect.firstStatus = .queued
+        dialect.events.error = "failed"
+        dialect.events.hasIncreasingIDs = false
+        dialect.completed = .stateful(progress: 100, .camelCase, .contract, hasResultsURL: true)
+        // The longest pause of its poll loop, after which a stream sees the end of the job by itself.
+        dialect.secondTerminal = SecondTerminal(
+            after: .seconds(3), idSuffix: "final", form: .address(.camelCase))
+        dialect.failure = .nested
+        dialect.opening = .snapshot(unlessWithin: .seconds(10))
+        dialect.replaysWithoutBooks = true
+        dialect.replayedEventsMax = 100
+        dialect.problems = .nestedTokenExpired
+        dialect.unknownStream = .errorEvent
+        dialect.opensStreamsToPages = true
+        return dialect
+    }()
+
+    /// What differs from S0 in OAS (Docs/contract.md section 7: C1, C3, C5, C6, C8, C10, C11).
+    static let legacyOpenAPI: Dialect = {
+        var dialect = Dialect()
+        dialect.name = "legacy-openapi"
+        dialect.course = .openAPI
+        dialect.events.completed = "complete"
+        dialect.events.hasEmptyPings = true
+        dialect.completed = .contract(type: "complete")
+        dialect.degraded = .openAPI
+        dialect.books = .openAPI
+        dialect.results = ResultsForm(key: "books", hasProcessingTime: true, isLiteShort: true)
+        dialect.problems = .retryAfterInSeconds
+        return dialect
+    }()
+
+    /// Docs/contract.md section 6.1: parts `image`, flat answers, no token, and data in an envelope.
+    static let wingtip: Dialect = {
+        var dialect = Dialect()
+        dialect.name = "wingtip"
+        dialect.upload = UploadForm(
+            part: "image", tokenKey: nil, streamKey: "streamUrl", hasStatusURL: false, isFlat: true)
+        dialect.hasAuthorization = false
+        dialect.course = .wingtip
+        dialect.events.completed = "complete"
+        dialect.events.isEnveloped = true
+        dialect.completed = .count
+        return dialect
+    }()
 }
 
 extension JobCourse {
+    /// B3's messages and its curve (Docs/contract.md section 2.1 and section 2.6), at the times of the contract's course.
+    static let bendv3 = JobCourse(
+        length: 1_000,
+        stages: [
+            Stage(
+                to: 0, progressTo: 100, status: JobStatus.processing.rawValue, message: .starting,
+                counts: .photos),
+            Stage(
+                count: .photos, from: 0, to: 500, progressFrom: 100, progressTo: 500,
+                status: JobStatus.processing.rawValue, message: .processing, phase: .analyzing,
+                counts: .photos),
+            Stage(
+                to: 600, progressTo: 500, status: JobStatus.processing.rawValue, message: .enriching,
+                phase: .identifying, counts: .books),
+            Stage(
+                count: .books, from: 600, to: 980, progressFrom: 500, progressTo: 950,
+                status: JobStatus.processing.rawValue, message: .enrichingBook, phase: .enriching,
+                counts: .books),
+        ])
+
+    /// The messages of OAS, at the times of the contract's course.
+    static let openAPI = JobCourse(
+        length: 1_000,
+        stages: [
+            Stage(
+                to: 20, progressTo: 100, status: ScanStage.analyzingImage.rawValue,
+                message: .text("Looking..."), phase: .analyzing, counts: .photos),
+            Stage(
+                to: 600, progressTo: 500, status: ScanStage.identifyingBooks.rawValue,
+                message: .text("Reading..."), phase: .identifying, counts: .books),
+            Stage(
+                count: .books, from: 600, to: 980, progressFrom: 500, progressTo: 950,
+                status: ScanStage.enrichingMetadata.rawValue, message: .text("Enriching..."),
+                phase: .enriching, counts: .books),
+            Stage(
+                to: 990, progressTo: 990, status: ScanStage.complete.rawValue,
+                message: .text("Finalizing..."), counts: .books),
+        ])
+
+    /// The contract's course, with a `result` event for each book.
+    static let wingtip: JobCourse = {
+        var course = JobCourse.contract
+        for index in course.stages.indices where course.stages[index].count == .books {
+            course.stages[index].result = .flat(.contract)
+        }
+        return course
+    }()
+
     /// The rows of the transcript, in milliseconds from its first event to the `completed` event.
     static let live = JobCourse(
         length: 11_591,
