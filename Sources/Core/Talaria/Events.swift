@@ -186,7 +186,7 @@ enum Base64 {
 
 /// Members of an event's data that several events have.
 package enum EventMember: String, Sendable {
-    case status, timestamp
+    case status, timestamp, message
 
     /// The text of the member; nil if the data has none.
     package func text(in bytes: [UInt8]) -> String? { JSONNode(bytes)?[self.rawValue]?.text }

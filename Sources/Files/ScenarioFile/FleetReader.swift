@@ -131,7 +131,11 @@ struct FleetReader {
             guard time > .zero else { throw ValueError("the idle timeout must be above zero") }
             return time
         }
-        guard case .some(.some(let time)) = idle else { return (profile, .automatic) }
+        guard case .some(.some(let time)) = idle else {
+            // A client with a time of its own keeps it, whatever the server's pings.
+            let isOwn = profile.stream.idleTimeout != ClientProfile.contract.stream.idleTimeout
+            return (profile, isOwn && idle == nil ? .fixed : .automatic)
+        }
         profile.stream.idleTimeout = time
         return (profile, .fixed)
     }

@@ -83,8 +83,8 @@ extension ActiveScan.Stage {
     /// The outcome is known and written.
     func decided(_ filing: ActiveScan.Filing) -> Self {
         switch self {
-        case .uploading, .streaming, .fetching: return .filing(filing)
-        case .recording, .opening, .disconnected, .unfetched, .filing, .cleaning: self.isIllegal("decided")
+        case .uploading, .opening, .streaming, .disconnected, .fetching, .unfetched: return .filing(filing)
+        case .recording, .filing, .cleaning: self.isIllegal("decided")
         }
     }
 

@@ -65,6 +65,8 @@ struct ActiveScan: Sendable {
         /// The scan is completed, with the books whose writes may not be durable yet.
         case completed([UnobservedBook])
         case refused(code: String, RefusalCause)
+        /// The scan was given up, and nothing of it is kept.
+        case removed
     }
 
     struct UnobservedBook: Sendable {

@@ -9,6 +9,8 @@ struct Answer: Sendable {
     var body: [UInt8]
     /// The body was above its limit and is not here.
     var isTooLarge: Bool
+    /// Whether `Retry-After` counts where a problem document names no wait.
+    let usesHeader: Bool
     /// The phone's wall clock in nanoseconds since 1970: a `Retry-After` may be a date.
     var wallNanoseconds: Int64
     /// The problem in the body of a 4xx or 5xx response; all fields are absent if it has none, or if the client reads none.
@@ -19,8 +21,9 @@ struct Answer: Sendable {
     /// `isCut`: the rest of the body was lost on its way, which is nobody's deviation.
     init(
         head: ReplyHead, body: [UInt8], isTooLarge: Bool, isCut: Bool, problems: ProblemReadingPolicy,
-        wallNanoseconds: Int64
+        usesHeader: Bool, wallNanoseconds: Int64
     ) {
+        self.usesHeader = usesHeader
         self.head = head
         self.body = body
         self.isTooLarge = isTooLarge
@@ -95,6 +98,7 @@ struct Answer: Sendable {
     var serverWait: Interval? {
         let asked = self.problem.retryAfterMs.map { min($0, AppLimits.serverWaitMax.wholeMilliseconds) }
         if let asked, asked >= 0 { return .milliseconds(asked) }
+        guard self.usesHeader || self.problem.code == nil else { return nil }
         switch self.head.retryAfter.flatMap(RetryAfter.init) {
         case .none:
             return nil

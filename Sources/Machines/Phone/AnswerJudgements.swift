@@ -39,8 +39,9 @@ enum StreamJudgement: Hashable, Sendable {
     /// A 4xx that the contract does not name for a stream: tried again a named number of times.
     case refused
 
-    static func judge(_ answer: inout Answer, _ token: TokenPolicy) -> StreamJudgement {
-        if let end = JobEnd(status: answer.head.status, token) { return .jobEnded(end) }
+    static func judge(_ answer: inout Answer, _ profile: ClientProfile) -> StreamJudgement {
+        if profile.stream.statuses == .retried, answer.head.status != 200 { return .refused }
+        if let end = JobEnd(status: answer.head.status, profile.token) { return .jobEnded(end) }
         switch answer.head.status {
         case 200:
             if answer.head.isEncoded {

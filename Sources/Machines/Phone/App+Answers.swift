@@ -113,7 +113,7 @@ extension App {
             of: exchange.scan, at: now, into: &effects)
         switch exchange.purpose {
         case .upload:
-            self.uploadAgain(exchange.scan, .failed(failure), at: now, into: &effects)
+            self.uploadFailed(exchange.scan, .failed(failure), at: now, into: &effects)
         case .stream:
             self.streamNotOpened(exchange, failure, at: now, into: &effects)
         case .results:
@@ -134,7 +134,7 @@ extension App {
         guard let head = exchange.head else { preconditionFailure("an answer without a head") }
         let answer = Answer(
             head: head, body: body, isTooLarge: isTooLarge, isCut: isCut,
-            problems: self.profile.upload.problems,
+            problems: self.profile.upload.problems, usesHeader: self.profile.waits.usesHeader,
             wallNanoseconds: self.wallNanoseconds(at: now))
         switch exchange.purpose {
         case .upload: self.uploadAnswered(exchange, answer, at: now, into: &effects)

@@ -49,9 +49,8 @@ extension App {
             JobEvent(name: event.type, bytes: event.bytes, into: &notes), event.bytes, into: &notes)
         if case .ping = reading {
             if !notes.isEmpty { self.observe(notes, of: scan, .stream, "ping", at: now, into: &effects) }
-            guard self.profile.events.ping == .understood else {
-                self.misread(.ping, event, index, exchange: exchange, at: now, into: &effects)
-                return true
+            guard !self.profile.events.fails(at: reading, event.bytes) else {
+                return self.misread(reading, event, index, exchange: exchange, at: now, into: &effects)
             }
             let gap = self.active[index].stage.update { $1.pinged(at: now) }
             let id = event.idToResumeFrom
@@ -77,12 +76,12 @@ extension App {
                 .firstEvent(job: self.active[index].jobID, took: took), of: scan, at: now,
                 into: &effects)
         }
+        guard !self.profile.events.fails(at: reading, event.bytes) else {
+            return self.misread(reading, event, index, exchange: exchange, at: now, into: &effects)
+        }
         switch reading {
         case .ping:
             return false
-        case .enrichmentDegraded where self.profile.events.enrichmentDegraded == .fails:
-            self.misread(.enrichmentDegraded, event, index, exchange: exchange, at: now, into: &effects)
-            return true
         case .progress, .enrichmentDegraded, .segmented, .bookProgress:
             if case .segmented(let segmented) = reading {
                 self.preview = Preview(scan: scan, imageBytes: segmented.imageBytes)
@@ -121,19 +120,36 @@ extension App {
             event.bytes, openedAtUnixMilliseconds: self.wallNanoseconds(at: openedAt) / 1_000_000)
     }
 
-    /// The client's parser fails at an event, and the client shows the failure as a final error of the job, which it deletes.
+    /// The client's parser fails at an event, and the client shows the failure as an error of the job, which it deletes.
+    ///
+    /// - Returns: Whether the client is done with the stream.
     private mutating func misread(
-        _ kind: EventKind, _ event: SSEEvent, _ index: Int, exchange: Int, at now: Instant,
+        _ reading: JobEvent, _ event: SSEEvent, _ index: Int, exchange: Int, at now: Instant,
         into effects: inout [PhoneEffect]
-    ) {
-        let (scan, job) = (self.active[index].number, self.active[index].jobID)
+    ) -> Bool {
+        let (scan, job) = (self.active[index].number, self.active[index].job)
+        let name = reading.kind?.rawValue ?? ServerText.code(event.type, fallback: "unreadable")
         self.observe(
-            .eventIgnored(job: job, id: event.idToResumeFrom, name: kind.rawValue, malformed: true), of: scan,
+            .eventIgnored(job: job.jobId, id: event.idToResumeFrom, name: name, malformed: true), of: scan,
             at: now, into: &effects)
-        self.drain(index, exchange: exchange, at: now)
-        self.refuse(
-            scan, code: AppLimits.unreadableEventCode, cause: .event(job: job, retryable: nil), at: now,
-            into: &effects)
+        switch self.profile.events.failure {
+        case .final:
+            self.drain(index, exchange: exchange, at: now)
+            self.refuse(
+                scan, code: AppLimits.unreadableEventCode, cause: .event(job: job.jobId, retryable: nil),
+                at: now, into: &effects)
+            return true
+        case .continues:
+            let attempt = self.active[index].scan.nextAttempt(.cleanup)
+            self.active[index].scan.record.job?.authToken = nil
+            self.note(.put(self.active[index].scan.record), into: &effects)
+            self.cleanups.append(
+                Cleanup(
+                    scan: scan, job: job, purpose: .discard,
+                    state: .waiting(until: now, floor: now, attempt: attempt)))
+            self.sendDueCleanups(at: now, into: &effects)
+            return false
+        }
     }
 
     /// Notes what only the phone knows to be odd.

@@ -47,7 +47,7 @@ extension App {
                 break
             case .upload:
                 self.observeNoPath(exchange, at: now, into: &effects)
-                self.uploadAgain(
+                self.uploadFailed(
                     exchange.scan, .pathLost(hasAnother: self.pathAvailable), at: now, into: &effects)
             case .stream:
                 if exchange.head?.status != 200 { self.observeNoPath(exchange, at: now, into: &effects) }

@@ -97,6 +97,10 @@ extension App {
                 at: now, into: &effects)
             self.file(books, detected: fetch.booksDetected, index, at: now, into: &effects)
         case .jobEnded(let end):
+            guard self.profile.results.isRepeated else {
+                self.resultsFailed(exchange.scan, after: nil, at: now, into: &effects)
+                return
+            }
             self.jobEnded(exchange.scan, end, at: now, into: &effects)
         case .again(let asked):
             if answer.head.status == 429 {
@@ -108,7 +112,9 @@ extension App {
         case .bad(let bad):
             self.observe(bad: bad, exchange, at: now, into: &effects)
             self.active[index].stage = self.active[index].stage.answeredBadly()
-            guard fetch.badAnswers + 1 >= AppLimits.resultsBadAnswersMax else {
+            guard self.profile.results.isRepeated,
+                fetch.badAnswers + 1 >= AppLimits.resultsBadAnswersMax
+            else {
                 self.resultsFailed(exchange.scan, after: nil, at: now, into: &effects)
                 return
             }
@@ -124,6 +130,10 @@ extension App {
         _ scan: ScanNumber, after asked: Interval?, at now: Instant, into effects: inout [PhoneEffect]
     ) {
         guard let index = self.activeIndex(scan) else { preconditionFailure("results without a scan") }
+        guard self.profile.results.isRepeated else {
+            self.giveUp(scan, .resultsUnavailable, job: .deleted, at: now, into: &effects)
+            return
+        }
         let attempt = self.active[index].scan.record.attempts.results
         self.active[index].stage = self.active[index].stage.failed(
             asked: asked, self.profile.backoff, draw: self.jitter(.results, scan, attempt: attempt), at: now)
@@ -172,6 +182,12 @@ extension App {
         self.file(.refused(code: code, cause), index, into: &effects)
     }
 
+    /// A scan that is given up for good. Until that is durable, a process that ends keeps it.
+    mutating func remove(_ index: Int, into effects: inout [PhoneEffect]) {
+        self.active[index].scan.record.refusal = AppLimits.removedCode
+        self.file(.removed, index, into: &effects)
+    }
+
     private mutating func file(
         _ outcome: ActiveScan.Outcome, _ index: Int, into effects: inout [PhoneEffect]
     ) {
@@ -209,6 +225,7 @@ extension App {
             self.observe(.completed(took: took), of: scan, at: now, into: &effects)
         case .refused(let code, let cause):
             self.observe(.refused(code: code, cause: cause), of: scan, at: now, into: &effects)
+        case .removed: break
         }
         Self.release(&self.active[index].scan, into: &effects)
         self.active[index].stage = self.active[index].stage.filed()

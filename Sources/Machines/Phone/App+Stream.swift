@@ -36,6 +36,12 @@ extension App {
         _ index: Int, attempt: UInt32, at now: Instant, into effects: inout [PhoneEffect]
     ) {
         let job = self.active[index].job
+        guard self.profile.stream.resolvesRelativeAddress || !ServerText.isPath(job.sseUrl) else {
+            // Nothing is sent, and no later try could end otherwise.
+            self.giveUp(
+                self.active[index].number, .foreignURL, job: .deletedWithScan, at: now, into: &effects)
+            return
+        }
         self.send(
             RequestPlan(
                 purpose: .stream, scan: self.active[index].number, attempt: attempt, method: "GET",
@@ -72,7 +78,7 @@ extension App {
         _ exchange: Exchange, _ answer: Answer, at now: Instant, into effects: inout [PhoneEffect]
     ) {
         var answer = answer
-        let judgement = StreamJudgement.judge(&answer, self.profile.token)
+        let judgement = StreamJudgement.judge(&answer, self.profile)
         self.observe(answer, exchange, at: now, into: &effects)
         switch judgement {
         case .jobEnded(let end):
@@ -95,7 +101,8 @@ extension App {
             guard case .disconnected(let stream, _, _) = self.active[index].stage,
                 stream.refusals >= AppLimits.streamRefusalsMax
             else { return }
-            self.park(exchange.scan, .unexpectedStatus, at: now, into: &effects)
+            self.giveUp(
+                exchange.scan, .unexpectedStatus, job: .deletedWithScan, at: now, into: &effects)
         }
     }
 
@@ -115,7 +122,8 @@ extension App {
         if cause == .foreignURL { self.observeForeignURL(exchange, at: now, into: &effects) }
         self.streamLost(exchange.scan, cause, after: nil, at: now, into: &effects)
         // No later try could end otherwise.
-        if cause == .foreignURL { self.park(exchange.scan, .foreignURL, at: now, into: &effects) }
+        guard cause == .foreignURL, self.activeIndex(exchange.scan) != nil else { return }
+        self.giveUp(exchange.scan, .foreignURL, job: .deletedWithScan, at: now, into: &effects)
     }
 
     /// Reports a foreign URL in the response to an upload. Only the driver that knows the target can detect
@@ -129,15 +137,6 @@ extension App {
             "data.sseUrl", expected: "a path, or a URL of the target", seen: "another server",
             excerpt: ServerText.shown(address: self.active[index].job.sseUrl), isDecisive: true)
         self.observe(notes, of: exchange.scan, .upload, "202", at: now, into: &effects)
-    }
-
-    /// Leaves a job, whose stream cannot be had, in the record of its scan until the next launch.
-    private mutating func park(
-        _ scan: ScanNumber, _ cause: WaitingCause, at now: Instant, into effects: inout [PhoneEffect]
-    ) {
-        guard let index = self.activeIndex(scan) else { preconditionFailure("a stream without a scan") }
-        self.giveUpEpisodes(index, isSuperseded: false, resultsToo: false, at: now, into: &effects)
-        self.requeue(scan, cause, .nextLaunch, floor: now, at: now, into: &effects)
     }
 
     /// A stream, or an attempt to open one, is over without a terminal event. Its request is out of our hands already.
@@ -156,6 +155,22 @@ extension App {
         self.active[index].stage = self.active[index].stage.lost(
             cause, asked: asked, self.profile.backoff,
             draw: self.jitter(.stream, scan, attempt: attempt), at: now)
+        self.giveUpAfterLoss(scan, cause, at: now, into: &effects)
+    }
+
+    /// A client that does not reconnect has lost the scan with the stream.
+    private mutating func giveUpAfterLoss(
+        _ scan: ScanNumber, _ cause: LossCause, at now: Instant, into effects: inout [PhoneEffect]
+    ) {
+        switch cause {
+        case .endWithoutTerminal:
+            guard self.profile.stream.afterEnd == .finishes else { return }
+            self.giveUp(scan, .interrupted, job: .left, at: now, into: &effects)
+        case .connectFailed, .reset, .silence, .offline, .killed, .handover, .noAnswer, .foreignURL:
+            guard self.profile.stream.afterLoss == .fails else { return }
+            self.giveUp(scan, .transport, job: .deletedWithScan, at: now, into: &effects)
+        case .refusedByStatus, .badAnswer: break
+        }
     }
 
     /// The token does not open the job any more, or the job is gone: a new upload of the same scan, as often as the
@@ -201,7 +216,8 @@ extension App {
 
     /// Opens the streams and requests the results whose backoff is over.
     mutating func returnToJobs(at now: Instant, into effects: inout [PhoneEffect]) {
-        for index in self.active.indices {
+        for scan in self.active.indices.map({ self.active[$0].number }) {
+            guard let index = self.activeIndex(scan) else { continue }
             switch self.active[index].stage {
             case .disconnected(_, _, let pause) where pause.end <= now:
                 self.active[index].stage = self.active[index].stage.requested()

@@ -46,7 +46,7 @@ extension App {
             self.uploadAgain(exchange.scan, .limited(for: wait), at: now, into: &effects)
         case .again(let retry, let bad):
             self.observe(bad: bad, exchange, at: now, into: &effects)
-            self.uploadAgain(exchange.scan, retry, at: now, into: &effects)
+            self.uploadFailed(exchange.scan, retry, at: now, into: &effects)
         case .refused(let code):
             let cause = RefusalCause.answer(
                 .upload, attempt: exchange.attempt, status: answer.head.status,
@@ -84,6 +84,17 @@ extension App {
             "data.jobId", expected: "an id of its own", seen: "the id of an earlier job", excerpt: id)
         self.observe(notes, of: exchange.scan, .upload, "202", at: now, into: &effects)
         self.abandonCleanups(ofJob: id, cause: RecentJobIDs.reusedCause, at: now, into: &effects)
+    }
+
+    /// The upload gave no job, by no fault of the scan.
+    mutating func uploadFailed(
+        _ scan: ScanNumber, _ retry: UploadRetry, at now: Instant, into effects: inout [PhoneEffect]
+    ) {
+        guard self.profile.upload.isRepeated else {
+            self.giveUp(scan, retry.cause, job: .deletedWithScan, at: now, into: &effects)
+            return
+        }
+        self.uploadAgain(scan, retry, at: now, into: &effects)
     }
 
     /// Returns a scan to the queue, to be uploaded again by the rule.

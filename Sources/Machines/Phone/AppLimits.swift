@@ -12,6 +12,8 @@ package enum AppLimits {
     package static let backgroundTime = Interval.seconds(5)
     /// Shown when the photo itself cannot be used.
     package static let photoUnusableCode = "PHOTO_UNUSABLE"
+    /// The code in the record of a scan that was removed as failed.
+    package static let removedCode = "REMOVED"
     /// Shown by a client that takes an event it cannot read for a final error.
     package static let unreadableEventCode = "UNREADABLE_EVENT"
     /// Photos of waiting scans that are prepared before their turn; those after them wait as they were taken.
@@ -33,8 +35,6 @@ package enum AppLimits {
     /// Events of one job that are known again when a server replays them.
     package static let rememberedEventsMax = 1_024
 
-    /// Requests that one DELETE may take; then the job is abandoned to its expiry.
-    package static let cleanupRequestsMax = 8
     /// DELETEs of one phone that are under way at once.
     package static let cleanupsSentMax = 10
     /// Unreadable answers to the results requests of one job; then the scan waits for the next launch.

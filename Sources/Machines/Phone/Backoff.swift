@@ -17,10 +17,12 @@ struct Backoff: Hashable, Sendable {
         self.raisedBase = base
     }
 
-    /// Returns the wait after another failure: uniform from 0 to min(cap, base x 2^failures), both included.
+    /// Returns the wait after another failure: uniform from 0 to min(cap, base x 2^failures), both included; the latter
+    /// without jitter.
     mutating func failed(_ policy: BackoffPolicy, draw: UInt64) -> Interval {
         let ceiling = self.ceiling(policy)
         self.failures = min(self.failures + 1, 62)
+        guard policy.hasJitter else { return ceiling }
         return .nanoseconds(Int64(draw.multipliedFullWidth(by: UInt64(ceiling.nanoseconds) + 1).high))
     }
 

@@ -72,10 +72,10 @@ struct Cleanup: Sendable {
     }
 
     mutating func failed(
-        at now: Instant, after wait: Interval?, _ policy: BackoffPolicy, draw: UInt64
+        at now: Instant, after wait: Interval?, requestsMax: Int, _ policy: BackoffPolicy, draw: UInt64
     ) -> FailedAction {
         self.failures += 1
-        guard self.failures < AppLimits.cleanupRequestsMax else { return .abandon }
+        guard self.failures < requestsMax else { return .abandon }
         self.state = .waiting(
             until: now + self.backoff.failed(policy, draw: draw), floor: now + (wait ?? .zero), attempt: nil)
         return .wait

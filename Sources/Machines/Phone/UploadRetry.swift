@@ -55,8 +55,8 @@ struct UploadRetry: Hashable, Sendable {
     }
 
     /// An `error` event that is not final: as often as the profile allows by itself, then with the next path. `errors` counts this one.
-    static func retryableError(errors: Int, max: Int, delay: Interval) -> Self {
-        let isAutomatic = errors <= max
+    static func retryableError(errors: Int, max: Int?, delay: Interval) -> Self {
+        let isAutomatic = errors <= (max ?? .max)
         return Self(
             cause: .retryableError, wait: isAutomatic ? .none : .nextPath,
             atLeast: isAutomatic ? delay : .zero)

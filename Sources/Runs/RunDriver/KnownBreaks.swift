@@ -22,7 +22,26 @@ extension ProfileToggle {
     fileprivate var breaks: [Invariant] {
         switch self {
         case .gap(let gap): gap.breaks
+        case .quirk(let quirk): quirk.breaks
         case .inconsistency: []  // No shipping client has one.
+        }
+    }
+}
+
+extension Quirk {
+    fileprivate var breaks: [Invariant] {
+        switch self {
+        case .endOfStream: [.scanCustody, .jobCleaned]
+        case .lostStream, .relativeURL: [.scanCustody, .jobNotCleanedEarly]
+        case .streamStatuses: [.scanCustody, .jobNotCleanedEarly, .authNoStaleUse]
+        case .results: [.scanCustody]
+        case .unknownEvents, .progressWithoutMessage, .otherVersions:
+            [.jobNotCleanedEarly, .jobCleanedOnce, .streamParseRobust]
+        case .lastEventID: [.streamIDMonotone, .streamNoGap]
+        case .deviceIDs: [.requestWellFormed, .jobCleaned]
+        case .retryableErrors: [.retryBudget]
+        case .jitter: [.herdBounded]
+        case .retryAfter: [.limitHonoured]
         }
     }
 }

@@ -72,7 +72,7 @@ extension ScenarioCheck {
                 "a scan is uploaded again \(group.profile.token.uploadsMax) times, then it waits for the next launch"
             ),
             self.obstacle(
-                errors, max: group.profile.events.errorRetriesMax + returns,
+                errors, max: min(group.profile.events.errorRetriesMax ?? .max, .max - returns) + returns,
                 "a scan is retried once, then it waits for the next launch or the next connection"
             ),
             self.obstacle(

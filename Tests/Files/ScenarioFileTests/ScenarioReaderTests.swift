@@ -457,7 +457,7 @@ struct ScenarioReaderTests {
         ("fleet.phones.network=lt", "unknown link `lt`"),
         ("fleet.phones.profile=wingtip", "the profile `wingtip` is not available yet"),
         ("fleet.phones.profile=contrakt", "unknown profile `contrakt`"),
-        ("fleet.phones.quirk-5=on", "`quirk-5` is not available yet"),
+        ("fleet.phones.quirk-1=on", "`quirk-1` is not available yet"),
         ("fleet.phones.inconsistency-4=on", "`inconsistency-4` is not available yet"),
         ("fleet.phones.gap-15=on", "unknown toggle `gap-15`"),
         ("fleet.phones.gap5=on", "unknown toggle `gap5`"),

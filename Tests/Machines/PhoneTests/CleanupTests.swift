@@ -53,7 +53,7 @@ struct CleanupTests {
 
     @Test func `after a named number of requests the job is abandoned`() {
         var phone = filed()
-        for request in 1...AppLimits.cleanupRequestsMax {
+        for request in 1...ClientProfile.contract.cleanup.requestsMax {
             #expect(phone.request(.cleanup)?.attempt == UInt32(request))
             phone.answer(.cleanup, 503)
             phone.pass(.seconds(30))
@@ -137,7 +137,7 @@ struct CleanupTests {
 
     @Test func `without a path it waits, and that is no failure`() {
         var phone = filed()
-        for _ in 0..<(2 * AppLimits.cleanupRequestsMax) {
+        for _ in 0..<(2 * ClientProfile.contract.cleanup.requestsMax) {
             phone.handle(.pathLost)
             phone.pass(.seconds(60))
             #expect(phone.request(.cleanup) == nil)

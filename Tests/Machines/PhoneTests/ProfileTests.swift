@@ -30,9 +30,12 @@ struct ProfileTests {
         #expect(ProfileToggle(key: toggle.key) == toggle)
     }
 
-    @Test func `no two toggles are the same client`() {
-        let profiles = ProfileToggle.all.map { NamedProfile.contract.profile(with: [.init($0, isOn: true)]) }
-        #expect(Set(profiles).count == profiles.count)
+    @Test func `no two toggles of a family are the same client`() {
+        for family in ProfileToggle.families {
+            let profiles = ProfileToggle.all.filter { $0.key.hasPrefix(family) }
+                .map { NamedProfile.contract.profile(with: [.init($0, isOn: true)]) }
+            #expect(!profiles.isEmpty && Set(profiles).count == profiles.count)
+        }
     }
 
     @Test func `a profile without its toggles is the contract's client by another name`() {

@@ -45,6 +45,26 @@ extension EventPolicy {
         }
     }
 
+    /// Whether the client's parser fails at an event.
+    func fails(at reading: JobEvent, _ bytes: [UInt8]) -> Bool {
+        switch reading {
+        case .ping: self.ping == .fails
+        case .enrichmentDegraded: self.enrichmentDegraded == .fails
+        case .progress: self.progressWithoutMessage == .fails && EventMember.message.text(in: bytes) == nil
+        case .malformed(let kind): self.unknown == .fails && !kind.isTerminal
+        case .unknown(let name):
+            switch self.unknown {
+            case .ignored: false
+            case .otherVersionsFail: Self.namesOfOtherVersions.contains(name)
+            case .fails: true
+            }
+        case .completed, .error, .segmented, .bookProgress: false
+        }
+    }
+
+    /// Docs/contract.md section 2.1.
+    private static let namesOfOtherVersions = ["failed", "timeout", "initialized", "processing"]
+
     private func understoodProgress(_ bytes: [UInt8], into notes: inout ContractNotes) -> JobEvent {
         // No event is parsed a second time for the contract's client.
         guard self.statuses != .separate, let status = EventMember.status.text(in: bytes),

@@ -14,6 +14,7 @@ package struct ClientProfile: Hashable, Sendable {
     package var results = ResultsPolicy()
     package var token = TokenPolicy()
     package var cleanup = CleanupPolicy()
+    package var failedScans = FailedScanPolicy.wait
     /// The time without a response after which an upload, results or cleanup request is given up.
     package var requestTimeout = Interval.seconds(30)
     package var backoff = BackoffPolicy(base: .milliseconds(500), cap: .seconds(30))
@@ -26,10 +27,20 @@ package struct ClientProfile: Hashable, Sendable {
     package static let contract = ClientProfile()
 }
 
-/// Exponential backoff with full jitter: a delay is drawn uniformly from 0 to min(cap, base x 2^n).
+/// What becomes of a scan that the client does not try to finish any more.
+package enum FailedScanPolicy: String, CaseIterable, Hashable, Sendable {
+    /// It waits in the durable queue for the next launch.
+    case wait
+    /// It is shown as failed and removed.
+    case removed
+}
+
+/// Exponential backoff: after n failures, a delay below min(cap, base x 2^n).
 package struct BackoffPolicy: Hashable, Sendable {
     package var base: Interval
     package var cap: Interval
+    /// Full jitter: the delay is drawn uniformly from 0. Off: it is the ceiling itself.
+    package var hasJitter = true
 
     package init(base: Interval, cap: Interval) {
         self.base = base

@@ -1,3 +1,5 @@
+import SimBase
+
 /// A client that a scenario may name: values of its own, and the toggles that it has by itself.
 package struct NamedProfile: Sendable {
     /// Its values without any toggle.
@@ -34,6 +36,23 @@ package struct NamedProfile: Sendable {
     package static let swiftwingLegacy = NamedProfile(
         base: Self.base("swiftwing-legacy"), toggles: Gap.allCases.map { .gap($0) }, isShipping: true,
         summary: "the SwiftWing app before its compliance plan", source: "section 5")
+
+    package static let swiftwingHead = NamedProfile(
+        base: Self.head, toggles: Quirk.allCases.map { .quirk($0) }, isShipping: true,
+        summary: "the SwiftWing app at HEAD", source: "section 4")
+
+    /// The numbers of Docs/contract.md sections 4.2 to 4.5 that are no defects.
+    private static var head: ClientProfile {
+        var profile = Self.base("swiftwing-head")
+        profile.upload.isRepeated = false
+        profile.stream.connectTimeout = .seconds(300)
+        profile.stream.idleTimeout = .seconds(300)
+        profile.backoff = BackoffPolicy(base: .seconds(2), cap: .seconds(4))
+        profile.events.failure = .continues
+        profile.cleanup.requestsMax = 1
+        profile.failedScans = .removed
+        return profile
+    }
 
     private static func base(_ name: String) -> ClientProfile {
         var profile = ClientProfile.contract

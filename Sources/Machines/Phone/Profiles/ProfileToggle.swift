@@ -11,10 +11,12 @@ package protocol ProfileDeviation: CaseIterable, Hashable, RawRepresentable, Sen
 /// A deviation of any kind, by the name that it has in scenario files.
 package enum ProfileToggle: Hashable, Sendable {
     case gap(Gap)
+    case quirk(Quirk)
     case inconsistency(Inconsistency)
 
     package static let all: [ProfileToggle] =
-        Gap.allCases.map { .gap($0) } + Inconsistency.allCases.map { .inconsistency($0) }
+        Gap.allCases.map { .gap($0) } + Quirk.allCases.map { .quirk($0) }
+        + Inconsistency.allCases.map { .inconsistency($0) }
 
     /// The beginnings of all keys.
     package static let families = ["gap", "quirk", "inconsistency"]
@@ -28,6 +30,7 @@ package enum ProfileToggle: Hashable, Sendable {
     package var key: String {
         switch self {
         case .gap(let gap): "gap-\(gap.rawValue)"
+        case .quirk(let quirk): "quirk-\(quirk.rawValue)"
         case .inconsistency(let inconsistency): "inconsistency-\(inconsistency.rawValue)"
         }
     }
@@ -40,6 +43,7 @@ package enum ProfileToggle: Hashable, Sendable {
     private var deviation: any ProfileDeviation {
         switch self {
         case .gap(let gap): gap
+        case .quirk(let quirk): quirk
         case .inconsistency(let inconsistency): inconsistency
         }
     }

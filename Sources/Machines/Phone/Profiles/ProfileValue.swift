@@ -40,6 +40,12 @@ package struct ProfileValue: Sendable {
         ProfileValue("upload.problems", "body of a 4xx or 5xx", "contract 1.7 and 5, GAP-1") {
             $0.upload.problems.rawValue
         },
+        ProfileValue("upload.is-repeated", "uploads after a failure", "contract 4.3, design 6") {
+            Self.text($0.upload.isRepeated)
+        },
+        ProfileValue("waits.uses-header", "Retry-After of a problem without a wait", "contract 4.3") {
+            Self.text($0.waits.usesHeader)
+        },
         ProfileValue("waits.rate-limit-default", "wait after a 429 without a time", "contract 4.3") {
             Self.text($0.waits.rateLimitDefault)
         },
@@ -48,6 +54,19 @@ package struct ProfileValue: Sendable {
         },
         ProfileValue("stream.resumes", "Last-Event-ID after a loss", "contract 2.2 and 5, GAP-5") {
             Self.text($0.stream.resumes)
+        },
+        ProfileValue("stream.after-loss", "failure of a stream below HTTP", "contract 4.4, design 6") {
+            $0.stream.afterLoss.rawValue
+        },
+        ProfileValue("stream.after-end", "end of a stream without a terminal event", "contract 4.4, design 6")
+        {
+            $0.stream.afterEnd.rawValue
+        },
+        ProfileValue("stream.statuses", "status other than 200 of a stream", "contract 4.4, design 6") {
+            $0.stream.statuses.rawValue
+        },
+        ProfileValue("stream.resolves-relative-address", "relative sseUrl", "contract 1.2 and 7, C1") {
+            Self.text($0.stream.resolvesRelativeAddress)
         },
         ProfileValue("stream.connect-timeout", "time for the head of a stream", "design 6") {
             Self.text($0.stream.connectTimeout)
@@ -59,11 +78,20 @@ package struct ProfileValue: Sendable {
         ProfileValue("events.enrichment-degraded", "enrichment_degraded", "contract 2.1 and 5, GAP-6") {
             $0.events.enrichmentDegraded.rawValue
         },
+        ProfileValue("events.unknown", "unknown event", "contract 4.5 and 5") {
+            $0.events.unknown.rawValue
+        },
+        ProfileValue("events.progress-without-message", "progress without a message", "contract 4.5") {
+            $0.events.progressWithoutMessage.rawValue
+        },
+        ProfileValue("events.failure", "failure of the parser at an event", "contract 4.5") {
+            $0.events.failure.rawValue
+        },
         ProfileValue("events.error", "data of an error event", "contract 2.1 and 5, GAP-4") {
             $0.events.error.rawValue
         },
         ProfileValue("events.error-retries-max", "automatic retries after retryable errors", "contract 5") {
-            String($0.events.errorRetriesMax)
+            $0.events.errorRetriesMax.map(String.init) ?? "unlimited"
         },
         ProfileValue("events.error-retry-delay", "wait before an automatic retry", "contract 5") {
             Self.text($0.events.errorRetryDelay)
@@ -83,6 +111,9 @@ package struct ProfileValue: Sendable {
         ProfileValue("results.is-fallback", "results when a completed event has no books", "contract 2.3") {
             Self.text($0.results.isFallback)
         },
+        ProfileValue("results.is-repeated", "results after a failure", "contract 4.5, design 6") {
+            Self.text($0.results.isRepeated)
+        },
         ProfileValue("results.format", "format= of a request for results", "contract 1.3 and 5, GAP-8") {
             $0.results.format ?? "none"
         },
@@ -101,11 +132,20 @@ package struct ProfileValue: Sendable {
         ProfileValue("cleanup.is-made", "DELETE after the books are durable", "contract 1.1, row 4") {
             Self.text($0.cleanup.isMade)
         },
+        ProfileValue("cleanup.requests-max", "requests of one DELETE", "contract 4.2, step 13, design 6") {
+            String($0.cleanup.requestsMax)
+        },
+        ProfileValue("failed-scans", "a scan that is not tried any further", "contract 4.11, Q20, design 6") {
+            $0.failedScans.rawValue
+        },
         ProfileValue("request-timeout", "time for any other answer", "contract 4.2, step 8") {
             Self.text($0.requestTimeout)
         },
         ProfileValue("backoff.base", "first backoff", "design 6") { Self.text($0.backoff.base) },
         ProfileValue("backoff.cap", "longest backoff", "design 6") { Self.text($0.backoff.cap) },
+        ProfileValue("backoff.has-jitter", "full jitter of the backoff", "contract 4.4, design 6") {
+            Self.text($0.backoff.hasJitter)
+        },
         ProfileValue("path-return-jitter", "jitter when the path returns", "design 6") {
             Self.text($0.pathReturnJitter)
         },

@@ -26,6 +26,8 @@ package enum DeviceIDSource: String, CaseIterable, Hashable, Sendable {
 package struct UploadPolicy: Hashable, Sendable {
     package var userAgent = "SwiftWing/1.0 iOS/26.0"
     package var problems = ProblemReadingPolicy.decoded
+    /// Whether a failed upload that is not the scan's fault is made again. Off: the scan has failed.
+    package var isRepeated = true
 }
 
 /// What a client reads of the body of a 4xx or 5xx answer (Docs/contract.md section 1.7).
@@ -40,6 +42,8 @@ package enum ProblemReadingPolicy: String, CaseIterable, Hashable, Sendable {
 package struct WaitPolicy: Hashable, Sendable {
     /// After a 429 that names no time.
     package var rateLimitDefault = Interval.seconds(60)
+    /// Whether `Retry-After` counts where a problem document has no `retryAfterMs`.
+    package var usesHeader = true
 }
 
 /// The token of a job (Docs/contract.md section 2.5).
@@ -61,4 +65,6 @@ package enum TokenExpiryPolicy: String, CaseIterable, Hashable, Sendable {
 package struct CleanupPolicy: Hashable, Sendable {
     /// Whether a job is deleted after its books are durable.
     package var isMade = true
+    /// Requests that one DELETE may take; then the job is abandoned to its expiry.
+    package var requestsMax = 8
 }

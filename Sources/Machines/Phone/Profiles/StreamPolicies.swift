@@ -9,19 +9,51 @@ package struct StreamPolicy: Hashable, Sendable {
     package var slots = 5
     /// Whether a lost stream is resumed with Last-Event-ID. Off: it is opened again, from wherever the server is.
     package var resumes = true
+    /// After a failure below HTTP, before the head or behind it.
+    package var afterLoss = LostStreamPolicy.reconnects
+    /// After the end of the body without a terminal event.
+    package var afterEnd = EndOfStreamPolicy.reconnects
+    package var statuses = StreamStatusPolicy.understood
+    /// Whether a relative `sseUrl` is resolved against the base. Off: its request fails at once.
+    package var resolvesRelativeAddress = true
     package var connectTimeout = Interval.seconds(10)
     /// The maximum silence. The default is for a foreign target; with the embedded backend, the plan sets it to 2.5 pings.
     package var idleTimeout = Interval.seconds(75)
+}
+
+/// What a client does when a stream fails below HTTP (Docs/contract.md section 4.4).
+package enum LostStreamPolicy: String, CaseIterable, Hashable, Sendable {
+    case reconnects
+    /// The scan has failed.
+    case fails
+}
+
+/// What a client does when a stream ends without a terminal event (Docs/contract.md section 4.11, Q2).
+package enum EndOfStreamPolicy: String, CaseIterable, Hashable, Sendable {
+    case reconnects
+    /// Nothing: the scan is neither finished nor tried again, and its job not deleted.
+    case finishes
+}
+
+/// What the status of a stream's answer means to a client (Docs/contract.md section 4.4).
+package enum StreamStatusPolicy: String, CaseIterable, Hashable, Sendable {
+    /// A 401, 404 or 410 ends the job, and the scan is uploaded again; a `Retry-After` is obeyed.
+    case understood
+    /// Every status other than 200 is tried again alike, three times in all; then the scan has failed.
+    case retried
 }
 
 /// The events of a stream (Docs/contract.md section 2.1).
 package struct EventPolicy: Hashable, Sendable {
     package var ping = EventHandling.understood
     package var enrichmentDegraded = EventHandling.understood
+    package var unknown = UnknownEventPolicy.ignored
+    package var progressWithoutMessage = EventHandling.understood
+    package var failure = EventFailurePolicy.final
     package var error = ErrorEventReading.complete
     /// The automatic retries of a scan after a retryable `error` event (Docs/contract.md section 5, "ONE automatic retry");
-    /// then it waits.
-    package var errorRetriesMax = 1
+    /// then it waits. Nil for no limit.
+    package var errorRetriesMax: Int? = 1
     /// The delay before an automatic retry.
     package var errorRetryDelay = Interval.seconds(2)
     package var statuses = StatusReading.separate
@@ -35,6 +67,23 @@ package enum EventHandling: String, CaseIterable, Hashable, Sendable {
     case understood
     /// The parser fails, and the failure is delivered as an `error` event that allows no retry.
     case fails
+}
+
+/// What a client does with an event whose name or data it does not know (Docs/contract.md section 4.5).
+package enum UnknownEventPolicy: String, CaseIterable, Hashable, Sendable {
+    case ignored
+    /// Like `fails`, for the names of other versions of the backend only: `failed`, `timeout`, `initialized`, `processing`.
+    case otherVersionsFail = "other-versions-fail"
+    /// Like `EventHandling.fails`.
+    case fails
+}
+
+/// What the failure of a parser at an event means to a client.
+package enum EventFailurePolicy: String, CaseIterable, Hashable, Sendable {
+    /// The job has ended: the scan is refused and the job deleted.
+    case final
+    /// The job is deleted and its token forgotten, and the client goes on reading the stream.
+    case continues
 }
 
 /// What a client reads of an `error` event (Docs/contract.md section 2.1).
@@ -77,6 +126,8 @@ package struct ResultsPolicy: Hashable, Sendable {
     package var usesInlineBooks = true
     /// Whether the results are requested where a `completed` event has no books that can be used. Off: there are no books.
     package var isFallback = true
+    /// Whether a failed request for results is made again. Off: the scan has failed, and its job is deleted.
+    package var isRepeated = true
     /// The value of `format=` in the request; nil to use the address as it comes.
     package var format: String? = "lite"
     package var envelope = ResultsEnvelope.data
