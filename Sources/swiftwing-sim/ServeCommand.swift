@@ -39,6 +39,9 @@ enum ServeCommand {
         Option(
             name: "--allow-host", value: "NAME", isRepeatable: true,
             help: "accept requests for this host name, in addition to addresses and private names"),
+        Option(
+            name: "--network", value: "LINK",
+            help: "link preset of clients that are not phones of the scenario (default: perfect)"),
         .seed, .set, Option(name: "--quiet", value: nil, help: "do not log requests"),
     ]
 
@@ -75,6 +78,14 @@ enum ServeCommand {
             port: try arguments.number("--port", in: 0...65_535) ?? 0, origin: try origin(wall),
             nonce: "stand-alone")
         setup.takeOptions(arguments, plan, wallClockAtZero: wall)
+        if let name = arguments["--network"] {
+            guard let preset = LinkPreset.named(name) else {
+                let names = LinkPreset.all.map(\.name).joined(separator: ", ")
+                throw CommandFailure(
+                    .usage, "unknown link '\(name)'", hint: "--network expects one of \(names)")
+            }
+            setup.links.otherCallers = .always(NamedLink(preset))
+        }
         let file = try RecordingFile(arguments, by: arguments.command, began: wall, &setup)
         let exit = try Self.serve(setup, loop: try Loop(clock: .startingNow()), console)
         try file?.close()
@@ -153,6 +164,10 @@ extension LiveServerConfiguration {
     /// Applies the options for interactive use.
     mutating func takeOptions(_ arguments: Arguments, _ plan: RunPlan, wallClockAtZero: Int64) {
         self.showsStatus = true
+        // Who can reach the server from another machine may not control it.
+        if IPAddress.isLoopback(self.host) {
+            self.controlToken = Hexadecimal.text(UInt64.random(in: .min ... .max), digits: 16)
+        }
         self.isForBrowsers = arguments.has("--browser")
         self.crossSite = CrossSiteGuard(
             hosts: .privateOr(Set(arguments.all("--allow-host").map { $0.lowercased() })),

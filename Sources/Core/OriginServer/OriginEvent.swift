@@ -18,6 +18,8 @@ package enum OriginEvent: Sendable {
     case upstreamEnded(ExchangeID, UpstreamFailure?)
     /// The peer is gone, or a fault ended the exchange: nothing more can be written.
     case aborted(ExchangeID)
+    /// Somebody who watches the server changes a job.
+    case changed(job: String, JobChange)
     /// The moment of `nextWake` has come; an earlier call does no harm.
     case woke
 
@@ -28,7 +30,7 @@ package enum OriginEvent: Sendable {
             .forwarded(let id), .upstreamReplied(let id, _), .upstreamReceived(let id, _),
             .upstreamEnded(let id, _), .aborted(let id):
             id
-        case .woke: nil
+        case .changed, .woke: nil
         }
     }
 }

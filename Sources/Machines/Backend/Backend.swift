@@ -69,6 +69,8 @@ package struct Backend: Sendable {
             self.aborted(exchange, into: &effects)
         case .forwarded, .upstreamReplied, .upstreamReceived, .upstreamEnded:
             break  // Nothing is forwarded here.
+        case .changed(let job, let change):
+            if let key = JobKey(jobID: job) { self.apply(change, to: key, into: &effects) }
         case .woke:
             break
         }

@@ -72,7 +72,7 @@ package struct RecordingPlayer: Sendable {
             self.reading[id] = nil
             self.playing[id] = nil
         case .forwarded, .upstreamReplied, .upstreamReceived, .upstreamEnded: break  // There is no upstream.
-        case .woke: break
+        case .changed, .woke: break  // What was recorded stays.
         }
         while let due = self.deadlines.popDue(at: self.now) { self.step(due.element, into: &effects) }
         return self.deadlines.nextAt

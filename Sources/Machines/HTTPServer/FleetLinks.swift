@@ -16,23 +16,26 @@ package struct FleetLinks: Sendable {
     }
 
     private let groups: [Group]
+    /// The link of callers from outside the fleet, who have no group.
+    package var otherCallers = Self.perfect
 
     package init(groups: [Group]) { self.groups = groups }
 
-    /// Callers from outside the fleet have a perfect link and no group.
     package func group(of device: DeviceNumber) -> (name: String, link: Itinerary) {
         for group in self.groups where group.devices.contains(device.raw) { return (group.name, group.link) }
-        return ("", Self.perfect)
+        return ("", self.otherCallers)
     }
 
     /// Every phone on the link that its way begins with, for ever.
     var healed: FleetLinks {
-        FleetLinks(
+        var links = FleetLinks(
             groups: self.groups.map { group in
                 var healed = group
                 healed.link = group.link.first.map { .always($0) } ?? Self.perfect
                 return healed
             })
+        links.otherCallers = self.otherCallers
+        return links
     }
 
     static let perfect = Itinerary.always(NamedLink(name: "perfect", profile: .perfect))

@@ -30,6 +30,8 @@ package struct HTTPServerConfiguration: Sendable {
     package var reportsRequests = false
     /// Whether `GET /_sim` shows the state of the server.
     package var showsStatus = false
+    /// The token of `POST /_sim/faults`; nil if there are no faults on demand.
+    package var controlToken: String?
     /// The guard against pages of other sites; nil if only phones of this program can connect.
     package var crossSite: CrossSiteGuard?
     /// Whether pages in a browser are supported: `?token=` if `Authorization` cannot be sent

@@ -147,7 +147,7 @@ extension ServedConnection {
             let device = head.headers[TraceContext.headerName].flatMap(TraceContext.init(headerValue:))?
                 .device
             self.link.identify(
-                device.map { context.links.group(of: $0).link } ?? FleetLinks.perfect,
+                device.map { context.links.group(of: $0).link } ?? context.links.otherCallers,
                 random: context.nextLinkRandom(of: device))
         }
         let (id, key) = context.nextExchange(head, on: self.id)
@@ -222,8 +222,16 @@ extension ServedConnection {
             context.statusRequests.append((id, head.headers["Accept"]))
             return
         }
+        if let token = context.controlToken, head.path == ServerControl.path {
+            self.controlRequested(id, head, token: token, at: now, &context)
+            return
+        }
         if context.isForBrowsers, head.method == "OPTIONS" {
             self.reply(id, .preflight, at: now, &context)
+            return
+        }
+        if let outage = context.outage, outage.refuses(head, at: now) {
+            self.reply(id, outage.reply(at: now), at: now, &context)
             return
         }
         guard let caller = context.caller(of: id) else { return }
@@ -242,6 +250,24 @@ extension ServedConnection {
         let faults = self.exchange?.faults ?? []
         context.events.append(
             .requested(id, request, caller, connection: self.id.serial, faults: faults))
+    }
+
+    private mutating func controlRequested(
+        _ id: ExchangeID, _ head: RequestHead, token: String, at now: Instant,
+        _ context: inout ServerContext
+    ) {
+        if head.method != "POST" {
+            self.reply(id, .refusal(.methodNotAllowed, "Use POST."), at: now, &context)
+        } else if !ServerControl.isAllowed(head, token: token) {
+            let text = "The token is missing or wrong. \(StatusPage.path) shows it."
+            self.reply(id, .refusal(.forbidden, text), at: now, &context)
+        } else if let control = ServerControl(head) {
+            context.controls.append((id, control))
+        } else {
+            let text =
+                "do must be cut-streams, expire-tokens or refuse (with status from 400 to 599 and seconds up to 3600)."
+            self.reply(id, .refusal(.invalidRequest, text), at: now, &context)
+        }
     }
 
     /// The request goes to the upstream, as far as it is there and as it comes.

@@ -15,10 +15,10 @@ package struct Server: Sendable {
     /// The path of the question after the server's nonce.
     package static let noncePath = "/_sim/nonce"
 
-    private(set) var context: ServerContext
+    var context: ServerContext
     private(set) var origin: Origin
     /// The connections by slot; a free slot holds no state.
-    private(set) var connections: [ServedConnection] = []
+    var connections: [ServedConnection] = []
     /// The serial of the connection in each slot; 0 for none. Stored beside the connections, which are large.
     private var serials: [UInt64] = []
     /// The byte counts of the last connection in each slot.
@@ -175,6 +175,7 @@ package struct Server: Sendable {
     /// Passes events to the origin and runs its effects. New events wait their turn.
     private mutating func pump(at now: Instant) {
         if !self.context.statusRequests.isEmpty { self.answerStatusRequests(at: now) }
+        if !self.context.controls.isEmpty { self.performControls(at: now) }
         guard !self.context.events.isEmpty else { return }
         var next = 0
         while next < self.context.events.count {
@@ -193,13 +194,23 @@ package struct Server: Sendable {
         self.context.events.clear()
     }
 
+    private mutating func performControls(at now: Instant) {
+        let controls = self.context.controls
+        self.context.controls = []
+        for (id, control) in controls {
+            let reply = self.perform(control, id, at: now)
+            self.perform(.reply(id, reply), of: id, at: now)
+        }
+    }
+
     private mutating func answerStatusRequests(at now: Instant) {
         let questions = self.context.statusRequests
         self.context.statusRequests = []
         let status = self.status(at: now)
         for (id, accept) in questions {
             self.perform(
-                .reply(id, StatusPage.reply(status, accept: accept)), of: id, at: now)
+                .reply(id, StatusPage.reply(status, accept: accept, token: self.context.controlToken)),
+                of: id, at: now)
         }
     }
 
@@ -260,7 +271,7 @@ package struct Server: Sendable {
     }
 
     /// The index of the connection that carries an exchange, which will be looked after.
-    private mutating func touch(_ exchange: ExchangeID) -> Int? {
+    mutating func touch(_ exchange: ExchangeID) -> Int? {
         guard let id = self.context.connection(of: exchange), let slot = self.slot(of: id) else {
             return nil
         }

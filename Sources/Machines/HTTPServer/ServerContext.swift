@@ -37,6 +37,11 @@ struct ServerContext: Sendable {
     let showsStatus: Bool
     /// The open status requests, with their Accept headers.
     var statusRequests: [(id: ExchangeID, accept: String?)] = []
+    /// The token of faults on demand; nil if there are none.
+    let controlToken: String?
+    /// What was requested and is not done yet.
+    var controls: [(id: ExchangeID, control: ServerControl)] = []
+    var outage: Outage?
     let faults: [FaultSpec]
     /// The firings of each fault of the list.
     private(set) var firings: [(count: Int, last: Instant?)]
@@ -59,6 +64,7 @@ struct ServerContext: Sendable {
         self.crossSite = setup.crossSite
         self.reportsRequests = setup.reportsRequests
         self.showsStatus = setup.showsStatus
+        self.controlToken = setup.controlToken
         self.faults = setup.faults ?? []
         self.firings = Array(repeating: (0, nil), count: setup.faults?.count ?? 0)
         self.origin = setup.origin.traits
@@ -104,6 +110,14 @@ struct ServerContext: Sendable {
     private mutating func note(_ name: String, _ device: DeviceNumber) {
         if self.names.count >= Self.namesMax { self.names.removeAll() }
         self.names[device] = String(name.prefix(64))
+    }
+
+    /// The open streams of callers with this name, or of all, the oldest first.
+    func streams(ofDeviceNamed name: String?) -> [ExchangeID] {
+        let found = self.exchanges.filter { _, exchange in
+            exchange.isStream && (name.map { $0 == self.name(of: exchange.caller.device) } ?? true)
+        }
+        return found.keys.sorted { $0.raw < $1.raw }
     }
 
     /// Returns the name of a caller, if it is known.
@@ -170,8 +184,16 @@ struct ServerContext: Sendable {
     /// Returns the randomness of the packet loss on a phone's next connection.
     mutating func nextLinkRandom(of device: DeviceNumber?) -> KeyedRandom {
         guard let device, self.links.group(of: device).name != "" else {
-            return KeyedRandom(seed: self.random.seed)  // A perfect link loses nothing.
+            // A perfect link loses nothing.
+            guard self.links.otherCallers != FleetLinks.perfect else {
+                return KeyedRandom(seed: self.random.seed)
+            }
+            return self.linkRandom(of: DeviceNumber(.max))
         }
+        return self.linkRandom(of: device)
+    }
+
+    private mutating func linkRandom(of device: DeviceNumber) -> KeyedRandom {
         let ordinal = self.connectionsOf[device, default: 0]
         self.connectionsOf[device] = ordinal + 1
         return KeyedRandom(seed: self.random.draw(.link, UInt64(device.raw), ordinal))

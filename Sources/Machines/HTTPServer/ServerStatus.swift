@@ -36,6 +36,8 @@ struct ServerStatus: Hashable, Sendable {
         var next: [Armed]
     }
 
+    /// The token of faults on demand; nil if there are none.
+    var controlToken: String?
     var serving: String
     var uptimeMs: Int64
     var connections: Int
@@ -50,6 +52,7 @@ extension ServerStatus: JSONWritable {
     func write(to writer: inout JSONWriter) {
         writer.object { writer in
             writer.member("connections", self.connections)
+            writer.member("controlToken", self.controlToken)
             writer.array("faults", self.faults) { $1.write(to: &$0) }
             writer.array("jobs", self.jobs) { $1.write(to: &$0) }
             writer.member("jobsAlive", self.jobsAlive)
@@ -103,7 +106,7 @@ extension Server {
 
     func status(at now: Instant) -> ServerStatus {
         ServerStatus(
-            serving: self.origin.name,
+            controlToken: self.context.controlToken, serving: self.origin.name,
             uptimeMs: (now - Instant.zero).wholeMilliseconds, connections: self.connectionsOpen,
             streams: self.context.streamsOpenNow,
             jobsAlive: self.origin.jobsAlive,

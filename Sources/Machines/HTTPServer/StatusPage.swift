@@ -9,19 +9,19 @@ import Wire
 enum StatusPage {
     static let path = "/_sim"
 
-    static func reply(_ status: ServerStatus, accept: String?) -> OriginReply {
+    static func reply(_ status: ServerStatus, accept: String?, token: String?) -> OriginReply {
         let isPage = accept?.contains("text/html") ?? false
         return OriginReply(
             status: 200,
             headers: [
                 HeaderField("Content-Type", isPage ? "text/html; charset=utf-8" : "application/json"),
                 HeaderField("Cache-Control", "no-store"),
-            ], body: isPage ? Array(Self.page(status).utf8) : JSON.encode(status))
+            ], body: isPage ? Array(Self.page(status, token).utf8) : JSON.encode(status))
     }
 
     // MARK: The page
 
-    private static func page(_ status: ServerStatus) -> String {
+    private static func page(_ status: ServerStatus, _ token: String?) -> String {
         """
         <!doctype html>
         <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
@@ -32,6 +32,7 @@ enum StatusPage {
         <div><dt>connections</dt><dd>\(status.connections)</dd></div>
         <div><dt>streams open</dt><dd>\(status.streams)</dd></div>
         <div><dt>jobs</dt><dd>\(status.jobsAlive)</dd></div></dl>
+        \(token.map { Self.buttons($0) } ?? "")
         <h2>Faults</h2>
         \(status.faults.isEmpty ? "<p>none</p>" : Self.table(status.faults))
         <h2>Jobs</h2>
@@ -40,6 +41,19 @@ enum StatusPage {
         </main></body></html>
 
         """
+    }
+
+    /// The faults on demand, for all callers.
+    private static func buttons(_ token: String) -> String {
+        let deeds = [
+            ("Cut streams", "do=cut-streams"), ("Expire tokens", "do=expire-tokens"),
+            ("503 for 10 s", "do=refuse&status=503&seconds=10"),
+        ]
+        let forms = deeds.map { title, query in
+            "<form method=post target=done action=\"\(Self.escaped("\(ServerControl.path)?\(query)&token=\(token)"))\">"
+                + "<button>\(title)</button></form>"
+        }
+        return "<div class=deeds>\(forms.joined())<iframe name=done title=\"result\"></iframe></div>"
     }
 
     private static func table(_ faults: [ServerStatus.Fault]) -> String {
@@ -117,6 +131,7 @@ enum StatusPage {
         .scroll{overflow-x:auto}table{border-collapse:collapse;width:100%;font-variant-numeric:tabular-nums}
         th,td{text-align:left;padding:.35rem .7rem .35rem 0;border-bottom:1px solid var(--line);
         vertical-align:top;white-space:nowrap}
-        th{color:var(--soft);font-weight:500}td:last-child{white-space:normal}p{color:var(--soft);margin:.5rem 0}
+        th{color:var(--soft);font-weight:500}td:last-child{white-space:normal}
+        .deeds,.deeds form{display:inline-flex;gap:.5rem}iframe{border:0;height:2rem;width:22rem}p{color:var(--soft);margin:.5rem 0}
         """
 }

@@ -36,6 +36,8 @@ package struct LiveServerConfiguration: Sendable {
     package var record: (@Sendable (RecordingLine) -> Void)?
     /// See `HTTPServerConfiguration.showsStatus`.
     package var showsStatus = false
+    /// See `HTTPServerConfiguration.controlToken`.
+    package var controlToken: String?
     /// See `HTTPServerConfiguration.isForBrowsers`.
     package var isForBrowsers = false
     /// See `HTTPServerConfiguration.crossSite`.
@@ -111,6 +113,7 @@ package final class SocketServer {
             clockZero: loop.clock.zero, nonce: setup.nonce)
         serving.reportsRequests = setup.served != nil
         serving.showsStatus = setup.showsStatus
+        serving.controlToken = setup.controlToken
         serving.isForBrowsers = setup.isForBrowsers
         serving.crossSite = setup.crossSite
         self.served = setup.served

@@ -35,7 +35,8 @@ struct Bench {
     init(
         faults: [FaultSpec] = [], link: LinkProfile = .perfect, jobTime: Interval = .milliseconds(60),
         ping: Interval = .seconds(30), showsStatus: Bool = false, crossSite: CrossSiteGuard? = nil,
-        lineEnds: BackendConfiguration.LineEnds = .lf
+        lineEnds: BackendConfiguration.LineEnds = .lf, controlToken: String? = nil,
+        otherCallers: LinkProfile = .perfect
     ) {
         var configuration = BackendConfiguration.contract
         configuration.lineEnds = lineEnds
@@ -51,6 +52,8 @@ struct Bench {
             ]), clockZero: 0, nonce: "nonce-7")
         setup.showsStatus = showsStatus
         setup.crossSite = crossSite
+        setup.controlToken = controlToken
+        setup.links.otherCallers = .always(NamedLink(name: "other", profile: otherCallers))
         self.server = Server(setup)
     }
 
