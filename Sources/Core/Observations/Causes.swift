@@ -71,6 +71,15 @@ package enum LossCause: String, CaseIterable, Hashable, Sendable {
     case foreignURL = "foreign-url"
 }
 
+/// The form of the books in a terminal event.
+package enum InlineBooksForm: String, CaseIterable, Hashable, Sendable {
+    /// No `books` field; every `error` event.
+    case absent
+    case null, empty, undecodable
+    /// Books that can be used.
+    case books
+}
+
 /// The failure of a response above HTTP.
 package enum BadAnswer: String, CaseIterable, Hashable, Sendable {
     case undecodable

@@ -80,9 +80,8 @@ package enum PhoneObservation: Hashable, Sendable {
     case eventIgnored(job: String, id: String?, name: String, malformed: Bool)
     /// `id`: of a backend that gives pings one; a reader by the standard remembers it.
     case ping(id: String?, gap: Interval?)
-    /// Follows the terminal event's `eventApplied`. `inline`: `books` when the event carried books that can be used, else
-    /// `absent`, `null`, `empty` or `undecodable`.
-    case terminalApplied(job: String, kind: EventKind, inline: String)
+    /// Follows the terminal event's `eventApplied`.
+    case terminalApplied(job: String, kind: EventKind, inline: InlineBooksForm)
     /// `silence`: for `.silence`, how long nothing had come when it was noticed.
     case streamLost(job: String, attempt: UInt32, LossCause, silence: Interval?)
     /// A loss episode ended with a 200 head: `took` since the loss was noticed.
@@ -240,7 +239,7 @@ extension PhoneObservation {
             fields.begin(.phone, "terminal-applied")
             fields.job(job)
             fields.name("kind", kind)
-            fields.text("inline", inline)
+            fields.name("inline", inline)
         case .streamLost(let job, let attempt, let cause, let silence):
             fields.begin(.phone, "stream-lost")
             fields.job(job)
@@ -346,7 +345,7 @@ extension PhoneObservation {
             case "terminal-applied":
                 .terminalApplied(
                     job: try fields.job(), kind: try fields.value("kind"),
-                    inline: try fields.requiredText("inline"))
+                    inline: try fields.value("inline"))
             case "stream-lost":
                 .streamLost(
                     job: try fields.job(), attempt: try fields.attempt(), try fields.value("cause"),

@@ -18,20 +18,6 @@ package struct Diagnostic: Error, Hashable, Sendable {
     package var message: String
     package var help: String?
 
-    package init(
-        file: String, line: Int, column: Int, sourceLine: String, caretOffset: Int, caretLength: Int,
-        message: String, help: String?
-    ) {
-        self.file = file
-        self.line = line
-        self.column = column
-        self.sourceLine = sourceLine
-        self.caretOffset = caretOffset
-        self.caretLength = caretLength
-        self.message = message
-        self.help = help
-    }
-
     /// `file:line:column: message`, the line, a caret under the location, and the help. Without a newline at the end.
     /// A source line wider than `columns` is cut to the part around the location.
     package func render(color: Bool, columns: Int? = nil) -> String {
@@ -95,11 +81,6 @@ package struct ScenarioErrors: Error, Hashable, Sendable {
 
     /// The maximum number of listed diagnostics.
     package static let shownMax = 20
-
-    package init(diagnostics: [Diagnostic], more: Int) {
-        self.diagnostics = diagnostics
-        self.more = more
-    }
 
     /// All of them, an empty line between each, and how many more there are. Without a newline at the end.
     package func render(color: Bool, columns: Int? = nil) -> String {

@@ -15,12 +15,6 @@ package enum ScenarioFinder {
         /// A scenario whose name is near.
         package var nearest: String?
 
-        package init(name: String, paths: [String], nearest: String?) {
-            self.name = name
-            self.paths = paths
-            self.nearest = nearest
-        }
-
         /// The text for the user, without a trailing newline.
         package var text: String {
             var lines = ["no scenario `\(self.name)`"]

@@ -9,12 +9,6 @@ package struct ScenarioLibrary: Sendable {
         /// The identity of the file, independent of its name.
         package var identity: String
         package var bytes: [UInt8]
-
-        package init(path: String, identity: String, bytes: [UInt8]) {
-            self.path = path
-            self.identity = identity
-            self.bytes = bytes
-        }
     }
 
     /// Why there is none.

@@ -481,8 +481,8 @@ extension HarnessChecks {
     }
 
     private mutating func terminalApplied(
-        job id: String, _ kind: EventKind, inline: String, _ device: DeviceNumber, _ scan: ScanNumber,
-        _ phoneIndex: Int
+        job id: String, _ kind: EventKind, inline: InlineBooksForm, _ device: DeviceNumber,
+        _ scan: ScanNumber, _ phoneIndex: Int
     ) {
         guard self.server != nil else { return }
         if let job = self.phones[phoneIndex].jobs.last(where: { $0.id == id }), job.kind != kind {
@@ -492,7 +492,7 @@ extension HarnessChecks {
         }
         guard let index = self.streamIndex(scan, phoneIndex) else { return }
         let exchange = self.phones[phoneIndex].exchanges.remove(at: index)
-        if inline == "books", self.hasFired(exchange, { $0 == .booksStripped }) {
+        if inline == .books, self.hasFired(exchange, { $0 == .booksStripped }) {
             self.errors.add(
                 "an event had books that a fault had removed", device: device, scan: scan,
                 at: self.now)

@@ -1,3 +1,4 @@
+import Observations
 import SimBase
 import Talaria
 
@@ -65,7 +66,7 @@ extension PhoneAccount {
     }
 
     mutating func terminalApplied(
-        _ scan: ScanNumber, job id: String, kind: EventKind, inline: String, at: Instant,
+        _ scan: ScanNumber, job id: String, kind: EventKind, inline: InlineBooksForm, at: Instant,
         into findings: inout Findings
     ) {
         guard let index = self.jobIndex(id, of: scan) else { return }
@@ -83,11 +84,8 @@ extension PhoneAccount {
                 $0.isRefusalExplained = attempts.map($0.isStreamRefused) ?? false
             }
         }
-        if inline == Self.inlineBooks { self.jobs[index].hadInlineBooks = true }
+        if inline == .books { self.jobs[index].hadInlineBooks = true }
     }
-
-    /// The value in `terminalApplied` for a terminal event with usable books.
-    private static let inlineBooks = "books"
 
     /// The scan is complete with this job's books. Where the server could not replay, they must have come whole.
     mutating func completedAcrossGap(job index: Int, at: Instant, into findings: inout Findings) {

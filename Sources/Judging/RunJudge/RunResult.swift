@@ -161,12 +161,6 @@ package struct GroupResult: Equatable, Sendable {
     package var name: String
     package var devices: Int
     package var totals: LedgerTotals
-
-    package init(name: String, devices: Int, totals: LedgerTotals) {
-        self.name = name
-        self.devices = devices
-        self.totals = totals
-    }
 }
 
 /// The resource usage of the processes; nil if it could not be measured.

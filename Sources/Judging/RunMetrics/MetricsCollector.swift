@@ -139,8 +139,7 @@ package struct MetricsCollector: Sendable {
             guard let took else { return }
             self.measured.table.record(.preprocessTime, took, in: group)
             self.measured.table.record(.preprocessFailed, failed: false, in: group)
-        case .refused(let code, _):
-            guard code == Self.photoUnusable else { return }
+        case .refused(code: _, cause: .photo):
             self.measured.table.record(.preprocessFailed, failed: true, in: group)
         case .completed(let took):
             self.measured.table.record(.scanTime, took, in: group)
@@ -178,9 +177,6 @@ package struct MetricsCollector: Sendable {
         default: break
         }
     }
-
-    /// The code with which a phone refuses a scan whose photo cannot be prepared.
-    private static let photoUnusable = "PHOTO_UNUSABLE"
 
     private mutating func countAttempt(_ operation: Operation, _ group: MetricGroup) {
         switch operation {

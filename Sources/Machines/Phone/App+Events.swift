@@ -292,7 +292,7 @@ extension App {
         let scan = self.active[index].number
         let job = self.active[index].job
         self.observe(
-            .terminalApplied(job: job.jobId, kind: .error, inline: "absent"), of: scan, at: now,
+            .terminalApplied(job: job.jobId, kind: .error, inline: .absent), of: scan, at: now,
             into: &effects)
         if let error, error.retryable != true {
             let code = ServerText.code(error.code, fallback: "UNKNOWN_ERROR")

@@ -17,7 +17,7 @@ extension App {
                 unread, of: self.active[index].number, .stream, "completed", at: now, into: &effects)
         }
         self.observe(
-            .terminalApplied(job: job.jobId, kind: .completed, inline: Self.name(inline)),
+            .terminalApplied(job: job.jobId, kind: .completed, inline: Self.form(inline)),
             of: self.active[index].number, at: now, into: &effects)
         // Nothing is taken under another job's name: the results are requested by the id that is ours.
         let isOurs = reading?.jobId.map { $0 == job.jobId } ?? true
@@ -232,13 +232,13 @@ extension App {
         self.clean(index, attempt: filing.cleanupAttempt, at: now, into: &effects)
     }
 
-    private static func name(_ inline: CompletedReading.InlineBooks) -> String {
+    private static func form(_ inline: CompletedReading.InlineBooks) -> InlineBooksForm {
         switch inline {
-        case .absent: "absent"
-        case .null: "null"
-        case .empty: "empty"
-        case .undecodable: "undecodable"
-        case .books: "books"
+        case .absent: .absent
+        case .null: .null
+        case .empty: .empty
+        case .undecodable: .undecodable
+        case .books: .books
         }
     }
 }

@@ -51,9 +51,4 @@ package struct LiveFrame: Equatable, Sendable {
 
     package let title: String
     package let parts: [Part]
-
-    package init(title: String, parts: [Part]) {
-        self.title = title
-        self.parts = parts
-    }
 }

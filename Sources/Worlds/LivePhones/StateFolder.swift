@@ -25,12 +25,6 @@ package struct StateFolder: Sendable {
         /// Unsettled scans, oldest first.
         package var scans: [DurableScan]
 
-        package init(identity: String?, lastScan: ScanNumber, scans: [DurableScan]) {
-            self.identity = identity
-            self.lastScan = lastScan
-            self.scans = scans
-        }
-
         /// The state of a phone without a record.
         static let nothing = Restored(identity: nil, lastScan: .none, scans: [])
     }
@@ -41,12 +35,6 @@ package struct StateFolder: Sendable {
         package var scan: ScanNumber
         /// The number of its books in the library.
         package var books: Int
-
-        package init(device: DeviceNumber, scan: ScanNumber, books: Int) {
-            self.device = device
-            self.scan = scan
-            self.books = books
-        }
     }
 
     package enum Failure: Error {

@@ -72,7 +72,7 @@ import Testing
             .firstEvent(job: "j", took: .zero),
             .eventApplied(job: "j", id: nil, kind: .completed, latency: nil, replayed: true),
             .eventIgnored(job: "j", id: nil, name: "n", malformed: false), .ping(id: nil, gap: nil),
-            .terminalApplied(job: "j", kind: .error, inline: "null"),
+            .terminalApplied(job: "j", kind: .error, inline: .null),
             .streamLost(job: "j", attempt: 1, .reset, silence: nil),
             .reconnected(job: "j", .offline, attempts: 2, resumed: true, took: .zero),
             .reconnectGivenUp(job: "j", .offline, attempts: 2),

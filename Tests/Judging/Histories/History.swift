@@ -101,7 +101,7 @@ package struct History {
     }
 
     /// The job's last event, with its books inline or not.
-    package mutating func terminal(_ position: Int, inline: String = "books") {
+    package mutating func terminal(_ position: Int, inline: InlineBooksForm = .books) {
         self.backend(.finished(job: self.job, kind: .completed, books: 3))
         self.event(position, .completed)
         self.phone(.terminalApplied(job: self.job, kind: .completed, inline: inline))
@@ -124,7 +124,7 @@ package struct History {
         self.backend(.failed(job: self.job, code: "NO_TEXT_DETECTED", retryable: retryable))
         self.backend(.finished(job: self.job, kind: .error, books: 0))
         self.event(position, .error)
-        self.phone(.terminalApplied(job: self.job, kind: .error, inline: "absent"))
+        self.phone(.terminalApplied(job: self.job, kind: .error, inline: .absent))
     }
 
     /// For an error event, by what the phone read of it.

@@ -515,7 +515,7 @@ import Testing
                         $0.send(.stream, attempt: UInt32(time), job: $0.job)
                         $0.phone(.replied(.stream, attempt: UInt32(time), status: 200, took: .zero))
                         let erred = $0.now
-                        $0.phone(.terminalApplied(job: $0.job, kind: .error, inline: "absent"))
+                        $0.phone(.terminalApplied(job: $0.job, kind: .error, inline: .absent))
                         $0.phone(.queued(.retryableError))
                         if time == times { last(&$0) }
                         $0.pass(erred + pause - $0.now)

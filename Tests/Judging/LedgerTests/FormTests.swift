@@ -35,7 +35,7 @@ import Testing
         $0.phone(.replied(.upload, attempt: 1, status: 202, took: .milliseconds(1)))
         $0.open(after: History.id(3))
         $0.phone(.replied(.stream, attempt: 1, status: 200, took: .milliseconds(1)))
-        $0.terminal(0, inline: "absent")
+        $0.terminal(0, inline: .absent)
         $0.send(.results, job: $0.job)
         $0.phone(.replied(.results, attempt: 1, status: 200, took: .milliseconds(1)))
         $0.addBooks()

@@ -331,7 +331,7 @@ import Testing
     }
 
     @Test func `books that were stripped do not come`() {
-        func story(inline: String) -> HarnessStory {
+        func story(inline: InlineBooksForm) -> HarnessStory {
             HarnessStory {
                 $0.begin()
                 $0.end(2)
@@ -339,9 +339,9 @@ import Testing
                 $0.apply(inline: inline)
             }
         }
-        #expect(story(inline: "absent").errors([.booksStripped]) == [])
+        #expect(story(inline: .absent).errors([.booksStripped]) == [])
         #expect(
-            story(inline: "books").errors([.booksStripped])
+            story(inline: .books).errors([.booksStripped])
                 == ["an event had books that a fault had removed"])
     }
 

@@ -99,7 +99,7 @@ struct HarnessStory {
             .streamEnded(job: self.job, attempt: attempt, byPeer: false))
     }
 
-    mutating func apply(_ kind: EventKind = .completed, inline: String = "absent") {
+    mutating func apply(_ kind: EventKind = .completed, inline: InlineBooksForm = .absent) {
         self.pass()
         self.phone(.terminalApplied(job: self.job, kind: kind, inline: inline))
     }

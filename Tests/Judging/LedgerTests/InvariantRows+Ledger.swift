@@ -395,7 +395,7 @@ extension InvariantRow {
                 name: "a completed event: results may be asked for",
                 inside: Example("results are asked for after it") {
                     $0.streaming()
-                    $0.terminal(2, inline: "absent")
+                    $0.terminal(2, inline: .absent)
                     $0.send(.results, job: $0.job)
                     $0.phone(.resultsDecoded(job: $0.job, books: 3, took: .milliseconds(5)))
                     $0.addBooks()
@@ -861,7 +861,7 @@ extension Example {
             $0.streaming()
             $0.phone(.streamLost(job: $0.job, attempt: 1, .reset, silence: nil))
             $0.open(attempt: 2, after: History.id(1), serverAfter: nil)
-            $0.terminal(7, inline: "absent")
+            $0.terminal(7, inline: .absent)
             if fetches { $0.phone(.resultsDecoded(job: $0.job, books: 3, took: .milliseconds(4))) }
             $0.addBooks()
             $0.complete()

@@ -47,7 +47,7 @@ extension History {
     fileprivate mutating func comeBack(_ end: JobEnd, _ cause: WaitingCause) {
         self.phone(.uploadAccepted(job: self.job, took: .zero, service: .zero))
         switch end {
-        case .error: self.phone(.terminalApplied(job: self.job, kind: .error, inline: "absent"))
+        case .error: self.phone(.terminalApplied(job: self.job, kind: .error, inline: .absent))
         case .gone: self.phone(.jobAbandoned(job: self.job, cause: "gone"))
         }
         self.phone(.queued(cause))
@@ -229,7 +229,7 @@ extension Example {
 
 extension History {
     fileprivate mutating func end(isApplied: Bool) {
-        if isApplied { self.phone(.terminalApplied(job: self.job, kind: .completed, inline: "books")) }
+        if isApplied { self.phone(.terminalApplied(job: self.job, kind: .completed, inline: .books)) }
     }
 }
 
@@ -627,7 +627,7 @@ extension InvariantRow {
             Excuse(
                 name: "an end: what comes after it is nothing",
                 inside: .silent("after the terminal event", for: .seconds(9)) {
-                    $0.phone(.terminalApplied(job: $0.job, kind: .completed, inline: "books"))
+                    $0.phone(.terminalApplied(job: $0.job, kind: .completed, inline: .books))
                 },
                 outside: .silent("without one", for: .seconds(9))),
             Excuse(

@@ -82,7 +82,7 @@ import Testing
         let history = History {
             $0.streaming()
             $0.event(2, .error)
-            $0.phone(.terminalApplied(job: $0.job, kind: .error, inline: "absent"))
+            $0.phone(.terminalApplied(job: $0.job, kind: .error, inline: .absent))
             $0.phone(.queued(.retryableError))
             self.acceptedAgain(&$0, attempt: 2)
             $0.open(attempt: 2)
@@ -296,7 +296,7 @@ import Testing
         func results(scan: UInt32) -> History {
             History {
                 $0.streaming()
-                $0.terminal(2, inline: "absent")
+                $0.terminal(2, inline: .absent)
                 $0.phone(.rateLimited(.results, retryAfter: .seconds(9)))
                 $0.scan = ScanNumber(2)
                 $0.capture()

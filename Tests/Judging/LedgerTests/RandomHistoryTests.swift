@@ -62,7 +62,7 @@ import Testing
         case 28: return .streamOpened(job: job, attempt: attempt, after: id, took: dice.interval())
         case 17, 29, 30: return .eventApplied(job: job, id: id, kind: kind, latency: nil, replayed: false)
         case 31: return .eventIgnored(job: job, id: id, name: "x", malformed: true)
-        case 32: return .terminalApplied(job: job, kind: kind, inline: "books")
+        case 32: return .terminalApplied(job: job, kind: kind, inline: .books)
         default: return .ping(id: id, gap: nil)
         }
     }

@@ -80,7 +80,7 @@ import Testing
                 if !decided {
                     $0.open(attempt: 2, after: id, serverAfter: nil)
                     $0.event(2, .completed, replayed: true)
-                    $0.phone(.terminalApplied(job: $0.job, kind: .completed, inline: "books"))
+                    $0.phone(.terminalApplied(job: $0.job, kind: .completed, inline: .books))
                     $0.complete()
                 }
                 $0.clean()

@@ -190,7 +190,7 @@ import Testing
         let invented = History {
             $0.streaming()
             $0.event(2, .error)
-            $0.phone(.terminalApplied(job: $0.job, kind: .error, inline: "absent"))
+            $0.phone(.terminalApplied(job: $0.job, kind: .error, inline: .absent))
             $0.refuse()
             $0.clean()
         }

@@ -85,7 +85,7 @@ import Testing
                 $0.write(2, .error)
                 if isTold {
                     $0.apply(2, .error)
-                    $0.phone(.terminalApplied(job: $0.job, kind: .error, inline: "absent"))
+                    $0.phone(.terminalApplied(job: $0.job, kind: .error, inline: .absent))
                 }
                 outcome(&$0)
             }
@@ -202,7 +202,7 @@ import Testing
                 self.lose(&$0, .reset)
                 $0.open(attempt: 2, after: History.id(1), serverAfter: nil)
                 if isOffered { $0.write(4, replayed: true) }
-                $0.terminal(5, inline: "absent")
+                $0.terminal(5, inline: .absent)
                 if hasResults { $0.phone(.resultsDecoded(job: $0.job, books: 3, took: .milliseconds(4))) }
                 $0.addBooks()
                 $0.complete()

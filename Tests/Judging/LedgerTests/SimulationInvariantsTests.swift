@@ -369,7 +369,7 @@ import Testing
                 $0.open()
                 Self.answered(&$0, .stream)
                 ended = $0.now
-                $0.phone(.terminalApplied(job: $0.job, kind: .completed, inline: "absent"))
+                $0.phone(.terminalApplied(job: $0.job, kind: .completed, inline: .absent))
                 $0.pass(.seconds(1))
                 $0.phone(.ping(id: nil, gap: nil))
             }
@@ -501,7 +501,7 @@ import Testing
                 $0.launch()
                 $0.capture()
                 $0.open()
-                if isOver { $0.phone(.terminalApplied(job: $0.job, kind: .completed, inline: "books")) }
+                if isOver { $0.phone(.terminalApplied(job: $0.job, kind: .completed, inline: .books)) }
                 $0.pass(.seconds(9))
             }
             return self.broken(

@@ -1,5 +1,6 @@
 import Histories
 import Ledger
+import Observations
 import SimBase
 import Talaria
 import Testing
@@ -266,7 +267,7 @@ import Testing
     }
 
     @Test func `what the server could not replay is excused when the books come whole`() {
-        func forgotten(inline: String, results: Bool) -> History {
+        func forgotten(inline: InlineBooksForm, results: Bool) -> History {
             History {
                 $0.streaming()
                 self.lose(&$0)
@@ -279,9 +280,9 @@ import Testing
                 $0.clean()
             }
         }
-        #expect(forgotten(inline: "books", results: false).broken() == [])
-        #expect(forgotten(inline: "absent", results: true).broken() == [])
-        #expect(forgotten(inline: "absent", results: false).broken() == [.streamNoGap])
+        #expect(forgotten(inline: .books, results: false).broken() == [])
+        #expect(forgotten(inline: .absent, results: true).broken() == [])
+        #expect(forgotten(inline: .absent, results: false).broken() == [.streamNoGap])
     }
 
     @Test func `what a server says again to a phone that asked properly is not the phone's doing`() {
@@ -346,7 +347,7 @@ import Testing
         let terminal = History {
             $0.streaming()
             $0.terminal(2)
-            $0.phone(.terminalApplied(job: $0.job, kind: .error, inline: "absent"))
+            $0.phone(.terminalApplied(job: $0.job, kind: .error, inline: .absent))
             $0.addBooks()
             $0.complete()
             $0.clean()

@@ -52,7 +52,7 @@ import Testing
                 $0.phone(.streamLost(job: $0.job, attempt: 1, .reset, silence: nil))
                 $0.open(attempt: 2, after: History.id(1), serverAfter: 1)
                 $0.event(2, .error)
-                $0.phone(.terminalApplied(job: $0.job, kind: .error, inline: "absent"))
+                $0.phone(.terminalApplied(job: $0.job, kind: .error, inline: .absent))
                 self.refusal(&$0)
                 $0.clean()
             }
@@ -71,7 +71,7 @@ import Testing
             $0.upload(attempt: 2)
             $0.open(attempt: 2)
             $0.event(0, .error)
-            $0.phone(.terminalApplied(job: $0.job, kind: .error, inline: "absent"))
+            $0.phone(.terminalApplied(job: $0.job, kind: .error, inline: .absent))
             self.refusal(&$0)
         }
         #expect(self.unexplained(history) == 1)

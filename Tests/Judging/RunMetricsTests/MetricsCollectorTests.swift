@@ -47,7 +47,7 @@ import Testing
             $0.phone(.uploadAccepted(job: "j", took: .milliseconds(2), service: .milliseconds(1)))
             $0.phone(.requestSent(.stream, attempt: 1, job: "j", lastEventID: nil))
             $0.phone(.streamOpened(job: "j", attempt: 1, after: nil, took: .milliseconds(4)))
-            $0.phone(.terminalApplied(job: "j", kind: .completed, inline: "books"))
+            $0.phone(.terminalApplied(job: "j", kind: .completed, inline: .books))
             $0.phone(.completed(took: .milliseconds(13)))
             $0.phone(.requestSent(.cleanup, attempt: 1, job: "j", lastEventID: nil))
             $0.phone(.replied(.cleanup, attempt: 1, status: 204, took: .milliseconds(12)))
@@ -326,7 +326,7 @@ import Testing
     @Test func `results and cleanup fail when the phone gives them up`() {
         let measured = self.measured {
             $0.streaming()
-            $0.terminal(2, inline: "absent")
+            $0.terminal(2, inline: .absent)
             $0.send(.results, attempt: 1, job: $0.job)
             $0.phone(.replied(.results, attempt: 1, status: 503, took: .zero))
             $0.send(.results, attempt: 2, job: $0.job)

@@ -19,7 +19,7 @@ struct ErrorEventTests {
             phone.takeSightings() == [
                 .firstEvent(job: "job-1", took: .zero),
                 .eventApplied(job: "job-1", id: "9-error", kind: .error, latency: nil, replayed: false),
-                .terminalApplied(job: "job-1", kind: .error, inline: "absent"),
+                .terminalApplied(job: "job-1", kind: .error, inline: .absent),
                 .refused(code: "NO_TEXT_DETECTED", cause: .event(job: "job-1", retryable: retryable)),
                 .requestSent(.cleanup, attempt: 1, job: "job-1", lastEventID: nil),
             ])

@@ -129,7 +129,7 @@ struct JourneyTests {
                     .eventApplied(
                         job: "job-1", id: "9-completed", kind: .completed, latency: nil, replayed: false),
                     at: 50),
-                observe(.terminalApplied(job: "job-1", kind: .completed, inline: "books"), at: 50),
+                observe(.terminalApplied(job: "job-1", kind: .completed, inline: .books), at: 50),
                 .store(.book(ResultKey(scan: scan, ordinal: 0), Wording.book(0)), WriteID(5)),
                 .store(.book(ResultKey(scan: scan, ordinal: 1), Wording.book(1)), WriteID(6)),
                 .store(.put(outcome), WriteID(7)),

@@ -14,16 +14,16 @@ struct ResultsTests {
         return phone
     }
 
-    private func terminal(_ inline: String) -> PhoneObservation {
+    private func terminal(_ inline: InlineBooksForm) -> PhoneObservation {
         .terminalApplied(job: "job-1", kind: .completed, inline: inline)
     }
 
     @Test(arguments: [
-        (nil, "absent"), ("null", "null"), ("[]", "empty"),
-        (#"[{"title":null,"author":"a"}]"#, "undecodable"),
-        ("{}", "undecodable"), ("5", "undecodable"), (#"[{"title":"t","author":"a"},5]"#, "undecodable"),
+        (nil as String?, InlineBooksForm.absent), ("null", .null), ("[]", .empty),
+        (#"[{"title":null,"author":"a"}]"#, .undecodable),
+        ("{}", .undecodable), ("5", .undecodable), (#"[{"title":"t","author":"a"},5]"#, .undecodable),
     ])
-    func `books that cannot be used are fetched`(books: String?, inline: String) {
+    func `books that cannot be used are fetched`(books: String?, inline: InlineBooksForm) {
         var phone = completed(Wording.completed(rawBooks: books))
         #expect(phone.payloads.contains(terminal(inline)))
         let request = phone.request(.results)
@@ -39,7 +39,7 @@ struct ResultsTests {
 
     @Test func `inline books are used as they are`() {
         let phone = completed(Wording.completed(books: 3))
-        #expect(phone.payloads.contains(terminal("books")))
+        #expect(phone.payloads.contains(terminal(.books)))
         #expect(phone.request(.results) == nil)
         #expect(phone.store.books.count == 3)
     }
@@ -55,7 +55,7 @@ struct ResultsTests {
     @Test func `complete is the same event under another name`() {
         let phone = completed(
             Wording.event("complete", id: "9", #"{"books":[{"title":"t","author":"a"}]}"#))
-        #expect(phone.payloads.contains(terminal("books")))
+        #expect(phone.payloads.contains(terminal(.books)))
         #expect(phone.store.books.count == 1)
     }
 
@@ -72,7 +72,7 @@ struct ResultsTests {
             phone.takeSightings().prefix(4) == [
                 .firstEvent(job: "job-1", took: .zero),
                 .eventApplied(job: "job-1", id: "9", kind: .completed, latency: nil, replayed: false),
-                .badAnswer(.stream, attempt: 1, .undecodable), terminal("undecodable"),
+                .badAnswer(.stream, attempt: 1, .undecodable), terminal(.undecodable),
             ])
         phone.answer(.results, 200, Wording.results(books: 1))
         #expect(phone.store.books.count == 1)

@@ -1,6 +1,6 @@
 import EventLoop
 import Foundation
-import LivePhones
+@testable import LivePhones
 import Observations
 import Phone
 import SimBase

@@ -32,13 +32,6 @@ package struct ShelfPicture: Hashable, Sendable {
     package let light: ShelfLight
     package let contrast: ShelfContrast
     package let seed: UInt64
-
-    package init(size: PixelSize, light: ShelfLight, contrast: ShelfContrast, seed: UInt64) {
-        self.size = size
-        self.light = light
-        self.contrast = contrast
-        self.seed = seed
-    }
 }
 
 /// Paints a bookshelf as a phone would photograph it.
