@@ -177,12 +177,11 @@ import Testing
             found, onlyIn: ["SimBase/HeaderField.swift"], fix: "use HeaderField")
     }
 
-    @Test func `failures of a transport have few types`() {
+    @Test func `failures of a transport have one type`() {
         Self.expect(
             Self.hits("case connectRefused", where: #/^ *case connectRefused\b(?!:)/#),
             onlyIn: [
-                "Talaria/TransportFailure.swift", "OriginServer/Upstream.swift",
-                "CurlLoop/TransferEvent.swift",
+                "SimBase/TransportFailure.swift",
                 // A situation that a run must reach.
                 "RunJudge/CoverageGoal.swift",
             ],

@@ -26,59 +26,56 @@ package struct UpstreamHead: Hashable, Sendable {
     }
 }
 
-/// A failure of the upstream. The raw values appear in the header `X-Gateway-Error` and in the log.
-package enum UpstreamFailure: String, Error, CaseIterable, Hashable, Sendable {
-    case nameNotResolved = "name-not-resolved"
-    case connectRefused = "connect-refused"
-    case connectFailed = "connect-failed"
-    case connectTimedOut = "connect-timed-out"
-    case tlsFailed = "tls-failed"
-    case descriptorsExhausted = "descriptors-exhausted"
-    /// Closed before a byte of its answer.
-    case connectionDied = "connection-died"
-    case connectionReset = "connection-reset"
-    /// Closed inside its answer.
-    case truncated
-    case notHTTP = "not-http"
-    case replyTimedOut = "reply-timed-out"
+/// A failure of the upstream.
+package enum UpstreamFailure: Error, Hashable, Sendable {
+    case transport(TransportFailure)
     case redirect
     case html
     /// An answer that must be rewritten is longer than may be held.
-    case tooLarge = "too-large"
+    case tooLarge
     /// A method that is not passed on.
-    case notForwarded = "not-forwarded"
-    case internalError = "internal-error"
+    case notForwarded
+
+    /// The value of the header `X-Gateway-Error`.
+    package var name: String { self.traits.name }
 
     /// 502 or 504, by who is to blame as far as one can tell.
-    package var code: ProblemCode {
+    package var code: ProblemCode { self.traits.code }
+
+    package var text: String { self.traits.text }
+
+    private var traits: (name: String, code: ProblemCode, text: String) {
         switch self {
-        case .connectTimedOut, .replyTimedOut: .providerTimeout
-        case .nameNotResolved, .connectRefused, .connectFailed, .tlsFailed, .descriptorsExhausted,
-            .connectionDied, .connectionReset, .truncated, .notHTTP, .internalError:
-            .networkError
-        case .redirect, .html, .tooLarge: .providerError
-        case .notForwarded: .featureNotAvailable
+        case .transport(let failure): failure.upstreamTraits
+        case .redirect:
+            ("redirect", .providerError, "The upstream redirects; the gateway does not follow redirects.")
+        case .html: ("html", .providerError, "The upstream answered with an HTML page.")
+        case .tooLarge: ("too-large", .providerError, "The response of the upstream is too large.")
+        case .notForwarded:
+            ("not-forwarded", .featureNotAvailable, "The gateway does not forward this method.")
         }
     }
+}
 
-    package var text: String {
+extension TransportFailure {
+    fileprivate var upstreamTraits: (name: String, code: ProblemCode, text: String) {
         switch self {
-        case .nameNotResolved: "The upstream's name could not be resolved."
-        case .connectRefused: "The upstream refused the connection."
-        case .connectFailed: "The connection to the upstream failed."
-        case .connectTimedOut: "The connection to the upstream timed out."
-        case .tlsFailed: "The TLS handshake with the upstream failed."
-        case .descriptorsExhausted: "The gateway has no file descriptors left."
-        case .connectionDied: "The upstream closed the connection before it answered."
-        case .connectionReset: "The upstream reset the connection before it answered."
-        case .truncated: "The response of the upstream is truncated."
-        case .notHTTP: "The response of the upstream is not HTTP."
-        case .replyTimedOut: "The upstream did not answer in time."
-        case .redirect: "The upstream redirects; the gateway does not follow redirects."
-        case .html: "The upstream answered with an HTML page."
-        case .tooLarge: "The response of the upstream is too large."
-        case .notForwarded: "The gateway does not forward this method."
-        case .internalError: "The gateway failed."
+        case .nameNotResolved:
+            (self.rawValue, .networkError, "The upstream's name could not be resolved.")
+        case .connectRefused: (self.rawValue, .networkError, "The upstream refused the connection.")
+        case .connectFailed: (self.rawValue, .networkError, "The connection to the upstream failed.")
+        case .connectTimedOut: (self.rawValue, .providerTimeout, "The connection to the upstream timed out.")
+        case .tls: ("tls-failed", .networkError, "The TLS handshake with the upstream failed.")
+        case .descriptorsExhausted:
+            (self.rawValue, .networkError, "The gateway has no file descriptors left.")
+        case .closedBeforeReply:
+            ("connection-died", .networkError, "The upstream closed the connection before it answered.")
+        case .reset:
+            ("connection-reset", .networkError, "The upstream reset the connection before it answered.")
+        case .closedEarly: ("truncated", .networkError, "The response of the upstream is truncated.")
+        case .malformed: ("not-http", .networkError, "The response of the upstream is not HTTP.")
+        case .timedOut: ("reply-timed-out", .providerTimeout, "The upstream did not answer in time.")
+        case .noPath, .foreignURL, .other: ("internal-error", .networkError, "The gateway failed.")
         }
     }
 }

@@ -413,7 +413,7 @@ extension HarnessChecks {
         case .connectRefused:
             guard !isRefused, self.server != nil else { return }
             self.doubt(operation, attempt, device, scan, "a connection for \(operation.name) was refused")
-        case .reset, .closedEarly:
+        case .reset, .closedBeforeReply, .closedEarly:
             if isRefused {
                 self.errors.add(
                     "a connection for \(operation.name) should have been refused, but was cut instead",
@@ -424,8 +424,8 @@ extension HarnessChecks {
             guard self.server != nil, exchange.isRequested, exchange.answered < 400, !self.isCut(exchange)
             else { return }
             self.doubt(operation, attempt, device, scan, "a connection for \(operation.name) was cut")
-        case .nameNotResolved, .connectTimedOut, .tls, .timedOut, .descriptorsExhausted, .malformed,
-            .noPath, .foreignURL, .other:
+        case .nameNotResolved, .connectFailed, .connectTimedOut, .tls, .timedOut, .descriptorsExhausted,
+            .malformed, .noPath, .foreignURL, .other:
             break
         }
     }

@@ -212,7 +212,7 @@ extension Gateway {
         guard let relay = self.relays[id] else { return }
         self.relays[id] = nil
         switch relay.phase {
-        case .asked: self.answer(relay, id, .connectionDied, into: &effects)
+        case .asked: self.answer(relay, id, .transport(.closedBeforeReply), into: &effects)
         case .passing, .cutting: effects.append(.passEnd(id))
         case .holding(let head, let rewriting):
             let body = self.rewritten(relay, rewriting, into: &effects)
@@ -274,7 +274,7 @@ extension Gateway {
         _ relay: Relay, _ id: ExchangeID, _ failure: UpstreamFailure, into effects: inout [OriginEffect]
     ) {
         var refusal = Refusal(failure.code, failure.text)
-        refusal.headers = [HeaderField(Self.failureHeader, failure.rawValue)]
+        refusal.headers = [HeaderField(Self.failureHeader, failure.name)]
         let reply = refusal.reply(metadata: self.metadata(id), instance: relay.context?.path)
         effects.append(.reply(id, reply))
         if let context = relay.context, case .asked = relay.phase {
@@ -300,5 +300,5 @@ extension Gateway {
 
 extension UpstreamFailure {
     /// The end of a started response towards the phone.
-    var ending: CutEnding { self == .connectionReset ? .reset : .close }
+    var ending: CutEnding { self == .transport(.reset) ? .reset : .close }
 }

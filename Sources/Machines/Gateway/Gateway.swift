@@ -80,7 +80,7 @@ package struct Gateway: Sendable {
         case .replyDeadline(let id):
             guard case .asked(let due?)? = self.relays[id]?.phase, due <= self.now else { return }
             effects.append(.releaseUpstream(id))
-            self.failed(id, .replyTimedOut, into: &effects)
+            self.failed(id, .transport(.timedOut), into: &effects)
         case .fault(let id):
             if let alarm = self.faults.alarmPassed(of: id, at: self.now) {
                 self.deadlines.insert(.fault(id), at: alarm)

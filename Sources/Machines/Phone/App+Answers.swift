@@ -207,7 +207,8 @@ extension App {
         case .malformed: .badAnswer
         case .noPath: .offline
         case .foreignURL: .foreignURL
-        case .reset, .tls, .other, .nameNotResolved, .connectRefused, .connectTimedOut, .descriptorsExhausted:
+        case .reset, .closedBeforeReply, .tls, .other, .nameNotResolved, .connectRefused, .connectFailed,
+            .connectTimedOut, .descriptorsExhausted:
             .reset
         }
     }

@@ -115,8 +115,8 @@ extension App {
             case .noPath: .offline
             case .timedOut: .noAnswer
             case .foreignURL: .foreignURL
-            case .nameNotResolved, .connectRefused, .connectTimedOut, .tls, .reset, .closedEarly,
-                .descriptorsExhausted, .malformed, .other:
+            case .nameNotResolved, .connectRefused, .connectFailed, .connectTimedOut, .tls, .reset,
+                .closedBeforeReply, .closedEarly, .descriptorsExhausted, .malformed, .other:
                 .connectFailed
             }
         if cause == .foreignURL { self.observeForeignURL(exchange, at: now, into: &effects) }

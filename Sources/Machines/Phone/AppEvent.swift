@@ -1,5 +1,4 @@
 package import SimBase
-package import Talaria
 
 /// A request of the phone that is in the driver's hands; unique per phone process.
 package struct RequestID: Hashable, Sendable {

@@ -31,8 +31,8 @@ struct UploadRetry: Hashable, Sendable {
         case .noPath: .backoff(.offline)
         case .timedOut: .backoff(.noAnswer)
         case .foreignURL: .backoff(.foreignURL)
-        case .nameNotResolved, .connectRefused, .connectTimedOut, .tls, .reset, .closedEarly,
-            .descriptorsExhausted, .malformed, .other:
+        case .nameNotResolved, .connectRefused, .connectFailed, .connectTimedOut, .tls, .reset,
+            .closedBeforeReply, .closedEarly, .descriptorsExhausted, .malformed, .other:
             .backoff(.transport)
         }
     }

@@ -77,7 +77,7 @@ struct PreflightFailure: Error {
         let message = failure.message.replacing(CurlPool.alias(ofPhone: 0), with: "the target,")
         self.text = message
         switch failure.kind {
-        case .tlsFailed:
+        case .tls:
             self.text = "TLS: \(message)"
             self.hint = "to trust a private certificate authority, use --cacert FILE"
         case .connectRefused: self.text = "connection refused"
@@ -86,9 +86,9 @@ struct PreflightFailure: Error {
             // libcurl's message names the target and the failure twice.
             let reason = failure.systemCode == 0 ? "" : ": " + SystemError.text(of: failure.systemCode)
             self.text = "cannot connect" + reason
-        case .protocolBroken: self.text = "the response is not valid HTTP/1.1: \(message)"
-        case .nameNotResolved, .descriptorsExhausted, .connectionDied, .connectionReset, .truncated,
-            .internalError:
+        case .malformed: self.text = "the response is not valid HTTP/1.1: \(message)"
+        case .nameNotResolved, .reset, .closedBeforeReply, .closedEarly, .timedOut, .descriptorsExhausted,
+            .noPath, .foreignURL, .other:
             break
         }
     }

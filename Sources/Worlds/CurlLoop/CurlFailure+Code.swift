@@ -1,5 +1,6 @@
 import CCurl
 import EventLoop
+import SimBase
 
 extension Transfer {
     /// Returns the meaning of libcurl's result, nil for success.
@@ -8,7 +9,7 @@ extension Transfer {
             guard !self.isHeadComplete else { return nil }
             // libcurl takes the end of the connection for the end of the head.
             return CurlFailure(
-                kind: .truncated, isResendRefused: false, code: Int32(CURLE_PARTIAL_FILE.rawValue),
+                kind: .closedEarly, isResendRefused: false, code: Int32(CURLE_PARTIAL_FILE.rawValue),
                 systemCode: 0,
                 message: "the connection closed inside the response head")
         }
@@ -21,9 +22,9 @@ extension Transfer {
             message: words.isEmpty ? unsafe String(cString: curl_easy_strerror(result)) : words)
     }
 
-    private func kind(of result: CURLcode, _ code: Int32) -> CurlFailure.Kind {
-        if self.isResendRefused { return .connectionDied }
-        if self.isHeadTooLong { return .protocolBroken }
+    private func kind(of result: CURLcode, _ code: Int32) -> TransportFailure {
+        if self.isResendRefused { return .closedBeforeReply }
+        if self.isHeadTooLong { return .malformed }
         if SystemCode.isDescriptorShortage(self.socketError) { return .descriptorsExhausted }
         switch result {
         case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY:
@@ -33,29 +34,29 @@ extension Transfer {
         case CURLE_OPERATION_TIMEDOUT:
             return .connectTimedOut  // The only time limit that is set.
         case CURLE_GOT_NOTHING:
-            return .connectionDied
+            return .closedBeforeReply
         case CURLE_SEND_ERROR, CURLE_RECV_ERROR, CURLE_SEND_FAIL_REWIND:
-            if self.isRefusedByParser(result) { return .protocolBroken }
-            if code == SystemCode.connectionReset || code == SystemCode.brokenPipe { return .connectionReset }
-            return self.replied == nil ? .connectionDied : .truncated
+            if self.isRefusedByParser(result) { return .malformed }
+            if code == SystemCode.connectionReset || code == SystemCode.brokenPipe { return .reset }
+            return self.replied == nil ? .closedBeforeReply : .closedEarly
         case CURLE_PARTIAL_FILE:
-            return .truncated
+            return .closedEarly
         case CURLE_HTTP2_STREAM:
-            return .connectionReset
+            return .reset
         case CURLE_SSL_CONNECT_ERROR, CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CERTPROBLEM, CURLE_SSL_CIPHER,
             CURLE_SSL_CACERT_BADFILE, CURLE_SSL_ISSUER_ERROR, CURLE_SSL_INVALIDCERTSTATUS,
             CURLE_SSL_PINNEDPUBKEYNOTMATCH, CURLE_USE_SSL_FAILED, CURLE_SSL_ENGINE_INITFAILED:
-            return .tlsFailed
+            return .tls
         case CURLE_UNSUPPORTED_PROTOCOL, CURLE_WEIRD_SERVER_REPLY, CURLE_HTTP2, CURLE_HTTP3,
             CURLE_BAD_CONTENT_ENCODING, CURLE_FILESIZE_EXCEEDED, CURLE_WRITE_ERROR:
-            return .protocolBroken
+            return .malformed
         case CURLE_BAD_FUNCTION_ARGUMENT where self.sent != nil && !self.isHeadComplete:
-            return .protocolBroken  // libcurl's word for a folded line that has no line before it.
+            return .malformed  // libcurl's word for a folded line that has no line before it.
         case CURLE_OUT_OF_MEMORY where self.sent != nil && !self.isHeadComplete:
-            return .protocolBroken  // libcurl's word for a field beyond its own limit (100 KB).
+            return .malformed  // libcurl's word for a field beyond its own limit (100 KB).
         default:
             // CURLcode is open: the rest are bad options, no memory, and protocols that are switched off.
-            return .internalError
+            return .other
         }
     }
 

@@ -253,7 +253,7 @@ package final class CurlPool {
     private func failure(of transfer: Transfer, _ result: CURLcode) -> CurlFailure? {
         guard let refusal = transfer.refusal else { return transfer.failure(of: result) }
         return CurlFailure(
-            kind: .internalError, isResendRefused: false, code: Int32(result.rawValue), systemCode: 0,
+            kind: .other, isResendRefused: false, code: Int32(result.rawValue), systemCode: 0,
             message: refusal)
     }
 

@@ -49,30 +49,8 @@ package struct TransferEnd: Sendable {
 
 /// Why an exchange did not come to its end.
 package struct CurlFailure: Error, Hashable, Sendable {
-    package enum Kind: String, CaseIterable, Sendable {
-        case nameNotResolved
-        case connectRefused
-        /// Other failures to connect, such as an unreachable network.
-        case connectFailed
-        case connectTimedOut
-        /// The process has no descriptor left (EMFILE).
-        case descriptorsExhausted
-        /// Certificate or handshake.
-        case tlsFailed
-        /// The connection closed, without RST, before a byte of the response.
-        case connectionDied
-        /// RST, or a broken pipe.
-        case connectionReset
-        /// The connection closed inside the response.
-        case truncated
-        /// The response is not HTTP, or exceeds a limit.
-        case protocolBroken
-        /// A bug of ours or of the library: out of memory, a bad option.
-        case internalError
-    }
-
-    package var kind: Kind
-    /// libcurl would have sent the request a second time, by itself, and was refused; `kind` is `connectionDied`.
+    package var kind: TransportFailure
+    /// libcurl would have sent the request a second time, by itself, and was refused; `kind` is `closedBeforeReply`.
     package var isResendRefused: Bool
     /// libcurl's CURLcode, for reports.
     package var code: Int32

@@ -216,7 +216,7 @@ extension Fleet: TransferDelegate {
         }
         let id = self.phones[phone].requests.remove(at: index).id
         if self.plan.observesNetwork { self.observe(NetworkObservation(end.stats), of: phone, at: moment) }
-        self.send(end.failure.map { .replyFailed(id, .init($0)) } ?? .replyEnded(id), toAppOf: phone)
+        self.send(end.failure.map { .replyFailed(id, $0.kind.seenByApp) } ?? .replyEnded(id), toAppOf: phone)
     }
 }
 
@@ -242,18 +242,14 @@ extension NetworkObservation {
 }
 
 extension TransportFailure {
-    init(_ failure: CurlFailure) {
-        self =
-            switch failure.kind {
-            case .nameNotResolved: .nameNotResolved
-            case .connectRefused: .connectRefused
-            case .connectTimedOut: .connectTimedOut
-            case .descriptorsExhausted: .descriptorsExhausted
-            case .tlsFailed: .tls
-            case .connectionDied, .connectionReset: .reset
-            case .truncated: .closedEarly
-            case .protocolBroken: .malformed
-            case .connectFailed, .internalError: .other
-            }
+    /// The failure as an app sees it: a connection that died, and an error without a name.
+    fileprivate var seenByApp: Self {
+        switch self {
+        case .closedBeforeReply: .reset
+        case .connectFailed: .other
+        case .nameNotResolved, .connectRefused, .connectTimedOut, .tls, .reset, .closedEarly, .timedOut,
+            .descriptorsExhausted, .malformed, .noPath, .foreignURL, .other:
+            self
+        }
     }
 }

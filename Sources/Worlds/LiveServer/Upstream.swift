@@ -201,7 +201,7 @@ final class Upstream: TransferDelegate {
         guard (200...999).contains(head.status) else {
             self.forget(transfer)
             self.pool.cancel(transfer)
-            self.report(.ended(exchange.id, .notHTTP))
+            self.report(.ended(exchange.id, .transport(.malformed)))
             return
         }
         if head.status >= 300 {
@@ -227,7 +227,7 @@ final class Upstream: TransferDelegate {
 
     func transfer(_ transfer: TransferID, of phone: Int, ended end: TransferEnd, at moment: Instant) {
         guard let exchange = self.exchanges[transfer] else { return }
-        let event = UpstreamEvent.ended(exchange.id, end.failure.map { UpstreamFailure($0.kind) })
+        let event = UpstreamEvent.ended(exchange.id, end.failure.map { .transport($0.kind) })
         if !exchange.isHeld { self.forget(transfer) }
         self.handle(event, exchange, transfer)
         // Nobody takes the rest of the body any more.
@@ -247,24 +247,5 @@ final class Upstream: TransferDelegate {
         } else {
             self.report(event)
         }
-    }
-}
-
-extension UpstreamFailure {
-    init(_ kind: CurlFailure.Kind) {
-        self =
-            switch kind {
-            case .nameNotResolved: .nameNotResolved
-            case .connectRefused: .connectRefused
-            case .connectFailed: .connectFailed
-            case .connectTimedOut: .connectTimedOut
-            case .descriptorsExhausted: .descriptorsExhausted
-            case .tlsFailed: .tlsFailed
-            case .connectionDied: .connectionDied
-            case .connectionReset: .connectionReset
-            case .truncated: .truncated
-            case .protocolBroken: .notHTTP
-            case .internalError: .internalError
-            }
     }
 }

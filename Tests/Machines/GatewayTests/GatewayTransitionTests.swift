@@ -196,7 +196,7 @@ enum RelayInput: String, MachineInput {
             let count = state == .cutting ? 1_000 : Gateway.heldBytesMax + 1
             bench.receive(String(repeating: "x", count: count))
         case .completed: bench.end()
-        case .failed: bench.end(.connectionReset)
+        case .failed: bench.end(.transport(.reset))
         case .timedOut:
             bench.now = bench.now + .seconds(60)
             bench.handle(.woke)

@@ -282,7 +282,7 @@ enum RequestInput: String, MachineInput {
         case .upstreamReplied:
             machine.reply { .replied($0, UpstreamHead(status: 200, headers: [], length: 3)) }
         case .upstreamCompleted: machine.reply { .ended($0, nil) }
-        case .upstreamFailed: machine.reply { .ended($0, .connectionReset) }
+        case .upstreamFailed: machine.reply { .ended($0, .transport(.reset)) }
         case .streamEnded:
             guard state == .streaming else { return false }
             while RequestState.of(machine) == .streaming { machine.bench.run(for: .milliseconds(100)) }

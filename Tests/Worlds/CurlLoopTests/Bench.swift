@@ -7,7 +7,7 @@ enum Seen: Equatable {
     case head(Int)
     case body(String)
     case complete
-    case failed(CurlFailure.Kind)
+    case failed(TransportFailure)
 }
 
 /// A loop, a server on it and a pool that talks to it; it is the pool's delegate too.

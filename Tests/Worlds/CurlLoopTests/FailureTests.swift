@@ -15,16 +15,16 @@ import Testing
     }
 
     @Test(arguments: [
-        ("", CurlFailure.Kind.connectionDied, [Seen]()),
-        ("HTTP/1.1 200 OK\r\nContent-", .truncated, []),
-        ("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf", .truncated, [.head(200), .body("half")]),
+        ("", TransportFailure.closedBeforeReply, [Seen]()),
+        ("HTTP/1.1 200 OK\r\nContent-", .closedEarly, []),
+        ("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf", .closedEarly, [.head(200), .body("half")]),
         (
-            "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nhalf", .truncated,
+            "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nhalf", .closedEarly,
             [.head(200), .body("half")]
         ),
-        ("SSH-2.0-OpenSSH\r\n", .protocolBroken, []),
+        ("SSH-2.0-OpenSSH\r\n", .malformed, []),
     ])
-    func `a connection that closes too soon`(sent: String, kind: CurlFailure.Kind, before: [Seen]) throws {
+    func `a connection that closes too soon`(sent: String, kind: TransportFailure, before: [Seen]) throws {
         let bench = try Bench(phones: 1)
         bench.server.answer = { connection, _ in
             connection.send(sent)
@@ -55,7 +55,7 @@ import Testing
         #expect(bench.run(until: { bench.seen[transfer] == [.head(200), .body("half")] }))
         bench.server.connections[0].reset()
         #expect(bench.finish(transfer))
-        #expect(bench.seen[transfer] == [.head(200), .body("half"), .failed(.connectionReset)])
+        #expect(bench.seen[transfer] == [.head(200), .body("half"), .failed(.reset)])
         #expect(bench.ends[transfer]?.failure?.message.isEmpty == false)
     }
 
@@ -64,7 +64,7 @@ import Testing
         bench.server.answer = { connection, _ in connection.reset() }
         let transfer = bench.get(0)
         #expect(bench.finish(transfer))
-        #expect(bench.seen[transfer] == [.failed(.connectionReset)])
+        #expect(bench.seen[transfer] == [.failed(.reset)])
     }
 
     @Test func `a head without end is cut off`() throws {
@@ -77,7 +77,7 @@ import Testing
         }
         let transfer = bench.get(0)
         #expect(bench.finish(transfer))
-        #expect(bench.seen[transfer] == [.failed(.protocolBroken)])
+        #expect(bench.seen[transfer] == [.failed(.malformed)])
     }
 
     @Test func `a TLS handshake that never answers times out as connecting does`() throws {
@@ -99,7 +99,7 @@ import Testing
         #expect(bench.run(until: { !bench.server.connections.isEmpty }))
         bench.server.connections[0].send("HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n")
         #expect(bench.finish(transfer))
-        #expect(bench.seen[transfer] == [.failed(.tlsFailed)])
+        #expect(bench.seen[transfer] == [.failed(.tls)])
     }
 
     @Test func `too few descriptors are counted and told, and not for ever`() throws {

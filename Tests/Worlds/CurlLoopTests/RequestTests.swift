@@ -107,7 +107,7 @@ import Testing
             let transfer = bench.pool.start(request)
             #expect(bench.seen[transfer] == nil, "never before start returns")
             #expect(bench.finish(transfer))
-            #expect(bench.seen[transfer] == [.failed(.internalError)])
+            #expect(bench.seen[transfer] == [.failed(.other)])
         }
         #expect(bench.server.connections.isEmpty)
         var request = bench.request(0)

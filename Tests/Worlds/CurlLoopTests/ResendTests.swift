@@ -30,7 +30,7 @@ import Testing
         bench.settle()
         #expect(bench.server.requests.filter { $0.line.contains("/second") }.count == 1)
         #expect(bench.server.connections.count == 1, "no connection for a second sending either")
-        #expect(bench.seen[transfer] == [.failed(.connectionDied)])
+        #expect(bench.seen[transfer] == [.failed(.closedBeforeReply)])
         #expect(bench.ends[transfer]?.failure?.isResendRefused == true)
         #expect(bench.pool.counts.resendsRefused == 1)
         // The phone itself may try again.
@@ -58,7 +58,7 @@ import Testing
         bench.settle()
         #expect(bench.server.requests.filter { $0.line.contains("/scan") }.count == 1)
         #expect(bench.server.connections.count == 1)
-        #expect(bench.seen[transfer] == [.failed(.connectionDied)])
+        #expect(bench.seen[transfer] == [.failed(.closedBeforeReply)])
     }
 
     @Test func `a connection found dead before sending is simply replaced`() throws {

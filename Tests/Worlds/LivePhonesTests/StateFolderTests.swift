@@ -1,11 +1,12 @@
 import EventLoop
 import Foundation
-@testable import LivePhones
 import Observations
 import Phone
 import SimBase
 import Talaria
 import Testing
+
+@testable import LivePhones
 
 /// A folder of its own that goes with the test.
 struct TemporaryFolder: ~Copyable {
