@@ -9,45 +9,11 @@ import Talaria
 /// and, if nothing else holds the phone back, at most min(cap, base x 2^n). Other reasons are: no path, the
 /// background, a 429 or a full storage for uploads, and no free slot. The distribution of the waits below
 /// their ceilings is judged over the fleet (`BackoffSamples`).
-///
-/// The number of attempts is not limited while a job lives, but the number of jobs is (Docs/design.md section
-/// 6): a retryable `error` event leads to one upload, after 2 s, and a job rejected with 401, 404 or 410 to
-/// three. The scan then waits until the app is opened, or after an `error` event until the path returns.
-/// Counted from the start of the process to its end.
+/// Uploads after jobs without books are judged by `RestartBudget`.
 struct BackoffCheck: Sendable {
     struct Complaint: Sendable {
         var invariant: Invariant
         var text: String
-    }
-
-    /// The waits of one operation for one scan, from its first failure to its next success.
-    private struct Chain: Sendable {
-        let operation: Operation
-        let scan: ScanNumber
-        /// The job that a DELETE is for; nil for other operations.
-        let job: String?
-        var failures = 0
-        /// The moment of the last failed attempt; nil while one is open.
-        var failedAt: Instant?
-        /// The wait that the server requested with it.
-        var asked: Interval?
-        /// The moment of failure is known exactly: the phone says nothing at the end of some answers.
-        var isExact = true
-        /// The answer was a 429: its wait is judged by limit.honoured.
-        var isLimited = false
-        /// A server's `retry:` has raised the base of the last wait, or may have.
-        var raise = Raise.none
-        /// The moment since which something else has held back the next attempt.
-        var heldAt: Instant?
-    }
-
-    /// The state of a server's `retry:`.
-    private enum Raise: Sendable {
-        /// No stream of the job has been open.
-        case none
-        /// One was, and nobody knows how much of it has come.
-        case unsure
-        case raised
     }
 
     /// The end of an upload that has not returned to the queue yet.
@@ -58,26 +24,10 @@ struct BackoffCheck: Sendable {
         case withoutPath
     }
 
-    /// Jobs of one scan that ended without its books.
-    private struct Restarts: Sendable {
-        let scan: ScanNumber
-        /// The number of `error` events.
-        var errors = 0
-        var erredAt = Instant.zero
-        /// The path has returned since the last one, or the app was opened.
-        var mayFollowError = false
-        /// The number of refusals of its stream or its results.
-        var refusals = 0
-        /// Whether the app was opened since the last refusal.
-        var mayFollowRefusal = false
-        /// Whether such a response has arrived and the scan has not returned to the queue yet.
-        var isRefused = false
-    }
-
     private struct Phone: Sendable {
         let slotsMax: Int
-        var chains: [Chain] = []
-        var restarts: [Restarts] = []
+        var chains: [BackoffChain] = []
+        var restarts = RestartBudget()
         var uploads: [(scan: ScanNumber, attempt: UInt32, end: End)] = []
         /// DELETEs under way.
         var cleanups: [(scan: ScanNumber, attempt: UInt32, job: String)] = []
@@ -85,8 +35,8 @@ struct BackoffCheck: Sendable {
         var told: [(operation: Operation, scan: ScanNumber, attempt: UInt32, wait: Interval, status: Int)] =
             []
         var slots = 0
-        /// Streams that were opened, by the scans whose jobs they follow; only where a server says `retry:`.
-        var raises: [(scan: ScanNumber, raise: Raise)] = []
+        /// Only where a server says `retry:`.
+        var retryFields = RetryFields()
         var isOnScreen = true
         var hasPath = true
         var isFull = false
@@ -104,11 +54,6 @@ struct BackoffCheck: Sendable {
     static let slack = Interval.seconds(2)
     private static let cleanupsMax = 10
     private static let toldMax = 64
-    /// Uploads that the contract has a phone make by itself, and the pause before the first of them.
-    static let errorRetriesMax = 1
-    static let errorPause = Interval.seconds(2)
-    static let refusalRetriesMax = 3
-
     private let base: Interval
     private let cap: Interval
     /// The server's `retry:` raises the base of streams.
@@ -132,8 +77,8 @@ struct BackoffCheck: Sendable {
 
     var remembered: Int {
         self.phones.reduce(0) {
-            $0 + $1.chains.count + $1.restarts.count + $1.uploads.count + $1.cleanups.count + $1.told.count
-                + $1.raises.count
+            $0 + $1.chains.count + $1.restarts.remembered + $1.uploads.count + $1.cleanups.count
+                + $1.told.count + $1.retryFields.remembered
         }
     }
 
@@ -187,7 +132,7 @@ struct BackoffCheck: Sendable {
     }
 
     mutating func record(_ payload: PhoneObservation, scan: ScanNumber, at: Instant, phoneIndex: Int) {
-        if self.retry != nil { self.followRaise(payload, scan, phoneIndex) }
+        if self.retry != nil { self.followRetryField(payload, scan, phoneIndex) }
         switch payload {
         case .requestSent(let operation, let attempt, let job, _):
             self.sent(operation, scan, attempt, job, at, phoneIndex)
@@ -213,7 +158,7 @@ struct BackoffCheck: Sendable {
         case .eventApplied(_, _, let kind, _, _) where !kind.isTerminal:
             self.drop(phoneIndex, at) { $0.operation == .stream && $0.scan == scan }
         case .terminalApplied(_, let kind, _):
-            if kind == .error { self.jobErred(scan, at, phoneIndex) }
+            if kind == .error { self.phones[phoneIndex].restarts.erred(scan, at: at) }
             self.drop(phoneIndex, at) { $0.operation == .stream && $0.scan == scan }
         case .resultsDecoded:
             self.drop(phoneIndex, at) { $0.operation == .results && $0.scan == scan }
@@ -226,7 +171,7 @@ struct BackoffCheck: Sendable {
             }
         case .completed, .refused:
             self.phones[phoneIndex].uploads.removeAll { $0.scan == scan }
-            self.phones[phoneIndex].restarts.removeAll { $0.scan == scan }
+            self.phones[phoneIndex].restarts.settled(scan)
             self.drop(phoneIndex, at) { $0.scan == scan && $0.operation != .cleanup }
         case .photoPrepared: self.void(.upload, scan, phoneIndex)
         case .slotTaken:
@@ -244,7 +189,7 @@ struct BackoffCheck: Sendable {
         case .pathReturned, .pathChanged:
             self.hold(phoneIndex, at) { _ in true }
             if payload == .pathReturned { self.phones[phoneIndex].hasPath = true }
-            self.release(phoneIndex, isOpened: false)
+            self.phones[phoneIndex].restarts.released(isOpened: false)
             self.phones[phoneIndex].opensAt = max(self.phones[phoneIndex].opensAt, at + self.returnTime)
         case .suspended:
             self.phones[phoneIndex].isOnScreen = false
@@ -252,40 +197,32 @@ struct BackoffCheck: Sendable {
             self.drop(phoneIndex, at) { $0.operation == .stream || $0.operation == .results }
         case .resumed:
             self.phones[phoneIndex].isOnScreen = true
-            self.release(phoneIndex, isOpened: true)
+            self.phones[phoneIndex].restarts.released(isOpened: true)
             self.hold(phoneIndex, at) { _ in true }
         case .killed, .reinstalled, .launched:
             self.hold(phoneIndex, at) { _ in true }
             self.drop(phoneIndex, at) { _ in true }
             // A process that has no path says so.
             let isFull = self.phones[phoneIndex].isFull
-            self.unsure -= self.phones[phoneIndex].raises.count { $0.raise == .unsure }
+            self.unsure -= self.phones[phoneIndex].retryFields.unsure
             self.phones[phoneIndex] = Phone(slotsMax: self.phones[phoneIndex].slotsMax)
             self.phones[phoneIndex].isFull = isFull
         default: break
         }
     }
 
-    // MARK: A server's `retry:`
-
-    /// It stands after the head of each stream: whatever else comes of the stream comes after it. It holds as long as the
-    /// phone follows the job.
-    private mutating func followRaise(_ payload: PhoneObservation, _ scan: ScanNumber, _ phoneIndex: Int) {
-        let index = self.phones[phoneIndex].raises.firstIndex { $0.scan == scan }
+    private mutating func followRetryField(
+        _ payload: PhoneObservation, _ scan: ScanNumber, _ phoneIndex: Int
+    ) {
+        self.unsure -= self.phones[phoneIndex].retryFields.unsure
         switch payload {
-        case .streamOpened:
-            guard index == nil else { return }
-            self.phones[phoneIndex].raises.append((scan, .unsure))
-            self.unsure += 1
+        case .streamOpened: self.phones[phoneIndex].retryFields.opened(scan)
         case .ping, .eventApplied, .eventIgnored, .firstEvent:
-            guard let index, self.phones[phoneIndex].raises[index].raise == .unsure else { return }
-            self.phones[phoneIndex].raises[index].raise = .raised
-            self.unsure -= 1
-        case .uploadAccepted, .queued, .completed, .refused:
-            guard let index else { return }
-            if self.phones[phoneIndex].raises.remove(at: index).raise == .unsure { self.unsure -= 1 }
+            self.phones[phoneIndex].retryFields.received(scan)
+        case .uploadAccepted, .queued, .completed, .refused: self.phones[phoneIndex].retryFields.left(scan)
         default: break
         }
+        self.unsure += self.phones[phoneIndex].retryFields.unsure
     }
 
     // MARK: Failures
@@ -298,8 +235,8 @@ struct BackoffCheck: Sendable {
         case .upload:
             self.phones[phoneIndex].uploads.removeAll { $0.scan == scan }
             self.phones[phoneIndex].uploads.append((scan, attempt, .answered(status)))
-        case .stream where Self.endsJob(status), .results where Self.endsJob(status):
-            self.changeRestarts(scan, phoneIndex) { $0.isRefused = true }
+        case .stream where RestartBudget.endsJob(status), .results where RestartBudget.endsJob(status):
+            self.phones[phoneIndex].restarts.refused(scan)
         case .results, .cleanup:
             let job = operation == .cleanup ? self.takeCleanup(scan, attempt, phoneIndex) : nil
             guard status == 408 || status == 429 || status >= 500 else { return }
@@ -343,7 +280,7 @@ struct BackoffCheck: Sendable {
     /// An upload that goes back to the queue has failed, unless its path did or a limit turned it down.
     private mutating func queued(_ scan: ScanNumber, _ at: Instant, _ phoneIndex: Int) {
         self.drop(phoneIndex, at) { $0.scan == scan && ($0.operation == .stream || $0.operation == .results) }
-        self.jobRefused(scan, phoneIndex)
+        self.phones[phoneIndex].restarts.queued(scan, isOnScreen: self.phones[phoneIndex].isOnScreen)
         let mayComeAtOnce = self.phones[phoneIndex].mayComeAtOnce == scan
         if mayComeAtOnce { self.phones[phoneIndex].mayComeAtOnce = nil }
         guard let index = self.phones[phoneIndex].uploads.firstIndex(where: { $0.scan == scan }) else {
@@ -367,25 +304,18 @@ struct BackoffCheck: Sendable {
         if let known = self.index(operation, scan, job, phoneIndex) {
             index = known
         } else {
-            self.phones[phoneIndex].chains.append(Chain(operation: operation, scan: scan, job: job))
+            self.phones[phoneIndex].chains.append(
+                BackoffChain(operation: operation, scan: scan, job: job))
             index = self.phones[phoneIndex].chains.count - 1
             if operation == .stream { self.streamChains += 1 }
         }
         guard self.phones[phoneIndex].chains[index].failedAt == nil else { return }  // It was told already.
-        self.phones[phoneIndex].chains[index].failures += 1
-        self.phones[phoneIndex].chains[index].failedAt = at
-        self.phones[phoneIndex].chains[index].asked = nil
-        self.phones[phoneIndex].chains[index].isLimited = false
-        self.phones[phoneIndex].chains[index].isExact = isExact
-        if operation == .stream {
-            let opened = self.phones[phoneIndex].raises.firstIndex { $0.scan == scan }
-            self.phones[phoneIndex].chains[index].raise =
-                opened.map { self.phones[phoneIndex].raises[$0].raise } ?? .none
-        }
         let isHeld = self.isHeld(operation, at, phoneIndex)
-        self.phones[phoneIndex].chains[index].heldAt = isHeld ? at : nil
-        guard !isHeld, self.isDrawnFreely(self.phones[phoneIndex].chains[index]) else { return }
-        self.report(self.herds.began(ceiling: self.ceiling(self.phones[phoneIndex].chains[index]), at: at))
+        let raise = operation == .stream ? self.phones[phoneIndex].retryFields.raise(of: scan) : .none
+        self.phones[phoneIndex].chains[index].failed(at: at, isExact: isExact, isHeld: isHeld, raise: raise)
+        let chain = self.phones[phoneIndex].chains[index]
+        guard !isHeld, chain.isDrawnFreely else { return }
+        self.report(self.herds.began(ceiling: self.ceiling(chain), at: at))
     }
 
     private func isHeld(_ operation: Operation, _ at: Instant, _ phoneIndex: Int) -> Bool {
@@ -420,77 +350,10 @@ struct BackoffCheck: Sendable {
         self.phones[phoneIndex].chains[index].isLimited = answer.status == 429
     }
 
-    // MARK: Jobs in vain
-
-    private mutating func changeRestarts(
-        _ scan: ScanNumber, _ phoneIndex: Int, _ change: (inout Restarts) -> Void
-    ) {
-        if let index = self.phones[phoneIndex].restarts.firstIndex(where: { $0.scan == scan }) {
-            change(&self.phones[phoneIndex].restarts[index])
-        } else {
-            var restarts = Restarts(scan: scan)
-            change(&restarts)
-            self.phones[phoneIndex].restarts.append(restarts)
-        }
-    }
-
-    private static func endsJob(_ status: Int) -> Bool { status == 401 || status == 404 || status == 410 }
-
-    /// If the event is final, the scan is refused next.
-    private mutating func jobErred(_ scan: ScanNumber, _ at: Instant, _ phoneIndex: Int) {
-        self.changeRestarts(scan, phoneIndex) { restarts in
-            restarts.errors += 1
-            restarts.erredAt = at
-            restarts.mayFollowError = false
-        }
-    }
-
-    /// An app that goes to the background gives its scans back, whatever they were answered.
-    private mutating func jobRefused(_ scan: ScanNumber, _ phoneIndex: Int) {
-        guard
-            let index = self.phones[phoneIndex].restarts.firstIndex(where: { $0.scan == scan && $0.isRefused }
-            )
-        else { return }
-        self.phones[phoneIndex].restarts[index].isRefused = false
-        guard self.phones[phoneIndex].isOnScreen else { return }
-        self.phones[phoneIndex].restarts[index].refusals += 1
-        self.phones[phoneIndex].restarts[index].mayFollowRefusal = false
-    }
-
-    /// Releases the retries that waited for the path, or for the app to be opened.
-    private mutating func release(_ phoneIndex: Int, isOpened: Bool) {
-        for index in self.phones[phoneIndex].restarts.indices {
-            self.phones[phoneIndex].restarts[index].mayFollowError = true
-            if isOpened { self.phones[phoneIndex].restarts[index].mayFollowRefusal = true }
-        }
-    }
-
-    private mutating func judgeRestart(_ scan: ScanNumber, _ at: Instant, _ phoneIndex: Int) {
-        guard let restarts = self.phones[phoneIndex].restarts.first(where: { $0.scan == scan }) else {
-            return
-        }
-        let pause = at - restarts.erredAt
-        if restarts.errors == 1, pause < Self.errorPause {
-            self.complain(
-                "uploaded again \(pause.wholeMilliseconds) ms after an error event (minimum: \(Self.errorPause.wholeMilliseconds) ms)"
-            )
-        }
-        if restarts.errors > Self.errorRetriesMax, !restarts.mayFollowError {
-            self.complain(
-                "uploaded again by itself after error event \(restarts.errors) of the scan's jobs (allowed: once)"
-            )
-        }
-        if restarts.refusals > Self.refusalRetriesMax, !restarts.mayFollowRefusal {
-            self.complain(
-                "uploaded again by itself after its jobs were rejected \(restarts.refusals) times (allowed: \(Self.refusalRetriesMax) times)"
-            )
-        }
-    }
-
     // MARK: Ends of waits
 
     /// Something else holds back what waits, from now on.
-    private mutating func hold(_ phoneIndex: Int, _ at: Instant, _ isMeant: (Chain) -> Bool) {
+    private mutating func hold(_ phoneIndex: Int, _ at: Instant, _ isMeant: (BackoffChain) -> Bool) {
         for index in self.phones[phoneIndex].chains.indices
         where self.phones[phoneIndex].chains[index].heldAt == nil
             && isMeant(self.phones[phoneIndex].chains[index])
@@ -505,7 +368,7 @@ struct BackoffCheck: Sendable {
         self.phones[phoneIndex].chains[index].failedAt = nil
     }
 
-    private mutating func drop(_ phoneIndex: Int, _ at: Instant, _ isMeant: (Chain) -> Bool) {
+    private mutating func drop(_ phoneIndex: Int, _ at: Instant, _ isMeant: (BackoffChain) -> Bool) {
         while let index = self.phones[phoneIndex].chains.firstIndex(where: isMeant) {
             let chain = self.phones[phoneIndex].chains.remove(at: index)
             if chain.operation == .stream { self.streamChains -= 1 }
@@ -531,7 +394,7 @@ struct BackoffCheck: Sendable {
         }
         if operation == .upload {
             self.phones[phoneIndex].uploads.removeAll { $0.scan == scan }
-            self.judgeRestart(scan, at, phoneIndex)
+            for text in self.phones[phoneIndex].restarts.complaints(of: scan, at: at) { self.complain(text) }
         }
         guard let index = self.index(operation, scan, job, phoneIndex),
             let failedAt = self.phones[phoneIndex].chains[index].failedAt
@@ -542,7 +405,7 @@ struct BackoffCheck: Sendable {
         self.judge(chain, waited: at - failedAt, at: at)
     }
 
-    private mutating func judge(_ chain: Chain, waited: Interval, at: Instant) {
+    private mutating func judge(_ chain: BackoffChain, waited: Interval, at: Instant) {
         if let asked = chain.asked, !chain.isLimited, waited < asked {
             self.complain(
                 "\(chain.operation.name) sent \((asked - waited).wholeMilliseconds) ms before the end of the wait that the server requested"
@@ -553,7 +416,7 @@ struct BackoffCheck: Sendable {
             return
         }
         self.sample(chain, wait: waited, watched: waited)
-        if chain.asked == nil, self.isDrawnFreely(chain) { self.report(self.herds.ended(at: at)) }
+        if chain.asked == nil, chain.isDrawnFreely { self.report(self.herds.ended(at: at)) }
         let ceiling = self.ceiling(chain)
         // A header is rounded up to whole seconds.
         let most = max(ceiling, chain.asked.map { $0 + .seconds(1) } ?? .zero)
@@ -568,24 +431,15 @@ struct BackoffCheck: Sendable {
         self.complaints.append(Complaint(invariant: .retryBudget, text: text))
     }
 
-    /// The bounds of its wait are known: neither is its beginning uncertain, nor its base one that a server may have raised.
-    private func isDrawnFreely(_ chain: Chain) -> Bool {
-        chain.isExact && chain.raise != .unsure
-    }
-
     /// Not what a server requested, and not what something held back from the beginning.
-    private mutating func sample(_ chain: Chain, wait: Interval?, watched: Interval) {
-        guard self.isDrawnFreely(chain), chain.asked == nil, wait != nil || watched > .zero else { return }
+    private mutating func sample(_ chain: BackoffChain, wait: Interval?, watched: Interval) {
+        guard chain.isDrawnFreely, chain.asked == nil, wait != nil || watched > .zero else { return }
         self.samples.add(
             chain.operation, failures: chain.failures,
             ceiling: self.ceiling(chain), wait: wait, watched: watched)
     }
 
-    private func ceiling(_ chain: Chain) -> Interval {
-        var base = self.base
-        if chain.raise != .none, let retry = self.retry { base = max(base, min(retry, self.cap)) }
-        let doublings = Int64(min(max(0, chain.failures - 1), 62))
-        guard base.nanoseconds <= self.cap.nanoseconds >> doublings else { return self.cap }
-        return .nanoseconds(base.nanoseconds << doublings)
+    private func ceiling(_ chain: BackoffChain) -> Interval {
+        chain.ceiling(base: self.base, cap: self.cap, retry: self.retry)
     }
 }

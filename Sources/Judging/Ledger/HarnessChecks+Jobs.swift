@@ -44,31 +44,28 @@ struct HarnessJob: Sendable {
 }
 
 extension HarnessChecks {
-    mutating func backend(
-        _ payload: BackendObservation, _ device: DeviceNumber, _ scan: ScanNumber, _ phoneIndex: Int
-    ) {
+    mutating func backend(_ payload: BackendObservation, _ scan: ScanNumber, _ phoneIndex: Int) {
         switch payload {
         case .requested(let operation, let attempt, _):
-            self.requested(operation, attempt, device, scan, phoneIndex)
+            self.requested(operation, attempt, scan, phoneIndex)
         case .answered(let operation, let attempt, let status):
-            self.answered(operation, attempt, status, device, scan, phoneIndex)
+            self.answered(operation, attempt, status, scan, phoneIndex)
         case .problem(.upload, let attempt, status: 429, _, _, let retryAfter?):
             if self.hasQuotas {
-                self.uploadLimited(device, scan, attempt: attempt, retryAfter: retryAfter, phoneIndex)
+                self.uploadLimited(scan, attempt: attempt, retryAfter: retryAfter, phoneIndex)
             }
         case .streamEnded(let job, let attempt, let byPeer):
-            self.streamEnded(job: job, attempt: attempt, byPeer: byPeer, device, scan, phoneIndex)
+            self.streamEnded(job: job, attempt: attempt, byPeer: byPeer, scan, phoneIndex)
         case .connected, .problem, .failed: break
         case .accepted, .streamOpened, .eventWritten, .pingWritten, .finished, .tokenRevoked,
             .resultsServed, .cleaned, .canceled, .expired, .vanished:
             // A foreign backend's jobs are its own.
-            if let server = self.server { self.ofJob(payload, device, scan, phoneIndex, server) }
+            if let server = self.server { self.ofJob(payload, scan, phoneIndex, server) }
         }
     }
 
     private mutating func ofJob(
-        _ payload: BackendObservation, _ device: DeviceNumber, _ scan: ScanNumber, _ phoneIndex: Int,
-        _ server: SimulatedServer
+        _ payload: BackendObservation, _ scan: ScanNumber, _ phoneIndex: Int, _ server: SimulatedServer
     ) {
         switch payload {
         case .accepted(let job, let books):
@@ -77,44 +74,44 @@ extension HarnessChecks {
                 HarnessJob(id: job, scan: scan, books: books, acceptedAt: self.now))
         case .streamOpened(let job, let attempt, let after):
             self.streamOpened(job: job, attempt, after: after, phoneIndex)
-            if after == nil { self.note(.startedOver, device, scan, attempt: attempt) }
+            if after == nil { self.note(.startedOver, scan, phoneIndex, attempt: attempt) }
         case .eventWritten(let job, let id, let position, let kind, let replayed):
             self.eventWritten(
-                job: job, id: id, position, kind, isReplayed: replayed, device, scan, phoneIndex, server)
-        case .pingWritten(let job): self.pingWritten(job: job, device, scan, phoneIndex)
+                job: job, id: id, position, kind, isReplayed: replayed, scan, phoneIndex, server)
+        case .pingWritten(let job): self.pingWritten(job: job, scan, phoneIndex)
         case .finished(let job, let kind, let books):
-            self.finished(job: job, kind, books: books, device, scan, phoneIndex, server)
+            self.finished(job: job, kind, books: books, scan, phoneIndex, server)
         case .tokenRevoked(let job):
             if let index = self.jobIndex(job, phoneIndex) {
                 self.phones[phoneIndex].jobs[index].isRevoked = true
             }
-            self.note(.tokenRevoked, device, scan, needsFault: true)
+            self.note(.tokenRevoked, scan, phoneIndex, needsFault: true)
         case .resultsServed(let job, let books):
             guard let index = self.jobIndex(job, phoneIndex) else {
-                return self.error("results of a job that does not exist were served", device, scan)
+                return self.error("results of a job that does not exist were served", scan, phoneIndex)
             }
             let job = self.phones[phoneIndex].jobs[index]
             if !job.hasResults(at: self.now, server) {
-                self.error("results were served that the job does not have", device, scan)
+                self.error("results were served that the job does not have", scan, phoneIndex)
             }
             if job.books != books {
-                self.error("\(books) books were served for a job with \(job.books)", device, scan)
+                self.error("\(books) books were served for a job with \(job.books)", scan, phoneIndex)
             }
         case .cleaned(let job, let effective):
-            self.cleaned(job: job, isEffective: effective, device, scan, phoneIndex, server)
+            self.cleaned(job: job, isEffective: effective, scan, phoneIndex, server)
         case .canceled(let job):
             if let index = self.jobIndex(job, phoneIndex) {
                 self.phones[phoneIndex].jobs[index].isCanceled = true
             }
         case .expired(let job):
             guard let job = self.remove(job, phoneIndex) else {
-                return self.error("a job that does not exist expired", device, scan)
+                return self.error("a job that does not exist expired", scan, phoneIndex)
             }
             let isUsed = !job.isTokenOver(at: self.now, server) || job.hasResults(at: self.now, server)
-            if isUsed, !job.isRevoked { self.error("a job expired before its time", device, scan) }
+            if isUsed, !job.isRevoked { self.error("a job expired before its time", scan, phoneIndex) }
         case .vanished(let job):
             _ = self.remove(job, phoneIndex)
-            self.note(.vanished, device, scan, needsFault: true)
+            self.note(.vanished, scan, phoneIndex, needsFault: true)
         case .connected, .requested, .answered, .problem, .failed, .streamEnded: break
         }
     }
@@ -129,48 +126,44 @@ extension HarnessChecks {
         return self.phones[phoneIndex].jobs.remove(at: index)
     }
 
-    private mutating func error(
-        _ text: @autoclosure () -> String, _ device: DeviceNumber, _ scan: ScanNumber
-    ) {
-        self.errors.add(text(), device: device, scan: scan, at: self.now)
-    }
-
     // MARK: Ends
 
     private mutating func finished(
-        job id: String, _ kind: EventKind, books: Int, _ device: DeviceNumber, _ scan: ScanNumber,
+        job id: String, _ kind: EventKind, books: Int, _ scan: ScanNumber,
         _ phoneIndex: Int, _ server: SimulatedServer
     ) {
         guard let index = self.jobIndex(id, phoneIndex) else {
             if server.dialect.cleanupLeavesStreams { return }
-            return self.error("a job that does not exist ended", device, scan)
+            return self.error("a job that does not exist ended", scan, phoneIndex)
         }
         let job = self.phones[phoneIndex].jobs[index]
         self.phones[phoneIndex].jobs[index].finishedAt = self.now
         self.phones[phoneIndex].jobs[index].kind = kind
-        if job.finishedAt != nil { self.error("a job ended twice", device, scan) }
+        if job.finishedAt != nil { self.error("a job ended twice", scan, phoneIndex) }
         guard kind == .completed else {
-            self.note(.jobFailed, device, scan, needsFault: !job.isCanceled)
+            self.note(.jobFailed, scan, phoneIndex, needsFault: !job.isCanceled)
             return
         }
         if job.books != books {
-            self.error("a job with \(job.books) books ended with \(books)", device, scan)
+            self.error("a job with \(job.books) books ended with \(books)", scan, phoneIndex)
         }
         let early = job.slowUntil.map { $0 - self.now } ?? .zero
         if early > .zero {
-            self.error("a fault slowed a job down, but it ended \(early.nanoseconds) ns early", device, scan)
+            self.error(
+                "a fault slowed a job down, but it ended \(early.nanoseconds) ns early", scan, phoneIndex)
         }
     }
 
     private mutating func cleaned(
-        job id: String, isEffective: Bool, _ device: DeviceNumber, _ scan: ScanNumber, _ phoneIndex: Int,
-        _ server: SimulatedServer
+        job id: String, isEffective: Bool, _ scan: ScanNumber, _ phoneIndex: Int, _ server: SimulatedServer
     ) {
         let job = self.remove(id, phoneIndex)
-        if isEffective, job == nil { self.error("a job that does not exist was deleted", device, scan) }
-        if !isEffective, job != nil { self.error("a DELETE had no effect on an existing job", device, scan) }
+        if isEffective, job == nil { self.error("a job that does not exist was deleted", scan, phoneIndex) }
+        if !isEffective, job != nil {
+            self.error("a DELETE had no effect on an existing job", scan, phoneIndex)
+        }
         if let job, job.isTokenOver(at: self.now, server) {
-            self.error("a job was deleted with a token that is no longer valid", device, scan)
+            self.error("a job was deleted with a token that is no longer valid", scan, phoneIndex)
         }
     }
 
@@ -188,25 +181,25 @@ extension HarnessChecks {
     /// Positions follow one another, ids grow. With several streams open it is not known to which an event was written.
     private mutating func eventWritten(
         job id: String, id eventID: String, _ position: Int?, _ kind: EventKind, isReplayed: Bool,
-        _ device: DeviceNumber, _ scan: ScanNumber, _ phoneIndex: Int, _ server: SimulatedServer
+        _ scan: ScanNumber, _ phoneIndex: Int, _ server: SimulatedServer
     ) {
         guard let index = self.jobIndex(id, phoneIndex) else {
             if server.dialect.cleanupLeavesStreams { return }
-            return self.error("an event of a job that does not exist was written", device, scan)
+            return self.error("an event of a job that does not exist was written", scan, phoneIndex)
         }
         if kind == .enrichmentDegraded {
             self.note(
-                .degraded, device, scan, needsFault: !self.phones[phoneIndex].jobs[index].isDegraded)
+                .degraded, scan, phoneIndex, needsFault: !self.phones[phoneIndex].jobs[index].isDegraded)
         }
-        if kind.isTerminal { self.note(.terminalWritten, device, scan) }
+        if kind.isTerminal { self.note(.terminalWritten, scan, phoneIndex) }
         guard let position else { return }  // It says where the job stands, and is none of its events.
-        if !isReplayed, kind != .progress || self.watches(device) {
+        if !isReplayed, kind != .progress || self.watches(phoneIndex) {
             if self.phones[phoneIndex].jobs[index].written.count == Self.writtenKept {
                 self.phones[phoneIndex].jobs[index].written.removeFirst()
             }
             self.phones[phoneIndex].jobs[index].written.append((Self.milliseconds(eventID), self.now))
         }
-        guard self.watches(device) else { return }
+        guard self.watches(phoneIndex) else { return }
         guard self.phones[phoneIndex].jobs[index].streams == 1 else {
             self.phones[phoneIndex].jobs[index].next = nil
             self.phones[phoneIndex].jobs[index].lastID = .min
@@ -218,11 +211,11 @@ extension HarnessChecks {
         if let next = job.next, position != next, !job.isForgetful, !(isFirst && position > next),
             !(isReplayed && kind.isTerminal)
         {
-            self.error("event \(position) of a job was written instead of event \(next)", device, scan)
+            self.error("event \(position) of a job was written instead of event \(next)", scan, phoneIndex)
         }
         let milliseconds = Self.milliseconds(eventID)
         if milliseconds <= job.lastID, server.dialect.hasIncreasingIDs {
-            self.error("an event id does not increase", device, scan)
+            self.error("an event id does not increase", scan, phoneIndex)
         }
         self.phones[phoneIndex].jobs[index].next = position + 1
         self.phones[phoneIndex].jobs[index].isReplaying = false
@@ -236,9 +229,7 @@ extension HarnessChecks {
 
     /// A replay says when its event was new.
     mutating func replayed(
-        job id: String, id eventID: String, after latency: Interval, _ device: DeviceNumber,
-        _ scan: ScanNumber,
-        _ phoneIndex: Int
+        job id: String, id eventID: String, after latency: Interval, _ scan: ScanNumber, _ phoneIndex: Int
     ) {
         guard self.server != nil, let index = self.jobIndex(id, phoneIndex) else { return }
         let milliseconds = Self.milliseconds(eventID)
@@ -251,7 +242,7 @@ extension HarnessChecks {
         guard latency + Self.writingTime < due || due + Self.writingTime < latency else { return }
         self.error(
             "a replayed event is \(latency.wholeMilliseconds) ms old by its timestamp, but was first written \(due.wholeMilliseconds) ms ago",
-            device, scan)
+            scan, phoneIndex)
     }
 
     /// Returns the timestamp at the beginning of an id.
@@ -264,9 +255,7 @@ extension HarnessChecks {
         return number
     }
 
-    private mutating func pingWritten(
-        job id: String, _ device: DeviceNumber, _ scan: ScanNumber, _ phoneIndex: Int
-    ) {
+    private mutating func pingWritten(job id: String, _ scan: ScanNumber, _ phoneIndex: Int) {
         guard let index = self.jobIndex(id, phoneIndex) else { return }
         guard self.phones[phoneIndex].jobs[index].streams == 1 else {
             for exchange in self.phones[phoneIndex].exchanges.indices
@@ -282,11 +271,14 @@ extension HarnessChecks {
             self.phones[phoneIndex].exchanges[exchange].pingsWritten? += 1
         }
         if self.phones[phoneIndex].jobs[index].mutedAttempt == attempt {
-            self.error("a ping was written to a stream for which a fault had disabled pings", device, scan)
+            self.error(
+                "a ping was written to a stream for which a fault had disabled pings", scan, phoneIndex)
         }
         if let due = self.phones[phoneIndex].jobs[index].pingDue, due.attempt == attempt {
             self.phones[phoneIndex].jobs[index].pingDue = nil
-            if self.now < due.at { self.error("a ping that a fault had delayed was on time", device, scan) }
+            if self.now < due.at {
+                self.error("a ping that a fault had delayed was on time", scan, phoneIndex)
+            }
         }
     }
 
@@ -308,12 +300,10 @@ extension HarnessChecks {
         }
     }
 
-    mutating func degradedApplied(
-        job id: String, _ device: DeviceNumber, _ scan: ScanNumber, _ phoneIndex: Int
-    ) {
+    mutating func degradedApplied(job id: String, _ scan: ScanNumber, _ phoneIndex: Int) {
         guard self.server != nil, let index = self.jobIndex(id, phoneIndex),
             !self.phones[phoneIndex].jobs[index].isDegraded
         else { return }
-        self.error("a book was degraded without a fault", device, scan)
+        self.error("a book was degraded without a fault", scan, phoneIndex)
     }
 }

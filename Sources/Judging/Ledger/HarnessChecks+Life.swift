@@ -30,7 +30,7 @@ extension HarnessChecks {
         let phoneIndex: Int
     }
 
-    mutating func began(_ fault: Int, _ device: DeviceNumber, _ phoneIndex: Int) {
+    mutating func began(_ fault: Int, _ phoneIndex: Int) {
         guard self.settings.faults.indices.contains(fault),
             case .ofPhone(let what) = self.settings.faults[fault]
         else { return }
@@ -49,9 +49,7 @@ extension HarnessChecks {
         self.acts.contains { $0.phoneIndex == phoneIndex && fits($0.what) }
     }
 
-    mutating func ofLife(
-        _ payload: PhoneObservation, _ device: DeviceNumber, _ scan: ScanNumber, _ phoneIndex: Int
-    ) {
+    mutating func ofLife(_ payload: PhoneObservation, _ scan: ScanNumber, _ phoneIndex: Int) {
         let now = self.now
         var unexplained: String?
         switch payload {
@@ -91,7 +89,7 @@ extension HarnessChecks {
         default: break
         }
         guard let unexplained else { return }
-        self.errors.add("\(unexplained) without a fault", device: device, scan: scan, at: now)
+        self.error("\(unexplained) without a fault", scan, phoneIndex)
     }
 
     /// Checks that a fault that began at this instant took effect by the end of the instant, unless it ended
@@ -109,8 +107,7 @@ extension HarnessChecks {
             case .clockSkew: !life.isAlive || life.clockSetAt == now
             }
         guard !hasHappened else { return }
-        self.errors.add(
-            "a fault of the phone began (\(act.what)), but the phone did not react",
-            device: self.phones[act.phoneIndex].device, scan: .none, at: now)
+        self.error(
+            "a fault of the phone began (\(act.what)), but the phone did not react", .none, act.phoneIndex)
     }
 }

@@ -77,15 +77,13 @@ extension HarnessChecks {
     }
 
     /// An upload comes: its limits are asked at once.
-    mutating func uploadRequested(
-        _ device: DeviceNumber, _ scan: ScanNumber, attempt: UInt32, _ phoneIndex: Int
-    ) {
+    mutating func uploadRequested(_ scan: ScanNumber, attempt: UInt32, _ phoneIndex: Int) {
         let known = self.phones[phoneIndex].quotas.decided.firstIndex {
             $0.scan == scan && $0.attempt == attempt
         }
         var upload = QuotaAccount.Upload(scan: scan, attempt: attempt, faults: 0)
         if let known { upload = self.phones[phoneIndex].quotas.decided.remove(at: known) }
-        self.uploads.append(AskedUpload(phoneIndex: phoneIndex, device: device, upload: upload))
+        self.uploads.append(AskedUpload(phoneIndex: phoneIndex, upload: upload))
     }
 
     private func uploadIndex(_ phoneIndex: Int, where fits: (QuotaAccount.Upload) -> Bool) -> Int? {
@@ -101,12 +99,11 @@ extension HarnessChecks {
     }
 
     mutating func uploadLimited(
-        _ device: DeviceNumber, _ scan: ScanNumber, attempt: UInt32, retryAfter: Interval, _ phoneIndex: Int
+        _ scan: ScanNumber, attempt: UInt32, retryAfter: Interval, _ phoneIndex: Int
     ) {
         guard let index = self.uploadIndex(phoneIndex, where: { $0.scan == scan && $0.attempt == attempt })
         else {
-            return self.errors.add(
-                "an upload that did not arrive was limited", device: device, scan: scan, at: self.now)
+            return self.error("an upload that did not arrive was limited", scan, phoneIndex)
         }
         self.uploads[index].upload.retryAfter = retryAfter
     }
@@ -121,13 +118,11 @@ extension HarnessChecks {
     }
 
     /// All that happened to an upload when it was requested is known.
-    mutating func judge(_ upload: QuotaAccount.Upload, _ device: DeviceNumber, _ phoneIndex: Int) {
+    mutating func judge(_ upload: QuotaAccount.Upload, _ phoneIndex: Int) {
         // Whoever changes its device id is counted as several devices.
-        guard self.phones[phoneIndex].quotas.counts(upload.scan), !self.deviates(device) else { return }
+        guard self.phones[phoneIndex].quotas.counts(upload.scan), !self.deviates(phoneIndex) else { return }
         if upload.status == 429, upload.refusedBy == nil, upload.retryAfter == nil {
-            self.errors.add(
-                "an upload was answered with 429, but nothing limited it", device: device,
-                scan: upload.scan, at: self.now)
+            self.error("an upload was answered with 429, but nothing limited it", upload.scan, phoneIndex)
         }
         // 400 may have come before its limits were asked.
         let isCertain = upload.status != 400
@@ -139,60 +134,57 @@ extension HarnessChecks {
             else { continue }
             if fault == refusedBy {
                 self.limited(
-                    upload, by: fault, quota, told: retryAfter, device, phoneIndex)
+                    upload, by: fault, quota, told: retryAfter, phoneIndex)
             } else if upload.faults & (1 << UInt64(fault)) != 0 {
-                self.admitted(upload, by: fault, quota, isCertain: isCertain, device, phoneIndex)
+                self.admitted(upload, by: fault, quota, isCertain: isCertain, phoneIndex)
             }
         }
         guard upload.refusedBy == nil else { return }
         guard let quota = self.server?.quota else {
             if upload.retryAfter != nil {
-                self.errors.add(
-                    "an upload was limited, but there is no limit", device: device, scan: upload.scan,
-                    at: self.now)
+                self.error("an upload was limited, but there is no limit", upload.scan, phoneIndex)
             }
             return
         }
         if upload.retryAfter != nil {
-            self.limited(upload, by: nil, quota, told: nil, device, phoneIndex)
+            self.limited(upload, by: nil, quota, told: nil, phoneIndex)
         } else if upload.status != 429 {
-            self.admitted(upload, by: nil, quota, isCertain: isCertain, device, phoneIndex)
+            self.admitted(upload, by: nil, quota, isCertain: isCertain, phoneIndex)
         }
     }
 
     private mutating func admitted(
         _ upload: QuotaAccount.Upload, by fault: Int?, _ quota: AdmissionQuota, isCertain: Bool,
-        _ device: DeviceNumber, _ phoneIndex: Int
+        _ phoneIndex: Int
     ) {
         self.forget(fault, quota, phoneIndex)
         self.phones[phoneIndex].quotas.admissions.append(
             .init(fault: fault, at: self.now, isCertain: isCertain))
         let count = self.phones[phoneIndex].quotas.admissions.count { $0.fault == fault && $0.isCertain }
         guard count > quota.requests else { return }
-        self.errors.add(
-            "\(count) uploads were admitted in a window with a quota of \(quota.requests)", device: device,
-            scan: upload.scan, at: self.now)
+        self.error(
+            "\(count) uploads were admitted in a window with a quota of \(quota.requests)", upload.scan,
+            phoneIndex)
     }
 
     private mutating func limited(
         _ upload: QuotaAccount.Upload, by fault: Int?, _ quota: AdmissionQuota, told: Interval?,
-        _ device: DeviceNumber, _ phoneIndex: Int
+        _ phoneIndex: Int
     ) {
         self.forget(fault, quota, phoneIndex)
         let counted = self.phones[phoneIndex].quotas.admissions.filter { $0.fault == fault }
         guard counted.count >= quota.requests else {
-            self.errors.add(
-                "an upload was limited after \(counted.count) of \(quota.requests) admissions",
-                device: device,
-                scan: upload.scan, at: self.now)
+            self.error(
+                "an upload was limited after \(counted.count) of \(quota.requests) admissions", upload.scan,
+                phoneIndex)
             return
         }
         guard let retryAfter = upload.retryAfter, counted.allSatisfy(\.isCertain) else { return }
         let due = told ?? counted.first.map { $0.at + quota.window - self.now } ?? quota.window
         guard retryAfter != due else { return }
-        self.errors.add(
+        self.error(
             "a 429 requested a wait of \(retryAfter.nanoseconds) ns, but \(due.nanoseconds) ns were left",
-            device: device, scan: upload.scan, at: self.now)
+            upload.scan, phoneIndex)
     }
 
     /// Drops the admissions that have left the window.

@@ -48,8 +48,8 @@ extension HarnessChecks {
     }
 
     /// A fault has fired for a scan of a phone.
-    mutating func holdToRule(_ fault: Int, _ device: DeviceNumber, _ scan: ScanNumber, _ phoneIndex: Int) {
-        self.holdToScope(fault, device, scan, phoneIndex)
+    mutating func holdToRule(_ fault: Int, _ scan: ScanNumber, _ phoneIndex: Int) {
+        self.holdToScope(fault, scan, phoneIndex)
         guard let most = self.rule(of: fault)?.firingsMax else { return }
         guard
             let index = self.phones[phoneIndex].firings.firstIndex(where: {
@@ -66,24 +66,20 @@ extension HarnessChecks {
         self.phones[phoneIndex].firings[index].at = self.now
         self.phones[phoneIndex].firings[index].count += 1
         guard self.phones[phoneIndex].firings[index].count == most + 1 else { return }
-        self.errors.add(
-            "fault \(fault + 1) of the list fired \(most + 1) times for one scan (maximum: \(most))",
-            device: device, scan: scan, at: self.now)
+        self.error(
+            "fault \(fault + 1) of the list fired \(most + 1) times for one scan (maximum: \(most))", scan,
+            phoneIndex)
     }
 
     /// A fault has hit a phone.
-    mutating func holdToScope(_ fault: Int, _ device: DeviceNumber, _ scan: ScanNumber, _ phoneIndex: Int) {
+    mutating func holdToScope(_ fault: Int, _ scan: ScanNumber, _ phoneIndex: Int) {
         guard let rule = self.rule(of: fault) else { return }
-        if let group = rule.group, self.settings.fleet.group(of: device) != group {
-            self.errors.add(
-                "fault \(fault + 1) of the list affected a phone of another group", device: device,
-                scan: scan, at: self.now)
+        if let group = rule.group, self.settings.fleet.group(of: self.phones[phoneIndex].device) != group {
+            self.error("fault \(fault + 1) of the list affected a phone of another group", scan, phoneIndex)
         }
         if rule.share != nil { self.noteHit(fault, phoneIndex) }
         if self.now < rule.from {
-            self.errors.add(
-                "fault \(fault + 1) of the list fired before its start time", device: device, scan: scan,
-                at: self.now)
+            self.error("fault \(fault + 1) of the list fired before its start time", scan, phoneIndex)
         }
     }
 

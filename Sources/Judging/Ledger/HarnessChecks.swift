@@ -14,8 +14,8 @@ import Talaria
 /// remembers only the open state of a phone, so its memory is bounded, and no event allocates once the lists
 /// have their size.
 ///
-/// Exchanges are in HarnessChecks+Exchanges, jobs in +Jobs, quotas in +Quotas, the lifecycle of phones in
-/// +Life.
+/// Exchanges are in HarnessChecks+Exchanges, their faults in +Faults, streams in +Streams, jobs in +Jobs, quotas
+/// in +Quotas, the lifecycle of phones in +Life.
 struct HarnessChecks: Sendable {
     /// The tolerance for the time of a cut: a phone can date it earlier, since both sides read their clocks
     /// independently.
@@ -36,7 +36,7 @@ struct HarnessChecks: Sendable {
         }
 
         let kind: Kind
-        let device: DeviceNumber
+        let phoneIndex: Int
         let scan: ScanNumber
         /// 0 for what is no exchange's.
         var attempt: UInt32 = 0
@@ -46,7 +46,7 @@ struct HarnessChecks: Sendable {
 
     /// Something that a phone saw and that only a fault explains, which has not been seen yet.
     struct Doubt: Sendable {
-        let device: DeviceNumber
+        let phoneIndex: Int
         let scan: ScanNumber
         let operation: Talaria.Operation
         let attempt: UInt32
@@ -57,12 +57,11 @@ struct HarnessChecks: Sendable {
     struct AskedUpload: Sendable {
         /// The index of its phone.
         let phoneIndex: Int
-        let device: DeviceNumber
         var upload: QuotaAccount.Upload
     }
 
     struct Refusal: Sendable {
-        let device: DeviceNumber
+        let phoneIndex: Int
         let scan: ScanNumber
         let operation: Talaria.Operation
         let attempt: UInt32
@@ -132,17 +131,17 @@ struct HarnessChecks: Sendable {
         guard observation.side != .network, self.settings.fleet.group(of: device) != nil else { return }
         let phoneIndex = self.phoneIndex(of: device)
         switch observation.what {
-        case .backend(let payload): self.backend(payload, device, scan, phoneIndex)
+        case .backend(let payload): self.backend(payload, scan, phoneIndex)
         case .fault(.fired(let fault, let operation, let attempt)):
-            self.fired(fault, operation, attempt, device, scan, phoneIndex)
+            self.fired(fault, operation, attempt, scan, phoneIndex)
         case .fault(.decided(let fault, .upload, let attempt, fires: true)):
             if self.hasQuotas { self.decided(fault, scan, attempt: attempt, at: at, phoneIndex) }
         case .fault(.began(let fault)):
-            self.holdToScope(fault, device, scan, phoneIndex)
-            self.began(fault, device, phoneIndex)
+            self.holdToScope(fault, scan, phoneIndex)
+            self.began(fault, phoneIndex)
         case .fault(.ended(let fault)): self.ended(fault, phoneIndex)
         case .fault: break
-        case .phone(let payload): self.phone(payload, device, scan, phoneIndex)
+        case .phone(let payload): self.phone(payload, scan, phoneIndex)
         case .network: break
         }
     }
@@ -163,11 +162,16 @@ struct HarnessChecks: Sendable {
     }
 
     /// Whether every event that is written to this phone is followed.
-    func watches(_ device: DeviceNumber) -> Bool { self.watchesAll || device.raw % Self.watchedShare == 0 }
+    private func watches(_ device: DeviceNumber) -> Bool {
+        self.watchesAll || device.raw % Self.watchedShare == 0
+    }
+
+    func watches(_ phoneIndex: Int) -> Bool { self.watches(self.phones[phoneIndex].device) }
 
     /// Whether a phone deviates from the contract on purpose.
-    func deviates(_ device: DeviceNumber) -> Bool {
-        self.settings.fleet.value(of: device, in: self.settings.deviations) ?? false
+    func deviates(_ phoneIndex: Int) -> Bool {
+        let device = self.phones[phoneIndex].device
+        return self.settings.fleet.value(of: device, in: self.settings.deviations) ?? false
     }
 
     // MARK: Time
@@ -183,23 +187,23 @@ struct HarnessChecks: Sendable {
 
     /// Everything of the present instant was seen.
     private mutating func settleInstant() {
-        for effect in self.effects where effect.needsFault && !self.deviates(effect.device) {
-            self.errors.add(
-                "\(effect.kind.text), but neither a fault nor anything else explains it",
-                device: effect.device,
-                scan: effect.scan, at: self.now)
+        for effect in self.effects where effect.needsFault && !self.deviates(effect.phoneIndex) {
+            self.error(
+                "\(effect.kind.text), but neither a fault nor anything else explains it", effect.scan,
+                effect.phoneIndex)
         }
         self.effects.removeAll(keepingCapacity: true)
         self.refusals.removeAll(keepingCapacity: true)
         for act in self.acts { self.judge(act) }
         self.acts.removeAll(keepingCapacity: true)
-        for asked in self.uploads { self.judge(asked.upload, asked.device, asked.phoneIndex) }
+        for asked in self.uploads { self.judge(asked.upload, asked.phoneIndex) }
         self.uploads.removeAll(keepingCapacity: true)
     }
 
     private mutating func report(_ doubt: Doubt) {
         if let end = self.accountEnd, doubt.at > end - Self.graceTime { return }  // The phone saw it die.
-        self.errors.add(doubt.text, device: doubt.device, scan: doubt.scan, at: doubt.at)
+        self.errors.add(
+            doubt.text, device: self.phones[doubt.phoneIndex].device, scan: doubt.scan, at: doubt.at)
     }
 
     private mutating func phoneIndex(of device: DeviceNumber) -> Int {
@@ -209,25 +213,28 @@ struct HarnessChecks: Sendable {
         return self.phones.count - 1
     }
 
+    /// Records an error of this instant.
+    mutating func error(_ text: @autoclosure () -> String, _ scan: ScanNumber, _ phoneIndex: Int) {
+        self.errors.add(text(), device: self.phones[phoneIndex].device, scan: scan, at: self.now)
+    }
+
     // MARK: Effects
 
     mutating func note(
-        _ kind: Effect.Kind, _ device: DeviceNumber, _ scan: ScanNumber, attempt: UInt32 = 0,
+        _ kind: Effect.Kind, _ scan: ScanNumber, _ phoneIndex: Int, attempt: UInt32 = 0,
         needsFault: Bool = false
     ) {
         self.effects.append(
-            Effect(kind: kind, device: device, scan: scan, attempt: attempt, needsFault: needsFault))
+            Effect(kind: kind, phoneIndex: phoneIndex, scan: scan, attempt: attempt, needsFault: needsFault))
     }
 
     /// Takes an effect for that of a fault that has fired.
     ///
     /// - Returns: Whether there was one.
-    mutating func explain(
-        _ device: DeviceNumber, _ scan: ScanNumber, where fits: (Effect) -> Bool
-    ) -> Bool {
+    mutating func explain(_ scan: ScanNumber, _ phoneIndex: Int, where fits: (Effect) -> Bool) -> Bool {
         guard
             let index = self.effects.firstIndex(where: {
-                $0.device == device && $0.scan == scan && fits($0)
+                $0.phoneIndex == phoneIndex && $0.scan == scan && fits($0)
             })
         else { return false }
         self.effects[index].needsFault = false

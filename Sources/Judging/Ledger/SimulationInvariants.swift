@@ -3,76 +3,9 @@ package import Observations
 package import SimBase
 import Talaria
 
-/// The properties of a run that the invariants need.
-package struct SimulationInvariantSettings: Hashable, Sendable {
-    /// The maximum silence of a stream in the contract.
-    package var idleTimeout: Interval
-    /// The idle timeouts by the groups of the fleet map, for those of the scenario; empty for the contract's.
-    package var idleTimeouts: [Interval]
-    /// Whether the run ends with everything healed, settled and expired: only then nothing may be left.
-    package var isSettled: Bool
-    /// The time over which the contract spreads retries when the path returns, whatever the profile does.
-    package var herdTime: Interval
-    /// The maximum numbers of streams by the groups of the fleet map; empty for the contract's.
-    package var streamsMax: [Int]
-    /// The contract's backoff: full jitter below min(cap, base x 2^n).
-    package var backoffBase: Interval
-    package var backoffCap: Interval
-    /// The `retry:` of the server's streams, which raises the base.
-    package var retryField: Interval?
-    /// The time without progress after which a request times out, by the groups of the fleet map if these
-    /// have their own. A stream must be opened within the connection timeout.
-    package var requestTimeout = Interval.seconds(30)
-    package var requestTimeouts: [Interval] = []
-    package var connectTimeout = Interval.seconds(10)
-    /// The `format=` of results by the groups of the fleet map; empty for the contract's.
-    package var resultsFormats: [String] = []
-    /// Faults, by their indexes in the scenario's list, that request a wait in the header alone, where it is rounded up to whole
-    /// seconds.
-    package var faultsThatRound: [Int] = []
-
-    package init(
-        idleTimeout: Interval, isSettled: Bool, herdTime: Interval,
-        backoffBase: Interval = .milliseconds(500), backoffCap: Interval = .seconds(30),
-        retryField: Interval? = nil, idleTimeouts: [Interval] = [], streamsMax: [Int] = []
-    ) {
-        self.idleTimeouts = idleTimeouts
-        self.streamsMax = streamsMax
-        self.backoffBase = backoffBase
-        self.backoffCap = backoffCap
-        self.retryField = retryField
-        self.idleTimeout = idleTimeout
-        self.isSettled = isSettled
-        self.herdTime = herdTime
-    }
-}
-
-/// The state of a world at its end, beyond its observations.
-package struct FinalWorldState: Hashable, Sendable {
-    /// Phones that had something under way when their time to settle was over.
-    package var stuck: [DeviceNumber]
-    /// Phones whose app still wants to be woken, though nothing is left to do.
-    package var restless: [DeviceNumber]
-    /// Phones that stayed broken, of which nothing is expected.
-    package var broken: [DeviceNumber]
-
-    package init(stuck: [DeviceNumber], restless: [DeviceNumber], broken: [DeviceNumber]) {
-        self.stuck = stuck
-        self.restless = restless
-        self.broken = broken
-    }
-}
-
 /// Judges what can be judged only where both sides' times are exact and their order is known: in the virtual world. Like the
 /// ledger, it sees observations and nothing else, and cannot influence the run.
 package struct SimulationInvariants: Sendable {
-    /// An open request without a response.
-    private struct OpenRequest: Hashable, Sendable {
-        var operation: Operation
-        var scan: ScanNumber
-        var attempt: UInt32
-    }
-
     private struct SentJob: Sendable {
         var id: String
         var scan: ScanNumber
@@ -87,10 +20,7 @@ package struct SimulationInvariants: Sendable {
     }
 
     private struct Phone: Sendable {
-        var requests: [OpenRequest] = []
-        /// The requests whose head has arrived and whose body may still be lost, or which may have ended with
-        /// the path or the app without an observation.
-        var loose: [OpenRequest] = []
+        var requests = OpenRequests()
         /// Jobs that were deleted with effect, the last few.
         var cleaned: [UInt64] = []
         /// Jobs that the phone has requested, as long as their scans may be.
@@ -99,9 +29,6 @@ package struct SimulationInvariants: Sendable {
         /// Scans on whose stream a fault wrote what cannot be read.
         var troubled: [ScanNumber] = []
         var uploads: [(scan: ScanNumber, count: Int)] = []
-        /// Requests of this second, by the number of the second.
-        var second: Int64 = -1
-        var sent = 0
         /// Its storage has no room, and when it had room again.
         var isFull = false
         var freedAt = Instant.zero
@@ -116,8 +43,6 @@ package struct SimulationInvariants: Sendable {
 
     /// A phone whose requests never rest has at most five streams, and backs off between their attempts.
     package static let requestsPerSecondMax = 60
-    /// More DELETEs of one scan are never open.
-    private static let cleanupsOpenMax: UInt32 = 10
     /// The time for which a phone is watched after its release.
     static let releaseTime = Interval.seconds(1)
 
@@ -383,12 +308,8 @@ package struct SimulationInvariants: Sendable {
         case .suspended, .pathLost, .pathChanged:
             self.states[phoneIndex].isComingBack = false
             if payload == .pathChanged { self.comesBack(seen, phoneIndex) }
-            // What was under way may go with it, without a word.
-            self.states[phoneIndex].loose += self.states[phoneIndex].requests
-            self.states[phoneIndex].requests = []
-        case .killed:
-            self.states[phoneIndex].requests = []
-            self.states[phoneIndex].loose = []
+            self.states[phoneIndex].requests.interrupted()
+        case .killed: self.states[phoneIndex].requests.killed()
         case .recordKept(let job?, _, decided: false):
             // The next process cannot know of a 401 that there was no time or no room to write down.
             guard let index = self.states[phoneIndex].jobs.lastIndex(where: { $0.id == job }),
@@ -411,27 +332,11 @@ package struct SimulationInvariants: Sendable {
     private mutating func sent(
         _ operation: Operation, _ attempt: UInt32, _ job: String?, _ seen: Observation, _ phoneIndex: Int
     ) {
-        let request = OpenRequest(operation: operation, scan: seen.scan, attempt: attempt)
-        if self.states[phoneIndex].requests.contains(where: {
-            $0.operation == operation && $0.scan == seen.scan
-        }),
-            operation != .cleanup
-        {
+        let request = OpenRequests.Request(operation: operation, scan: seen.scan, attempt: attempt)
+        if self.states[phoneIndex].requests.sent(request, at: seen.at) {
             self.violate(.requestOneFate, seen, "\(operation.name) sent while the previous one is still open")
         }
-        // DELETEs of several jobs of a scan may be open at once, and outlive the background.
-        let open: UInt32 = operation == .cleanup ? Self.cleanupsOpenMax : 0
-        self.states[phoneIndex].loose.removeAll {
-            $0.operation == operation && $0.scan == seen.scan && $0.attempt + open <= attempt
-        }
-        self.states[phoneIndex].requests.append(request)
-        let second = seen.at.nanoseconds / 1_000_000_000
-        if second != self.states[phoneIndex].second {
-            self.states[phoneIndex].second = second
-            self.states[phoneIndex].sent = 0
-        }
-        self.states[phoneIndex].sent += 1
-        if self.states[phoneIndex].sent == Self.requestsPerSecondMax + 1 {
+        if self.states[phoneIndex].requests.sentThisSecond == Self.requestsPerSecondMax + 1 {
             self.violate(
                 .retryBudget, seen, "more than \(Self.requestsPerSecondMax) requests in one second")
         }
@@ -500,9 +405,7 @@ package struct SimulationInvariants: Sendable {
             self.states[phoneIndex].releasedAt = nil
             return
         }
-        let open = self.states[phoneIndex].requests.count {
-            $0.operation != .cleanup && $0.operation != .cancel
-        }
+        let open = self.states[phoneIndex].requests.inSlots
         guard open == self.slotsMax + 1 else { return }
         self.violate(
             .herdBounded, seen,
@@ -556,15 +459,9 @@ package struct SimulationInvariants: Sendable {
     private mutating func ended(
         _ operation: Operation, _ attempt: UInt32, isAnswer: Bool, _ seen: Observation, _ phoneIndex: Int
     ) {
-        let request = OpenRequest(operation: operation, scan: seen.scan, attempt: attempt)
-        if let index = self.states[phoneIndex].requests.firstIndex(of: request) {
-            self.states[phoneIndex].requests.remove(at: index)
-            if isAnswer { self.states[phoneIndex].loose.append(request) }
-        } else if let index = self.states[phoneIndex].loose.firstIndex(of: request) {
-            if !isAnswer { self.states[phoneIndex].loose.remove(at: index) }
-        } else {
-            self.violate(.requestOneFate, seen, "\(operation.name) \(attempt) ended, but was not open")
-        }
+        let request = OpenRequests.Request(operation: operation, scan: seen.scan, attempt: attempt)
+        guard !self.states[phoneIndex].requests.ended(request, isAnswer: isAnswer) else { return }
+        self.violate(.requestOneFate, seen, "\(operation.name) \(attempt) ended, but was not open")
     }
 
     private mutating func unreadable(_ what: String, _ seen: Observation, _ phoneIndex: Int) {
@@ -595,13 +492,13 @@ package struct SimulationInvariants: Sendable {
     private mutating func settled(_ scan: ScanNumber, _ phoneIndex: Int) {
         self.states[phoneIndex].troubled.removeAll { $0 == scan }
         self.states[phoneIndex].uploads.removeAll { $0.scan == scan }
-        self.states[phoneIndex].loose.removeAll { $0.scan == scan && $0.operation != .cleanup }
+        self.states[phoneIndex].requests.settled(scan)
         // Of its jobs a DELETE may still be under way; of the scans before nothing is.
         self.states[phoneIndex].isOver.append(scan)
         guard self.states[phoneIndex].isOver.count > 16 else { return }
         let gone = self.states[phoneIndex].isOver.removeFirst()
         self.states[phoneIndex].jobs.removeAll { $0.scan == gone }
-        self.states[phoneIndex].loose.removeAll { $0.scan == gone }
+        self.states[phoneIndex].requests.forget(gone)
         self.states[phoneIndex].troubled.removeAll { $0 == gone }
     }
 
@@ -610,7 +507,7 @@ package struct SimulationInvariants: Sendable {
         self.states.reduce(
             self.order.remembered + self.backoffs.remembered + self.deletes.remembered
         ) {
-            $0 + $1.requests.count + $1.loose.count + $1.jobs.count + $1.isOver.count
+            $0 + $1.requests.remembered + $1.jobs.count + $1.isOver.count
                 + $1.troubled.count + $1.uploads.count + $1.cleaned.count
         }
     }

@@ -168,13 +168,13 @@ extension UploadOrderCheck.Phone {
             .unexpectedStatus, .unauthorized, .foreignURL:
             waiting.readyAt = self.backOff(scan, floor, at, base, cap)
         case .retryableError:
-            let isLast = self.past(of: scan).map { $0.errors > BackoffCheck.errorRetriesMax } ?? false
-            if !isLast { waiting.floor = max(floor, at + BackoffCheck.errorPause) }
+            let isLast = self.past(of: scan).map { $0.errors > RestartBudget.errorRetriesMax } ?? false
+            if !isLast { waiting.floor = max(floor, at + RestartBudget.errorPause) }
             waiting.readyAt = isLast ? nil : waiting.floor
         case .tokenExpired, .jobGone:
             self.changePast(scan) { $0.refusals += 1 }
             let refusals = self.past(of: scan)?.refusals ?? 0
-            waiting.needsOpening = refusals > BackoffCheck.refusalRetriesMax
+            waiting.needsOpening = refusals > RestartBudget.refusalRetriesMax
         }
         if !self.isOnScreen { waiting.needsOpening = true }
         if waiting.needsOpening { waiting.readyAt = nil }

@@ -1,0 +1,81 @@
+import SimBase
+import Talaria
+
+/// The requests of one phone that have been sent and have not ended.
+struct OpenRequests: Sendable {
+    struct Request: Hashable, Sendable {
+        var operation: Operation
+        var scan: ScanNumber
+        var attempt: UInt32
+    }
+
+    /// More DELETEs of one scan are never open.
+    private static let cleanupsMax: UInt32 = 10
+
+    /// Without a response.
+    private var open: [Request] = []
+    /// The requests whose head has arrived and whose body may still be lost, or which may have ended with
+    /// the path or the app without an observation.
+    private var loose: [Request] = []
+    /// Requests of this second, by the number of the second.
+    private var second: Int64 = -1
+    private(set) var sentThisSecond = 0
+
+    var remembered: Int { self.open.count + self.loose.count }
+
+    /// The number of open requests that are not for the server's sake alone.
+    var inSlots: Int { self.open.count { $0.operation != .cleanup && $0.operation != .cancel } }
+
+    /// Returns whether the previous request of its kind is still open.
+    mutating func sent(_ request: Request, at moment: Instant) -> Bool {
+        let isCleanup = request.operation == .cleanup
+        let isRepeated =
+            !isCleanup && self.open.contains { $0.operation == request.operation && $0.scan == request.scan }
+        // DELETEs of several jobs of a scan may be open at once, and outlive the background.
+        let most: UInt32 = isCleanup ? Self.cleanupsMax : 0
+        self.loose.removeAll {
+            $0.operation == request.operation && $0.scan == request.scan
+                && $0.attempt + most <= request.attempt
+        }
+        self.open.append(request)
+        let second = moment.nanoseconds / 1_000_000_000
+        if second != self.second {
+            self.second = second
+            self.sentThisSecond = 0
+        }
+        self.sentThisSecond += 1
+        return isRepeated
+    }
+
+    /// Returns false if the request was not open.
+    mutating func ended(_ request: Request, isAnswer: Bool) -> Bool {
+        if let index = self.open.firstIndex(of: request) {
+            self.open.remove(at: index)
+            if isAnswer { self.loose.append(request) }
+        } else if let index = self.loose.firstIndex(of: request) {
+            if !isAnswer { self.loose.remove(at: index) }
+        } else {
+            return false
+        }
+        return true
+    }
+
+    /// What was under way may end without a word, with the path or with the app's time on the screen.
+    mutating func interrupted() {
+        self.loose += self.open
+        self.open = []
+    }
+
+    /// The app's process is gone, and its requests with it.
+    mutating func killed() {
+        self.open = []
+        self.loose = []
+    }
+
+    /// The scan has ended. A DELETE of its jobs may still be under way.
+    mutating func settled(_ scan: ScanNumber) {
+        self.loose.removeAll { $0.scan == scan && $0.operation != .cleanup }
+    }
+
+    mutating func forget(_ scan: ScanNumber) { self.loose.removeAll { $0.scan == scan } }
+}

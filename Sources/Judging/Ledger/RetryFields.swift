@@ -1,0 +1,41 @@
+import SimBase
+
+/// The streams of one phone that may have received the server's `retry:`, by the scans whose jobs they follow.
+///
+/// It stands after the head of each stream: whatever else comes of the stream comes after it. It holds as long as the phone
+/// follows the job.
+struct RetryFields: Sendable {
+    enum Raise: Sendable {
+        /// No stream of the job has been open.
+        case none
+        /// One was, and nobody knows how much of it has come.
+        case unsure
+        case raised
+    }
+
+    private var streams: [(scan: ScanNumber, raise: Raise)] = []
+    /// Streams that were opened, and of which nothing else has come so far.
+    private(set) var unsure = 0
+
+    var remembered: Int { self.streams.count }
+
+    func raise(of scan: ScanNumber) -> Raise { self.streams.first { $0.scan == scan }?.raise ?? .none }
+
+    mutating func opened(_ scan: ScanNumber) {
+        guard self.raise(of: scan) == .none else { return }
+        self.streams.append((scan, .unsure))
+        self.unsure += 1
+    }
+
+    mutating func received(_ scan: ScanNumber) {
+        guard let index = self.streams.firstIndex(where: { $0.scan == scan && $0.raise == .unsure })
+        else { return }
+        self.streams[index].raise = .raised
+        self.unsure -= 1
+    }
+
+    mutating func left(_ scan: ScanNumber) {
+        guard let index = self.streams.firstIndex(where: { $0.scan == scan }) else { return }
+        if self.streams.remove(at: index).raise == .unsure { self.unsure -= 1 }
+    }
+}

@@ -1,0 +1,61 @@
+package import SimBase
+
+/// The properties of a run that the invariants need.
+package struct SimulationInvariantSettings: Hashable, Sendable {
+    /// The maximum silence of a stream in the contract.
+    package var idleTimeout: Interval
+    /// The idle timeouts by the groups of the fleet map, for those of the scenario; empty for the contract's.
+    package var idleTimeouts: [Interval]
+    /// Whether the run ends with everything healed, settled and expired: only then nothing may be left.
+    package var isSettled: Bool
+    /// The time over which the contract spreads retries when the path returns, whatever the profile does.
+    package var herdTime: Interval
+    /// The maximum numbers of streams by the groups of the fleet map; empty for the contract's.
+    package var streamsMax: [Int]
+    /// The contract's backoff: full jitter below min(cap, base x 2^n).
+    package var backoffBase: Interval
+    package var backoffCap: Interval
+    /// The `retry:` of the server's streams, which raises the base.
+    package var retryField: Interval?
+    /// The time without progress after which a request times out, by the groups of the fleet map if these
+    /// have their own. A stream must be opened within the connection timeout.
+    package var requestTimeout = Interval.seconds(30)
+    package var requestTimeouts: [Interval] = []
+    package var connectTimeout = Interval.seconds(10)
+    /// The `format=` of results by the groups of the fleet map; empty for the contract's.
+    package var resultsFormats: [String] = []
+    /// Faults, by their indexes in the scenario's list, that request a wait in the header alone, where it is rounded up to whole
+    /// seconds.
+    package var faultsThatRound: [Int] = []
+
+    package init(
+        idleTimeout: Interval, isSettled: Bool, herdTime: Interval,
+        backoffBase: Interval = .milliseconds(500), backoffCap: Interval = .seconds(30),
+        retryField: Interval? = nil, idleTimeouts: [Interval] = [], streamsMax: [Int] = []
+    ) {
+        self.idleTimeouts = idleTimeouts
+        self.streamsMax = streamsMax
+        self.backoffBase = backoffBase
+        self.backoffCap = backoffCap
+        self.retryField = retryField
+        self.idleTimeout = idleTimeout
+        self.isSettled = isSettled
+        self.herdTime = herdTime
+    }
+}
+
+/// The state of a world at its end, beyond its observations.
+package struct FinalWorldState: Hashable, Sendable {
+    /// Phones that had something under way when their time to settle was over.
+    package var stuck: [DeviceNumber]
+    /// Phones whose app still wants to be woken, though nothing is left to do.
+    package var restless: [DeviceNumber]
+    /// Phones that stayed broken, of which nothing is expected.
+    package var broken: [DeviceNumber]
+
+    package init(stuck: [DeviceNumber], restless: [DeviceNumber], broken: [DeviceNumber]) {
+        self.stuck = stuck
+        self.restless = restless
+        self.broken = broken
+    }
+}
