@@ -107,6 +107,20 @@ struct Arguments {
         self.values[option.name, default: []].append(value)
     }
 
+    /// The same arguments with these values of a repeatable option behind those that it has.
+    func adding(_ values: [String], to name: String) -> Arguments {
+        var arguments = self
+        arguments.values[name, default: []] += values
+        return arguments
+    }
+
+    /// The same arguments with this value of an option.
+    func setting(_ name: String, to value: String) -> Arguments {
+        var arguments = self
+        arguments.values[name] = [value]
+        return arguments
+    }
+
     func has(_ name: String) -> Bool { self.values[name] != nil }
 
     func all(_ name: String) -> [String] { self.values[name] ?? [] }

@@ -1,3 +1,5 @@
+import Foundation
+import Plan
 import RunArchive
 import RunDriver
 
@@ -21,6 +23,13 @@ enum OutputFolder {
         guard !folder.isEmpty else { throw CommandFailure(.usage, "--output needs the path of a folder") }
         try Self.requirePermission(folder, arguments)
         return folder
+    }
+
+    /// A new folder in `Reports` for several runs of a scenario.
+    static func forSeveral(_ scenario: Scenario) -> String {
+        let now = Int64(Date().timeIntervalSince1970 * 1_000)
+        let name = RunLocation.name(started: now, scenario: scenario.name, seed: scenario.seed)
+        return "Reports/\(name)-profiles"
     }
 
     /// A folder that another run is writing to is refused later, with a message of its own.

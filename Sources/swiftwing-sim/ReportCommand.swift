@@ -15,6 +15,9 @@ enum ReportCommand {
         options: [
             Option(name: "--output", value: "DIR", help: "write to this folder instead of the run's folder"),
             Option(
+                name: "--group", value: "NAME",
+                help: "show only the phones of this group; needs --output to write files"),
+            Option(
                 name: "--force", value: nil,
                 help: "write to the --output folder even if it contains another run"),
             .noColor,
@@ -41,7 +44,8 @@ enum ReportCommand {
                 .usage, "\(output) already contains a run",
                 hint: "choose another folder, or replace the reports of that run with --force")
         }
-        let runs = try folders.map { try Self.read($0) }
+        let group = arguments["--group"]
+        let runs = try folders.map { try Self.read($0, group: group) }
         var report = runs[0].run.report
         if runs.count > 1 {
             guard let merged = PastRun.merged(runs.map(\.run), slos: runs[0].slos) else {
@@ -50,9 +54,14 @@ enum ReportCommand {
             }
             report = merged
         }
+        if group != nil, arguments["--output"] == nil {
+            // The reports in the run's folder are those of the whole fleet.
+            console.out(TerminalSummary.text(report.result, style: console.style))
+            return ExitCode(report.result.exit)
+        }
         let path = arguments["--output"] ?? folders[0]
         // What the run itself wrote stays as it is.
-        let isWhole = runs.count == 1 && !runs[0].run.wasCutOff
+        let isWhole = runs.count == 1 && !runs[0].run.wasCutOff && group == nil
         report.result.directory = path
         var complaint: OutputError?
         do throws(OutputError) {
@@ -92,9 +101,12 @@ enum ReportCommand {
         }
     }
 
-    /// A run, and the objectives of its scenario.
-    static func read(_ folder: String) throws -> (run: PastRun, slos: [SLO]) {
+    /// A run, and the objectives of its scenario; of one group only, if it is named.
+    static func read(_ folder: String, group: String? = nil) throws -> (run: PastRun, slos: [SLO]) {
         let head = try Self.head(of: folder)
+        if let group, !head.groups.contains(where: { $0.name == group }) {
+            throw CommandFailure.unknown("group", group, among: head.groups.map(\.name))
+        }
         let path = URL(filePath: folder).appending(path: RunDirectory.FileName.scenario).path
         guard FileManager.default.fileExists(atPath: path) else {
             throw CommandFailure(.badData, "\(folder) has no \(RunDirectory.FileName.scenario)")
@@ -105,8 +117,9 @@ enum ReportCommand {
         let plan = RunPlan(scenario, target: head.hasBackendView ? .embedded : .foreign)
         let settings = JudgeSettings(plan, world: head.world, hasBackendView: head.hasBackendView)
         let run = try Self.found { () throws(PastRun.Problem) in
-            try PastRun(folder: folder, head: head, settings: settings)
+            try PastRun(folder: folder, head: head, settings: settings, group: group)
         }
-        return (run, plan.objectives)
+        let objectives = group.map { name in plan.objectives.filter { $0.concerns(group: name) } }
+        return (run, objectives ?? plan.objectives)
     }
 }

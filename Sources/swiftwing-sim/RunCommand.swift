@@ -11,9 +11,10 @@ enum RunCommand {
         name: "run", usage: "SCENARIO",
         summary: "Runs a scenario in real time, prints the verdict and writes the report",
         options: ScenarioSource.options + [
+            ProfileRuns.option,
             Option(
                 name: "--target", value: "URL",
-                help: "run against this backend instead of the simulated one")
+                help: "run against this backend instead of the simulated one"),
         ] + TargetOptions.options + [
             Option(
                 name: "--max-rate", value: "RATE",
@@ -41,7 +42,9 @@ enum RunCommand {
             .quiet, .noColor,
         ],
         positionalsMin: 1, positionalsMax: 1, example: "swiftwing-sim run flaky-network.scenario",
-        run: { try Self.run($0, $1) })
+        run: { arguments, console in
+            try ProfileRuns.run(arguments, console) { try Self.run($0, console) }
+        })
 
     private static func run(_ arguments: Arguments, _ console: Console) throws -> ExitCode {
         let target = try Self.target(arguments)

@@ -11,6 +11,7 @@ enum SimulateCommand {
         summary:
             "Runs a scenario on a simulated clock: faster than real time, with the same report",
         options: ScenarioSource.options + [
+            ProfileRuns.option,
             Option(
                 name: "--settle", value: "D",
                 help: "after the run, lift all faults and wait up to D for unfinished scans"),
@@ -27,7 +28,9 @@ enum SimulateCommand {
             .trace, .quiet, .noColor,
         ],
         positionalsMin: 1, positionalsMax: 1, example: "swiftwing-sim simulate flaky-network.scenario",
-        run: { try Self.run($0, $1) })
+        run: { arguments, console in
+            try ProfileRuns.run(arguments, console) { try Self.run($0, console) }
+        })
 
     private static func run(_ arguments: Arguments, _ console: Console) throws -> ExitCode {
         let loaded = try ScenarioSource.load(arguments.positionals[0], arguments)

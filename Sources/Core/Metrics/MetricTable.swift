@@ -3,7 +3,7 @@ package import SimBase
 /// A group of the fleet by its position in the scenario; what belongs to no group has `none`.
 package struct MetricGroup: Hashable, Sendable {
     /// 0 for no group, then the groups in their order.
-    fileprivate let position: Int
+    package let position: Int
 
     package static let none = MetricGroup(position: 0)
 
@@ -150,6 +150,15 @@ package struct MetricTable: Sendable, Equatable {
 
     /// Returns the metrics of one group only.
     package func set(in group: MetricGroup) -> MetricSet { self.sets[group.position] }
+
+    /// Returns the table of one group alone, as if it were the fleet. Its faults are those of the whole fleet, in their order.
+    package func part(_ group: String) -> MetricTable {
+        var part = MetricTable(groups: [group])
+        part.unavailable = self.unavailable
+        for id in self.everything(of: .fleet).faults.names { part.declare(fault: id) }
+        for position in self.positions(.group(group)) { part.sets[1].add(self.sets[position]) }
+        return part
+    }
 
     /// Everything of a part of the fleet at once, for reports. It does not say what is not available.
     package func everything(of scope: MetricScope) -> MetricSet {

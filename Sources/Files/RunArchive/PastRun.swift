@@ -2,6 +2,7 @@ import Foundation
 import JSON
 import Ledger
 package import Metrics
+import Observations
 package import RunJudge
 package import RunMetrics
 
@@ -9,6 +10,8 @@ package import RunMetrics
 package struct PastRun: Sendable {
     package let folder: String
     package let head: RunHead
+    /// The group that it is about; nil for the whole fleet.
+    package let group: String?
     package private(set) var result: RunResult
     package let timeline: RunTimeline
     /// Whether it was killed before its verdict.
@@ -72,10 +75,14 @@ package struct PastRun: Sendable {
     }
 
     /// `settings`: of the scenario as it ran. What the folder says of itself goes before them.
-    package init(folder: String, head: RunHead, settings: JudgeSettings) throws(Problem) {
+    /// `group`: one of the head's, to read what is about its phones; nil for the whole fleet.
+    package init(
+        folder: String, head: RunHead, settings: JudgeSettings, group: String? = nil
+    ) throws(Problem) {
         if FolderLock.isHeld(folder) { throw .stillRunning(folder) }
         self.folder = folder
         self.head = head
+        self.group = group
         for name in RunDirectory.FileName.growing {
             let path = RunDirectory.joined(folder, name)
             if InputFile.exists(path), InputFile.open(path) == nil { throw .notAFile(path) }
@@ -87,10 +94,13 @@ package struct PastRun: Sendable {
         settings.ledger.fleet = head.fleet
         settings.ledger.hasBackendView = head.hasBackendView
         var judge = RunJudge(settings)
+        let part = group.flatMap { name in head.groups.firstIndex { $0.name == name } }
+        var timelineOfGroup = part.map { _ in RunTimeline(faults: head.faults.count) }
         if var lines = LineReader(path: RunDirectory.joined(folder, RunDirectory.FileName.events)) {
             let reader = ObservationReader(faults: head.faults)
             while let line = lines.next() {
                 guard lines.isWhole, let observation = reader.observation(line) else { continue }
+                if head.fleet.group(of: observation.device) == part { timelineOfGroup?.record(observation) }
                 judge.receive(observation)
             }
         }
@@ -99,19 +109,23 @@ package struct PastRun: Sendable {
         while let moment = intervals.next() {
             table.add(moment.table)
             judge.receive(interval: moment.table, from: moment.from)
+            if let group { timelineOfGroup?.receive(interval: moment.table.part(group), from: moment.from) }
         }
         let killed = judge.breakOff(of: head, measured: table)
-        self.result =
+        let whole =
             summary.map {
                 SummaryReader(summary: $0, head: head)
                     .result(instead: killed, measured: table, slos: settings.objectives)
             } ?? killed
+        self.result = group.flatMap { whole.part($0) } ?? whole
         self.result.directory = folder
-        self.timeline = judge.timeline
+        self.timeline = timelineOfGroup ?? judge.timeline
     }
 
     /// Every report of it, made from its files.
-    package var report: RunReport { RunReport(self.result, self.timeline, folders: [self.folder]) }
+    package var report: RunReport {
+        RunReport(self.result, self.timeline, folders: [self.folder], group: self.group)
+    }
 
     // MARK: Shards
 
@@ -132,6 +146,6 @@ package struct PastRun: Sendable {
             "merged from \(runs.count) runs, seeds "
                 + runs.map { String($0.head.seed) }.joined(separator: ", "),
             at: 0)
-        return RunReport(merged.result, merged.timeline, folders: runs.map(\.folder))
+        return RunReport(merged.result, merged.timeline, folders: runs.map(\.folder), group: first.group)
     }
 }

@@ -10,7 +10,7 @@ package enum RunLocation: Hashable, Sendable {
     case exactly(String)
 
     /// The name of a dated folder: letters, digits, `.`, `_` and `-` only, whatever the scenario is called.
-    static func name(started: Int64, scenario: String, seed: UInt64) -> String {
+    package static func name(started: Int64, scenario: String, seed: UInt64) -> String {
         let time = Timestamp.iso8601(unixMilliseconds: started)
         let compact = time.prefix { $0 != "." }.filter { $0 != ":" } + "Z"
         let safe = scenario.utf8.prefix(Self.scenarioBytesMax).map { byte -> Character in

@@ -32,8 +32,10 @@ package struct RunReport: Sendable {
     /// The maximum timer lag of a run in progress; percentiles are known at its end.
     package var latenessMost: Interval?
 
-    /// `folders`: one, or those of the shards.
-    package init(_ result: RunResult, _ timeline: RunTimeline, folders: [String]) {
+    /// `folders`: one, or those of the shards. `group`: the group that `result` is about; nil for the whole fleet.
+    package init(
+        _ result: RunResult, _ timeline: RunTimeline, folders: [String], group: String? = nil
+    ) {
         self.result = result
         self.timeline = timeline
         self.worstWindows = [SLOWindow?](repeating: nil, count: result.slos.count)
@@ -41,7 +43,7 @@ package struct RunReport: Sendable {
         let readers = heads.compactMap { folder, head in
             head.map { IntervalReader(folder: folder, head: $0) }
         }
-        self.readTracks(readers)
+        self.readTracks(readers, group)
         self.timelines = timeline.worstPhones(Self.timelinesMax).map { PhoneTimeline(mark: $0) }
         for (folder, head) in heads {
             guard let head else { continue }
@@ -78,7 +80,7 @@ package struct RunReport: Sendable {
 
     // MARK: Tracks
 
-    private mutating func readTracks(_ readers: [IntervalReader]) {
+    private mutating func readTracks(_ readers: [IntervalReader], _ group: String?) {
         let windows = max(1, self.timeline.windows.count)
         let coarse = (windows + Self.trackWindowsMax - 1) / Self.trackWindowsMax
         self.trackWidth = self.timeline.width * Int64(coarse)
@@ -86,7 +88,8 @@ package struct RunReport: Sendable {
         let width = self.trackWidth.nanoseconds
         let sloWidth = Interval(
             nanoseconds: (max(SLOWindow.lengthMin.nanoseconds, width) + width - 1) / width * width)
-        guard let table = readers.first?.emptyTable else { return }
+        func part(_ table: MetricTable) -> MetricTable { group.map { table.part($0) } ?? table }
+        guard let table = readers.first.map({ part($0.emptyTable) }) else { return }
         var tracks = LatencyMetric.allCases.map { LatencyTrack(metric: $0) }
         var fine = WindowFold(width: self.trackWidth, table)
         var coarser = WindowFold(width: sloWidth, table)
@@ -94,7 +97,9 @@ package struct RunReport: Sendable {
         while let moment = rest.next() {
             // What tells of the whole run belongs to no window.
             guard moment.length <= self.trackWidth else { continue }
-            guard let full = fine.add(moment) else { continue }
+            let shown = IntervalReader.Moment(
+                from: moment.from, length: moment.length, table: part(moment.table))
+            guard let full = fine.add(shown) else { continue }
             Self.note(full, in: &tracks)
             if let full = coarser.add(.init(from: full.from, length: full.length, table: full.table)) {
                 self.note(full)

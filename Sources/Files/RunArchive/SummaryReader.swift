@@ -43,11 +43,17 @@ struct SummaryReader {
             exit: summary["exit"]?.integer(Int32.self).flatMap { RunExit(rawValue: $0) } ?? .internalError,
             totals: Self.totals(summary), groups: groups,
             verdicts: killed.expectations.applied(to: Self.verdicts(summary)),
-            disconnections: killed.disconnections, metrics: table)
+            tables: Self.tables(summary, killed.disconnections), metrics: table)
+        for index in result.groups.indices where killed.groups.indices.contains(index) {
+            let told = summary["groups"]?[Printable.bounded(result.groups[index].name)]
+            result.groups[index].verdicts = killed.expectations.applied(
+                to: told.map(Self.verdicts) ?? [])
+            result.groups[index].tables = Self.tables(told, killed.groups[index].tables.disconnections)
+            result.groups[index].errors = killed.groups[index].errors
+        }
         result.slos = results
         result.expectations = killed.expectations
         result.errors = killed.errors
-        result.findings = FindingsTable(reading: summary["findings"])
         result.isInterrupted = summary["interrupted"]?.flag ?? false
         // Of a backend that died what it had not told is not known.
         result.hasBackendView =
@@ -121,6 +127,13 @@ struct SummaryReader {
             totals.jobs.abandonedByCause.add(Int64(member.value.count ?? 0), to: member.key)
         }
         return totals
+    }
+
+    private static func tables(_ value: JSONNode?, _ disconnections: Disconnections) -> GroupTables {
+        var tables = GroupTables()
+        tables.disconnections = disconnections
+        tables.findings = FindingsTable(reading: value?["findings"])
+        return tables
     }
 
     private static func verdicts(_ summary: JSONNode) -> [Verdict] {

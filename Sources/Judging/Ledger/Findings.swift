@@ -3,19 +3,37 @@ import SimBase
 
 /// The findings of the ledger so far: totals by group, and the violations of each invariant.
 struct Findings: Sendable {
+    /// The violations of one invariant by the phones of one group, or by the whole fleet.
     private struct ViolationCount: Sendable {
         var violations = 0
         var expected = 0
-        /// Violations beyond the bounds of the judgement.
-        var uncounted = 0
         var examples: [Violation] = []
         var expectedExamples: [Violation] = []
+
+        mutating func add(_ violation: Violation, examplesMax: Int) {
+            self.violations += 1
+            if violation.isExpected {
+                self.expected += 1
+                if self.expectedExamples.count < examplesMax { self.expectedExamples.append(violation) }
+            } else if self.examples.count < examplesMax {
+                self.examples.append(violation)
+            }
+        }
+    }
+
+    /// All that was found about one invariant.
+    private struct Tally: Sendable {
+        var fleet = ViolationCount()
+        /// By group; empty until a phone of a group violates the invariant.
+        var groups: [ViolationCount] = []
+        /// Violations beyond the bounds of the judgement.
+        var uncounted = 0
     }
 
     private let settings: LedgerSettings
     /// The totals by group; the last ones are those of phones without a group.
     private(set) var totals: [LedgerTotals]
-    private var tallies = [ViolationCount](repeating: ViolationCount(), count: Invariant.allCases.count)
+    private var tallies = [Tally](repeating: Tally(), count: Invariant.allCases.count)
 
     var bounds = JudgementBounds()
 
@@ -36,15 +54,13 @@ struct Findings: Sendable {
             self.tallies[index].uncounted += 1
             return
         }
-        self.tallies[index].violations += 1
-        if isExpected {
-            self.tallies[index].expected += 1
-            if self.tallies[index].expectedExamples.count < self.settings.examplesMax {
-                self.tallies[index].expectedExamples.append(violation)
-            }
-        } else if self.tallies[index].examples.count < self.settings.examplesMax {
-            self.tallies[index].examples.append(violation)
+        self.tallies[index].fleet.add(violation, examplesMax: self.settings.examplesMax)
+        guard let group = device.flatMap({ self.settings.fleet.group(of: $0) }) else { return }
+        if self.tallies[index].groups.isEmpty {
+            self.tallies[index].groups = Array(
+                repeating: ViolationCount(), count: self.settings.fleet.groups.count)
         }
+        self.tallies[index].groups[group].add(violation, examplesMax: self.settings.examplesMax)
     }
 
     /// `index` is that of the group; see `totals`.
@@ -53,22 +69,34 @@ struct Findings: Sendable {
     }
 
     func verdicts(of invariants: [Invariant]) -> [Verdict] {
+        invariants.map { self.verdict(of: $0, self.tallies[$0.ordinal].fleet) }
+    }
+
+    /// The verdicts on the phones of one group. What is about no one phone is in none of them.
+    func verdicts(of invariants: [Invariant], group: Int) -> [Verdict] {
         invariants.map { invariant in
-            let tally = self.tallies[invariant.ordinal]
-            let standing: Verdict.Standing =
-                if invariant.needsBackend && !self.settings.hasBackendView {
-                    .notAvailable
-                } else if tally.violations == 0 {
-                    tally.uncounted == 0 && self.bounds.letsHold(invariant) ? .held : .notAvailable
-                } else if tally.violations == tally.expected {
-                    .brokenAsExpected
-                } else {
-                    .broken
-                }
-            return Verdict(
-                invariant: invariant, standing: standing, violations: tally.violations,
-                expected: tally.expected,
-                examples: Array((tally.examples + tally.expectedExamples).prefix(self.settings.examplesMax)))
+            let groups = self.tallies[invariant.ordinal].groups
+            return self.verdict(of: invariant, groups.isEmpty ? ViolationCount() : groups[group])
+        }
+    }
+
+    private func verdict(of invariant: Invariant, _ count: ViolationCount) -> Verdict {
+        Verdict(
+            invariant: invariant, standing: self.standing(of: invariant, count), violations: count.violations,
+            expected: count.expected,
+            examples: Array((count.examples + count.expectedExamples).prefix(self.settings.examplesMax)))
+    }
+
+    private func standing(of invariant: Invariant, _ count: ViolationCount) -> Verdict.Standing {
+        if invariant.needsBackend && !self.settings.hasBackendView {
+            .notAvailable
+        } else if count.violations == 0 {
+            self.tallies[invariant.ordinal].uncounted == 0 && self.bounds.letsHold(invariant)
+                ? .held : .notAvailable
+        } else if count.violations == count.expected {
+            .brokenAsExpected
+        } else {
+            .broken
         }
     }
 }

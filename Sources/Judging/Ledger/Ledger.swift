@@ -173,6 +173,11 @@ package struct Ledger: Sendable {
     /// The verdicts in the order of their declaration.
     package var verdicts: [Verdict] { self.findings.verdicts(of: Invariant.everywhere) }
 
+    /// The verdicts on the phones of one group, by its index. What is about no one phone is in none of them.
+    package func verdicts(ofGroup group: Int) -> [Verdict] {
+        self.findings.verdicts(of: Invariant.everywhere, group: group)
+    }
+
     /// Whether any invariant is broken by a phone that is not known for it.
     package var isBroken: Bool { self.verdicts.contains { $0.standing == .broken } }
 

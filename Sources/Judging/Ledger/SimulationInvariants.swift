@@ -94,9 +94,15 @@ package struct SimulationInvariants: Sendable {
     }
 
     /// The verdicts in their order. A run without a regular end is not judged by invariants about the end.
-    package var verdicts: [Verdict] {
-        let judged = Invariant.simulated.filter { self.settings.isSettled || !Invariant.atRest.contains($0) }
-        return self.findings.verdicts(of: judged)
+    package var verdicts: [Verdict] { self.findings.verdicts(of: self.judged) }
+
+    /// The verdicts on the phones of one group, by its index.
+    package func verdicts(ofGroup group: Int) -> [Verdict] {
+        self.findings.verdicts(of: self.judged, group: group)
+    }
+
+    private var judged: [Invariant] {
+        Invariant.simulated.filter { self.settings.isSettled || !Invariant.atRest.contains($0) }
     }
 
     // MARK: Events

@@ -14,6 +14,15 @@ package enum RunExit: Int32, CaseIterable, Hashable, Sendable {
     case sloFailed = 99
     case interrupted = 105
 
+    /// The failure of the program itself; nil for every other exit.
+    var failure: RunFailure.Kind? {
+        switch self {
+        case .internalError: .internalError
+        case .cannotWrite: .cannotWrite
+        case .success, .invariantBroken, .untrusted, .sloFailed, .interrupted: nil
+        }
+    }
+
     /// The exit if the results cannot be written.
     package var withoutOutput: RunExit {
         switch self {

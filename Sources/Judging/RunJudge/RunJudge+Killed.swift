@@ -20,7 +20,13 @@ extension RunJudge {
         var table = Self.table(self.past.table, measured, of: head)
         self.ledger.record(into: &table)
         var result = self.result(of: head, length: self.timeline.until - .zero, metrics: table)
-        result.verdicts = self.expectations.applied(to: self.visibleVerdicts)
+        let verdicts = Self.visible(self.ledger.verdicts, losses: self.losses.verdicts)
+        result.verdicts = self.expectations.applied(to: verdicts)
+        for index in result.groups.indices {
+            result.groups[index].verdicts = self.expectations.applied(
+                to: Self.visible(
+                    self.ledger.verdicts(ofGroup: index), losses: self.losses.verdicts(ofGroup: index)))
+        }
         // Parts of a run are judged while it continues.
         result.slos = self.slos.map {
             ($0.condition.span == .wholeRun ? $0.evaluate(against: table) : $0.notKnown).unjudged
@@ -29,15 +35,15 @@ extension RunJudge {
         result.failure = "the run was killed before its verdict: these are the results in its files"
         result.warnings = [self.lost.warning(hasBackendView: head.hasBackendView)].compactMap { $0 }
         result.take(self.timeline.errors)
-        let isBroken = self.visibleVerdicts.contains { $0.standing == .broken }
+        let isBroken = verdicts.contains { $0.standing == .broken }
         result.exit = isBroken ? .invariantBroken : .interrupted
         return result
     }
 
-    private var visibleVerdicts: [Verdict] {
-        self.ledger.verdicts.map { verdict in
+    private static func visible(_ verdicts: [Verdict], losses: [Verdict]) -> [Verdict] {
+        verdicts.map { verdict in
             guard !Self.visible.contains(verdict.invariant) else { return verdict }
-            let lost = self.losses.verdicts.first {
+            let lost = losses.first {
                 $0.invariant == verdict.invariant && $0.invariant == .scanCustody && $0.violations > 0
             }
             return lost

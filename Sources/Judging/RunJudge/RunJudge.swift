@@ -31,6 +31,7 @@ package struct RunJudge: Sendable {
     var lost = LostRecords()
     /// The run over time.
     package internal(set) var timeline: RunTimeline
+    private var errors: GroupErrors
     var collector: MetricsCollector
     package private(set) var objectives: SLOParts
     /// Nil if that is everything.
@@ -70,6 +71,7 @@ package struct RunJudge: Sendable {
             shelf: settings.shelf, settings: settings.ledger, harness: settings.harness)
         self.losses = Ledger(shelf: settings.shelf, settings: settings.ledger)
         self.timeline = RunTimeline(faults: settings.faults.count)
+        self.errors = GroupErrors(fleet: fleet)
         self.collector = MetricsCollector(
             fleet: fleet, faultIDs: settings.faults, hasBackendView: settings.ledger.hasBackendView)
         self.objectives = SLOParts(settings.objectives, faults: settings.faultEnds)
@@ -122,6 +124,7 @@ package struct RunJudge: Sendable {
             self.judged?.ledger.record(copy observation)
         }
         self.timeline.record(observation)
+        self.errors.record(observation)
         if case .phone(.lostFromStorage) = observation.what {
             self.lost.add(observation.scan, of: observation.device)
             self.losses.record(copy observation)
@@ -131,7 +134,7 @@ package struct RunJudge: Sendable {
 
     /// Receives the measurements of one interval of a past run.
     package mutating func receive(interval table: MetricTable, from moment: Instant) {
-        self.timeline.counted(RunTimeline.counts(table), from: moment)
+        self.timeline.receive(interval: table, from: moment)
     }
 
     /// The run was interrupted at this moment: what it leaves undone is held against nobody.
@@ -222,11 +225,16 @@ package struct RunJudge: Sendable {
             groups: head.groups.indices.map { $0 < totals.count ? totals[$0] : LedgerTotals() },
             verdicts: self.expectations.applied(
                 to: self.ledger.verdicts + (self.invariants?.verdicts ?? [])),
-            disconnections: self.past.disconnections, metrics: metrics)
+            tables: self.past.whole, metrics: metrics)
+        for index in result.groups.indices where index < totals.count {
+            result.groups[index].verdicts = self.expectations.applied(
+                to: self.ledger.verdicts(ofGroup: index) + (self.invariants?.verdicts(ofGroup: index) ?? []))
+            result.groups[index].tables = self.past[MetricGroup(index: index)]
+            result.groups[index].errors = self.errors[index]
+        }
         result.hasBackendView = head.hasBackendView && !self.hasLostBackend
         result.isInterrupted = self.isInterrupted
         result.expectations = self.expectations
-        result.findings = self.past.findings
         return result
     }
 
@@ -265,7 +273,7 @@ package struct RunJudge: Sendable {
         var differences = self.samples.differences(from: table)
         differences += self.samples.differences(from: self.ledger)
         differences += self.sums.differences(from: self.past.table)
-        differences += TotalsCrossCheck.differences(in: table, self.past.disconnections)
+        differences += TotalsCrossCheck.differences(in: table, self.past.whole.disconnections)
         guard let first = differences.first else { return nil }
         return Self.text("the measurements do not match the observations", first, of: differences.count)
     }
@@ -315,6 +323,11 @@ package struct RunJudge: Sendable {
 }
 
 extension RunTimeline {
+    /// Receives the measurements of one interval.
+    package mutating func receive(interval table: MetricTable, from moment: Instant) {
+        self.counted(Self.counts(table), from: moment)
+    }
+
     fileprivate static func counts(_ table: MetricTable) -> (events: Int, pings: Int) {
         func count(_ metric: CountMetric) -> Int {
             guard case .measured(let count) = table.count(metric, of: .fleet) else { return 0 }

@@ -26,14 +26,8 @@ extension RunResult {
         }
         if merged.result.isInterrupted { merged.result.slos = merged.result.slos.map(\.unjudged) }
         merged.result.take(merged.timeline.errors)
-        let failures = shards.compactMap { shard -> RunFailure.Kind? in
-            switch shard.result.exit {
-            case .internalError: .internalError
-            case .cannotWrite: .cannotWrite
-            case .success, .invariantBroken, .untrusted, .sloFailed, .interrupted: nil
-            }
-        }
-        merged.result.exit = merged.result.judgement(failures: Set(failures)).exit
+        let failures = Set(shards.compactMap(\.result.exit.failure))
+        merged.result.exit = merged.result.judgement(failures: failures).exit
         return merged
     }
 
@@ -41,8 +35,7 @@ extension RunResult {
         self.started = min(self.started, other.started)
         self.length = max(self.length, other.length)
         for index in self.groups.indices where index < other.groups.count {
-            self.groups[index].devices += other.groups[index].devices
-            self.groups[index].totals.add(other.groups[index].totals)
+            self.groups[index].add(other.groups[index])
         }
         self.labels = self.labels.agreed(with: other.labels)
         self.isInterrupted = self.isInterrupted || other.isInterrupted
@@ -55,9 +48,7 @@ extension RunResult {
         self.unreached = self.unreached.filter { other.unreached.contains($0) }
         self.hasBackendView = self.hasBackendView && other.hasBackendView
         self.totals.add(other.totals)
-        for index in self.verdicts.indices where index < other.verdicts.count {
-            self.verdicts[index].add(other.verdicts[index])
-        }
+        Verdict.add(other.verdicts, to: &self.verdicts)
         self.disconnections.add(other.disconnections)
         self.metrics.add(other.metrics)
         self.findings.add(other.findings)
@@ -67,6 +58,16 @@ extension RunResult {
         if other.drained == nil { self.drained = nil }
         self.notes += other.notes
         self.warnings += other.warnings
+    }
+}
+
+extension GroupResult {
+    fileprivate mutating func add(_ other: GroupResult) {
+        self.devices += other.devices
+        self.totals.add(other.totals)
+        Verdict.add(other.verdicts, to: &self.verdicts)
+        self.tables.add(other.tables)
+        self.errors.add(other.errors)
     }
 }
 
@@ -85,6 +86,11 @@ extension Resources {
 }
 
 extension Verdict {
+    /// Adds the verdicts of another shard, which are in the same order.
+    fileprivate static func add(_ others: [Verdict], to verdicts: inout [Verdict]) {
+        for index in verdicts.indices where index < others.count { verdicts[index].add(others[index]) }
+    }
+
     fileprivate mutating func add(_ other: Verdict) {
         self.violations += other.violations
         self.expected += other.expected

@@ -43,7 +43,7 @@ package struct RunResult: Sendable {
     package var slos: [SLOResult] = []
     package var disconnections: Disconnections
     /// The deviations from the contract in the server's responses and events.
-    package var findings = FindingsTable()
+    package var findings: FindingsTable
     package var metrics: MetricTable
     package var resources = Resources(client: nil, backend: nil)
     package var generator = GeneratorHealth(complaints: [])
@@ -78,7 +78,7 @@ package struct RunResult: Sendable {
     /// `groups`: the totals of the groups of `head`, in their order.
     package init(
         _ head: RunHead, length: Interval, exit: RunExit, totals: LedgerTotals, groups: [LedgerTotals],
-        verdicts: [Verdict], disconnections: Disconnections, metrics: MetricTable
+        verdicts: [Verdict], tables: GroupTables, metrics: MetricTable
     ) {
         self.tool = head.tool
         self.machine = head.machine
@@ -95,7 +95,8 @@ package struct RunResult: Sendable {
         self.hasBackendView = head.hasBackendView
         self.totals = totals
         self.verdicts = verdicts
-        self.disconnections = disconnections
+        self.disconnections = tables.disconnections
+        self.findings = tables.findings
         self.metrics = metrics
         self.command = head.command
     }
@@ -161,6 +162,10 @@ package struct GroupResult: Equatable, Sendable {
     package var name: String
     package var devices: Int
     package var totals: LedgerTotals
+    /// The verdicts of the run, on the phones of this group.
+    package var verdicts: [Verdict] = []
+    package var tables = GroupTables()
+    package var errors = ErrorSummary()
 }
 
 /// The resource usage of the processes; nil if it could not be measured.

@@ -66,6 +66,9 @@ package struct Disconnections: Equatable, Sendable {
         }
     }
 
+    /// Causes with losses.
+    package var losses: [Disconnection] { self.rows.filter { $0.count > 0 } }
+
     mutating func lost(_ cause: LossCause) {
         self.rows[Self.index(of: cause)].count += 1
     }

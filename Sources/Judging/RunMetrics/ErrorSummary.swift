@@ -1,3 +1,4 @@
+package import Metrics
 package import Observations
 package import SimBase
 import Talaria
@@ -110,7 +111,7 @@ package struct ErrorSummary: Equatable, Sendable {
             Row(trouble: trouble, count: 1, first: moment, last: moment, device: device, scan: scan))
     }
 
-    mutating func add(_ other: ErrorSummary) {
+    package mutating func add(_ other: ErrorSummary) {
         for row in other.rows { self.add(row) }
     }
 
@@ -135,4 +136,25 @@ package struct ErrorSummary: Equatable, Sendable {
 
     /// The most frequent first.
     package var byCount: [Row] { self.rows.sorted { ($0.count, $1.first) > ($1.count, $0.first) } }
+}
+
+/// The errors of each group of the fleet.
+package struct GroupErrors: Sendable {
+    private let fleet: FleetMap
+    private var groups: [ErrorSummary]
+
+    package init(fleet: FleetMap) {
+        self.fleet = fleet
+        self.groups = Array(repeating: ErrorSummary(), count: fleet.groups.count)
+    }
+
+    package subscript(group: Int) -> ErrorSummary { self.groups[group] }
+
+    package mutating func record(_ observation: Observation) {
+        guard case .phone(let payload) = observation.what, let error = RunError(payload),
+            let group = self.fleet.group(of: observation.device)
+        else { return }
+        self.groups[group].add(
+            error, at: observation.at, device: observation.device, scan: observation.scan)
+    }
 }

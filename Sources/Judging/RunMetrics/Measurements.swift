@@ -3,23 +3,50 @@ package import Metrics
 /// The measurements of a run or of a part of it: of one shard, in one second.
 package struct Measurements: Equatable, Sendable {
     package var table: MetricTable
-    package var disconnections = Disconnections()
-    package var findings = FindingsTable()
+    /// The tables outside of groups, then those of each group.
+    private var parts: [GroupTables]
 
     package init(table: MetricTable) {
         self.table = table
+        self.parts = GroupTables.empty(for: table)
     }
+
+    /// The tables of one group.
+    package internal(set) subscript(group: MetricGroup) -> GroupTables {
+        _read { yield self.parts[group.position] }
+        _modify { yield &self.parts[group.position] }
+    }
+
+    /// The tables of the fleet.
+    package var whole: GroupTables { self.parts.reduce(into: GroupTables()) { $0.add($1) } }
 
     /// Adds other measurements, as if they had been made here. The groups must be the same.
     package mutating func add(_ other: Measurements) {
         self.table.add(other.table)
-        self.disconnections.add(other.disconnections)
-        self.findings.add(other.findings)
+        for index in self.parts.indices { self.parts[index].add(other.parts[index]) }
     }
 
     mutating func reset() {
         self.table.reset()
-        self.disconnections = Disconnections()
-        self.findings = FindingsTable()
+        self.parts = GroupTables.empty(for: self.table)
+    }
+}
+
+/// What is measured of a group, or of the fleet, beside metrics.
+package struct GroupTables: Equatable, Sendable {
+    package var disconnections = Disconnections()
+    package var findings = FindingsTable()
+
+    package init(disconnections: Disconnections = Disconnections()) {
+        self.disconnections = disconnections
+    }
+
+    fileprivate static func empty(for table: MetricTable) -> [GroupTables] {
+        Array(repeating: GroupTables(), count: table.groups.count + 1)
+    }
+
+    package mutating func add(_ other: GroupTables) {
+        self.disconnections.add(other.disconnections)
+        self.findings.add(other.findings)
     }
 }

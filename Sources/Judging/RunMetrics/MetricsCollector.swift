@@ -44,7 +44,7 @@ package struct MetricsCollector: Sendable {
         switch observation.what {
         case .phone(.found(let finding)):
             self.measured.table.add(Int64(finding.count), to: .contractFindings, in: group)
-            self.measured.findings.add(
+            self.measured[group].findings.add(
                 finding, device: observation.device, scan: observation.scan, at: observation.at)
         case .phone(let payload):
             self.heardAt = max(self.heardAt, observation.at)

@@ -56,11 +56,11 @@ struct PhoneOperations: Sendable {
             self.isSuspended = payload == .suspended
             self.isRunning = self.isSuspended
             if !self.isSuspended { self.episodesSuspended = 0 }
-            self.stopped(isKilled: payload == .killed, into: &measured)
+            self.stopped(isKilled: payload == .killed, into: &measured, group)
             return
         case .reinstalled:
             self.present()
-            self.forgotten(into: &measured)
+            self.forgotten(into: &measured, group)
             return
         case .reconnectGivenUp where self.isSuspended:
             self.episodesSuspended += 1
@@ -83,11 +83,13 @@ struct PhoneOperations: Sendable {
         self.scans.removeAll { $0.isDone }
     }
 
-    private mutating func stopped(isKilled: Bool, into measured: inout Measurements) {
+    private mutating func stopped(
+        isKilled: Bool, into measured: inout Measurements, _ group: MetricGroup
+    ) {
         for index in self.scans.indices {
             if isKilled, self.scans[index].isStreaming {
                 self.scans[index].wasKilled = true
-                measured.disconnections.lost(.killed)
+                measured[group].disconnections.lost(.killed)
             }
             self.scans[index].isStreaming = false
             self.scans[index].attempts.stopped()
@@ -98,8 +100,8 @@ struct PhoneOperations: Sendable {
     }
 
     /// The app is gone with all that it was about: nothing has failed, and no stream is taken up again.
-    private mutating func forgotten(into measured: inout Measurements) {
-        for scan in self.scans where scan.wasKilled { measured.disconnections.gaveUp(.killed) }
+    private mutating func forgotten(into measured: inout Measurements, _ group: MetricGroup) {
+        for scan in self.scans where scan.wasKilled { measured[group].disconnections.gaveUp(.killed) }
         self.scans = []
     }
 

@@ -7,18 +7,20 @@ import Talaria
 // from the launch of the next process. `RunJudge/ReconnectAccount.swift` measures it a second time.
 
 extension ScanOperations {
-    mutating func streamLost(_ cause: LossCause, at: Instant, into measured: inout Measurements) {
+    mutating func streamLost(
+        _ cause: LossCause, at: Instant, into measured: inout Measurements, _ group: MetricGroup
+    ) {
         self.isStreaming = false
         guard !self.isLost else { return }  // Another attempt of the same episode.
         self.lostAt = at
-        measured.disconnections.lost(cause)
+        measured[group].disconnections.lost(cause)
     }
 
     mutating func reconnectSuperseded(
         _ cause: LossCause, into measured: inout Measurements, _ group: MetricGroup
     ) {
         self.lostAt = nil
-        measured.disconnections.superseded(cause)
+        measured[group].disconnections.superseded(cause)
         measured.table.add(1, to: .sseRestarts, in: group)
     }
 
@@ -33,7 +35,7 @@ extension ScanOperations {
         self.wasKilled = false
         // If the next process had noticed a loss of its own, `reconnected` says the rest.
         guard !self.isLost else {
-            measured.disconnections.gaveUp(.killed)
+            measured[group].disconnections.gaveUp(.killed)
             return
         }
         let (took, overflow) = at.nanoseconds.subtractingReportingOverflow(launchedAt.nanoseconds)
@@ -45,7 +47,7 @@ extension ScanOperations {
         _ cause: LossCause, resumed: Bool, took: Interval, into measured: inout Measurements,
         _ group: MetricGroup
     ) {
-        measured.disconnections.reconnected(cause, resumed: resumed, took: took)
+        measured[group].disconnections.reconnected(cause, resumed: resumed, took: took)
         measured.table.add(1, to: resumed ? .sseResumes : .sseRestarts, in: group)
         measured.table.record(.sseReconnectTime, took, in: group)
         measured.table.record(.sseReconnectFailed, failed: false, in: group)

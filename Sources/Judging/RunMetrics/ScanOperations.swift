@@ -119,13 +119,13 @@ extension ScanOperations {
         case .terminalApplied:
             self.isStreaming = false
         case .streamLost(_, _, let cause, _):
-            self.streamLost(cause, at: at, into: &measured)
+            self.streamLost(cause, at: at, into: &measured, group)
         case .reconnected(_, let cause, _, let resumed, let took):
             self.lostAt = nil
             self.reconnected(cause, resumed: resumed, took: took, into: &measured, group)
         case .reconnectGivenUp(_, let cause, _):
             self.lostAt = nil
-            measured.disconnections.gaveUp(cause)
+            measured[group].disconnections.gaveUp(cause)
         case .reconnectSuperseded(_, let cause, _):
             self.reconnectSuperseded(cause, into: &measured, group)
         case .completed, .refused:
@@ -191,7 +191,7 @@ extension ScanOperations {
         if self.wasKilled {
             // The next process was told that the job is over, and the scan goes up again.
             self.wasKilled = false
-            measured.disconnections.superseded(.killed)
+            measured[group].disconnections.superseded(.killed)
         }
     }
 

@@ -23,8 +23,7 @@ package enum MarkdownReport {
         [
             Self.verdict(result), Self.objectives(result, worst), Self.invariants(result),
             Self.scans(result), Self.findings(result), Self.disconnections(result), Self.latencies(result),
-            errors,
-            Self.details(result),
+            errors, Self.byGroup(result), Self.details(result),
         ].filter { !$0.isEmpty }.joined(separator: "\n")
     }
 
@@ -228,6 +227,19 @@ package enum MarkdownReport {
             + MarkdownText.table(
                 ["metric", "count", "p50", "p95", "p99", "max", "failed"]
                     + (hasOpen ? ["unfinished"] : []), rows + unknown)
+    }
+
+    private static func byGroup(_ result: RunResult) -> String {
+        let tables = result.groupTables.map { table in
+            "**\(table.title)**\n\n"
+                + MarkdownText.table(
+                    table.header,
+                    table.rows.map { row in
+                        row.enumerated().map { $0 < table.textColumns ? MarkdownText.code($1) : $1 }
+                    }, textColumns: table.textColumns)
+        }
+        guard !tables.isEmpty else { return "" }
+        return "<details><summary>By group</summary>\n\n\(tables.joined(separator: "\n"))\n</details>\n"
     }
 
     private static func details(_ result: RunResult) -> String {

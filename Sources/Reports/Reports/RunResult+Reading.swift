@@ -98,8 +98,8 @@ extension RunResult {
         DiscardCause.allCases.map { (cause: $0.rawValue, count: scans.discarded($0)) }.filter { $0.count > 0 }
     }
 
-    /// Causes with losses, and whether there were any.
-    package var losses: [Disconnection] { self.disconnections.rows.filter { $0.count > 0 } }
+    /// Causes with losses.
+    package var losses: [Disconnection] { self.disconnections.losses }
 
     /// Faults in the order of the scenario; nil if nobody saw whether they fired.
     package var faults: [(id: String, count: Int64?)] {

@@ -46,7 +46,7 @@ package enum SummaryJSON {
             "scans": Self.scans(result.totals.scans),
             "books": Self.books(result.totals.books, of: result),
             "jobs": Self.jobs(result.totals.jobs, of: result),
-            "disconnections": .array(result.losses.map(Self.disconnection)),
+            "disconnections": .array(result.disconnections.losses.map(Self.disconnection)),
             "metrics": Self.metrics(result.metrics, of: .fleet),
             "counters": Self.counters(result.metrics, of: .fleet),
             "findings": result.findings.json,
@@ -171,6 +171,9 @@ package enum SummaryJSON {
             "scans": Self.scans(group.totals.scans),
             "books": Self.books(group.totals.books, of: result),
             "jobs": Self.jobs(group.totals.jobs, of: result),
+            "disconnections": .array(group.tables.disconnections.losses.map(Self.disconnection)),
+            "findings": group.tables.findings.json,
+            "invariants": .array(group.verdicts.map(Self.invariant)),
             "metrics": Self.metrics(result.metrics, of: .group(group.name)),
             "counters": Self.counters(result.metrics, of: .group(group.name)),
         ])

@@ -19,6 +19,14 @@ package enum ExitCode: Int32, CaseIterable {
     /// Creates the exit code of a run.
     package init(_ exit: RunExit) { self = Self(rawValue: exit.rawValue) ?? .internalError }
 
+    /// The code of several runs: the first that one of them has, in the order of Docs/design.md section 11.10.
+    package static func worst(_ codes: [ExitCode]) -> ExitCode {
+        let order: [ExitCode] = [
+            .invariantBroken, .internalError, .cannotWrite, .interrupted, .untrustworthy, .sloFailed,
+        ]
+        return order.first { codes.contains($0) } ?? codes.first { $0 != .success } ?? .success
+    }
+
     package var meaning: String {
         switch self {
         case .success: "every SLO and invariant held"

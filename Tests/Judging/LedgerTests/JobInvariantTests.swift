@@ -22,7 +22,7 @@ import Testing
     private func findings(_ history: History) -> [String] {
         var tally = MetricsCollector(fleet: .ungrouped, faultIDs: [], hasBackendView: false)
         for observation in history.observations { tally.record(observation) }
-        return tally.measured.findings.rows.map { "\($0.finding.path): \($0.finding.seen)" }
+        return tally.measured.whole.findings.rows.map { "\($0.finding.path): \($0.finding.seen)" }
     }
 
     /// What a phone observes where the id of a new job is that of an earlier one.

@@ -42,7 +42,7 @@ import VirtualWorld
             self.end = world.now
         }
 
-        private var settings: JudgeSettings {
+        var settings: JudgeSettings {
             let groups = self.plan.groups.map(\.spec)
             let fleet = FleetMap(
                 groups: groups.map(\.name),
@@ -148,6 +148,43 @@ import VirtualWorld
             self.expectEqual(merged.result, whole.result)
             #expect(merged.timeline.phones.count == whole.timeline.phones.count)
             #expect(merged.timeline.until == whole.timeline.until)
+        }
+    }
+
+    @Test(arguments: ["rate-limited", "token-expiry"])
+    func `the part of a group is what a judge of its phones comes to`(scenario: String) throws {
+        var run = try Run(scenario, seed: 1)
+        let fleet = run.settings.ledger.fleet
+        let index = try #require(
+            run.observations.lastIndex {
+                guard case .phone(.bookAdded) = $0.what else { return false }
+                return fleet.group(of: $0.device) == 1
+            })
+        run.observations.insert(run.observations[index], at: index)
+        let whole = run.judged { _ in true }.result
+        #expect(whole.groups.count == 2 && whole.part("nobody") == nil)
+        for (index, group) in whole.groups.enumerated() {
+            let part = try #require(whole.part(group.name))
+            let alone = run.judged { fleet.group(of: $0) == index }.result
+            #expect(part.groups.map(\.name) == [group.name])
+            #expect(Self.sorted(part.totals) == Self.sorted(alone.totals))
+            #expect(part.totals.scans.completed > 0)
+            #expect(part.disconnections == alone.disconnections)
+            #expect(part.verdicts.map(\.invariant) == alone.verdicts.map(\.invariant))
+            #expect(part.verdicts.map(\.violations) == alone.verdicts.map(\.violations))
+            #expect(part.verdicts.map(\.standing) == alone.verdicts.map(\.standing))
+            #expect(part.errors.map(\.trouble) == alone.errors.map(\.trouble))
+            #expect(part.errors.map(\.count) == alone.errors.map(\.count))
+            let (own, others) = (part.metrics.set(in: MetricGroup(index: 0)), alone.metrics)
+            for metric in LatencyMetric.allCases {
+                #expect(own.histogram(metric) == others.set(in: MetricGroup(index: index)).histogram(metric))
+            }
+            for metric in CountMetric.allCases {
+                #expect(own.count(metric) == others.set(in: MetricGroup(index: index)).count(metric))
+            }
+            #expect(part.exit == (index == 1 ? .invariantBroken : .success))
+            #expect(part.slos.allSatisfy { $0.slo.concerns(group: group.name) && !$0.noData })
+            #expect(!part.slos.isEmpty)
         }
     }
 

@@ -86,7 +86,8 @@ import Testing
                         job: $0.job, .reset, attempts: 1, resumed: true, took: .milliseconds(9)))
             }
             for observation in history.observations { tally.record(observation) }
-            return TotalsCrossCheck.differences(in: MetricTable(groups: []), tally.measured.disconnections)
+            return TotalsCrossCheck.differences(
+                in: MetricTable(groups: []), tally.measured.whole.disconnections)
         }
         #expect(differences(lost: 1) == [])
         #expect(differences(lost: 0) == ["disconnections by reset: 0, but 1 ended"])

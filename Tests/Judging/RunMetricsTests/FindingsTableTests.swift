@@ -82,9 +82,9 @@ import Testing
             Observation(
                 at: self.at(1), device: DeviceNumber(0), scan: ScanNumber(4),
                 what: .phone(.found(self.finding(count: 3)))))
-        #expect(tally.measured.findings.rows.map(\.scan) == [ScanNumber(4)])
+        #expect(tally.measured.whole.findings.rows.map(\.scan) == [ScanNumber(4)])
         let drained = tally.drain()
-        #expect(drained.findings.count == 3 && tally.measured.findings.isEmpty)
+        #expect(drained.whole.findings.count == 3 && tally.measured.whole.findings.isEmpty)
         guard case .measured(3) = drained.table.count(.contractFindings, of: .group("g")) else {
             Issue.record("contract.findings was not counted")
             return

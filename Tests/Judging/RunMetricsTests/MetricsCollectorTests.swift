@@ -126,7 +126,7 @@ import Testing
             $0.job = "job-2"
             $0.wholeScan()
         }
-        let row = measured.disconnections[.killed]
+        let row = measured.whole.disconnections[.killed]
         #expect([row.count, row.gaveUp, row.unresolved] == [1, 1, 0])
     }
 
@@ -278,7 +278,7 @@ import Testing
         for attempts in [0, 2] {
             let measured = self.givenUp(attempts: attempts)
             #expect(self.rate(.sseReconnectFailed, measured) == [1, 1])
-            #expect(measured.disconnections[.offline].gaveUp == 1)
+            #expect(measured.whole.disconnections[.offline].gaveUp == 1)
         }
     }
 
@@ -303,7 +303,7 @@ import Testing
             $0.phone(.streamLost(job: $0.job, attempt: 1, .endWithoutTerminal, silence: nil))
             $0.phone(.reconnectSuperseded(job: $0.job, .endWithoutTerminal, attempts: 1))
         }
-        let row = measured.disconnections[.endWithoutTerminal]
+        let row = measured.whole.disconnections[.endWithoutTerminal]
         #expect(self.rate(.sseReconnectFailed, measured) == [0, 0])
         #expect([row.count, row.resumed, row.restarted, row.gaveUp] == [1, 0, 1, 0])
         #expect(row.reconnectTime.total == 0)
@@ -389,12 +389,12 @@ import Testing
             $0.phone(.reconnected(job: $0.job, .reset, attempts: 2, resumed: true, took: .seconds(3)))
             $0.phone(.streamLost(job: $0.job, attempt: 3, .reset, silence: nil))
         }
-        let row = measured.disconnections[.reset]
+        let row = measured.whole.disconnections[.reset]
         #expect(
             [row.count, row.resumed, row.restarted, row.gaveUp, row.unresolved] == [2, 1, 0, 0, 1])
         #expect(row.reconnectTime.maximum == 3_000_000_000)
-        #expect(measured.disconnections[.connectFailed].count == 0)
-        #expect(measured.disconnections.rows.map(\.cause) == LossCause.allCases)
+        #expect(measured.whole.disconnections[.connectFailed].count == 0)
+        #expect(measured.whole.disconnections.rows.map(\.cause) == LossCause.allCases)
     }
 
     @Test func `a stream that a kill took is a disconnection from the relaunch on`() {
@@ -405,7 +405,7 @@ import Testing
             $0.launch(restored: 1)
             $0.open(attempt: 2, after: History.id(1), serverAfter: 1)
         }
-        let row = measured.disconnections[.killed]
+        let row = measured.whole.disconnections[.killed]
         #expect([row.count, row.resumed, row.restarted, row.gaveUp] == [1, 1, 0, 0])
         #expect(row.reconnectTime.maximum == 3_000_000)
         #expect(self.rate(.sseReconnectFailed, measured) == [0, 1])
@@ -420,7 +420,7 @@ import Testing
             $0.phone(.replied(.stream, attempt: 2, status: 404, took: .zero))
             $0.phone(.jobAbandoned(job: $0.job, cause: "job-gone"))
         }
-        let row = measured.disconnections[.killed]
+        let row = measured.whole.disconnections[.killed]
         #expect([row.count, row.resumed, row.restarted, row.gaveUp] == [1, 0, 1, 0])
         #expect(self.rate(.sseReconnectFailed, measured) == [0, 0])
     }
@@ -431,7 +431,7 @@ import Testing
             $0.phone(.suspended)
             $0.phone(.killed)
         }
-        #expect(measured.disconnections == Disconnections())
+        #expect(measured.whole.disconnections == Disconnections())
     }
 
     // MARK: Shards

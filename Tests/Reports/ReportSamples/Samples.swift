@@ -67,7 +67,8 @@ package enum Samples {
             head, length: .milliseconds(34_210), exit: .success, totals: totals,
             groups: [commuters, readers],
             verdicts: Self.invariants.map { Self.verdict($0, .held) },
-            disconnections: Disconnections(Self.disconnections()), metrics: Self.metrics())
+            tables: GroupTables(disconnections: Disconnections(Self.disconnections())),
+            metrics: Self.metrics())
         result.slos = Self.slos(Self.metrics())
         result.resources = Resources(
             client: .init(processor: .milliseconds(3_204), residentBytes: 48 << 20),

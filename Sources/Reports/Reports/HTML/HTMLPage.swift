@@ -39,7 +39,8 @@ package struct HTMLPage {
     package var text: String {
         let sections = [
             self.objectives, self.conservation, self.overTime, self.latencies, self.disconnections,
-            self.findings, self.faults, self.errors, self.phones, self.generator, self.environment,
+            self.findings, self.faults, self.errors, self.byGroup, self.phones, self.generator,
+            self.environment,
         ].filter { !$0.body.isEmpty }
         let name = HTMLText.escaped(self.result.scenario.name, bytesMax: 80)
         return HTMLDocument(

@@ -1,0 +1,127 @@
+import Ledger
+import Metrics
+import Observations
+import RunJudge
+import RunMetrics
+import SimBase
+import Talaria
+
+/// A table of the report with the groups beside each other, as plain text.
+struct GroupTable {
+    let id: String
+    let title: String
+    let header: [String]
+    let rows: [[String]]
+    /// The number of columns at the beginning that hold text; the rest are figures.
+    let textColumns: Int
+}
+
+extension RunResult {
+    /// The tables of a fleet of several groups, without empty ones; none for a fleet of one.
+    var groupTables: [GroupTable] {
+        guard self.groups.count > 1 else { return [] }
+        let parts = self.groups.compactMap { group in
+            self.part(group.name).map { (name: Printable.line(group.name), result: $0) }
+        }
+        return [
+            Self.latencies(parts), Self.disconnections(parts), Self.errors(parts), Self.findings(parts),
+            Self.violations(parts),
+        ].filter { !$0.rows.isEmpty }
+    }
+
+    private typealias Part = (name: String, result: RunResult)
+
+    private static func latencies(_ parts: [Part]) -> GroupTable {
+        let rows = parts.map { part in (part.name, part.result.latencyRows) }
+        let hasOpen = rows.contains { $1.contains { !$0.unfinished.isEmpty } }
+        return GroupTable(
+            id: "group-latencies", title: "Latencies by group",
+            header: ["metric", "group", "count", "p50", "p95", "p99", "max", "failed"]
+                + (hasOpen ? ["unfinished"] : []),
+            rows: LatencyMetric.allCases.flatMap { metric in
+                rows.compactMap { name, rows in
+                    rows.first { $0.metric == metric }.map {
+                        Self.cells($0, of: name) + (hasOpen ? [$0.unfinishedText] : [])
+                    }
+                }
+            }, textColumns: 2)
+    }
+
+    private static func cells(_ row: LatencyRow, of group: String) -> [String] {
+        let times = [row.summary?.p50, row.summary?.p95, row.summary?.p99, row.summary?.maximum]
+        return [row.metric.rawValue, group, Figures.count(row.summary?.count ?? 0)]
+            + times.map { $0.map { Figures.time($0) } ?? "-" }
+            + [row.failures.map { "\(Figures.count($0.failed)) (\(Figures.share($0)))" } ?? ""]
+    }
+
+    private static func disconnections(_ parts: [Part]) -> GroupTable {
+        GroupTable(
+            id: "group-disconnections", title: "Disconnections by group",
+            header: ["cause", "group", "count", "resumed", "restarted", "gave up", "p95"],
+            rows: LossCause.allCases.flatMap { cause in
+                parts.compactMap { part in
+                    let loss = part.result.disconnections[cause]
+                    guard loss.count > 0 else { return nil }
+                    return [cause.rawValue, part.name]
+                        + [loss.count, loss.resumed, loss.restarted, loss.gaveUp].map { Figures.count($0) }
+                        + [loss.reconnectTime.value(at: .p95).map { Figures.time($0) } ?? "-"]
+                }
+            }, textColumns: 2)
+    }
+
+    private static func errors(_ parts: [Part]) -> GroupTable {
+        GroupTable(
+            id: "group-errors", title: "Errors by group", header: ["error", "group", "count"],
+            rows: Self.sideBySide(parts) { part in
+                part.errors.map { ($0.trouble.name, $0.count) }
+            }, textColumns: 2)
+    }
+
+    private static func findings(_ parts: [Part]) -> GroupTable {
+        GroupTable(
+            id: "group-findings", title: "Findings by group", header: ["finding", "group", "count"],
+            rows: Self.sideBySide(parts) { part in
+                part.findings.byWeight.map { row in
+                    let finding = row.finding
+                    return (
+                        "\(finding.operation.name) \(finding.part) \(finding.path): expected \(finding.expected), "
+                            + "was \(finding.seen)", finding.count
+                    )
+                }
+            }, textColumns: 2)
+    }
+
+    /// The rows of all groups that have the same name, one below the other.
+    private static func sideBySide(
+        _ parts: [Part], _ counts: (RunResult) -> [(name: String, count: Int)]
+    ) -> [[String]] {
+        let counted = parts.map { part in (part.name, counts(part.result)) }
+        var names: [String] = []
+        for (_, rows) in counted {
+            for row in rows where !names.contains(row.name) { names.append(row.name) }
+        }
+        return names.flatMap { name in
+            counted.compactMap { group, rows in
+                rows.first { $0.name == name }.map {
+                    [Printable.bounded(name), group, Figures.count($0.count)]
+                }
+            }
+        }
+    }
+
+    private static func violations(_ parts: [Part]) -> GroupTable {
+        GroupTable(
+            id: "group-invariants", title: "Violations by group",
+            header: ["invariant", "group", "violations", "expected"],
+            rows: Invariant.allCases.flatMap { invariant in
+                parts.compactMap { part in
+                    part.result.verdicts.first { $0.invariant == invariant && $0.violations > 0 }.map {
+                        [
+                            invariant.rawValue, part.name, Figures.count($0.violations),
+                            Figures.count($0.expected),
+                        ]
+                    }
+                }
+            }, textColumns: 2)
+    }
+}
