@@ -25,8 +25,9 @@ FUZZ_FLAGS ?= -c release -Xswiftc -enable-testing --scratch-path $(BUILD)/tests
 FUZZ_NOTES := $(BUILD)/fuzz
 
 MUTANTS ?=
+CONFORMANCE ?=
 
-.PHONY: help run build deps test test-deps lint purity unit docs fuzz fuzz-sockets mutants asan bench install clean
+.PHONY: help run build deps test test-deps lint purity unit docs fuzz fuzz-sockets mutants asan bench conformance install clean
 
 help: ## lists all targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -65,9 +66,10 @@ unit: build
 	@SWIFTWING_SIM_BINARY=$(CURDIR)/$(BINARY) SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=6 \
 		swift test --skip-build --filter '$(WAITING)'
 
-docs: build ## generates Docs/faults.md and Docs/scenario.schema.json
+docs: build ## generates Docs/faults.md, Docs/scenario.schema.json and Docs/talaria-openapi.yaml
 	@$(BINARY) schema --faults > Docs/faults.md
 	@$(BINARY) schema > Docs/scenario.schema.json
+	@$(BINARY) schema --openapi > Docs/talaria-openapi.yaml
 
 # A test that crashes leaves the number of its case in FUZZ_NOTES; each of these lines, put before `swift test`, reproduces it.
 fuzz: ## fuzzes every parser for FUZZ_SECONDS (default: 60) each, from FUZZ_SEED (default: the time), then the sockets
@@ -98,6 +100,12 @@ bench: build ## compares the performance with other programs; fails if a ratio e
 	@Benchmarks/preprocess.py --check
 	@Benchmarks/simulate.py
 	@Benchmarks/memory.py --check
+
+# CONFORMANCE can name options: see Tests/Conformance/conformance.py --help.
+conformance: build ## checks the OpenAPI file, and `serve` against it, with openapi-spec-validator and schemathesis
+	@.ci/packages conformance
+	@PYTHONDONTWRITEBYTECODE=1 $(BUILD)/conformance/venv/bin/python Tests/Conformance/conformance.py --binary $(BINARY) \
+		$(CONFORMANCE)
 
 install: build ## installs the program, scenarios and photos in PREFIX (default: /usr/local)
 	@install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/swiftwing-sim/Scenarios \

@@ -104,7 +104,7 @@ let modules = [
             "SimBase", "Metrics", "JSON", "Talaria", "Faults", "Phone", "Backend", "Ledger", "RunJudge",
             "Plan", "CYAML",
         ],
-        tests: ["Observations"]),
+        tests: ["Observations", "OriginServer"]),
     Module("Imaging", .files, ["SimBase", "CTurboJPEG"]),
 
     Module(

@@ -7,6 +7,7 @@ extension EndToEnd {
         @Test func `the committed pages are the ones that the program makes`() async throws {
             for (arguments, file) in [
                 (["schema", "--faults"], "Docs/faults.md"), (["schema"], "Docs/scenario.schema.json"),
+                (["schema", "--openapi"], "Docs/talaria-openapi.yaml"),
             ] {
                 let made = try await Binary.run(arguments)
                 let committed = try String(

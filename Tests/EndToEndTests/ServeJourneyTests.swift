@@ -47,6 +47,15 @@ extension EndToEnd {
             }
         }
 
+        @Test func `the server describes its API as the file in Docs does`() async throws {
+            try await ServeProcess.during(Self.quick) { serve in
+                let answer = try await Curl(base: serve.base).get("/openapi.yaml")
+                #expect(answer.status == 200 && answer.headers["content-type"] == "application/yaml")
+                let file = Package.root.appending(path: "Docs/talaria-openapi.yaml")
+                #expect(answer.body == (try String(contentsOf: file, encoding: .utf8)))
+            }
+        }
+
         @Test func `a cleaned job is gone, and may be cleaned again`() async throws {
             try await ServeProcess.during(Self.quick) { serve in
                 var phone = Curl(base: serve.base)

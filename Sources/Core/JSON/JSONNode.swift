@@ -124,6 +124,28 @@ package struct JSONNode: Sendable {
         return stride(from: 0, to: nodes.count, by: 2).map { (nodes[$0], nodes[$0 + 1]) }
     }
 
+    /// Calls `look` with each member of an object in the order in which they were written, and with the index of its key
+    /// among `keys`; nil for a key that is not among them.
+    package func eachMember(
+        of keys: [String], _ look: (_ key: JSONNode, _ index: Int?, _ value: JSONNode) -> Void
+    ) {
+        guard self.kind == .object else { return }
+        var index = self.index + 1
+        while index < self.next {
+            let offset = self.document.offsets[index]
+            let value = JSONNode(self.document, index + 1)
+            look(JSONNode(self.document, index), keys.firstIndex { self.isKey(offset, $0) }, value)
+            index = value.next
+        }
+    }
+
+    /// Whether it is a string and one of these.
+    package func isText(among texts: [String]) -> Bool {
+        guard self.kind == .string else { return false }
+        let offset = self.offset
+        return texts.contains { self.isKey(offset, $0) }
+    }
+
     /// The strings that are members of this key or another, at any depth, in the order in which they were written.
     func strings(under keys: [String]) -> [JSONNode] {
         (self.index..<self.next).compactMap { index in

@@ -37,6 +37,20 @@ package struct ContractFinding: Hashable, Sendable {
     }
 }
 
+extension ContractFinding {
+    /// The part of the findings about requests. Others are about answers and events.
+    package static let requestPart = "request"
+
+    package enum Side: Hashable, Sendable {
+        /// The phone, or another client.
+        case client
+        case target
+    }
+
+    /// Whose deviation it is.
+    package var side: Side { self.part == Self.requestPart ? .client : .target }
+}
+
 /// The findings of a reader in one response or event. An empty value allocates no memory.
 package struct ContractNotes: Sendable {
     package struct Note: Hashable, Sendable {

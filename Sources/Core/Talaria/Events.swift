@@ -228,7 +228,9 @@ package enum JobEvent: Hashable, Sendable {
         case .progress: read = ProgressData.isReadable(bytes, into: &notes) ? .progress : nil
         case .completed: read = CompletedReading.read(bytes, into: &notes).map(JobEvent.completed)
         case .error: read = ErrorData.read(bytes, into: &notes).map(JobEvent.error)
-        case .ping: read = .ping  // Whatever it carries, it means that the stream lives.
+        case .ping:
+            PingData.note(bytes, into: &notes)
+            read = .ping
         case .enrichmentDegraded:
             read = DegradedData.read(bytes, into: &notes).map(JobEvent.enrichmentDegraded)
         case .segmented: read = SegmentedReading.read(bytes, into: &notes).map(JobEvent.segmented)

@@ -15,9 +15,9 @@ struct LeanObject {
         case optional
     }
 
-    private let node: JSONNode
+    let node: JSONNode
     /// `data.`; empty for the whole body.
-    private let prefix: String
+    let prefix: String
 
     /// Nil for bytes that are not JSON object.
     init?(_ bytes: [UInt8], into notes: inout ContractNotes) {
@@ -40,12 +40,24 @@ struct LeanObject {
         self.init(node: node, prefix: "")
     }
 
+    /// Nil for bytes that are no JSON object, without which a client can do.
+    init?(optional bytes: [UInt8], _ expected: String, into notes: inout ContractNotes) {
+        var body = ContractNotes()
+        guard let object = LeanObject(bytes, into: &body) else {
+            for note in body.notes {
+                notes.add(note.path, expected: expected, seen: note.seen, excerpt: note.excerpt)
+            }
+            return nil
+        }
+        self = object
+    }
+
     /// Enough to tell a page or a message from a JSON document, and not so much that it could hold a token.
     private static func beginning(of bytes: [UInt8]) -> String {
         String(decoding: bytes.prefix(24).prefix { $0 != UInt8(ascii: "\"") }, as: UTF8.self)
     }
 
-    private init(node: JSONNode, prefix: String) {
+    init(node: JSONNode, prefix: String) {
         self.node = node
         self.prefix = prefix
     }
@@ -54,13 +66,6 @@ struct LeanObject {
 
     func text(_ key: String, _ need: Need, into notes: inout ContractNotes) -> String? {
         self.read(key, need, "a string", into: &notes) { $0.text }
-    }
-
-    /// Checks that these members are texts, without creating the texts.
-    func expectTexts(_ keys: [String], _ need: Need, into notes: inout ContractNotes) {
-        for key in keys {
-            _ = self.read(key, need, "a string", into: &notes) { $0.kind == .string ? true : nil }
-        }
     }
 
     func flag(_ key: String, _ need: Need, into notes: inout ContractNotes) -> Bool? {
@@ -126,7 +131,7 @@ struct LeanObject {
     }
 
     /// The members that no report may show.
-    private static let secrets = ["authToken"]
+    static let secrets = ["authToken"]
 }
 
 extension UploadAccepted {
@@ -139,26 +144,13 @@ extension UploadAccepted {
         let sseUrl = data?.text("sseUrl", .required, into: &notes)
         let token = data?.text("authToken", .optional, into: &notes)
         let statusUrl = data?.text("statusUrl", .optional, into: &notes)
-        if let links = body.object("_links", .expected, into: &notes) {
-            for name in ["self", "stream", "cancel"] {
-                links.object(name, .expected, into: &notes)?.expectTexts(["href"], .expected, into: &notes)
-            }
-        }
-        Metadata.note(body, .expected, into: &notes)
+        body.compare(with: Contract.uploadAccepted, into: &notes)
         guard let success, let jobId, let sseUrl else { return nil }
         var accepted = UploadAccepted(
             job: Job(jobId: jobId, authToken: token, sseUrl: sseUrl, statusUrl: statusUrl), links: nil,
             metadata: nil)
         accepted.success = success
         return accepted
-    }
-}
-
-extension Metadata {
-    /// Reads a body that no client uses, only for its deviations.
-    static func note(_ body: LeanObject, _ need: LeanObject.Need, into notes: inout ContractNotes) {
-        guard let metadata = body.object("metadata", need, into: &notes) else { return }
-        metadata.expectTexts(["timestamp", "requestId"], need, into: &notes)
     }
 }
 
@@ -207,6 +199,7 @@ package struct ResultsReading: Hashable, Sendable {
         {
             notes.add(metadata.path("truncated"), expected: "all the books", seen: "truncated results")
         }
+        body.compare(with: Contract.results, into: &notes)
         guard let books else { return nil }
         return ResultsReading(success: success, jobId: jobId, books: books)
     }
@@ -218,18 +211,8 @@ extension Book {
         let author = object.text("author", .required, into: &notes)
         let isbn = object.text("isbn", .optional, into: &notes)
         let confidence = object.decimal("confidence", .optional, into: &notes)
-        if let confidence, !(0...1).contains(confidence) {
-            notes.add(
-                object.path("confidence"), expected: "0 to 1", seen: "another number",
-                excerpt: "\(confidence)")
-        }
         let status = object.text("enrichmentStatus", .optional, into: &notes)
             .map { EnrichmentStatus(text: $0) }
-        if case .unknown(let text) = status {
-            notes.add(
-                object.path("enrichmentStatus"), expected: "a status of the contract", seen: "another one",
-                excerpt: text)
-        }
         let cover = object.text("coverUrl", .optional, into: &notes)
         guard let title, let author else { return nil }
         self.init(
@@ -241,7 +224,6 @@ extension Book {
 extension CompletedReading {
     static func read(_ bytes: [UInt8], into notes: inout ContractNotes) -> CompletedReading? {
         guard let data = LeanObject(bytes, into: &notes) else { return nil }
-        data.expectTexts(["type"], .optional, into: &notes)
         let jobId = data.text("jobId", .expected, into: &notes)
         let resultsUrl = data.text("resultsUrl", .optional, into: &notes)
         let summary = data.object("summary", .optional, into: &notes)
@@ -254,6 +236,7 @@ extension CompletedReading {
             let books = data.books("books", .optional, into: &notes)
             reading.inline = books.map { $0.isEmpty ? .empty : .books($0) } ?? .undecodable
         }
+        data.compare(with: Contract.completed, into: &notes)
         return reading
     }
 }
@@ -262,10 +245,7 @@ extension ProgressData {
     /// Whether it is any object: what it says is for a screen.
     static func isReadable(_ bytes: [UInt8], into notes: inout ContractNotes) -> Bool {
         guard let data = LeanObject(bytes, into: &notes) else { return false }
-        data.expectTexts(["type", "jobId"], .expected, into: &notes)
-        data.expectTexts(["status", "message", "currentItem", "timestamp"], .optional, into: &notes)
-        for key in ["processedCount", "totalCount"] { _ = data.integer(key, .optional, into: &notes) }
-        _ = data.decimal("progress", .optional, into: &notes)
+        data.compare(with: Contract.progress, into: &notes)
         return true
     }
 }
@@ -283,6 +263,7 @@ extension ErrorData {
         if error.retryable == nil, data.contains("retryable"), !data.isNull("retryable") {
             error.retryable = true
         }
+        data.compare(with: Contract.error, into: &notes)
         return error
     }
 }
@@ -300,13 +281,28 @@ extension DegradedData {
         (degraded.title, degraded.reason, degraded.timestamp) = (title, reason, timestamp)
         degraded.type = data.text("type", .expected, into: &notes) ?? degraded.type
         degraded.fallbackSource = data.text("fallbackSource", .optional, into: &notes)
+        data.compare(with: Contract.degraded, into: &notes)
         return degraded
+    }
+}
+
+extension PingData {
+    /// Reads what no client uses, only for its deviations: whatever a ping carries, the stream is alive.
+    static func note(_ bytes: [UInt8], into notes: inout ContractNotes) {
+        guard let data = LeanObject(optional: bytes, "the data of a ping", into: &notes) else { return }
+        data.compare(with: Contract.ping, into: &notes)
     }
 }
 
 extension SegmentedReading {
     static func read(_ bytes: [UInt8], into notes: inout ContractNotes) -> SegmentedReading? {
         guard let data = LeanObject(bytes, into: &notes) else { return nil }
+        let reading = Self.read(data, into: &notes)
+        data.compare(with: Contract.segmented, into: &notes)
+        return reading
+    }
+
+    private static func read(_ data: LeanObject, into notes: inout ContractNotes) -> SegmentedReading? {
         let image = data.text("image", .required, into: &notes)
         let books = data.integer("totalBooks", .required, into: &notes)
         guard let image, let books else { return nil }
@@ -333,6 +329,7 @@ extension BookProgressData {
         let current = data.integer("current", .required, into: &notes)
         let total = data.integer("total", .required, into: &notes)
         let stage = data.text("stage", .optional, into: &notes)
+        data.compare(with: Contract.bookProgress, into: &notes)
         guard let current, let total else { return nil }
         return BookProgressData(current: current, total: total, stage: stage)
     }
@@ -353,14 +350,9 @@ package struct ProblemReading: Hashable, Sendable {
     ) -> ProblemReading {
         var reading = ProblemReading()
         // A client can do without the whole body: nothing about it decides.
-        var body = ContractNotes()
-        guard let problem = LeanObject(bytes, into: &body) else {
-            for note in body.notes {
-                notes.add("body", expected: "a problem body", seen: note.seen, excerpt: note.excerpt)
-            }
+        guard let problem = LeanObject(optional: bytes, "a problem body", into: &notes) else {
             return reading
         }
-        problem.expectTexts(["type", "title", "detail"], .expected, into: &notes)
         reading.code = problem.text("code", .expected, into: &notes)
         reading.retryable = problem.flag("retryable", .expected, into: &notes)
         reading.retryAfterMs = problem.integer("retryAfterMs", .optional, into: &notes).map { Int64($0) }
@@ -371,7 +363,7 @@ package struct ProblemReading: Hashable, Sendable {
             notes.add(
                 "status", expected: "the status of the answer", seen: "another status", excerpt: "\(said)")
         }
-        Metadata.note(problem, .optional, into: &notes)
+        problem.compare(with: Contract.problem, into: &notes)
         // The nested form of one dialect (Docs/contract.md section 2.6).
         var nestedNotes = ContractNotes()
         if let nested = problem.object("error", .optional, into: &nestedNotes) {

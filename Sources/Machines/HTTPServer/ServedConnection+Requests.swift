@@ -226,6 +226,10 @@ extension ServedConnection {
             self.controlRequested(id, head, token: token, at: now, &context)
             return
         }
+        if context.showsContract, head.path == ContractPage.path, ["GET", "HEAD"].contains(head.method) {
+            self.reply(id, ContractPage.reply, at: now, &context)
+            return
+        }
         if context.isForBrowsers, head.method == "OPTIONS" {
             self.reply(id, .preflight, at: now, &context)
             return

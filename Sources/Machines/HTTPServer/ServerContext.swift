@@ -35,6 +35,8 @@ struct ServerContext: Sendable {
     private let reportsRequests: Bool
     /// Whether `/_sim` is available.
     let showsStatus: Bool
+    /// Whether `/openapi.yaml` is available. At a gateway the path is the upstream's.
+    var showsContract: Bool { self.showsStatus && !self.origin.hasUpstream }
     /// The open status requests, with their Accept headers.
     var statusRequests: [(id: ExchangeID, accept: String?)] = []
     /// The token of faults on demand; nil if there are none.

@@ -74,11 +74,28 @@ struct Answer: Sendable {
             self.note(contentType: "application/json", isDecisive: true)
         case .unexpectedStatus:
             self.notes.add(
-                "status", expected: "a status of the contract", seen: "\(self.head.status)", isDecisive: true)
+                "status", expected: Self.anyStatus, seen: "\(self.head.status)", isDecisive: true)
         case .tooLarge, .undecodable, .notSuccess, .overlongStream:
             break  // Noted where the body is read.
         }
     }
+
+    /// The notes, and what the contract does not define of the head.
+    func deviations(for operation: Operation) -> ContractNotes {
+        var notes = self.notes
+        let hasNotedStatus = notes.notes.contains { $0.path == "status" && $0.expected == Self.anyStatus }
+        if !hasNotedStatus, ContractOperation.of(operation)?.has(status: self.head.status) == false {
+            notes.add("status", expected: Self.anyStatus, seen: "\(self.head.status)")
+        }
+        let type = self.head.contentType
+        if (400...599).contains(self.head.status), !type.isEmpty, type != Problem.contentType {
+            notes.add(
+                "header Content-Type", expected: Problem.contentType, seen: "another type", excerpt: type)
+        }
+        return notes
+    }
+
+    private static let anyStatus = "a status of the contract"
 
     mutating func note(contentType: String, isDecisive: Bool) {
         self.notes.add(

@@ -159,9 +159,10 @@ extension App {
     mutating func observe(
         _ answer: Answer, _ exchange: Exchange, at now: Instant, into effects: inout [PhoneEffect]
     ) {
-        guard !answer.notes.isEmpty else { return }
+        let notes = answer.deviations(for: exchange.operation)
+        guard !notes.isEmpty else { return }
         self.observe(
-            answer.notes, of: exchange.scan, exchange.operation, "\(answer.head.status)", at: now,
+            notes, of: exchange.scan, exchange.operation, "\(answer.head.status)", at: now,
             into: &effects)
     }
 

@@ -9,6 +9,8 @@ import Talaria
 struct FindingText {
     /// `upload 202`.
     let answer: String
+    /// `response` or `request`.
+    let message: String
     /// `data.sseUrl`.
     let path: String
     let expected: String
@@ -24,6 +26,7 @@ struct FindingText {
     init(_ row: FindingsTable.Row) {
         let finding = row.finding
         self.answer = "\(finding.operation.name) \(finding.part)"
+        self.message = finding.side == .client ? "request" : "response"
         self.path = finding.path
         self.expected = finding.expected
         self.seen = finding.seen
@@ -66,8 +69,8 @@ extension FindingsTable {
         var values = self.rows.map { row in
             let finding = row.finding
             return JSONValue.object([
-                // Whose deviation it is: a phone finds what its server does.
-                "side": .string("target"),
+                // Whose deviation it is.
+                "side": .string(finding.side == .client ? "phone" : "target"),
                 "operation": .string(finding.operation.name),
                 "part": .string(Printable.bounded(finding.part)),
                 "path": .string(Printable.bounded(finding.path)),

@@ -191,9 +191,9 @@ package enum MarkdownReport {
             ]
         }
         let hidden = findings.hidden(beyond: FindingText.rowsMax)
-        return "### Findings\n\nResponses that deviate from the API contract.\n\n"
+        return "### Findings\n\nMessages that deviate from the API contract.\n\n"
             + MarkdownText.table(
-                ["response", "field", "expected", "actual", "excerpt", "handling", "first", "count"], rows,
+                ["message", "field", "expected", "actual", "excerpt", "handling", "first", "count"], rows,
                 textColumns: 7)
             + (hidden > 0 ? "\n\(Figures.count(hidden)) more of other kinds.\n" : "")
     }

@@ -7,7 +7,7 @@ import SimBase
 extension SummaryWriter {
     private static let findingsMax = 8
 
-    /// Prints the server's deviations from its contract.
+    /// Prints the deviations of answers, events and requests from the contract.
     mutating func findings() {
         let findings = self.result.findings
         guard !findings.isEmpty else { return }
@@ -18,7 +18,7 @@ extension SummaryWriter {
             self.marked(
                 text.isDecisive ? .bad : .warn,
                 [Piece(Printable.line(text.sentence, bytesMax: 300), text.isDecisive ? .bad : .plain)])
-            let used = text.isDecisive ? "; response rejected" : ""
+            let used = text.isDecisive ? "; \(text.message) rejected" : ""
             self.page.paragraph(
                 Piece(""), indent: self.markColumns,
                 [Piece("\(text.count)\u{A0}×, first \(text.first)\(used)", .dim)])

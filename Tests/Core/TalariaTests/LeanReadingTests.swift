@@ -141,19 +141,23 @@ import Testing
     @Test func `results under another key say where they were looked for`() {
         let (read, notes) = self.results(Self.job + #""books":[]"#)
         #expect(read == nil)
-        #expect(notes == [self.note("data.results", "an array of books", "missing", decisive: true)])
+        #expect(
+            notes == [
+                self.note("data.results", "an array of books", "missing", decisive: true),
+                self.note("data.books", "a field of the contract", "an unknown field"),
+            ])
     }
 
     // MARK: Events and problems
 
     @Test(arguments: [
         ("progress", #"{"type":"progress","jobId":"j","progress":"half"}"#, ["progress"]),
-        ("progress", #"{"type":7,"message":5}"#, ["type", "jobId", "message"]),
+        ("progress", #"{"type":7,"message":5}"#, ["type", "message", "jobId"]),
         ("completed", #"{"jobId":7,"summary":[],"resultsUrl":{}}"#, ["jobId", "resultsUrl", "summary"]),
         ("completed", #"{"jobId":"j","summary":{"totalDetected":"5"}}"#, ["summary.totalDetected"]),
         ("error", #"{"type":"error","jobId":"j","code":7,"retryable":false}"#, ["code"]),
         ("enrichment_degraded", #"{"isbn":7}"#, ["jobId", "isbn", "type"]),
-        ("progress", #"{"type":"progress","jobId":"j"}"#, []), ("ping", "whatever", []),
+        ("progress", #"{"type":"progress","jobId":"j"}"#, []), ("ping", "whatever", ["body"]),
     ])
     func `an odd event is used`(name: String, data: String, paths: [String]) {
         var notes = ContractNotes()
@@ -192,7 +196,7 @@ import Testing
         let text = #"{"code":7,"retryable":true,"retryAfterMs":250,"status":"503","error":{"code":"BUSY"}}"#
         let problem = ProblemReading.read(Array(text.utf8), status: 503, into: &notes)
         #expect(problem.code == "BUSY" && problem.retryable == true && problem.retryAfterMs == 250)
-        #expect(notes.notes.map(\.path) == ["type", "title", "detail", "code", "success", "status"])
+        #expect(notes.notes.map(\.path) == ["code", "success", "status", "error", "type", "title", "detail"])
         var page = ContractNotes()
         #expect(ProblemReading.read(Array("<html>".utf8), status: 502, into: &page) == ProblemReading())
         #expect(page.notes == [self.note("body", "a problem body", "not JSON", "<html>")])

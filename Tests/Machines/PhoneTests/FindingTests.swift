@@ -1,3 +1,4 @@
+import JSON
 import Phone
 import SimBase
 import Talaria
@@ -79,6 +80,41 @@ struct FindingTests {
         other.capture(1)
         other.answer(.upload, 503, Wording.problem(.circuitOpen), retryAfter: "soon")
         #expect(self.found(other).contains("upload 503 header Retry-After: another text"))
+    }
+
+    @Test func `a status and a content type that the contract does not have are found once`() {
+        var phone = TestPhone()
+        phone.capture(1)
+        phone.answer(.upload, 507, Wording.problem(.internalError), type: "application/json")
+        #expect(
+            self.found(phone) == [
+                "upload 507 status: another status", "upload 507 status: 507",
+                "upload 507 header Content-Type: another type",
+            ])
+        var other = TestPhone()
+        other.captureToStream()
+        other.stream(Wording.completed(books: 0))
+        other.findings = []
+        other.answer(.results, 302)
+        #expect(self.found(other) == ["results 302 status: 302!"])
+    }
+
+    @Test func `a code that the contract does not have is found`() {
+        var phone = TestPhone()
+        phone.capture(1)
+        var problem = Problem(.circuitOpen, detail: "", instance: nil, retryAfterMs: nil, metadata: nil)
+        problem.code = "RATE_LIMITED"
+        phone.answer(.upload, 503, JSON.encode(problem))
+        #expect(self.found(phone) == ["upload 503 code: another one"])
+        #expect(phone.findings.map(\.excerpt) == ["RATE_LIMITED"])
+    }
+
+    @Test func `a ping with more than the contract says is found`() {
+        var phone = TestPhone()
+        phone.captureToStream()
+        phone.findings = []
+        phone.stream(Wording.event("ping", id: "1", #"{"type":"ping","load":0.5}"#))
+        #expect(self.found(phone) == ["stream ping load: an unknown field"])
     }
 
     // MARK: One id for two jobs

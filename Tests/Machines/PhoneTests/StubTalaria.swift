@@ -60,7 +60,8 @@ struct StubTalaria {
     }
 
     private func answer(_ request: AppRequest, _ status: Int, _ body: [UInt8]) -> [AppEvent] {
-        let head = ReplyHead(status: status, contentType: "application/json", retryAfter: nil)
+        let type = status < 400 ? Contract.jsonType : Problem.contentType
+        let head = ReplyHead(status: status, contentType: type, retryAfter: nil)
         return [.replyHead(request.id, head)] + (body.isEmpty ? [] : [.replyBytes(request.id, body[...])])
             + [.replyEnded(request.id)]
     }

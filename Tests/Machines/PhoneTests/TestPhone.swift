@@ -118,8 +118,13 @@ struct TestPhone {
         self.open.first { $0.operation == operation && $0.scan.raw == scan }
     }
 
+    /// The content type that the contract has for a status.
+    private static func contentType(_ status: Int) -> String {
+        status < 400 ? Contract.jsonType : Problem.contentType
+    }
+
     mutating func head(
-        _ operation: Operation, _ status: Int, scan: UInt32 = 1, type: String = "application/json",
+        _ operation: Operation, _ status: Int, scan: UInt32 = 1, type: String? = nil,
         retryAfter: String? = nil
     ) {
         guard let request = self.request(operation, scan) else {
@@ -127,19 +132,25 @@ struct TestPhone {
             return
         }
         self.handle(
-            .replyHead(request.id, ReplyHead(status: status, contentType: type, retryAfter: retryAfter)))
+            .replyHead(
+                request.id,
+                ReplyHead(
+                    status: status, contentType: type ?? Self.contentType(status), retryAfter: retryAfter)))
     }
 
     mutating func answer(
         _ operation: Operation, _ status: Int, _ body: [UInt8] = [], scan: UInt32 = 1,
-        type: String = "application/json", retryAfter: String? = nil
+        type: String? = nil, retryAfter: String? = nil
     ) {
         guard let request = self.request(operation, scan) else {
             Issue.record("no \(operation.name) request of scan \(scan) is open")
             return
         }
         self.handle(
-            .replyHead(request.id, ReplyHead(status: status, contentType: type, retryAfter: retryAfter)))
+            .replyHead(
+                request.id,
+                ReplyHead(
+                    status: status, contentType: type ?? Self.contentType(status), retryAfter: retryAfter)))
         if !body.isEmpty { self.handle(.replyBytes(request.id, body[...])) }
         self.open.removeAll { $0.id == request.id }
         self.handle(.replyEnded(request.id))

@@ -41,6 +41,21 @@ import Testing
         #expect(page.contains("finding-table") && page.contains("39,712"))
     }
 
+    @Test func `a finding about a request is one of the phone`() throws {
+        var result = Samples.passed()
+        let finding = ContractFinding(
+            operation: .stream, part: ContractFinding.requestPart, path: "header Authorization",
+            expected: "a bearer token", seen: "missing", excerpt: nil, isDecisive: true, count: 1)
+        result.findings.add(finding, device: DeviceNumber(3), scan: ScanNumber(1), at: .zero)
+        let terminal = TerminalSummary.text(result, style: Self.wide)
+        #expect(
+            terminal.contains("stream request: header Authorization: expected a bearer token, was missing"))
+        #expect(terminal.contains("; request rejected"))
+        let summary = try #require(JSONNode(SummaryJSON.bytes(result)))
+        #expect(summary["findings"]?.elements.map { $0["side"]?.text } == ["phone"])
+        #expect(FindingsTable(reading: summary["findings"]).rows.map(\.finding) == [finding])
+    }
+
     @Test func `a run without findings shows none`() {
         let result = Samples.passed()
         #expect(!TerminalSummary.text(result, style: Self.wide).contains("Findings"))

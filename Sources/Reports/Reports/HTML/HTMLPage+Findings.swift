@@ -4,7 +4,7 @@ import RunJudge
 import RunMetrics
 
 extension HTMLPage {
-    /// The server's deviations from its contract.
+    /// The deviations of answers, events and requests from the contract.
     package var findings: Section {
         let findings = self.result.findings
         guard !findings.isEmpty else { return Section(id: "findings", title: "Findings", body: "") }
@@ -20,10 +20,10 @@ extension HTMLPage {
         let hidden = findings.hidden(beyond: FindingText.rowsMax)
         return Section(
             id: "findings", title: "Findings",
-            lead: "Responses that deviate from the API contract: "
+            lead: "Messages that deviate from the API contract: "
                 + "\(Figures.count(findings.kinds, "kind", "kinds")), \(Figures.count(findings.count)) in total.",
             body: HTMLText.table(
-                ["response", "field", "expected", "actual", "excerpt", "handling", "count", "first"], rows,
+                ["message", "field", "expected", "actual", "excerpt", "handling", "count", "first"], rows,
                 numbers: [6], id: "finding-table")
                 + (hidden > 0 ? "<p>\(Figures.count(hidden)) more of other kinds.</p>\n" : ""))
     }

@@ -1,0 +1,113 @@
+import JSON
+import SimBase
+
+// What an answer has and the contract does not define.
+
+extension LeanObject {
+    /// Notes the members that the contract does not have or that are missing, and the values that it does not have for a
+    /// member. A path about which something is noted already is left alone: the reading has more to say of it.
+    func compare(with object: ContractObject, into notes: inout ContractNotes) {
+        self.compare(with: object, noted: notes.notes.map(\.path), into: &notes)
+    }
+
+    /// `noted`: the paths about which the reading has noted something.
+    private func compare(with object: ContractObject, noted: [String], into notes: inout ContractNotes) {
+        var present: UInt64 = 0
+        self.node.eachMember(of: object.keys) { key, index, value in
+            guard let index else {
+                // Its value may be a secret under another name.
+                notes.add(
+                    self.prefix + (key.text ?? "").bounded, expected: "a field of the contract",
+                    seen: "an unknown field")
+                return
+            }
+            present |= Self.bit(of: index)
+            let member = object.members[index]
+            if value.isNull, !member.isRequired || member.isNullable { return }
+            self.compare(value, with: member, noted: noted, into: &notes)
+        }
+        for (index, member) in object.members.enumerated()
+        where member.isRequired && present & Self.bit(of: index) == 0 {
+            let path = self.path(member.key)
+            guard !noted.contains(path) else { continue }
+            notes.add(path, expected: member.shape.kindName, seen: "missing")
+        }
+    }
+
+    /// Of an index in a table of the contract, which has fewer than 64 rows.
+    private static func bit(of index: Int) -> UInt64 { 1 &<< UInt64(index) }
+
+    private func compare(
+        _ value: JSONNode, with member: ContractMember, noted: [String], into notes: inout ContractNotes
+    ) {
+        guard let deviation = member.shape.deviation(of: value) else {
+            self.compareInside(value, self.path(member.key), with: member.shape, noted: noted, into: &notes)
+            return
+        }
+        let path = self.path(member.key)
+        guard !noted.contains(path) else { return }
+        notes.add(
+            path, expected: deviation.expected, seen: deviation.seen,
+            excerpt: Self.secrets.contains(member.key) ? nil : value.excerpt)
+    }
+
+    private func compareInside(
+        _ value: JSONNode, _ path: @autoclosure () -> String, with shape: ContractShape,
+        noted: [String], into notes: inout ContractNotes
+    ) {
+        switch shape {
+        case .object(let object):
+            LeanObject(node: value, prefix: path() + ".")
+                .compare(with: object, noted: noted, into: &notes)
+        case .list(let shape):
+            let path = path() + "[]"
+            for element in value.elements where shape.deviation(of: element) == nil {
+                self.compareInside(element, path, with: shape, noted: noted, into: &notes)
+            }
+        case .text, .pattern, .words, .flag, .integer, .number: break
+        }
+    }
+}
+
+extension ContractShape {
+    /// The kind of its values, as a finding names it.
+    var kindName: String {
+        switch self {
+        case .text, .pattern, .words: "a string"
+        case .flag: "true or false"
+        case .integer: "a whole number"
+        case .number: "a number"
+        case .list: "an array"
+        case .object: "an object"
+        }
+    }
+
+    /// How a value deviates from the shape, not counting what is inside of it. Nil if it does not.
+    fileprivate func deviation(of value: JSONNode) -> (expected: String, seen: String)? {
+        switch self {
+        case .text, .pattern: return self.kindDeviation(of: value, isRight: value.kind == .string)
+        case .words(let words, let name):
+            guard value.kind == .string else { return (self.kindName, value.kindName) }
+            return value.isText(among: words) ? nil : (name, "another one")
+        case .flag: return self.kindDeviation(of: value, isRight: value.kind == .bool)
+        case .integer(let range):
+            guard let number = value.integer else { return (self.kindName, value.kindName) }
+            guard let range, !range.contains(number) else { return nil }
+            let isOpen = range.upperBound == .max
+            return (
+                isOpen ? "at least \(range.lowerBound)" : "\(range.lowerBound) to \(range.upperBound)",
+                "another number"
+            )
+        case .number(let range):
+            guard let number = value.decimal else { return (self.kindName, value.kindName) }
+            guard let range, !range.contains(number) else { return nil }
+            return ("\(Int(range.lowerBound)) to \(Int(range.upperBound))", "another number")
+        case .list: return self.kindDeviation(of: value, isRight: value.kind == .array)
+        case .object: return self.kindDeviation(of: value, isRight: value.kind == .object)
+        }
+    }
+
+    private func kindDeviation(of value: JSONNode, isRight: Bool) -> (expected: String, seen: String)? {
+        isRight ? nil : (self.kindName, value.kindName)
+    }
+}
