@@ -1,6 +1,8 @@
 import HTTPServer
+import Observations
 import RunDriver
 import SimBase
+import Talaria
 
 /// A line for each request, for users at work with `serve` and `proxy`.
 struct RequestLog: Sendable {
@@ -15,6 +17,16 @@ struct RequestLog: Sendable {
     /// Serving continues when nobody reads the lines any more.
     func write(_ request: ServedRequest) {
         StandardStream.error.write(self.line(request) + "\n")
+    }
+
+    /// Writes what a request has and the contract does not define.
+    static func write(_ observation: Observation) {
+        guard case .backend(.found(let finding)) = observation.what else { return }
+        let excerpt = finding.excerpt.map { " (\($0))" } ?? ""
+        let sentence =
+            "  not in the API contract: \(finding.operation.name) request: \(finding.path): "
+            + "expected \(finding.expected), was \(finding.seen)\(excerpt)"
+        StandardStream.error.write(Printable.line(sentence, bytesMax: 300) + "\n")
     }
 
     /// Returns the line of a request; data from the peer is shortened and made one line.

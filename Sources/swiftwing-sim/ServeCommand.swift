@@ -100,7 +100,8 @@ enum ServeCommand {
         let server: SocketServer
         if let warning = setup.exposureWarning { console.error(warning) }
         do throws(SystemError) {
-            server = try SocketServer(setup, loop: loop, observe: { _ in })
+            let isLogged = setup.served != nil
+            server = try SocketServer(setup, loop: loop) { if isLogged { RequestLog.write($0) } }
         } catch  where [EINVAL, EADDRNOTAVAIL].contains(error.code) {
             throw CommandFailure(
                 .usage, "cannot listen on '\(host)'",

@@ -30,6 +30,8 @@ package enum BackendObservation: Hashable, Sendable {
     case expired(job: String)
     /// A fault took the job away, with all that it had.
     case vanished(job: String)
+    /// Something in a request that the contract does not define.
+    indirect case found(ContractFinding)
 }
 
 extension BackendObservation {
@@ -38,6 +40,7 @@ extension BackendObservation {
         case .pingWritten: .routine
         case .eventWritten(_, _, _, let kind, let isReplayed):
             kind.level(isAsExpected: !isReplayed, otherwise: .always)
+        case .found: .limited
         default: .always
         }
     }
@@ -116,6 +119,9 @@ extension BackendObservation {
         case .vanished(let job):
             fields.begin(.backend, "vanished")
             fields.job(job)
+        case .found(let finding):
+            fields.begin(.backend, "found")
+            finding.write(to: &fields)
         }
     }
 
@@ -163,6 +169,7 @@ extension BackendObservation {
             case "canceled": .canceled(job: try fields.job())
             case "expired": .expired(job: try fields.job())
             case "vanished": .vanished(job: try fields.job())
+            case "found": .found(try ContractFinding(from: &fields))
             // An older version wrote only the wait, and only of uploads that were answered 429.
             case "limited":
                 .problem(

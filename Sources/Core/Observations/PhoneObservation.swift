@@ -399,7 +399,7 @@ extension RefusalCause {
 }
 
 extension ContractFinding {
-    fileprivate func write(to fields: inout some FieldWriter & ~Copyable) {
+    func write(to fields: inout some FieldWriter & ~Copyable) {
         fields.name("operation", self.operation.name)
         fields.text("part", self.part)
         fields.text("path", self.path)
@@ -410,7 +410,7 @@ extension ContractFinding {
         fields.number("count", self.count)
     }
 
-    fileprivate init(from fields: inout some FieldReader & ~Copyable) throws(MalformedObservation) {
+    init(from fields: inout some FieldReader & ~Copyable) throws(MalformedObservation) {
         self.init(
             operation: try fields.operation(), part: try fields.requiredText("part"),
             path: try fields.requiredText("path"), expected: try fields.requiredText("expected"),

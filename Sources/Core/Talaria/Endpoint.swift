@@ -1,4 +1,4 @@
-internal import SimBase
+package import SimBase
 
 /// The paths of the scan endpoints (Docs/contract.md section 1.1 rows 1 to 6).
 package enum Endpoint: Hashable, Sendable {
@@ -106,4 +106,6 @@ package enum ContractLimit {
     /// A `completed` payload above this loses its books: the 128 KB of a Durable Object.
     package static let completedBytesMax = 131_072
     package static let streamsMax = 5
+    /// The status of a job may be requested once in this time (Docs/contract.md section 1.4).
+    package static let statusPollMin = Interval.seconds(2)
 }

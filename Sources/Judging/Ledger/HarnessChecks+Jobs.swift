@@ -56,7 +56,7 @@ extension HarnessChecks {
             }
         case .streamEnded(let job, let attempt, let byPeer):
             self.streamEnded(job: job, attempt: attempt, byPeer: byPeer, scan, phoneIndex)
-        case .connected, .problem, .failed: break
+        case .connected, .problem, .failed, .found: break
         case .accepted, .streamOpened, .eventWritten, .pingWritten, .finished, .tokenRevoked,
             .resultsServed, .cleaned, .canceled, .expired, .vanished:
             // A foreign backend's jobs are its own.
@@ -112,7 +112,7 @@ extension HarnessChecks {
         case .vanished(let job):
             _ = self.remove(job, phoneIndex)
             self.note(.vanished, scan, phoneIndex, needsFault: true)
-        case .connected, .requested, .answered, .problem, .failed, .streamEnded: break
+        case .connected, .requested, .answered, .problem, .failed, .streamEnded, .found: break
         }
     }
 

@@ -201,7 +201,7 @@ extension PhoneAccount {
             self.expired(job: job, at: at, rules: rules, into: &findings)
         case .vanished(let job):
             self.vanished(job: job, at: at, rules: rules, into: &findings)
-        case .connected, .requested, .answered, .pingWritten, .resultsServed:
+        case .connected, .requested, .answered, .pingWritten, .resultsServed, .found:
             break  // Measured, not judged.
         }
     }
@@ -238,7 +238,7 @@ extension BackendObservation {
         switch self {
         case .tokenRevoked, .problem, .failed: true
         case .connected, .requested, .answered, .accepted, .streamOpened, .eventWritten, .pingWritten,
-            .streamEnded, .finished, .resultsServed, .cleaned, .canceled, .expired, .vanished:
+            .streamEnded, .finished, .resultsServed, .cleaned, .canceled, .expired, .vanished, .found:
             false
         }
     }

@@ -38,14 +38,15 @@ package struct MetricsCollector: Sendable {
     // MARK: Events
 
     package mutating func record(_ observation: Observation) {
-        // Everything that is measured is measured where the user would notice it: at the phone.
-        guard observation.side != .backend else { return }
+        // Everything that is measured is measured where the user would notice it: at the phone. Only the server sees what
+        // requests have that the contract does not define.
+        if observation.side == .backend {
+            if case .backend(.found(let finding)) = observation.what { self.record(finding, observation) }
+            return
+        }
         let group = self.fleet.metricGroup(of: observation.device)
         switch observation.what {
-        case .phone(.found(let finding)):
-            self.measured.table.add(Int64(finding.count), to: .contractFindings, in: group)
-            self.measured[group].findings.add(
-                finding, device: observation.device, scan: observation.scan, at: observation.at)
+        case .phone(.found(let finding)): self.record(finding, observation)
         case .phone(let payload):
             self.heardAt = max(self.heardAt, observation.at)
             self.measure(payload, group)
@@ -59,6 +60,13 @@ package struct MetricsCollector: Sendable {
         case .network(let payload):
             self.measure(payload, group)
         }
+    }
+
+    private mutating func record(_ finding: ContractFinding, _ observation: Observation) {
+        let group = self.fleet.metricGroup(of: observation.device)
+        self.measured.table.add(Int64(finding.count), to: .contractFindings, in: group)
+        self.measured[group].findings.add(
+            finding, device: observation.device, scan: observation.scan, at: observation.at)
     }
 
     /// The end of the run: operations that are still under way are closed, and counted as unfinished.

@@ -140,9 +140,17 @@ extension Backend {
         case .refused(let refusal): self.refuse(context, refusal, into: &effects)
         case .gone: self.refuse(context, .gone, into: &effects)
         case .job(let facts):
-            let first = self.dialect.firstStatus
-            let found = self.jobs.update(facts.key) { ($0.status(first: first), $0.step) }
-            guard let (status, step) = found else { return }
+            let (first, now) = (self.dialect.firstStatus, self.now)
+            let found = self.jobs.update(facts.key) {
+                ($0.status(first: first), $0.step, $0.waitBeforePoll(at: now))
+            }
+            guard let (status, step, wait) = found else { return }
+            guard wait == .zero else {
+                var refusal = Refusal(.rateLimitExceeded, "The status was requested too soon again.")
+                refusal.retryAfter = wait
+                self.refuse(context, refusal, into: &effects)
+                return
+            }
             let position = max(0, step - 1)
             let counts = facts.script.counts(at: position)
             let body = StatusBody(

@@ -23,6 +23,16 @@ extension Backend {
                     .answered(context.operation, attempt: context.caller.attempt, status: status))))
     }
 
+    /// Reports what a request has and the contract does not define.
+    func observe(
+        _ notes: ContractNotes, of context: RequestContext, into effects: inout [OriginEffect]
+    ) {
+        guard !notes.isEmpty else { return }
+        for finding in notes.findings(context.operation, ContractFinding.requestPart) {
+            effects.append(.observe(self.payload(context.caller, .found(finding))))
+        }
+    }
+
     func reply(
         _ context: RequestContext, _ status: Int, json body: some JSONWritable, _ headers: [HeaderField],
         into effects: inout [OriginEffect]

@@ -76,6 +76,7 @@ extension Backend {
     ) {
         guard let upload = self.uploads[exchange] else { return }  // Aborted meanwhile.
         self.uploads[exchange] = nil
+        self.observe(ContractNotes(parts: parts), of: upload.context, into: &effects)
         let photos = parts.filter { $0.name == self.dialect.upload.part }
         if let refusal = self.refusal(of: photos) {
             self.refuse(upload.context, refusal, into: &effects)

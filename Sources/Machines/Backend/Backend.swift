@@ -98,6 +98,7 @@ package struct Backend: Sendable {
                     caller, .requested(operation, attempt: caller.attempt, connection: connection))))
         let context = RequestContext(
             exchange: exchange, operation: operation, caller: caller, path: endpoint.path, faults: faults)
+        self.observe(request.deviations(for: operation), of: context, into: &effects)
         let device: DeviceKey?
         switch self.device(request.deviceID, operation) {
         case .success(let key): device = key

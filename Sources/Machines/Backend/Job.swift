@@ -67,6 +67,8 @@ struct Job: Sendable {
     var streams: [ExchangeID] = []
     /// The job's one live deadline.
     var due: Instant
+    /// The last request for its status that was answered with it.
+    var polledAt: Instant?
 
     /// The status in the response of the status endpoint. `first`: before the first photo.
     func status(first: JobStatus) -> JobStatus {
@@ -82,6 +84,14 @@ struct Job: Sendable {
         case .running, .ending: !self.streams.isEmpty
         case .finished, .settled: false
         }
+    }
+
+    /// Returns the time until the status may be requested again; zero if it may be now, which counts as such a request.
+    mutating func waitBeforePoll(at now: Instant) -> Interval {
+        let free = self.polledAt.map { $0 + ContractLimit.statusPollMin } ?? now
+        guard free <= now else { return free - now }
+        self.polledAt = now
+        return .zero
     }
 
     /// The moment at which the next step is due.

@@ -64,7 +64,8 @@ struct ClientDirectory: Sendable {
         case .cleaned(let job, effective: true), .canceled(let job): self.forgetLater(job)
         case .connected, .requested, .answered, .streamOpened, .eventWritten, .pingWritten,
             .streamEnded,
-            .finished, .problem, .failed, .tokenRevoked, .resultsServed, .cleaned(_, effective: false):
+            .finished, .problem, .failed, .tokenRevoked, .resultsServed, .found,
+            .cleaned(_, effective: false):
             break
         }
     }

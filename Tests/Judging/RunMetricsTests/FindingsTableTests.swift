@@ -75,6 +75,22 @@ import Testing
         #expect(table.count == .max)
     }
 
+    @Test func `what the server finds in requests is counted beside what phones find`() {
+        var tally = MetricsCollector(
+            fleet: FleetMap(groups: ["g"], groupOfDevice: [0]), faultIDs: [], hasBackendView: true)
+        var request = self.finding("query token", seen: "an unknown parameter", decisive: false, count: 2)
+        request.part = ContractFinding.requestPart
+        for payload: ObservationPayload in [.backend(.found(request)), .phone(.found(self.finding()))] {
+            tally.record(
+                Observation(at: self.at(1), device: DeviceNumber(0), scan: ScanNumber(4), what: payload))
+        }
+        #expect(tally.measured.whole.findings.rows.map(\.finding.side) == [.client, .target])
+        guard case .measured(3) = tally.measured.table.count(.contractFindings, of: .group("g")) else {
+            Issue.record("a finding about a request was not counted")
+            return
+        }
+    }
+
     @Test func `the tally counts them and keeps them`() {
         var tally = MetricsCollector(
             fleet: FleetMap(groups: ["g"], groupOfDevice: [0]), faultIDs: [], hasBackendView: false)

@@ -197,8 +197,8 @@ import Testing
             let (open, _) = bench.stream(job)
             let asked = bench.ask(
                 "GET", "/v3/jobs/scans/\(job.id)/\(asksForResults ? "results" : "stream")",
-                authorization: "Bearer \(job.token)", caller: Bench.caller(attempt: 2),
-                faults: [.armed(.jobGone(status: status))]
+                authorization: "Bearer \(job.token)", accept: "text/event-stream",
+                caller: Bench.caller(attempt: 2), faults: [.armed(.jobGone(status: status))]
             ).effects
             let operation: Talaria.Operation = asksForResults ? .results : .stream
             #expect(asked.verdict == verdict)

@@ -50,7 +50,7 @@ import Testing
         let job = bench.job()
         #expect(bench.upload(device: Bench.deviceID.lowercased()).status == 429)
         #expect(bench.upload(device: Bench.otherDeviceID).status == 202)
-        for _ in 0..<20 { #expect(bench.status(job).status == 200) }
+        for _ in 0..<20 { #expect(bench.results(job).verdict == "404 NOT_FOUND") }
     }
 
     @Test func `ten uploads in twenty minutes are the default`() {

@@ -78,6 +78,11 @@ import Testing
         #expect(
             effects.backendSightings == [
                 .requested(.results, attempt: 9, connection: 1),
+                .found(
+                    ContractFinding(
+                        operation: .results, part: "request", path: "header Authorization",
+                        expected: "a bearer token", seen: "missing", excerpt: nil, isDecisive: true, count: 1)
+                ),
                 .answered(.results, attempt: 9, status: 401),
                 .problem(
                     .results, attempt: 9, status: 401, job: "11111111-2222-4333-8444-555555555555",

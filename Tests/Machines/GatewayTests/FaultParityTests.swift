@@ -192,7 +192,7 @@ extension TwoWays {
         for observation in self.observed {
             guard case .backend(let payload) = observation.what else { continue }
             switch payload {
-            case .eventWritten, .pingWritten, .resultsServed: continue
+            case .eventWritten, .pingWritten, .resultsServed, .found: continue
             case .accepted: lines.append((observation.at, "accepted"))
             case .finished(_, let kind, _):
                 if !hasFinished { lines.append((observation.at, "finished \(kind)")) }
