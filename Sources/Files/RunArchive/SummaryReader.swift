@@ -47,7 +47,7 @@ struct SummaryReader {
         for index in result.groups.indices where killed.groups.indices.contains(index) {
             let told = summary["groups"]?[Printable.bounded(result.groups[index].name)]
             result.groups[index].verdicts = killed.expectations.applied(
-                to: told.map(Self.verdicts) ?? [])
+                to: Self.verdicts(told, within: result.verdicts))
             result.groups[index].tables = Self.tables(told, killed.groups[index].tables.disconnections)
             result.groups[index].errors = killed.groups[index].errors
         }
@@ -134,6 +134,19 @@ struct SummaryReader {
         tables.disconnections = disconnections
         tables.findings = FindingsTable(reading: value?["findings"])
         return tables
+    }
+
+    /// The verdicts on a group, of which the file has those with violations; `whole`: those on the fleet.
+    private static func verdicts(_ group: JSONNode?, within whole: [Verdict]) -> [Verdict] {
+        let violated = group.map(Self.verdicts) ?? []
+        let isKnown = group?["invariants"] != nil
+        return whole.map { verdict in
+            violated.first { $0.invariant == verdict.invariant }
+                ?? Verdict(
+                    invariant: verdict.invariant,
+                    standing: isKnown && verdict.standing != .notAvailable ? .held : .notAvailable,
+                    violations: 0, expected: 0, examples: [])
+        }
     }
 
     private static func verdicts(_ summary: JSONNode) -> [Verdict] {

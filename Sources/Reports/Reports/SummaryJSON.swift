@@ -173,7 +173,7 @@ package enum SummaryJSON {
             "jobs": Self.jobs(group.totals.jobs, of: result),
             "disconnections": .array(group.tables.disconnections.losses.map(Self.disconnection)),
             "findings": group.tables.findings.json,
-            "invariants": .array(group.verdicts.map(Self.invariant)),
+            "invariants": .array(group.verdicts.filter { $0.violations > 0 }.map(Self.invariant)),
             "metrics": Self.metrics(result.metrics, of: .group(group.name)),
             "counters": Self.counters(result.metrics, of: .group(group.name)),
         ])
