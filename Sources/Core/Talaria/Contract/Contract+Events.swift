@@ -54,11 +54,11 @@ extension Contract {
         ])
 
     /// The codes of the `error` event: those of S0, those of the file of the client, and those of this backend for a
-    /// canceled job and for a photo that cannot be used.
+    /// canceled job, for a photo that cannot be used, and for one that cannot be read just now.
     static let eventCodes = [
         "ANALYSIS_SERVICE_UNAVAILABLE", "NO_TEXT_DETECTED", "MULTIPLE_BOOKS_DETECTED", "IMAGE_TOO_BLURRY",
         "UNSUPPORTED_FORMAT", "PROCESSING_TIMEOUT", "NETWORK_ERROR", "ENRICHMENT_FAILED", "CANCELED",
-        "INVALID_FILE",
+        "INVALID_FILE", "PROVIDER_TIMEOUT",
     ]
 
     package static let error = ContractObject(
