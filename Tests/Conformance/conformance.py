@@ -11,6 +11,7 @@ import pathlib
 import signal
 import subprocess
 import sys
+import tempfile
 import urllib.request
 
 FOLDER = pathlib.Path(__file__).resolve().parent
@@ -27,6 +28,12 @@ def main():
     arguments = parser.parse_args()
 
     subprocess.run([sys.executable, "-m", "openapi_spec_validator", str(FILE)], check=True)
+    # Schemathesis remembers failures where it runs.
+    with tempfile.TemporaryDirectory() as scratch:
+        check(arguments, scratch)
+
+
+def check(arguments, scratch):
     server = subprocess.Popen([arguments.binary, *SERVE], stdout=subprocess.PIPE, text=True)
     try:
         base = server.stdout.readline().removeprefix("listening ").strip()
@@ -34,10 +41,11 @@ def main():
             if answer.read() != FILE.read_bytes():
                 sys.exit(f"conformance: /openapi.yaml is not {FILE}: run `make docs`")
         run = subprocess.run(
-            [sys.executable, "-m", "schemathesis.cli", "run", base + "/openapi.yaml", "--url", base,
-             "--max-time", str(arguments.seconds), "--request-timeout", "20",
-             "--seed", str(arguments.seed), "--continue-on-failure", "--warnings", "off"],
-            cwd=FOLDER, env={**os.environ, "SCHEMATHESIS_HOOKS": "hooks", "PYTHONDONTWRITEBYTECODE": "1"},
+            [sys.executable, "-m", "schemathesis.cli", "--config-file", str(FOLDER / "schemathesis.toml"),
+             "run", base + "/openapi.yaml", "--url", base, "--max-time", str(arguments.seconds),
+             "--request-timeout", "20", "--seed", str(arguments.seed), "--continue-on-failure", "--warnings", "off"],
+            cwd=scratch, env={**os.environ, "SCHEMATHESIS_HOOKS": "hooks", "PYTHONPATH": str(FOLDER),
+                              "PYTHONDONTWRITEBYTECODE": "1"},
             timeout=arguments.seconds + 60)
         if server.poll() is not None:
             sys.exit(f"conformance: the server ended with {server.returncode}")
