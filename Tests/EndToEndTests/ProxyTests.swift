@@ -191,7 +191,7 @@ extension SideBySide {
                     #expect(all == [])
                     continue
                 }
-                // What deviates from the contract stands below its request, indented.
+                // What deviates from the contract stands above its request, indented.
                 let lines = all.filter { !$0.hasPrefix(" ") }
                 #expect(all.last { $0.hasPrefix(" ") }?.contains("stream request: ") == true, "\(all)")
                 #expect(all.contains { $0.contains("query token: ") }, "\(all)")
