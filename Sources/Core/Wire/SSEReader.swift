@@ -30,6 +30,16 @@ package struct SSEReader: Sendable {
             lineBytesMax: 32 << 20, eventBytesMax: 32 << 20, retryMax: .hours(24 * 3_650))
     }
 
+    /// How a reader takes the lines of a stream.
+    package enum Rules: String, CaseIterable, Hashable, Sendable {
+        case standard
+        /// The last of several `data` lines counts, an event without a name is dropped, and values are trimmed
+        /// (Docs/contract.md section 4.11, Q4).
+        case lastDataLine = "last-data-line"
+        /// Empty lines are not seen, so that nothing is dispatched (Q1).
+        case withoutEmptyLines = "without-empty-lines"
+    }
+
     /// Buffers above this are given back after use: one big event must not stay with every idle phone.
     private static let keptBytesMax = 16_384
 
@@ -46,6 +56,7 @@ package struct SSEReader: Sendable {
     }
 
     private let limits: Limits
+    private let rules: Rules
     private var lineState = LineState.collecting
     private var eventState = EventState.open
     /// The number of bytes of the byte order mark that were seen; 3 once it is decided.
@@ -67,9 +78,17 @@ package struct SSEReader: Sendable {
         self.init(limits: limits, lastEventID: "")
     }
 
+    /// A reader of a client with rules of its own.
+    package init(limits: Limits, rules: Rules) {
+        self.limits = limits
+        self.rules = rules
+        self.lastEventID = ""
+    }
+
     /// A reader that resumes: `lastEventID` holds until the stream brings another.
     package init(limits: Limits, lastEventID: String) {
         self.limits = limits
+        self.rules = .standard
         self.lastEventID = lastEventID
     }
 
@@ -196,7 +215,7 @@ package struct SSEReader: Sendable {
 
     private mutating func interpret(_ line: ArraySlice<UInt8>, into items: inout [SSEItem]) {
         guard !line.isEmpty else {
-            self.dispatch(into: &items)
+            if self.rules != .withoutEmptyLines { self.dispatch(into: &items) }
             return
         }
         var name: UInt64 = 1
@@ -208,7 +227,7 @@ package struct SSEReader: Sendable {
         }
         var start = min(colon + 1, line.endIndex)
         if start < line.endIndex, line[start] == ASCII.space { start += 1 }
-        let value = line[start...]
+        let value = self.rules == .lastDataLine ? ASCII.trimmed(line[start...]) : line[start...]
         switch name {
         case 1: items.append(.comment(SSEComment(bytes: value)))
         case FieldName.data: self.append(value, into: &items)
@@ -222,12 +241,17 @@ package struct SSEReader: Sendable {
 
     private mutating func append(_ value: ArraySlice<UInt8>, into items: inout [SSEItem]) {
         guard self.eventState == .open else { return }
-        let separator = self.hasData ? 1 : 0
+        switch self.rules {
+        case .standard: break
+        case .lastDataLine: self.data.removeAll(keepingCapacity: true)
+        case .withoutEmptyLines: return  // It will never be dispatched.
+        }
+        let separator = self.hasData && self.rules == .standard ? 1 : 0
         guard self.data.count + separator + value.count <= self.limits.eventBytesMax else {
             self.spoil(.event, into: &items)
             return
         }
-        if self.hasData { self.data.append(ASCII.lineFeed) }
+        if separator > 0 { self.data.append(ASCII.lineFeed) }
         self.hasData = true
         self.data.append(contentsOf: value)
     }
@@ -245,6 +269,7 @@ package struct SSEReader: Sendable {
     }
 
     private mutating func dispatch(into items: inout [SSEItem]) {
+        guard self.rules != .lastDataLine || !self.type.isEmpty else { return self.resetEvent() }
         if let id = self.pendingID { self.lastEventID = id }
         if self.hasData {
             var bytes: [UInt8] = []

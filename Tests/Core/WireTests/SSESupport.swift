@@ -9,6 +9,14 @@ func items(_ pieces: [[UInt8]], limits: SSEReader.Limits = .standard) -> [SSEIte
     return items
 }
 
+/// What a fresh reader of a client makes of a text.
+func items(_ text: String, rules: SSEReader.Rules) -> [SSEItem] {
+    var reader = SSEReader(limits: .standard, rules: rules)
+    var items: [SSEItem] = []
+    reader.receive(Array(text.utf8), into: &items)
+    return items
+}
+
 /// What a fresh reader makes of a text in one piece.
 func items(_ text: String) -> [SSEItem] { items([Array(text.utf8)]) }
 
