@@ -50,7 +50,7 @@ extension RunResult {
     }
 
     /// The most severe loss or duplicate.
-    private var lossSentence: String? {
+    var lossSentence: String? {
         [UserImpact.booksMissing, .scansLost, .booksDuplicated].lazy.compactMap(self.sentence).first
     }
 

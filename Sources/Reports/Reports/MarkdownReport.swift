@@ -155,6 +155,9 @@ package enum MarkdownReport {
                     ].map { Figures.count($0) }
                     + [scans.lost > 0 ? "**\(Figures.count(scans.lost))**" : "0"]
             })
+        for headline in result.groupHeadlines {
+            text += "\n**\(MarkdownText.escaped(headline.group))**: \(MarkdownText.escaped(headline.text)).\n"
+        }
         let waiting = RunResult.waiting(result.totals.scans)
         if !waiting.isEmpty {
             let causes = waiting.map { "\(Figures.count($0.count)) \($0.words)" }

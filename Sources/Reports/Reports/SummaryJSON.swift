@@ -168,6 +168,7 @@ package enum SummaryJSON {
     private static func group(_ group: GroupResult, of result: RunResult) -> JSONValue {
         .object([
             "devices": .integer(group.devices),
+            "headline": result.headline(of: group).map { .string($0.text) } ?? .null,
             "scans": Self.scans(group.totals.scans),
             "books": Self.books(group.totals.books, of: result),
             "jobs": Self.jobs(group.totals.jobs, of: result),

@@ -108,6 +108,9 @@ extension SummaryWriter {
                 ] + [scans.waiting, scans.refused, group.devices].map { Piece(Figures.count($0)) })
         }
         self.page.table(table)
+        for headline in self.result.groupHeadlines {
+            self.marked(headline.isLoss ? .bad : .warn, [Piece("\(headline.group): \(headline.text)")])
+        }
     }
 
     // MARK: Streams and times

@@ -323,5 +323,8 @@ package struct HTMLPage {
         return HTMLText.table(
             ["group", "phones", "captured", "completed", "refused", "waiting", "lost"], rows,
             numbers: [1, 2, 3, 4, 5, 6], id: "groups")
+            + self.result.groupHeadlines.prefix(100).map {
+                "<p class=\"group-headline\"><strong>\(HTMLText.escaped($0.group))</strong>: \(HTMLText.escaped($0.text))</p>"
+            }.joined()
     }
 }
