@@ -34,6 +34,13 @@ enum ProfilesCommand {
         return TextTable.lines(profiles, indent: 0, columns: columns)
             + ["", "Toggles, each `on` or `off` in a group of a scenario:"]
             + TextTable.lines(toggles, indent: 2, columns: columns)
+            + ["", "Deviations without a toggle:"]
+            + Self.table(HiddenToggle.allCases, columns: columns)
+    }
+
+    private static func table(_ hidden: [HiddenToggle], columns: Int?) -> [String] {
+        TextTable.lines(
+            hidden.map { [$0.key, $0.reason, "Docs/contract.md \($0.source)"] }, indent: 2, columns: columns)
     }
 
     private static func values(_ profile: NamedProfile, columns: Int?) -> [String] {
@@ -64,7 +71,14 @@ enum ProfilesCommand {
         }
         if !unexplained.isEmpty {
             lines += ["", "Values that no toggle changes:"]
-            lines += Self.table(unexplained, ours, theirs, columns: columns)
+            lines += TextTable.lines(
+                unexplained.map { [$0.name, $0.text(ours), $0.text(theirs), $0.meaning, $0.source] },
+                indent: 2,
+                columns: columns)
+        }
+        let hidden = HiddenToggle.allCases.filter { left.hidden.contains($0) != right.hidden.contains($0) }
+        if !hidden.isEmpty {
+            lines += ["", "Deviations without a toggle:"] + Self.table(hidden, columns: columns)
         }
         guard !lines.isEmpty else { return ["\(left.name) and \(right.name) are identical"] }
         return ["Values of \(left.name), and of \(right.name):"] + lines

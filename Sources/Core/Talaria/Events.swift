@@ -192,6 +192,20 @@ package enum EventMember: String, Sendable {
     package func text(in bytes: [UInt8]) -> String? { JSONNode(bytes)?[self.rawValue]?.text }
 }
 
+/// An event whose data carries its name, `{type, data}` (Docs/contract.md section 6.1).
+package struct EventEnvelope: Hashable, Sendable {
+    package let type: String
+    /// The bytes of the inner data; empty if there are none.
+    package let data: [UInt8]
+
+    /// Nil for bytes that are no object with a `type`.
+    package init?(_ bytes: [UInt8]) {
+        guard let object = JSONObjectText(bytes), let type = object.text("type") else { return nil }
+        self.type = type
+        self.data = object.value("data").map { Array($0) } ?? []
+    }
+}
+
 /// An event as the contract's client reads it.
 package enum JobEvent: Hashable, Sendable {
     /// A progress event. Its data is only for display and only checked for readability.
@@ -202,6 +216,9 @@ package enum JobEvent: Hashable, Sendable {
     case enrichmentDegraded(DegradedData)
     case segmented(SegmentedReading)
     case bookProgress(BookProgressData)
+    /// A book of the job, which only some clients read (`JobEvent.init(resultBytes:into:)`). It is nested under `book`, or its
+    /// members are those of the data.
+    case result(Book, isNested: Bool)
     /// A name that the contract does not have.
     case unknown(name: String)
     /// A known name whose data is not what the contract says.

@@ -154,6 +154,19 @@ extension UploadAccepted {
     }
 }
 
+extension UploadAccepted {
+    /// Reads the members of the flat form, which has no token (Docs/contract.md section 6.1); nil if they are missing.
+    package static func readFlat(_ bytes: [UInt8], into notes: inout ContractNotes) -> UploadAccepted? {
+        guard let body = LeanObject(bytes, into: &notes) else { return nil }
+        let jobId = body.text("jobId", .required, into: &notes)
+        let streamUrl = body.text("streamUrl", .required, into: &notes)
+        guard let jobId, let streamUrl else { return nil }
+        return UploadAccepted(
+            job: Job(jobId: jobId, authToken: nil, sseUrl: streamUrl, statusUrl: nil), links: nil,
+            metadata: nil)
+    }
+}
+
 /// Where a client looks for the books in the body of the results (Docs/contract.md section 5, GAP-2).
 package enum ResultsEnvelope: String, CaseIterable, Hashable, Sendable {
     /// `data.results`.
@@ -218,6 +231,17 @@ extension Book {
         self.init(
             title: title, author: author, isbn: isbn, confidence: confidence, enrichmentStatus: status,
             coverUrl: cover)
+    }
+}
+
+extension JobEvent {
+    /// Reads the data of a `result` event, in either form (Docs/contract.md section 2.1).
+    package init(resultBytes bytes: [UInt8], into notes: inout ContractNotes) {
+        self = .malformed(.result)
+        guard let data = LeanObject(bytes, into: &notes) else { return }
+        let nested = data.object("book", .optional, into: &notes)
+        guard let book = Book(nested ?? data, into: &notes) else { return }
+        self = .result(book, isNested: nested != nil)
     }
 }
 

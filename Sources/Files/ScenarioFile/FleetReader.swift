@@ -11,7 +11,7 @@ struct FleetReader {
         "preprocess", "resume",
         "cleanup", "inline-books", "streams-max", "idle-timeout", "request-timeout",
     ]
-    static let planned = ["after", "itinerary"] + ProfileTable.plannedToggles
+    static let planned = ["after", "itinerary"]
     private static let streamsMax = 100
 
     let findings: Findings
@@ -80,6 +80,11 @@ struct FleetReader {
         guard case .map(let entries) = group.content else { return [] }
         return entries.compactMap { entry -> String? in
             if ProfileToggle(key: entry.key) != nil { return entry.key }
+            if let hidden = HiddenToggle(rawValue: entry.key) {
+                self.findings.add(
+                    entry.keyLocation, "`\(hidden.key)` is not a toggle", help: hidden.reason)
+                return entry.key
+            }
             guard ProfileToggle.families.contains(where: { entry.key.hasPrefix($0) }),
                 !Self.planned.contains(entry.key)
             else { return nil }

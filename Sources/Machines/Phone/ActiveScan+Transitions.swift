@@ -1,6 +1,7 @@
 import Observations
 import SimBase
 import Talaria
+import Wire
 
 // The stages of a scan: what follows on what, and what they say.
 
@@ -24,10 +25,11 @@ extension ActiveScan.Stage {
     }
 
     /// The 200 head of an event stream came.
-    func opened(resumed: Bool, at now: Instant) -> Self {
+    func opened(resumed: Bool, rules: SSEReader.Rules, at now: Instant) -> Self {
         guard case .opening(var stream, _) = self else { self.isIllegal("opened") }
         stream.remembered.reconnected()
-        return .streaming(stream, StreamConnection(openedAt: now, resumed: resumed))
+        stream.books = []
+        return .streaming(stream, StreamConnection(openedAt: now, resumed: resumed, rules: rules))
     }
 
     /// The stream is over without a terminal event, or could not be opened. `asked`: how long the server asks to wait.
@@ -41,6 +43,7 @@ extension ActiveScan.Stage {
         case .streaming(let kept, _): stream = kept
         case .uploading, .disconnected, .fetching, .unfetched, .filing, .cleaning: self.isIllegal("lost")
         }
+        stream.losses += 1
         let wait = stream.backoff.failed(policy, draw: draw)
         return .disconnected(
             stream, episode, ActiveScan.Pause(until: now + wait, floor: now + (asked ?? .zero)))
@@ -83,15 +86,20 @@ extension ActiveScan.Stage {
     /// The outcome is known and written.
     func decided(_ filing: ActiveScan.Filing) -> Self {
         switch self {
-        case .uploading, .opening, .streaming, .disconnected, .fetching, .unfetched: return .filing(filing)
-        case .recording, .filing, .cleaning: self.isIllegal("decided")
+        case .uploading, .recording, .opening, .streaming, .disconnected, .fetching, .unfetched:
+            return .filing(filing)
+        case .filing, .cleaning: self.isIllegal("decided")
         }
     }
 
     /// The outcome is durable.
-    func filed() -> Self {
+    func filed(holdingThroughCleanup: Bool) -> Self {
         guard case .filing(let filing) = self else { self.isIllegal("filed") }
-        return .cleaning(holdsSlot: filing.holdsSlot)
+        guard filing.holdsSlot else { return .cleaning(.given) }
+        switch filing.outcome {
+        case .completed, .refused: return .cleaning(holdingThroughCleanup ? .untilSettled : .untilStreamEnds)
+        case .removed: return .cleaning(.untilStreamEnds)
+        }
     }
 
     /// The slot was released: the stream has ended, or the app went to the background.
@@ -100,7 +108,7 @@ extension ActiveScan.Stage {
         case .filing(var filing):
             filing.holdsSlot = false
             return .filing(filing)
-        case .cleaning: return .cleaning(holdsSlot: false)
+        case .cleaning: return .cleaning(.given)
         case .uploading, .recording, .opening, .streaming, .disconnected, .fetching, .unfetched:
             self.isIllegal("without its slot")
         }
@@ -139,6 +147,14 @@ extension ActiveScan.Stage {
         if case .streaming = self { true } else { false }
     }
 
+    /// Whether its outcome is known.
+    var isDecided: Bool {
+        switch self {
+        case .filing, .cleaning: true
+        case .uploading, .recording, .opening, .streaming, .disconnected, .fetching, .unfetched: false
+        }
+    }
+
     var isCleaning: Bool {
         if case .cleaning = self { true } else { false }
     }
@@ -149,8 +165,18 @@ extension ActiveScan.Stage {
         switch self {
         case .uploading, .recording, .opening, .streaming, .disconnected, .fetching, .unfetched: true
         case .filing(let filing): filing.holdsSlot
-        case .cleaning(let holdsSlot): holdsSlot
+        case .cleaning(let slot): slot != .given
         }
+    }
+
+    /// The slot of a scan of which only the DELETE is left; nil for the others.
+    var slot: ActiveScan.Slot? {
+        if case .cleaning(let slot) = self { slot } else { nil }
+    }
+
+    /// The moment until which its client reads no event of the open stream; nil while it does.
+    var blockedUntil: Instant? {
+        if case .streaming(_, let connection) = self { connection.blockedUntil } else { nil }
     }
 
     /// The loss that no 200 head has ended yet.
@@ -170,9 +196,13 @@ extension ActiveScan.Stage {
         }
     }
 
-    /// The moment of the last bytes of the open stream.
+    /// The moment of the last bytes of the open stream; nil if nothing more can come.
     var lastByteAt: Instant? {
-        if case .streaming(_, let connection) = self { connection.lastByteAt } else { nil }
+        if case .streaming(_, let connection) = self, !connection.isOver {
+            connection.lastByteAt
+        } else {
+            nil
+        }
     }
 
     /// The number of events of the stream that are remembered.

@@ -30,7 +30,16 @@ struct ActiveScan: Sendable {
         /// The outcome is decided and its writes not durable yet. Leaves to `cleaning`.
         case filing(Filing)
         /// Completed or refused; settled as soon as no DELETE is left to do.
-        case cleaning(holdsSlot: Bool)
+        case cleaning(Slot)
+    }
+
+    /// The slot of a scan whose outcome is durable.
+    enum Slot: Hashable, Sendable {
+        /// It has none any more.
+        case given
+        case untilStreamEnds
+        /// The profile holds it through the DELETE.
+        case untilSettled
     }
 
     /// The state that a phone keeps over all connections to the stream of one job.
@@ -39,6 +48,10 @@ struct ActiveScan: Sendable {
         var backoff = Backoff()
         /// Refusals with a status that the contract does not name.
         var refusals = 0
+        /// Failed requests and streams.
+        var losses = 0
+        /// The books that came in events of their own on the open stream.
+        var books: [Book] = []
     }
 
     /// The results of a completed job, as long as they have not come.
@@ -65,8 +78,8 @@ struct ActiveScan: Sendable {
         /// The scan is completed, with the books whose writes may not be durable yet.
         case completed([UnobservedBook])
         case refused(code: String, RefusalCause)
-        /// The scan was given up, and nothing of it is kept.
-        case removed
+        /// The scan was given up, and nothing of it is kept. Its job is deleted once that was shown.
+        case removed(overlay: Interval)
     }
 
     struct UnobservedBook: Sendable {

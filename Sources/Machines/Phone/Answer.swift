@@ -11,6 +11,7 @@ struct Answer: Sendable {
     var isTooLarge: Bool
     /// Whether `Retry-After` counts where a problem document names no wait.
     let usesHeader: Bool
+    let prefersHeader: Bool
     /// The phone's wall clock in nanoseconds since 1970: a `Retry-After` may be a date.
     var wallNanoseconds: Int64
     /// The problem in the body of a 4xx or 5xx response; all fields are absent if it has none, or if the client reads none.
@@ -21,9 +22,10 @@ struct Answer: Sendable {
     /// `isCut`: the rest of the body was lost on its way, which is nobody's deviation.
     init(
         head: ReplyHead, body: [UInt8], isTooLarge: Bool, isCut: Bool, problems: ProblemReadingPolicy,
-        usesHeader: Bool, wallNanoseconds: Int64
+        waits: WaitPolicy, wallNanoseconds: Int64
     ) {
-        self.usesHeader = usesHeader
+        self.usesHeader = waits.usesHeader
+        self.prefersHeader = waits.prefersHeader
         self.head = head
         self.body = body
         self.isTooLarge = isTooLarge
@@ -114,8 +116,13 @@ struct Answer: Sendable {
     /// means at once. A wait that is negative, unreadable or past is ignored, and the next source is used.
     var serverWait: Interval? {
         let asked = self.problem.retryAfterMs.map { min($0, AppLimits.serverWaitMax.wholeMilliseconds) }
+        if self.prefersHeader, let wait = self.headerWait { return wait }
         if let asked, asked >= 0 { return .milliseconds(asked) }
         guard self.usesHeader || self.problem.code == nil else { return nil }
+        return self.headerWait
+    }
+
+    private var headerWait: Interval? {
         switch self.head.retryAfter.flatMap(RetryAfter.init) {
         case .none:
             return nil

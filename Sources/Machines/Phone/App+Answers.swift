@@ -35,7 +35,7 @@ extension App {
             }
             self.exchanges[index].deadline = nil
             self.streamOpened(exchange, at: now, into: &effects)
-        case .upload, .stream, .results, .cleanup, .drain:
+        case .upload, .stream, .results, .cleanup, .drain, .left:
             break
         }
     }
@@ -50,6 +50,9 @@ extension App {
         }
         switch self.exchanges[index].purpose {
         case .drain:
+            return false
+        case .left:
+            self.exchanges[index].deadline = now + self.profile.stream.idleTimeout
             return false
         case .stream where head.status == 200:
             return self.streamBytes(bytes, exchange: index, at: now, into: &effects)
@@ -67,11 +70,11 @@ extension App {
     }
 
     mutating func replyEnded(_ id: RequestID, at now: Instant, into effects: inout [PhoneEffect]) {
-        guard let index = self.exchangeIndex(id) else { return }
+        guard let index = self.exchangeIndex(id), !self.hold(.whole, exchange: index) else { return }
         var exchange = self.exchanges.remove(at: index)
         guard let head = exchange.head else { preconditionFailure("an answer without a head") }
         switch exchange.purpose {
-        case .drain:
+        case .drain, .left:
             break
         case .stream where head.status == 200:
             // An event without its blank line is discarded with the connection (WHATWG HTML section 9.2.6).
@@ -86,7 +89,9 @@ extension App {
     mutating func replyFailed(
         _ id: RequestID, _ failure: TransportFailure, at now: Instant, into effects: inout [PhoneEffect]
     ) {
-        guard let index = self.exchangeIndex(id) else { return }
+        guard let index = self.exchangeIndex(id), !self.hold(.failed(failure), exchange: index) else {
+            return
+        }
         self.requestFailed(self.exchanges.remove(at: index), failure, at: now, into: &effects)
     }
 
@@ -95,7 +100,7 @@ extension App {
         _ exchange: Exchange, _ failure: TransportFailure, at now: Instant, into effects: inout [PhoneEffect]
     ) {
         switch (exchange.purpose, exchange.head?.status) {
-        case (.drain, _):
+        case (.drain, _), (.left, _):
             return
         case (.stream, 200):
             self.streamLost(exchange.scan, Self.lossCause(failure), after: nil, at: now, into: &effects)
@@ -121,7 +126,7 @@ extension App {
         case .cleanup:
             self.cleanupFailed(
                 exchange, cause: WaitingCause.transport.rawValue, after: nil, at: now, into: &effects)
-        case .drain:
+        case .drain, .left:
             break
         }
     }
@@ -134,14 +139,14 @@ extension App {
         guard let head = exchange.head else { preconditionFailure("an answer without a head") }
         let answer = Answer(
             head: head, body: body, isTooLarge: isTooLarge, isCut: isCut,
-            problems: self.profile.upload.problems, usesHeader: self.profile.waits.usesHeader,
+            problems: self.profile.upload.problems, waits: self.profile.waits,
             wallNanoseconds: self.wallNanoseconds(at: now))
         switch exchange.purpose {
         case .upload: self.uploadAnswered(exchange, answer, at: now, into: &effects)
         case .stream: self.streamAnswered(exchange, answer, at: now, into: &effects)
         case .results: self.resultsAnswered(exchange, answer, at: now, into: &effects)
         case .cleanup: self.cleanupAnswered(exchange, answer, at: now, into: &effects)
-        case .drain: break
+        case .drain, .left: break
         }
     }
 

@@ -7,23 +7,23 @@ import Talaria
 extension App {
     /// A restored scan of which only the DELETE is left. Its outcome was observed by the process before.
     mutating func startFinishing(_ scan: Scan, at now: Instant, into effects: inout [PhoneEffect]) {
-        self.active.append(ActiveScan(scan: scan, stage: .cleaning(holdsSlot: false)))
-        self.clean(self.active.count - 1, attempt: nil, at: now, into: &effects)
+        self.active.append(ActiveScan(scan: scan, stage: .cleaning(.given)))
+        self.clean(self.active.count - 1, attempt: nil, due: now, at: now, into: &effects)
     }
 
     /// Cleans up after a scan whose outcome is durable: deletes its job, if it has one, then settles it.
-    /// `attempt`: the number of the DELETE, if it is already reserved.
+    /// `attempt`: the number of the DELETE, if it is already reserved. `due`: not before this moment.
     mutating func clean(
-        _ index: Int, attempt: UInt32?, at now: Instant, into effects: inout [PhoneEffect]
+        _ index: Int, attempt: UInt32?, due: Instant, at now: Instant, into effects: inout [PhoneEffect]
     ) {
         let scan = self.active[index].number
-        if self.profile.cleanup.isMade, let job = self.active[index].scan.record.job,
+        if self.deletes(after: self.active[index].scan.record), let job = self.active[index].scan.record.job,
             !self.isLeftToAnother(job, of: scan, at: now, into: &effects)
         {
             self.cleanups.append(
                 Cleanup(
                     scan: scan, job: job, purpose: .settle,
-                    state: .waiting(until: now, floor: now, attempt: attempt)))
+                    state: .waiting(until: due, floor: due, attempt: attempt)))
         }
         self.settleIfClean(scan, at: now, into: &effects)
     }
@@ -32,12 +32,18 @@ extension App {
     mutating func discard(
         _ job: DurableJob, of scan: ScanNumber, at now: Instant, into effects: inout [PhoneEffect]
     ) {
-        guard self.profile.cleanup.isMade, !self.isLeftToAnother(job, of: scan, at: now, into: &effects)
+        guard self.profile.cleanup.isMade, self.profile.cleanup.isMadeAfterFailure,
+            !self.isLeftToAnother(job, of: scan, at: now, into: &effects)
         else {
             return
         }
         self.cleanups.append(
             Cleanup(scan: scan, job: job, purpose: .discard, state: .blocked(WriteID(self.lastWriteID))))
+    }
+
+    /// Whether the job of a decided scan is deleted.
+    private func deletes(after record: DurableScan) -> Bool {
+        self.profile.cleanup.isMade && (record.completed || self.profile.cleanup.isMadeAfterFailure)
     }
 
     /// Whether another scan has a job of the same id by now, which a DELETE would hit.
@@ -207,8 +213,11 @@ extension App {
             !self.cleanups.contains(where: { $0.scan == scan })
         else { return }
         let done = self.active.remove(at: index)
+        let hold = done.scan.record.completed ? self.profile.stream.slotHold ?? .zero : .zero
+        if done.scan.isDrained { self.drainsAgainAt = max(self.drainsAgainAt, now + hold) }
         let outcome = done.scan.record.refusal.map { SettledOutcome.refused(code: $0) } ?? .completed
         self.note(.settled(scan, outcome), into: &effects)
-        if done.stage.holdsSlot { self.leaveSlot(of: scan, at: now, into: &effects) }
+        guard done.stage.holdsSlot else { return }
+        self.leaveSlot(of: scan, until: now + hold, at: now, into: &effects)
     }
 }

@@ -125,7 +125,7 @@ extension App {
         for index in self.exchanges.indices where self.exchanges[index].scan == scan {
             switch self.exchanges[index].purpose {
             case .upload, .stream, .results: return index
-            case .cleanup, .drain: break
+            case .cleanup, .drain, .left: break
             }
         }
         return nil
@@ -134,6 +134,6 @@ extension App {
     /// Gives up the request that a scan is waiting for.
     mutating func abort(activeScan scan: ScanNumber, into effects: inout [PhoneEffect]) {
         guard let index = self.exchangeIndex(activeScan: scan) else { return }
-        effects.append(.app(.abort(self.exchanges.remove(at: index).id)))
+        self.exchanges.remove(at: index).abort(into: &effects)
     }
 }

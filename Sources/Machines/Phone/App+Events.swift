@@ -17,6 +17,34 @@ extension App {
         self.active[index].stage.update { _, connection in
             connection.received(bytes, at: now, into: &items)
         }
+        defer {
+            items.clear()
+            swap(&items, &self.items)
+        }
+        guard !self.isBlocked(index) else {
+            return self.hold(items, index, exchange: exchange, at: now, into: &effects)
+        }
+        return self.read(&items, index, exchange: exchange, at: now, into: &effects).changesMore
+    }
+
+    /// What became of a stream whose items were read.
+    enum Progress: Hashable, Sendable {
+        /// More of it may come.
+        case goesOn
+        /// Something is shown, and the rest is held.
+        case blocked
+        /// The client is done with it.
+        case over
+
+        var isOver: Bool { self == .over }
+        /// Whether anything changed beyond the stream itself.
+        var changesMore: Bool { self != .goesOn }
+    }
+
+    mutating func read(
+        _ items: inout [SSEItem], _ index: Int, exchange: Int, at now: Instant,
+        into effects: inout [PhoneEffect]
+    ) -> Progress {
         let clockZero = self.clockZero
         var isOver = false
         for next in items.indices {
@@ -32,11 +60,13 @@ extension App {
             case .event(let event):
                 isOver = self.dispatched(event, index, exchange: exchange, at: now, into: &effects)
             }
-            if isOver { break }  // Nothing is applied after a terminal event.
+            if isOver { return .over }  // Nothing is applied after a terminal event.
+            if self.isBlocked(index) {
+                let rest = Array(items[(next + 1)...])
+                return self.hold(rest, index, exchange: exchange, at: now, into: &effects) ? .over : .blocked
+            }
         }
-        items.clear()
-        swap(&items, &self.items)
-        return isOver
+        return .goesOn
     }
 
     /// - Returns: Whether it was the terminal event.
@@ -45,11 +75,12 @@ extension App {
     ) -> Bool {
         let scan = self.active[index].number
         var notes = ContractNotes()
+        let contents = self.profile.events.contents(event.type, event.bytes)
         let reading = self.profile.events.understood(
-            JobEvent(name: event.type, bytes: event.bytes, into: &notes), event.bytes, into: &notes)
+            JobEvent(name: contents.name, bytes: contents.bytes, into: &notes), contents.bytes, into: &notes)
         if case .ping = reading {
             if !notes.isEmpty { self.observe(notes, of: scan, .stream, "ping", at: now, into: &effects) }
-            guard !self.profile.events.fails(at: reading, event.bytes) else {
+            guard !self.profile.events.fails(at: reading, contents.bytes) else {
                 return self.misread(reading, event, index, exchange: exchange, at: now, into: &effects)
             }
             let gap = self.active[index].stage.update { $1.pinged(at: now) }
@@ -59,10 +90,12 @@ extension App {
             if let id { self.active[index].scan.record.job?.lastEventID = id }
             return false
         }
+        let hasIDs = self.profile.events.data == .plain
         // The stamp before an event speaks of that event only, whatever becomes of it.
         let (transit, novelty, firstAfter) = self.active[index].stage.update { stream, connection in
             let transit = connection.takeTransit(at: now)
-            let novelty = stream.remembered.record(event)
+            // A client that reads the data alone sees no ids.
+            let novelty = hasIDs ? stream.remembered.record(event) : .new
             return (transit, novelty, novelty == .repeated ? nil : connection.takeFirstEvent(at: now))
         }
         guard novelty != .repeated, !self.isStale(event, index) else { return false }
@@ -76,20 +109,26 @@ extension App {
                 .firstEvent(job: self.active[index].jobID, took: took), of: scan, at: now,
                 into: &effects)
         }
-        guard !self.profile.events.fails(at: reading, event.bytes) else {
+        guard !self.profile.events.fails(at: reading, contents.bytes) else {
             return self.misread(reading, event, index, exchange: exchange, at: now, into: &effects)
         }
         switch reading {
         case .ping:
             return false
-        case .progress, .enrichmentDegraded, .segmented, .bookProgress:
+        case .progress, .enrichmentDegraded, .segmented, .bookProgress, .result:
             if case .segmented(let segmented) = reading {
                 self.preview = Preview(scan: scan, imageBytes: segmented.imageBytes)
             }
+            if case .result(let book, _) = reading, self.profile.events.result == .collected {
+                self.active[index].stage.update { stream, _ in stream.books.append(book) }
+            }
+            if case .enrichmentDegraded = reading { _ = self.showOverlay(index, at: now) }
             self.applied(event, reading, transit, index, at: now, into: &effects)
             // Else perhaps an old one: no progress, and no id to resume from.
             guard novelty == .new else { return false }
-            self.active[index].stage.update { stream, _ in stream.backoff.succeeded() }
+            if self.profile.stream.resetsBackoff {
+                self.active[index].stage.update { stream, _ in stream.backoff.succeeded() }
+            }
             self.advance(event, index, into: &effects)
             return false
         case .unknown(let name):
@@ -143,10 +182,11 @@ extension App {
             let attempt = self.active[index].scan.nextAttempt(.cleanup)
             self.active[index].scan.record.job?.authToken = nil
             self.note(.put(self.active[index].scan.record), into: &effects)
+            let due = self.showOverlay(index, at: now) ? now + self.profile.events.overlay : now
             self.cleanups.append(
                 Cleanup(
                     scan: scan, job: job, purpose: .discard,
-                    state: .waiting(until: now, floor: now, attempt: attempt)))
+                    state: .waiting(until: due, floor: due, attempt: attempt)))
             self.sendDueCleanups(at: now, into: &effects)
             return false
         }
@@ -167,7 +207,7 @@ extension App {
             notes.add(
                 "jobId", expected: "the job of the stream", seen: "another job", excerpt: id,
                 isDecisive: true)
-        case .progress, .ping, .enrichmentDegraded, .segmented, .bookProgress, .malformed: return
+        case .progress, .ping, .enrichmentDegraded, .segmented, .bookProgress, .result, .malformed: return
         }
     }
 
@@ -219,8 +259,12 @@ extension App {
 
     /// The stream is left to end by itself, so that its connection stays usable.
     private mutating func drain(_ index: Int, exchange: Int, at now: Instant) {
-        self.exchanges[exchange].purpose = .drain
-        self.exchanges[exchange].deadline = now + AppLimits.drainGrace
+        if self.exchanges[exchange].ending != nil {
+            self.exchanges.remove(at: exchange)
+        } else {
+            self.exchanges[exchange].purpose = .drain
+            self.exchanges[exchange].deadline = now + AppLimits.drainGrace
+        }
         if self.preview?.scan == self.active[index].number { self.preview = nil }
     }
 
@@ -242,7 +286,7 @@ extension App {
         case .malformed(.error):
             self.observe(bad: .undecodable, answered, at: now, into: &effects)
             self.failed(index, nil, at: now, into: &effects)
-        case .malformed, .progress, .ping, .enrichmentDegraded, .segmented, .bookProgress, .unknown:
+        case .malformed, .progress, .ping, .enrichmentDegraded, .segmented, .bookProgress, .result, .unknown:
             preconditionFailure("a stream was ended by an event that is not terminal")
         }
     }
@@ -323,6 +367,7 @@ extension JobEvent {
         case .enrichmentDegraded: .enrichmentDegraded
         case .segmented: .segmented
         case .bookProgress: .bookProgress
+        case .result: .result
         case .malformed(let kind): kind
         case .unknown: nil
         }

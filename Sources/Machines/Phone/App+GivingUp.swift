@@ -47,7 +47,7 @@ extension App {
                 }
                 self.active[index].scan.record.job = nil
             }
-            self.remove(index, into: &effects)
+            self.remove(index, overlay: self.profile.failureOverlay, at: now, into: &effects)
         }
     }
 }

@@ -11,13 +11,15 @@ extension App {
         guard !self.phase.isAway else { return }
         self.phase = .suspended(until: now + AppLimits.backgroundTime)
         self.observe(.suspended, of: .none, at: now, into: &effects)
+        self.leaveStreams(at: now)
         let unanswered = self.exchanges.filter {
             $0.head == nil && $0.purpose != .cleanup && $0.sentAt + AppLimits.patience <= now
         }.map(\.scan)
-        for exchange in self.exchanges where exchange.purpose != .cleanup {
-            effects.append(.app(.abort(exchange.id)))
+        for exchange in self.exchanges where exchange.purpose != .cleanup && exchange.purpose != .left {
+            exchange.abort(into: &effects)
         }
-        self.exchanges.removeAll { $0.purpose != .cleanup }
+        self.exchanges.removeAll { $0.purpose != .cleanup && $0.purpose != .left }
+        for index in self.outlasted.indices { self.outlasted[index].until = now }
         for number in self.active.map(\.number) {
             let cause = unanswered.contains(number) ? WaitingCause.noAnswer : .suspended
             self.suspend(number, cause, at: now, into: &effects)
@@ -33,6 +35,10 @@ extension App {
         _ scan: ScanNumber, _ cause: WaitingCause, at now: Instant, into effects: inout [PhoneEffect]
     ) {
         guard let index = self.activeIndex(scan) else { return }
+        guard self.active[index].stage.isDecided || !self.abandonsInBackground else {
+            self.abandonInBackground(index, at: now, into: &effects)
+            return
+        }
         switch self.active[index].stage {
         case .filing, .cleaning:
             // Given back when it was suspended before.
@@ -97,8 +103,8 @@ extension App {
     mutating func freezeIfDue(at now: Instant, into effects: inout [PhoneEffect]) {
         guard case .suspended(let until) = self.phase, until <= now else { return }
         self.phase = .frozen
-        for exchange in self.exchanges { effects.append(.app(.abort(exchange.id))) }
-        self.exchanges = []
+        for exchange in self.exchanges where exchange.purpose != .left { exchange.abort(into: &effects) }
+        self.exchanges.removeAll { $0.purpose != .left }
         for index in self.cleanups.indices { self.cleanups[index].interrupted(at: now) }
         self.abandonDiscards(cause: WaitingCause.suspended.rawValue, at: now, into: &effects)
     }

@@ -38,12 +38,19 @@ extension App {
     private mutating func giveUpRequests(
         _ cause: LossCause, at now: Instant, into effects: inout [PhoneEffect]
     ) {
-        let given = self.exchanges
-        self.exchanges = []
-        for exchange in given {
+        var given: [Exchange] = []
+        for index in self.exchanges.indices.reversed() {
+            let isUnderWay = self.exchanges[index].ending == nil
+            if self.hold(.failed(.noPath), exchange: index) {
+                if isUnderWay { effects.append(.app(.abort(self.exchanges[index].id))) }
+            } else {
+                given.append(self.exchanges.remove(at: index))
+            }
+        }
+        for exchange in given.reversed() {
             effects.append(.app(.abort(exchange.id)))
             switch exchange.purpose {
-            case .drain:
+            case .drain, .left:
                 break
             case .upload:
                 self.observeNoPath(exchange, at: now, into: &effects)
@@ -75,6 +82,7 @@ extension App {
         guard !self.pathAvailable else { return }
         self.pathAvailable = true
         self.observe(.pathReturned, of: .none, at: now, into: &effects)
+        self.drainAgain(at: now)
         self.tryAgain(at: now)
     }
 

@@ -37,13 +37,35 @@ extension App {
             self.file(books, detected: detected, index, at: now, into: &effects)
             return
         }
+        if self.profile.events.result == .collected {
+            let books = self.active[index].stage.update { stream, _ in stream.books }
+            self.complete(with: books, index, at: now, into: &effects)
+            return
+        }
         guard self.profile.results.isFallback else {
             self.file([], detected: detected, index, at: now, into: &effects)
+            return
+        }
+        guard !self.profile.results.needsAddress || named != nil && job.authToken != nil else {
+            self.giveUp(
+                self.active[index].number, .resultsUnavailable, job: .deleted, at: now, into: &effects)
             return
         }
         let fetch = ActiveScan.ResultsFetch(target: self.resultsTarget(named, job), booksDetected: detected)
         self.active[index].stage = self.active[index].stage.completed(fetch, at: now)
         if self.pathAvailable { self.requestResults(index, at: now, into: &effects) }
+    }
+
+    /// The job has completed for a client that has its books already. None are a failure.
+    private mutating func complete(
+        with books: [Book], _ index: Int, at now: Instant, into effects: inout [PhoneEffect]
+    ) {
+        if books.isEmpty {
+            self.giveUp(
+                self.active[index].number, .resultsUnavailable, job: .left, at: now, into: &effects)
+        } else {
+            self.file(books, detected: nil, index, at: now, into: &effects)
+        }
     }
 
     /// The address of the results: the one that the event names, as long as it is a path or lies where the stream lies;
@@ -182,10 +204,16 @@ extension App {
         self.file(.refused(code: code, cause), index, into: &effects)
     }
 
-    /// A scan that is given up for good. Until that is durable, a process that ends keeps it.
-    mutating func remove(_ index: Int, into effects: inout [PhoneEffect]) {
+    /// A scan that is given up for good. Until that is durable, a process that ends keeps it. `overlay`: the time before its
+    /// job is deleted.
+    mutating func remove(
+        _ index: Int, overlay: Interval, at now: Instant, into effects: inout [PhoneEffect]
+    ) {
+        if self.active[index].scan.isDrained {
+            self.drainsAgainAt = now + overlay + (self.profile.stream.slotHold ?? .zero)
+        }
         self.active[index].scan.record.refusal = AppLimits.removedCode
-        self.file(.removed, index, into: &effects)
+        self.file(.removed(overlay: overlay), index, into: &effects)
     }
 
     private mutating func file(
@@ -219,17 +247,22 @@ extension App {
         _ scan: ScanNumber, _ filing: ActiveScan.Filing, at now: Instant, into effects: inout [PhoneEffect]
     ) {
         guard let index = self.activeIndex(scan) else { preconditionFailure("an outcome without a scan") }
+        var due = now
         switch filing.outcome {
+        case .completed where self.active[index].scan.copies > 0: break
         case .completed:
             let took = now - self.active[index].scan.scheduled
             self.observe(.completed(took: took), of: scan, at: now, into: &effects)
         case .refused(let code, let cause):
             self.observe(.refused(code: code, cause: cause), of: scan, at: now, into: &effects)
-        case .removed: break
+            if case .event = cause { due = now + self.profile.events.overlay }
+        case .removed(let overlay): due = now + overlay
         }
+        if self.repeatsDrained(index, at: now, into: &effects) { return }
         Self.release(&self.active[index].scan, into: &effects)
-        self.active[index].stage = self.active[index].stage.filed()
-        self.clean(index, attempt: filing.cleanupAttempt, at: now, into: &effects)
+        self.active[index].stage = self.active[index].stage.filed(
+            holdingThroughCleanup: self.profile.stream.slotHold != nil)
+        self.clean(index, attempt: filing.cleanupAttempt, due: due, at: now, into: &effects)
     }
 
     private static func form(_ inline: CompletedReading.InlineBooks) -> InlineBooksForm {

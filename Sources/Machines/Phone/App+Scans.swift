@@ -43,13 +43,14 @@ extension App {
             return
         }
         let cause = self.presentCause(at: now) ?? .captured
-        let record = DurableScan(
+        var record = DurableScan(
             scan: number.raw, photo: photo.raw,
             capturedUnixMs: self.wallClockAtZero + now.nanoseconds / 1_000_000,
             scheduledUnixNs: self.unixNanoseconds(at: scheduled),
             uploadDueUnixNs: self.unixNanoseconds(at: scheduled), job: nil, booksApplied: [],
             cause: cause.rawValue, attempts: DurableAttempts(), tokenExpiries: 0,
             retryableErrors: 0, completed: false, refusal: nil)
+        record.isVolatile = self.isVolatile(waitingFor: cause)
         let writeID = self.store(.put(record), into: &effects)
         let scan = Scan(record: record, scheduled: scheduled)
         self.queue.insert(
@@ -133,7 +134,9 @@ extension App {
         while self.slotsTaken < self.profile.stream.slots,
             let index = self.queue.next(self.conditions(at: now))
         {
-            let scan = self.queue.remove(at: index).scan
+            let waiting = self.queue.remove(at: index)
+            var scan = waiting.scan
+            scan.isDrained = self.profile.queue.drain == .once && waiting.cause == .offline
             self.endOutlasted(scan.number, at: now, into: &effects)
             self.observe(.slotTaken, of: scan.number, at: now, into: &effects)
             switch scan.work {
@@ -144,10 +147,9 @@ extension App {
         }
     }
 
-    /// Releases the slots of decided scans whose stream has ended: a DELETE needs none.
+    /// Releases the slots of decided scans whose stream has ended, unless they are held through the DELETE.
     mutating func giveIdleSlots(at now: Instant, into effects: inout [PhoneEffect]) {
-        for index in self.active.indices
-        where self.active[index].stage.isCleaning && self.active[index].stage.holdsSlot {
+        for index in self.active.indices where self.active[index].stage.slot == .untilStreamEnds {
             let scan = self.active[index].number
             guard !self.isDraining(scan) else { continue }
             self.active[index].stage = self.active[index].stage.slotGiven()
@@ -156,10 +158,12 @@ extension App {
         self.giveOutlastedSlots(at: now, into: &effects)
     }
 
-    /// The slot is given once the stream is over whose terminal event has come.
-    mutating func leaveSlot(of scan: ScanNumber, at now: Instant, into effects: inout [PhoneEffect]) {
-        if self.isDraining(scan) {
-            self.outlasted.append(scan)
+    /// The slot is given at a moment, and once the stream is over whose terminal event has come.
+    mutating func leaveSlot(
+        of scan: ScanNumber, until moment: Instant, at now: Instant, into effects: inout [PhoneEffect]
+    ) {
+        if self.isDraining(scan) || moment > now {
+            self.outlasted.append(HeldSlot(scan: scan, until: moment))
         } else {
             self.observe(.slotGiven, of: scan, at: now, into: &effects)
         }
@@ -167,12 +171,12 @@ extension App {
 
     private mutating func giveOutlastedSlots(at now: Instant, into effects: inout [PhoneEffect]) {
         guard !self.outlasted.isEmpty else { return }
-        var left: [ScanNumber] = []
-        for scan in self.outlasted {
-            if self.isDraining(scan) {
-                left.append(scan)
+        var left: [HeldSlot] = []
+        for slot in self.outlasted {
+            if self.isDraining(slot.scan) || slot.until > now {
+                left.append(slot)
             } else {
-                self.observe(.slotGiven, of: scan, at: now, into: &effects)
+                self.observe(.slotGiven, of: slot.scan, at: now, into: &effects)
             }
         }
         self.outlasted = left
@@ -182,7 +186,7 @@ extension App {
     private mutating func endOutlasted(
         _ scan: ScanNumber, at now: Instant, into effects: inout [PhoneEffect]
     ) {
-        guard self.outlasted.contains(scan) else { return }
+        guard self.outlasted.contains(where: { $0.scan == scan }) else { return }
         for exchange in self.exchanges where exchange.purpose == .drain && exchange.scan == scan {
             effects.append(.app(.abort(exchange.id)))
         }
@@ -190,7 +194,7 @@ extension App {
         self.giveOutlastedSlots(at: now, into: &effects)
     }
 
-    private func isDraining(_ scan: ScanNumber) -> Bool {
+    func isDraining(_ scan: ScanNumber) -> Bool {
         for index in self.exchanges.indices
         where self.exchanges[index].scan == scan && self.exchanges[index].purpose == .drain {
             return true
@@ -207,6 +211,10 @@ extension App {
         guard let index = self.activeIndex(number) else {
             preconditionFailure("only a scan in a slot is requeued")
         }
+        guard !self.removesDrained(index, cause) else {
+            self.remove(index, overlay: self.profile.failureOverlay, at: now, into: &effects)
+            return
+        }
         var scan = self.active.remove(at: index).scan
         if hold.isParked || self.phase.isAway
             || self.queue.photosHeldBack(at: now) >= AppLimits.photosHeldBackMax
@@ -214,6 +222,8 @@ extension App {
             Self.release(&scan, into: &effects)
         }
         scan.record.cause = cause.rawValue
+        scan.record.isVolatile = self.isVolatile(waitingFor: cause)
+        scan.isDrained = false
         if self.preview?.scan == number { self.preview = nil }
         let writeID = self.store(.put(scan.record), into: &effects)
         self.queue.insert(
@@ -221,7 +231,7 @@ extension App {
                 scan: scan, cause: cause, hold: hold, floor: floor, writeID: writeID, isAnnounced: true)
         )
         self.observe(.queued(cause), of: number, at: now, into: &effects)
-        self.leaveSlot(of: number, at: now, into: &effects)
+        self.leaveSlot(of: number, until: now, at: now, into: &effects)
     }
 
     /// A path that returns ends every backoff, and the wait of scans that were parked until then.

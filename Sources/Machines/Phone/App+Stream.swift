@@ -60,7 +60,7 @@ extension App {
         let job = self.active[index].job.jobId
         let episode = self.active[index].stage.episode
         self.active[index].stage = self.active[index].stage.opened(
-            resumed: exchange.lastEventID != nil, at: now)
+            resumed: exchange.lastEventID != nil, rules: self.profile.stream.reader, at: now)
         self.observe(
             .streamOpened(
                 job: job, attempt: exchange.attempt, after: exchange.lastEventID, took: now - exchange.sentAt),
@@ -92,14 +92,13 @@ extension App {
             }
             self.streamLost(exchange.scan, cause, after: asked, at: now, into: &effects)
         case .refused:
-            guard let index = self.activeIndex(exchange.scan) else {
-                preconditionFailure("a stream without a scan")
-            }
             self.observe(bad: .unexpectedStatus, exchange, at: now, into: &effects)
             self.streamLost(exchange.scan, .refusedByStatus, after: nil, at: now, into: &effects)
+            // Else it was the last loss that the profile allows.
+            guard let index = self.activeIndex(exchange.scan) else { return }
             self.active[index].stage = self.active[index].stage.refused()
             guard case .disconnected(let stream, _, _) = self.active[index].stage,
-                stream.refusals >= AppLimits.streamRefusalsMax
+                stream.refusals >= self.profile.stream.attemptsMax ?? AppLimits.streamRefusalsMax
             else { return }
             self.giveUp(
                 exchange.scan, .unexpectedStatus, job: .deletedWithScan, at: now, into: &effects)
@@ -158,10 +157,17 @@ extension App {
         self.giveUpAfterLoss(scan, cause, at: now, into: &effects)
     }
 
-    /// A client that does not reconnect has lost the scan with the stream.
+    /// A client that does not reconnect, or not any more, has lost the scan with the stream.
     private mutating func giveUpAfterLoss(
         _ scan: ScanNumber, _ cause: LossCause, at now: Instant, into effects: inout [PhoneEffect]
     ) {
+        if let max = self.profile.stream.attemptsMax, let index = self.activeIndex(scan),
+            case .disconnected(let stream, let episode, _) = self.active[index].stage, stream.losses >= max
+        {
+            self.giveUp(
+                scan, episode.waitingCause ?? .transport, job: .deletedWithScan, at: now, into: &effects)
+            return
+        }
         switch cause {
         case .endWithoutTerminal:
             guard self.profile.stream.afterEnd == .finishes else { return }

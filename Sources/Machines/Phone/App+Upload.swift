@@ -34,15 +34,20 @@ extension App {
         _ exchange: Exchange, _ answer: Answer, at now: Instant, into effects: inout [PhoneEffect]
     ) {
         var answer = answer
-        let judgement = UploadJudgement.judge(&answer)
+        let judgement = UploadJudgement.judge(&answer, self.profile.upload.answer)
         self.observe(answer, exchange, at: now, into: &effects)
         switch judgement {
         case .accepted(let job):
             self.accepted(exchange, job, at: now, into: &effects)
         case .limited(let asked):
             let wait = asked ?? self.profile.waits.rateLimitDefault
+            if self.profile.waits.isSetAnew { self.gate.reset() }
             self.gate.limited(for: wait, at: now)
             self.observe(.rateLimited(.upload, retryAfter: wait), of: exchange.scan, at: now, into: &effects)
+            guard self.profile.upload.repeatsLimited else {
+                self.giveUp(exchange.scan, .rateLimited, job: .deletedWithScan, at: now, into: &effects)
+                return
+            }
             self.uploadAgain(exchange.scan, .limited(for: wait), at: now, into: &effects)
         case .again(let retry, let bad):
             self.observe(bad: bad, exchange, at: now, into: &effects)
@@ -51,7 +56,8 @@ extension App {
             let cause = RefusalCause.answer(
                 .upload, attempt: exchange.attempt, status: answer.head.status,
                 retryable: answer.problem.retryable)
-            self.refuse(exchange.scan, code: code, cause: cause, at: now, into: &effects)
+            let shown = self.profile.upload.showsCode ? code : AppLimits.anyErrorCode
+            self.refuse(exchange.scan, code: shown, cause: cause, at: now, into: &effects)
         }
     }
 
@@ -90,11 +96,18 @@ extension App {
     mutating func uploadFailed(
         _ scan: ScanNumber, _ retry: UploadRetry, at now: Instant, into effects: inout [PhoneEffect]
     ) {
-        guard self.profile.upload.isRepeated else {
+        guard self.profile.upload.isRepeated, self.mayRepeatUpload(scan) else {
             self.giveUp(scan, retry.cause, job: .deletedWithScan, at: now, into: &effects)
             return
         }
         self.uploadAgain(scan, retry, at: now, into: &effects)
+    }
+
+    private func mayRepeatUpload(_ scan: ScanNumber) -> Bool {
+        guard let max = self.profile.upload.retriesMax, let index = self.activeIndex(scan) else {
+            return true
+        }
+        return self.active[index].scan.uploadBackoff.failures < max
     }
 
     /// Returns a scan to the queue, to be uploaded again by the rule.

@@ -26,13 +26,16 @@ package struct App: Sendable {
     var pathReturns: UInt64 = 0
     /// The earliest moment for leaving the queue: the path has only just returned.
     var queueOpensAt = Instant.zero
+    /// The end of the last scan of a drain that uploads one after another, as the user sees it.
+    var drainsAgainAt = Instant.zero
     var gate = RateGate(opensAt: .zero)
     var queue = ScanQueue()
     /// The scans that are being worked on, in the order in which they were taken up: in a slot while they may have a
     /// stream, without one while only the DELETE is left.
     var active: [ActiveScan] = []
-    /// Scans that have left their slots while their streams are still open after the terminal event: those count until they are over.
-    var outlasted: [ScanNumber] = []
+    /// Slots that are held after their scans: while a stream is still open after its terminal event, and for as long as the
+    /// profile holds a slot.
+    var outlasted: [HeldSlot] = []
     var cleanups: [Cleanup] = []
     /// Scans whose photos cannot be used, and of which that is not durable yet, in the order of their tickets.
     var rejected: [RejectedScan] = []
@@ -101,6 +104,11 @@ package struct App: Sendable {
         var imageBytes: Int
     }
 
+    struct HeldSlot: Hashable, Sendable {
+        let scan: ScanNumber
+        var until: Instant
+    }
+
     struct RejectedScan: Hashable, Sendable {
         var scan: ScanNumber
         var writeID: WriteID
@@ -165,6 +173,7 @@ package struct App: Sendable {
     /// Does everything that is due and allowed.
     private mutating func proceed(at now: Instant, into effects: inout [PhoneEffect]) {
         self.freezeIfDue(at: now, into: &effects)
+        self.readOn(at: now, into: &effects)
         self.giveIdleSlots(at: now, into: &effects)
         self.prepareAhead(at: now, into: &effects)
         guard self.pathAvailable, self.phase != .frozen else { return }
@@ -182,14 +191,18 @@ package struct App: Sendable {
         for index in self.exchanges.indices { consider(self.exchanges[index].deadline) }
         for index in self.active.indices {
             switch self.active[index].stage {
+            case .streaming(_, let connection) where connection.isOver:
+                consider(connection.blockedUntil)
             case .streaming(_, let connection):
                 consider(connection.lastByteAt + self.profile.stream.idleTimeout)
+                consider(connection.blockedUntil)
             case .disconnected(_, _, let pause), .unfetched(_, let pause):
                 if self.pathAvailable { consider(pause.end) }
             case .uploading, .recording, .opening, .fetching, .filing, .cleaning:
                 break
             }
         }
+        for slot in self.outlasted where !self.isDraining(slot.scan) { consider(slot.until) }
         if case .suspended(let until) = self.phase, !self.exchanges.isEmpty || !self.cleanups.isEmpty {
             consider(until)
         }
@@ -205,7 +218,9 @@ package struct App: Sendable {
     }
 
     func conditions(at now: Instant) -> ScanQueue.Conditions {
-        ScanQueue.Conditions(now: now, durable: self.durable, gate: self.gate, opensAt: self.queueOpensAt)
+        ScanQueue.Conditions(
+            now: now, durable: self.durable, gate: self.gate, opensAt: self.queueOpensAt,
+            offlineOpensAt: self.offlineOpensAt)
     }
 
     // MARK: Queries
@@ -215,14 +230,20 @@ package struct App: Sendable {
         case .off:
             true
         case .running:
-            self.active.isEmpty && self.cleanups.isEmpty && self.exchanges.isEmpty
+            self.active.isEmpty && self.cleanups.isEmpty && self.outlasted.isEmpty && !self.hasRequests
                 && self.queue.scans.indices.allSatisfy { self.queue.scans[$0].hold.isParked }
         case .suspended, .frozen:
-            self.exchanges.isEmpty
+            !self.hasRequests
                 && (self.cleanups.isEmpty || !self.pathAvailable || self.phase == .frozen)
                 && self.active.indices.allSatisfy { self.active[$0].stage.isCleaning }
                 && self.queue.scans.indices.allSatisfy { self.queue.scans[$0].isAnnounced }
         }
+    }
+
+    /// Whether the app waits for an answer. It does not wait for a stream that it left open.
+    private var hasRequests: Bool {
+        for index in self.exchanges.indices where self.exchanges[index].purpose != .left { return true }
+        return false
     }
 
     /// The unsettled scans that wait in the durable queue, oldest first, with their causes. A scan in a slot does not

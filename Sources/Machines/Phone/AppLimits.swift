@@ -14,6 +14,8 @@ package enum AppLimits {
     package static let photoUnusableCode = "PHOTO_UNUSABLE"
     /// The code in the record of a scan that was removed as failed.
     package static let removedCode = "REMOVED"
+    /// Shown by a client that has one text for every error of an upload.
+    package static let anyErrorCode = "NETWORK_ERROR"
     /// Shown by a client that takes an event it cannot read for a final error.
     package static let unreadableEventCode = "UNREADABLE_EVENT"
     /// Photos of waiting scans that are prepared before their turn; those after them wait as they were taken.
@@ -32,6 +34,8 @@ package enum AppLimits {
     package static let targetBytesMax = 2_048
     package static let tokenBytesMax = 4_096
     package static let codeBytesMax = 64
+    /// Parts of a stream that are held while a client does not read them; then the stream is given up.
+    package static let heldItemsMax = 10_000
     /// Events of one job that are known again when a server replays them.
     package static let rememberedEventsMax = 1_024
 

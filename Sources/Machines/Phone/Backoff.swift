@@ -2,7 +2,7 @@ import SimBase
 
 /// Failures in a row of one operation, and how long to wait after the next: full jitter under a ceiling that doubles.
 struct Backoff: Hashable, Sendable {
-    private var failures = 0
+    private(set) var failures = 0
     /// The server's `retry:`; it raises the base, within the cap.
     private var raisedBase = Interval.zero
 

@@ -16,20 +16,34 @@ struct Exchange: Sendable {
     var deadline: Instant?
     var head: ReplyHead?
     var body: [UInt8] = []
+    /// How it ended, as long as its client has not read what came before; nil while it is under way.
+    var ending: Ending?
+
+    enum Ending: Hashable, Sendable {
+        case whole
+        case failed(TransportFailure)
+    }
 
     enum Purpose: Hashable, Sendable {
         case upload, stream, results, cleanup
         /// A stream whose terminal event was applied, on its way to its end. Nothing of it matters any more.
         case drain
+        /// A stream that nobody reads or closes any more, since the app went to the background.
+        case left
     }
 
     var operation: Operation {
         switch self.purpose {
         case .upload: .upload
-        case .stream, .drain: .stream
+        case .stream, .drain, .left: .stream
         case .results: .results
         case .cleanup: .cleanup
         }
+    }
+
+    /// Gives the request up, if it is still in the driver's hands.
+    func abort(into effects: inout [PhoneEffect]) {
+        if self.ending == nil { effects.append(.app(.abort(self.id))) }
     }
 
     /// Keeps more of the body, up to the limit of its kind.
@@ -39,7 +53,7 @@ struct Exchange: Sendable {
         let limit =
             switch self.purpose {
             case .results: AppLimits.resultsBytesMax
-            case .upload, .stream, .cleanup, .drain: AppLimits.answerBytesMax
+            case .upload, .stream, .cleanup, .drain, .left: AppLimits.answerBytesMax
             }
         guard self.body.count + bytes.count <= limit else {
             self.body = []

@@ -92,7 +92,8 @@ package struct Phone: Sendable {
 
     private mutating func apply(_ event: PhoneEvent, at now: Instant, into effects: inout [PhoneEffect]) {
         switch event {
-        case .switchedOn(let restored):
+        case .switchedOn(let stored):
+            let restored = stored.filter { !$0.isVolatile }
             self.storage?.restore(restored)
             self.start(restored, at: now, into: &effects)
         case .disturbed(let disturbance): self.apply(disturbance, at: now, into: &effects)

@@ -9,5 +9,8 @@ struct RateGate: Hashable, Sendable {
         self.opensAt = max(self.opensAt, now + wait)
     }
 
+    /// Forgets the wait so far.
+    mutating func reset() { self.opensAt = .zero }
+
     func isOpen(at now: Instant) -> Bool { self.opensAt <= now }
 }

@@ -10,6 +10,10 @@ struct Scan: Sendable {
     let scheduled: Instant
     /// Failed uploads in a row.
     var uploadBackoff: Backoff
+    /// Whether it was taken up by a drain of the offline queue that uploads each scan once.
+    var isDrained = false
+    /// The drains that still have it before them, besides the one that works on it.
+    var copies = 0
 
     init(record: DurableScan, scheduled: Instant) {
         self.record = record

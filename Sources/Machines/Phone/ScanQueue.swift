@@ -87,6 +87,9 @@ struct ScanQueue: Sendable {
         var gate: RateGate
         /// The earliest moment for all scans: the path has only just returned.
         var opensAt: Instant
+        /// The earliest moment for those that were taken offline: another one is still being worked on. Nil while its end is
+        /// not known.
+        var offlineOpensAt: Instant?
     }
 
     /// The index of the next scan that needs no slot: only its DELETE is left.
@@ -105,9 +108,12 @@ struct ScanQueue: Sendable {
     /// photo or its record; one that serves a backoff is overtaken.
     func next(_ conditions: Conditions) -> Int? {
         guard conditions.opensAt <= conditions.now else { return nil }
+        let isOfflineOpen = conditions.offlineOpensAt.map { $0 <= conditions.now } ?? false
         var uploadsHeld = !conditions.gate.isOpen(at: conditions.now)
         for index in self.scans.indices {
-            guard let readyAt = self.scans[index].readyAt, readyAt <= conditions.now else { continue }
+            guard let readyAt = self.scans[index].readyAt, readyAt <= conditions.now,
+                isOfflineOpen || self.scans[index].cause != .offline
+            else { continue }
             let isRecorded = self.scans[index].writeID <= conditions.durable
             switch self.scans[index].scan.work {
             case .finish: break
@@ -147,6 +153,10 @@ struct ScanQueue: Sendable {
                 if self.scans[index].hasPhoto { at = max(at, conditions.gate.opensAt) }
             }
             at = max(at, conditions.opensAt)
+            if self.scans[index].cause == .offline {
+                guard let offlineOpensAt = conditions.offlineOpensAt else { continue }
+                at = max(at, offlineOpensAt)
+            }
             if at > conditions.now { earliest = min(earliest ?? at, at) }
         }
         return earliest

@@ -10,7 +10,7 @@ struct Storage: Sendable {
     private(set) var unflushed: [PendingWrite] = []
 
     /// Unsettled scans that a fresh process finds: what was flushed, and nothing else.
-    var scans: [DurableScan] { self.durable.scans }
+    var scans: [DurableScan] { self.durable.scans.filter { !$0.isVolatile } }
 
     mutating func restore(_ scans: [DurableScan]) {
         for scan in scans { self.durable.apply(.put(scan)) }

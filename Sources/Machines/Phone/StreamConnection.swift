@@ -13,6 +13,12 @@ struct StreamConnection: Sendable {
     /// Whether the time to the first event is still to be measured: it is for streams opened from the start, because
     /// a resumed one owes nothing until something happens.
     private var awaitsFirstEvent: Bool
+    /// The moment until which the client reads no event; nil while it reads.
+    private(set) var blockedUntil: Instant?
+    /// What came in the meantime, in its order.
+    private var held: [SSEItem] = []
+    /// Whether the body is over, and nobody was told yet: what is held comes first.
+    private(set) var isOver = false
 
     /// The moment at which the backend passed the next event to the link: from our backend's comment line,
     /// absent elsewhere.
@@ -27,11 +33,11 @@ struct StreamConnection: Sendable {
         var isReplayed: Bool
     }
 
-    init(openedAt: Instant, resumed: Bool) {
+    init(openedAt: Instant, resumed: Bool, rules: SSEReader.Rules) {
         self.reader = SSEReader(
             limits: SSEReader.Limits(
                 lineBytesMax: AppLimits.streamLineBytesMax, eventBytesMax: AppLimits.streamEventBytesMax,
-                retryMax: .hours(24)))
+                retryMax: .hours(24)), rules: rules)
         self.openedAt = openedAt
         self.lastByteAt = openedAt
         self.awaitsFirstEvent = !resumed
@@ -41,6 +47,32 @@ struct StreamConnection: Sendable {
         self.lastByteAt = now
         self.reader.receive(bytes, into: &items)
     }
+
+    // MARK: Overlays
+
+    /// The client reads nothing more for a time.
+    mutating func block(until moment: Instant) { self.blockedUntil = moment }
+
+    /// Holds what came while the client does not read.
+    ///
+    /// - Returns: Whether there was room for it.
+    mutating func hold(_ items: [SSEItem]) -> Bool {
+        guard self.held.count + items.count <= AppLimits.heldItemsMax else { return false }
+        self.held += items
+        return true
+    }
+
+    /// The client reads again.
+    ///
+    /// - Returns: What was held.
+    mutating func unblock() -> [SSEItem] {
+        self.blockedUntil = nil
+        defer { self.held = [] }
+        return self.held
+    }
+
+    /// The body is over while the client does not read.
+    mutating func bodyEnded() { self.isOver = true }
 
     /// Remembers the stamp `t=<nanoseconds>`, perhaps followed by ` replayed`; any other comment says nothing.
     mutating func commented(_ bytes: ArraySlice<UInt8>, clockZero: Int64) {

@@ -84,10 +84,13 @@ enum UploadJudgement: Hashable, Sendable {
     /// A 401, 403, 404 or 410 judges the caller or the address, not the scan: an upload carries no token and
     /// names no job. It is tried again, as 408 is. So is a 4xx that calls itself retryable, and a success that cannot
     /// be read.
-    static func judge(_ answer: inout Answer) -> UploadJudgement {
+    static func judge(_ answer: inout Answer, _ form: UploadAnswerForm) -> UploadJudgement {
         switch answer.head.status {
+        case 200 where form == .flat:
+            return .again(.backoff(.unexpectedStatus), .unexpectedStatus)
         case 200, 202:
-            guard let body = answer.read(UploadAccepted.read, bytesMax: AppLimits.answerBytesMax) else {
+            let read = form == .flat ? UploadAccepted.readFlat : UploadAccepted.read
+            guard let body = answer.read(read, bytesMax: AppLimits.answerBytesMax) else {
                 return .again(.backoff(answer.badness.waitingCause), answer.badness)
             }
             return Self.judge(body, &answer.notes)

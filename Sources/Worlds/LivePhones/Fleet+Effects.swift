@@ -181,7 +181,8 @@ extension Fleet {
                 scanName: "device \(self.phones[phone].number.raw) scan \(scan.raw)")
             return .multipart([
                 .init(
-                    name: "photos[]", filename: "spine.jpg", contentType: "image/jpeg",
+                    name: self.phones[phone].machine.profile.upload.part, filename: "spine.jpg",
+                    contentType: "image/jpeg",
                     content: PhotoSource(
                         head: parts.head, shared: SharedBytes(photo.jpeg), from: parts.tailOffset))
             ])

@@ -50,6 +50,7 @@ extension JSONWriter {
             writer.member("retryableErrors", record.retryableErrors)
             writer.member("completed", record.completed)
             writer.member("refusal", record.refusal)
+            if record.isVolatile { writer.member("volatile", true) }
         }
     }
 
@@ -157,5 +158,6 @@ extension DurableScan {
             retryableErrors: try record.required("retryableErrors") { $0.integer },
             completed: try record.required("completed") { $0.flag },
             refusal: try record.optional("refusal") { $0.text })
+        self.isVolatile = try record.optional("volatile") { $0.flag } ?? false
     }
 }

@@ -82,14 +82,15 @@ extension World {
             }
             let filler = max(0, photo.bytes - Self.photoStart.count)
             headers.append("Content-Type", Self.uploadType)
+            let part = self.phones[phone].machine.profile.upload.part
+            let start = part == Self.uploadField ? Self.uploadStart : Self.uploadStart(ofPart: part)
             self.checkForm(
-                of: request, headers, body: .photo(field: Self.uploadField, type: Self.photoType, of: scan),
-                of: phone)
+                of: request, headers, body: .photo(field: part, type: Self.photoType, of: scan), of: phone)
             let bytes = ByteBuilder.bytes { bytes in
                 RequestWriter.head(
                     method: request.method, target: request.target, host: Self.host, headers: headers,
-                    bodyBytes: Self.uploadStart.count + filler + Self.uploadEnd.count, into: &bytes)
-                bytes.append(contentsOf: Self.uploadStart)
+                    bodyBytes: start.count + filler + Self.uploadEnd.count, into: &bytes)
+                bytes.append(contentsOf: start)
             }
             self.wires.update(wire) { state in
                 state.send(bytes.count)
@@ -108,11 +109,15 @@ extension World {
     private static let uploadType = "multipart/form-data; boundary=\(boundary)"
     /// The first bytes of a JPEG.
     private static let photoStart: [UInt8] = [0xFF, 0xD8, 0xFF, 0xE0]
-    private static let uploadStart: [UInt8] =
+    private static let uploadStart = Self.uploadStart(ofPart: Self.uploadField)
+
+    private static func uploadStart(ofPart name: String) -> [UInt8] {
         Array(
-            ("--\(boundary)\r\n"
-                + "Content-Disposition: form-data; name=\"\(Self.uploadField)\"; filename=\"spine.jpg\"\r\n"
-                + "Content-Type: \(Self.photoType)\r\n\r\n").utf8) + photoStart
+            ("--\(Self.boundary)\r\n"
+                + "Content-Disposition: form-data; name=\"\(name)\"; filename=\"spine.jpg\"\r\n"
+                + "Content-Type: \(Self.photoType)\r\n\r\n").utf8) + Self.photoStart
+    }
+
     private static let uploadEnd = Array("\r\n--\(boundary)--\r\n".utf8)
 
     /// Whether a `refuse` fault takes the request before anything of it leaves.

@@ -16,6 +16,14 @@ extension ClientProfile {
                 return nil
             }
         }
+        if self.results.rejectsUnknownStatus {
+            for case .unknown(let status)? in books.lazy.map(\.enrichmentStatus) {
+                notes.add(
+                    "books[].enrichmentStatus", expected: "a status that the client knows",
+                    seen: "another status", excerpt: status, isDecisive: true)
+                return nil
+            }
+        }
         guard !self.results.keepsEnrichmentStatus else { return books }
         return books.map { book in
             var kept = book
@@ -34,15 +42,35 @@ extension ClientProfile {
 }
 
 extension EventPolicy {
+    /// The name and the members of an event, where this client looks for them. Without a name, it is an unknown event.
+    func contents(_ name: String, _ bytes: [UInt8]) -> (name: String, bytes: [UInt8]) {
+        guard self.data == .enveloped else { return (name, bytes) }
+        return EventEnvelope(bytes).map { ($0.type, $0.data) } ?? ("", bytes)
+    }
+
     /// What the client understands of an event that the contract's client reads as `reading`.
     func understood(_ reading: JobEvent, _ bytes: [UInt8], into notes: inout ContractNotes) -> JobEvent {
         self.noteUndocumented(reading, into: &notes)
         switch reading {
         case .progress: return self.understoodProgress(bytes, into: &notes)
         case .error(let error): return self.understood(error, into: &notes)
-        case .completed, .ping, .enrichmentDegraded, .segmented, .bookProgress, .unknown, .malformed:
+        case .unknown(name: EventKind.result.rawValue): return self.understoodResult(bytes, into: &notes)
+        case .completed, .ping, .enrichmentDegraded, .segmented, .bookProgress, .result, .unknown, .malformed:
             return reading
         }
+    }
+
+    private func understoodResult(_ bytes: [UInt8], into notes: inout ContractNotes) -> JobEvent {
+        let reading =
+            switch self.result {
+            case .unknown: JobEvent.unknown(name: EventKind.result.rawValue)
+            case .understood, .topLevel, .collected: JobEvent(resultBytes: bytes, into: &notes)
+            }
+        if case .result(_, isNested: true) = reading, self.result == .topLevel {
+            notes.add("title", expected: "a string", seen: "missing", isDecisive: true)
+            return .malformed(.result)
+        }
+        return reading
     }
 
     /// Whether the client's parser fails at an event.
@@ -51,6 +79,7 @@ extension EventPolicy {
         case .ping: self.ping == .fails
         case .enrichmentDegraded: self.enrichmentDegraded == .fails
         case .progress: self.progressWithoutMessage == .fails && EventMember.message.text(in: bytes) == nil
+        case .malformed(.result): self.result != .collected
         case .malformed(let kind): self.unknown == .fails && !kind.isTerminal
         case .unknown(let name):
             switch self.unknown {
@@ -58,7 +87,7 @@ extension EventPolicy {
             case .otherVersionsFail: Self.namesOfOtherVersions.contains(name)
             case .fails: true
             }
-        case .completed, .error, .segmented, .bookProgress: false
+        case .completed, .error, .segmented, .bookProgress, .result: false
         }
     }
 
@@ -103,7 +132,7 @@ extension EventPolicy {
         case .completed(let completed):
             guard completed.inline != .absent else { return }
             notes.add("books", expected: "a member of \(expected)", seen: "books")
-        case .progress, .error, .segmented, .bookProgress, .unknown, .malformed: return
+        case .progress, .error, .segmented, .bookProgress, .result, .unknown, .malformed: return
         }
     }
 

@@ -15,6 +15,10 @@ package struct ClientProfile: Hashable, Sendable {
     package var token = TokenPolicy()
     package var cleanup = CleanupPolicy()
     package var failedScans = FailedScanPolicy.wait
+    /// The time for which the failure of a scan that is removed is shown, before its job is deleted.
+    package var failureOverlay = Interval.zero
+    package var queue = QueuePolicy()
+    package var background = BackgroundPolicy.closesStreams
     /// The time without a response after which an upload, results or cleanup request is given up.
     package var requestTimeout = Interval.seconds(30)
     package var backoff = BackoffPolicy(base: .milliseconds(500), cap: .seconds(30))
@@ -33,6 +37,37 @@ package enum FailedScanPolicy: String, CaseIterable, Hashable, Sendable {
     case wait
     /// It is shown as failed and removed.
     case removed
+}
+
+/// The scans that wait, and what is left of them when the process ends (Docs/contract.md sections 4.6 and 4.7).
+package struct QueuePolicy: Hashable, Sendable {
+    package var storage = QueueStorage.all
+    package var drain = DrainPolicy.untilSettled
+}
+
+/// The unsettled scans of which a client has a record in its storage.
+package enum QueueStorage: String, CaseIterable, Hashable, Sendable {
+    case all
+    /// Those that were taken without a path, until they are uploaded. The others go with the process.
+    case offlineOnly = "offline-only"
+}
+
+/// How a client uploads what was taken without a path, once it has one.
+package enum DrainPolicy: String, CaseIterable, Hashable, Sendable {
+    /// In as many slots as are free, and until each scan is settled.
+    case untilSettled = "until-settled"
+    /// One after another, each once: it is removed whatever became of it. A path that returns during a drain begins another
+    /// one over the same scans.
+    case once
+}
+
+/// What a client leaves behind when it goes to the background with a stream open (Docs/contract.md section 4.8).
+package enum BackgroundPolicy: String, CaseIterable, Hashable, Sendable {
+    /// Its streams are closed, and its scans return to the durable queue.
+    case closesStreams = "closes-streams"
+    /// Its streams stay open and unread, until the server closes them or is silent for the idle timeout. Its scans are given
+    /// up like any other that has failed.
+    case leavesStreams = "leaves-streams"
 }
 
 /// Exponential backoff: after n failures, a delay below min(cap, base x 2^n).

@@ -5,6 +5,8 @@ package struct NamedProfile: Sendable {
     /// Its values without any toggle.
     package let base: ClientProfile
     package let toggles: [ProfileToggle]
+    /// Its deviations that have no toggle.
+    package let hidden: [HiddenToggle]
     /// Whether it is an app that people use. Some of these are known to break invariants.
     package let isShipping: Bool
     /// One sentence for lists.
@@ -30,27 +32,67 @@ package struct NamedProfile: Sendable {
     }
 
     package static let contract = NamedProfile(
-        base: .contract, toggles: [], isShipping: false,
+        base: .contract, toggles: [], hidden: [], isShipping: false,
         summary: "the client of the design documents", source: "sections 1, 2 and 5")
 
     package static let swiftwingLegacy = NamedProfile(
-        base: Self.base("swiftwing-legacy"), toggles: Gap.allCases.map { .gap($0) }, isShipping: true,
+        base: Self.base("swiftwing-legacy"), toggles: Gap.allCases.map { .gap($0) }, hidden: [],
+        isShipping: true,
         summary: "the SwiftWing app before its compliance plan", source: "section 5")
 
     package static let swiftwingHead = NamedProfile(
-        base: Self.head, toggles: Quirk.allCases.map { .quirk($0) }, isShipping: true,
+        base: Self.head, toggles: Self.provenQuirks.map { .quirk($0) },
+        hidden: [.unfinishedEvent, .leakedTokens], isShipping: true,
         summary: "the SwiftWing app at HEAD", source: "section 4")
 
-    /// The numbers of Docs/contract.md sections 4.2 to 4.5 that are no defects.
+    package static let wingtip = NamedProfile(
+        base: Self.flutter, toggles: [], hidden: [], isShipping: true, summary: "the wingtip app",
+        source: "section 6.1")
+
+    /// Docs/contract.md section 6.1. A value that it does not name is the contract's.
+    private static var flutter: ClientProfile {
+        var profile = Self.base("wingtip")
+        profile.identity.stream = .absent
+        profile.upload.part = "image"
+        profile.upload.answer = .flat
+        profile.upload.retriesMax = 3
+        profile.upload.repeatsLimited = false
+        profile.waits.prefersHeader = true
+        profile.backoff = BackoffPolicy(base: .milliseconds(500), cap: .seconds(2))
+        profile.backoff.hasJitter = false
+        profile.stream.attemptsMax = 4
+        profile.stream.resetsBackoff = false
+        profile.stream.resumes = false
+        profile.stream.afterEnd = .finishes
+        profile.stream.statuses = .retried
+        profile.stream.connectTimeout = .minutes(5)
+        profile.stream.idleTimeout = .hours(24)
+        profile.events.data = .enveloped
+        profile.events.result = .collected
+        profile.events.errorRetriesMax = 0
+        profile.results.usesInlineBooks = false
+        profile.results.isFallback = false
+        profile.cleanup.isMadeAfterFailure = false
+        profile.cleanup.requestsMax = 1
+        profile.requestTimeout = .seconds(10)
+        return profile
+    }
+
+    /// All but Q1, which the sources do not prove.
+    private static let provenQuirks = Quirk.allCases.filter { $0 != .lineReader }
+
+    /// The numbers of Docs/contract.md sections 4.2 to 4.6 that are no defects.
     private static var head: ClientProfile {
         var profile = Self.base("swiftwing-head")
         profile.upload.isRepeated = false
         profile.stream.connectTimeout = .seconds(300)
         profile.stream.idleTimeout = .seconds(300)
         profile.backoff = BackoffPolicy(base: .seconds(2), cap: .seconds(4))
+        profile.events.result = .understood
         profile.events.failure = .continues
-        profile.cleanup.requestsMax = 1
-        profile.failedScans = .removed
+        profile.results.needsAddress = true
+        profile.results.rejectsUnknownStatus = true
+        profile.waits.isSetAnew = true
         return profile
     }
 

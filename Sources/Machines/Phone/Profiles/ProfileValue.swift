@@ -1,5 +1,6 @@
 import SimBase
 import Talaria
+import Wire
 
 /// One value of a client profile, as it is shown to people.
 package struct ProfileValue: Sendable {
@@ -34,6 +35,11 @@ package struct ProfileValue: Sendable {
         ProfileValue("identity.cleanup", "device id of DELETE requests", Self.identity) {
             $0.identity.cleanup.rawValue
         },
+        ProfileValue(
+            "upload.shows-code", "code of a refusal, as the user sees it", "contract 4.11, Q21, design 6"
+        ) {
+            Self.text($0.upload.showsCode)
+        },
         ProfileValue("upload.user-agent", "User-Agent of uploads", "contract 4.2, step 8") {
             $0.upload.userAgent
         },
@@ -43,8 +49,25 @@ package struct ProfileValue: Sendable {
         ProfileValue("upload.is-repeated", "uploads after a failure", "contract 4.3, design 6") {
             Self.text($0.upload.isRepeated)
         },
+        ProfileValue("upload.retries-max", "uploads again after failures in a row", "design 6") {
+            $0.upload.retriesMax.map(String.init) ?? "unlimited"
+        },
+        ProfileValue("upload.repeats-limited", "upload again after a 429", "contract 1.8, design 6") {
+            Self.text($0.upload.repeatsLimited)
+        },
+        ProfileValue("upload.part", "name of the part that is the photo", "contract 1.1 and 7, C27") {
+            $0.upload.part
+        },
+        ProfileValue("upload.answer", "form of the 202", "contract 1.2") { $0.upload.answer.rawValue },
+        ProfileValue("waits.prefers-header", "Retry-After before retryAfterMs", "contract 1.7 and 1.8") {
+            Self.text($0.waits.prefersHeader)
+        },
         ProfileValue("waits.uses-header", "Retry-After of a problem without a wait", "contract 4.3") {
             Self.text($0.waits.usesHeader)
+        },
+        ProfileValue("waits.is-set-anew", "earlier end of the wait by a later 429", "contract 4.6, design 6")
+        {
+            Self.text($0.waits.isSetAnew)
         },
         ProfileValue("waits.rate-limit-default", "wait after a 429 without a time", "contract 4.3") {
             Self.text($0.waits.rateLimitDefault)
@@ -65,6 +88,15 @@ package struct ProfileValue: Sendable {
         ProfileValue("stream.statuses", "status other than 200 of a stream", "contract 4.4, design 6") {
             $0.stream.statuses.rawValue
         },
+        ProfileValue("stream.reader", "lines of an event stream", "contract 4.11, Q1 and Q4") {
+            $0.stream.reader.rawValue
+        },
+        ProfileValue("stream.attempts-max", "failures of the streams of one job", "design 6") {
+            $0.stream.attemptsMax.map(String.init) ?? "unlimited"
+        },
+        ProfileValue("stream.resets-backoff", "backoff after an event", "design 6") {
+            Self.text($0.stream.resetsBackoff)
+        },
         ProfileValue("stream.resolves-relative-address", "relative sseUrl", "contract 1.2 and 7, C1") {
             Self.text($0.stream.resolvesRelativeAddress)
         },
@@ -74,6 +106,11 @@ package struct ProfileValue: Sendable {
         ProfileValue("stream.idle-timeout", "silence of a stream that counts as a loss", "design 6") {
             Self.text($0.stream.idleTimeout)
         },
+        ProfileValue(
+            "stream.slot-hold", "slot of a completed scan after its DELETE", "contract 4.12, design 6"
+        ) {
+            $0.stream.slotHold.map(Self.text) ?? "none"
+        },
         ProfileValue("events.ping", "ping", "contract 2.1 and 5, GAP-7") { $0.events.ping.rawValue },
         ProfileValue("events.enrichment-degraded", "enrichment_degraded", "contract 2.1 and 5, GAP-6") {
             $0.events.enrichmentDegraded.rawValue
@@ -81,11 +118,17 @@ package struct ProfileValue: Sendable {
         ProfileValue("events.unknown", "unknown event", "contract 4.5 and 5") {
             $0.events.unknown.rawValue
         },
+        ProfileValue("events.result", "result event", "contract 2.1 and 4.5") { $0.events.result.rawValue },
         ProfileValue("events.progress-without-message", "progress without a message", "contract 4.5") {
             $0.events.progressWithoutMessage.rawValue
         },
         ProfileValue("events.failure", "failure of the parser at an event", "contract 4.5") {
             $0.events.failure.rawValue
+        },
+        ProfileValue(
+            "events.overlay", "time without events after a warning or an error", "contract 4.5, design 6"
+        ) {
+            Self.text($0.events.overlay)
         },
         ProfileValue("events.error", "data of an error event", "contract 2.1 and 5, GAP-4") {
             $0.events.error.rawValue
@@ -105,6 +148,9 @@ package struct ProfileValue: Sendable {
         ProfileValue("events.document", "version of the OpenAPI document", "contract 5, GAP-13") {
             $0.events.document.rawValue
         },
+        ProfileValue("events.data", "place of an event's name and members", "contract 2.1") {
+            $0.events.data.rawValue
+        },
         ProfileValue("results.uses-inline-books", "books in a completed event", "contract 5, GAP-3") {
             Self.text($0.results.usesInlineBooks)
         },
@@ -113,6 +159,14 @@ package struct ProfileValue: Sendable {
         },
         ProfileValue("results.is-repeated", "results after a failure", "contract 4.5, design 6") {
             Self.text($0.results.isRepeated)
+        },
+        ProfileValue("results.needs-address", "results only with resultsUrl and a token", "contract 4.5") {
+            Self.text($0.results.needsAddress)
+        },
+        ProfileValue(
+            "results.rejects-unknown-status", "unknown enrichmentStatus spoils a list", "contract 1.3 and 4.5"
+        ) {
+            Self.text($0.results.rejectsUnknownStatus)
         },
         ProfileValue("results.format", "format= of a request for results", "contract 1.3 and 5, GAP-8") {
             $0.results.format ?? "none"
@@ -132,11 +186,28 @@ package struct ProfileValue: Sendable {
         ProfileValue("cleanup.is-made", "DELETE after the books are durable", "contract 1.1, row 4") {
             Self.text($0.cleanup.isMade)
         },
+        ProfileValue(
+            "cleanup.is-made-after-failure", "DELETE of a job without books", "contract 1.1, row 4, design 6"
+        ) {
+            Self.text($0.cleanup.isMadeAfterFailure)
+        },
         ProfileValue("cleanup.requests-max", "requests of one DELETE", "contract 4.2, step 13, design 6") {
             String($0.cleanup.requestsMax)
         },
         ProfileValue("failed-scans", "a scan that is not tried any further", "contract 4.11, Q20, design 6") {
             $0.failedScans.rawValue
+        },
+        ProfileValue("failure-overlay", "time from a failure to the DELETE", "contract 4.11, Q20, design 6") {
+            Self.text($0.failureOverlay)
+        },
+        ProfileValue("queue.storage", "unsettled scans in the storage", "contract 4.6 and 4.7, design 6") {
+            $0.queue.storage.rawValue
+        },
+        ProfileValue("queue.drain", "upload of what was taken offline", "contract 4.7, design 6") {
+            $0.queue.drain.rawValue
+        },
+        ProfileValue("background", "streams of an app in the background", "contract 4.8, design 6") {
+            $0.background.rawValue
         },
         ProfileValue("request-timeout", "time for any other answer", "contract 4.2, step 8") {
             Self.text($0.requestTimeout)

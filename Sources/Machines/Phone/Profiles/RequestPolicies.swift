@@ -24,10 +24,27 @@ package enum DeviceIDSource: String, CaseIterable, Hashable, Sendable {
 
 /// The upload of a photo (Docs/contract.md section 1.1, row 1).
 package struct UploadPolicy: Hashable, Sendable {
+    /// Whether the user is shown the code of a refusal. Off: a text that is the same for all.
+    package var showsCode = true
     package var userAgent = "SwiftWing/1.0 iOS/26.0"
     package var problems = ProblemReadingPolicy.decoded
     /// Whether a failed upload that is not the scan's fault is made again. Off: the scan has failed.
     package var isRepeated = true
+    /// The failed uploads in a row that are made again; then the scan has failed. Nil for no limit.
+    package var retriesMax: Int?
+    /// Whether a scan whose upload met a rate limit is uploaded again after the wait. Off: it has failed.
+    package var repeatsLimited = true
+    /// The name of the part that is the photo.
+    package var part = "photos[]"
+    package var answer = UploadAnswerForm.contract
+}
+
+/// The answers to an upload that a client takes for a success (Docs/contract.md sections 1.2 and 6.1).
+package enum UploadAnswerForm: String, CaseIterable, Hashable, Sendable {
+    /// 200 or 202, with the job under `data`.
+    case contract
+    /// 202 alone, with `jobId` and `streamUrl` at the top level and without a token.
+    case flat
 }
 
 /// What a client reads of the body of a 4xx or 5xx answer (Docs/contract.md section 1.7).
@@ -42,6 +59,10 @@ package enum ProblemReadingPolicy: String, CaseIterable, Hashable, Sendable {
 package struct WaitPolicy: Hashable, Sendable {
     /// After a 429 that names no time.
     package var rateLimitDefault = Interval.seconds(60)
+    /// Whether a later 429 sets the wait anew, even to an earlier moment. Off: it only prolongs it.
+    package var isSetAnew = false
+    /// Whether `Retry-After` comes before `retryAfterMs`.
+    package var prefersHeader = false
     /// Whether `Retry-After` counts where a problem document has no `retryAfterMs`.
     package var usesHeader = true
 }
@@ -65,6 +86,8 @@ package enum TokenExpiryPolicy: String, CaseIterable, Hashable, Sendable {
 package struct CleanupPolicy: Hashable, Sendable {
     /// Whether a job is deleted after its books are durable.
     package var isMade = true
+    /// Whether a job is deleted that its scan does not need any more without having its books.
+    package var isMadeAfterFailure = true
     /// Requests that one DELETE may take; then the job is abandoned to its expiry.
     package var requestsMax = 8
 }

@@ -1,5 +1,6 @@
 package import SimBase
 package import Talaria
+package import Wire
 
 // How a client follows a job: its stream, the events on it, and the results.
 
@@ -14,11 +15,19 @@ package struct StreamPolicy: Hashable, Sendable {
     /// After the end of the body without a terminal event.
     package var afterEnd = EndOfStreamPolicy.reconnects
     package var statuses = StreamStatusPolicy.understood
+    package var reader = SSEReader.Rules.standard
+    /// Requests and streams of one job that may fail; then the scan has failed. Nil for no limit.
+    package var attemptsMax: Int?
+    /// Whether an event begins the backoff anew.
+    package var resetsBackoff = true
     /// Whether a relative `sseUrl` is resolved against the base. Off: its request fails at once.
     package var resolvesRelativeAddress = true
     package var connectTimeout = Interval.seconds(10)
     /// The maximum silence. The default is for a foreign target; with the embedded backend, the plan sets it to 2.5 pings.
     package var idleTimeout = Interval.seconds(75)
+    /// The time for which a completed scan keeps its slot after its DELETE is over. Nil: a slot is given as soon as the stream
+    /// has ended, and no DELETE needs one.
+    package var slotHold: Interval?
 }
 
 /// What a client does when a stream fails below HTTP (Docs/contract.md section 4.4).
@@ -48,8 +57,12 @@ package struct EventPolicy: Hashable, Sendable {
     package var ping = EventHandling.understood
     package var enrichmentDegraded = EventHandling.understood
     package var unknown = UnknownEventPolicy.ignored
+    package var result = ResultEventPolicy.unknown
     package var progressWithoutMessage = EventHandling.understood
     package var failure = EventFailurePolicy.final
+    /// The time for which a degraded book, an event that cannot be read, or a final error is shown (Docs/contract.md section
+    /// 4.5). Meanwhile no event is read, the slot is held, and a job whose event it is about is not deleted yet.
+    package var overlay = Interval.zero
     package var error = ErrorEventReading.complete
     /// The automatic retries of a scan after a retryable `error` event (Docs/contract.md section 5, "ONE automatic retry");
     /// then it waits. Nil for no limit.
@@ -60,6 +73,15 @@ package struct EventPolicy: Hashable, Sendable {
     package var order = EventOrder.byID
     /// The version of the OpenAPI document that the client was written from.
     package var document = DocumentVersion.v310
+    package var data = EventDataForm.plain
+}
+
+/// Where the name of an event and its members are (Docs/contract.md section 6.1).
+package enum EventDataForm: String, CaseIterable, Hashable, Sendable {
+    /// The name in `event`, the members in `data`.
+    case plain
+    /// Both in the data: `{type, data}`. The `event` line is ignored.
+    case enveloped
 }
 
 /// What a client does with an event of a certain name.
@@ -76,6 +98,19 @@ package enum UnknownEventPolicy: String, CaseIterable, Hashable, Sendable {
     case otherVersionsFail = "other-versions-fail"
     /// Like `EventHandling.fails`.
     case fails
+}
+
+/// What a client takes a `result` event for, which the contract does not have (Docs/contract.md sections 2.1 and 4.5).
+package enum ResultEventPolicy: String, CaseIterable, Hashable, Sendable {
+    /// An unknown event.
+    case unknown
+    /// A book, at the top level of the data or nested under `book`: it is shown until the job completes.
+    case understood
+    /// A book at the top level. The parser fails at one that is nested.
+    case topLevel = "top-level"
+    /// A book of the scan: when the job completes, those that came on its last stream are all there are. Without any, the scan
+    /// has failed.
+    case collected
 }
 
 /// What the failure of a parser at an event means to a client.
@@ -128,6 +163,11 @@ package struct ResultsPolicy: Hashable, Sendable {
     package var isFallback = true
     /// Whether a failed request for results is made again. Off: the scan has failed, and its job is deleted.
     package var isRepeated = true
+    /// Whether the results are requested only where the event names their address and the job has a token. Off: the address
+    /// of the contract is known.
+    package var needsAddress = false
+    /// Whether one book with an unknown `enrichmentStatus` spoils the whole list.
+    package var rejectsUnknownStatus = false
     /// The value of `format=` in the request; nil to use the address as it comes.
     package var format: String? = "lite"
     package var envelope = ResultsEnvelope.data

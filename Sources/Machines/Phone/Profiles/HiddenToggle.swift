@@ -1,0 +1,26 @@
+/// A deviation that has a number in Docs/contract.md and no toggle, because it has no effect that can be seen.
+package enum HiddenToggle: String, CaseIterable, Sendable {
+    case unfinishedEvent = "quirk-3"
+    case leakedTokens = "quirk-18"
+    case tokenReuse = "inconsistency-4"
+
+    package var key: String { self.rawValue }
+
+    /// Why there is no toggle.
+    package var reason: String {
+        switch self {
+        case .unfinishedEvent:
+            "every client drops an event without its blank line, as the standard requires; `quirk-2` then forgets the scan"
+        case .leakedTokens: "a token that stays in memory after an error has no effect outside of the app"
+        case .tokenReuse: "it is about the tokens of WebSocket, which no profile uses"
+        }
+    }
+
+    package var source: String {
+        switch self {
+        case .unfinishedEvent: "section 4.11, Q3"
+        case .leakedTokens: "section 4.11, Q18"
+        case .tokenReuse: "section 2.7, 4"
+        }
+    }
+}
