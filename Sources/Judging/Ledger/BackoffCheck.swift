@@ -14,6 +14,14 @@ struct BackoffCheck: Sendable {
     struct Complaint: Sendable {
         var invariant: Invariant
         var text: String
+        /// One of the phones that a complaint at the end is about, where all of them have a profile that is known for it.
+        var phoneIndex: Int?
+    }
+
+    /// The waits of all phones that are judged together: those whose profile draws them, or those whose profile is known not to.
+    private struct Pool: Sendable {
+        var samples = BackoffSamples()
+        var herds = RetryStormDetector()
     }
 
     /// The end of an upload that has not returned to the queue yet.
@@ -26,6 +34,7 @@ struct BackoffCheck: Sendable {
 
     private struct Phone: Sendable {
         let slotsMax: Int
+        let drawsWaits: Bool
         var chains: [BackoffChain] = []
         var restarts = RestartBudget()
         var uploads: [(scan: ScanNumber, attempt: UInt32, end: End)] = []
@@ -45,7 +54,10 @@ struct BackoffCheck: Sendable {
         /// The phone's word of a 429 whose wait is zero.
         var mayComeAtOnce: ScanNumber?
 
-        init(slotsMax: Int) { self.slotsMax = slotsMax }
+        init(slotsMax: Int, drawsWaits: Bool) {
+            self.slotsMax = slotsMax
+            self.drawsWaits = drawsWaits
+        }
     }
 
     /// Beyond its ceiling, a stream may be late by this.
@@ -60,8 +72,8 @@ struct BackoffCheck: Sendable {
     private let retry: Interval?
     private let returnTime: Interval
     private var phones: [Phone] = []
-    private(set) var samples = BackoffSamples()
-    private var herds = RetryStormDetector()
+    private var drawn = Pool()
+    private var fixed = Pool()
     /// Streams that had failures, of all phones: their next event ends the chain.
     private(set) var streamChains = 0
     /// Streams that were opened, and of which nothing else has come so far.
@@ -85,8 +97,10 @@ struct BackoffCheck: Sendable {
     /// Whether events and pings, of which there are many, mean anything just now.
     var followsStreams: Bool { self.streamChains > 0 || self.unsure > 0 }
 
-    /// Adds a phone with the next index.
-    mutating func add(slotsMax: Int) { self.phones.append(Phone(slotsMax: slotsMax)) }
+    /// Adds a phone with the next index. `drawsWaits`: false if its profile is known not to.
+    mutating func add(slotsMax: Int, drawsWaits: Bool) {
+        self.phones.append(Phone(slotsMax: slotsMax, drawsWaits: drawsWaits))
+    }
 
     /// Returns and removes the complaints of the last observation.
     mutating func takeComplaints() -> [Complaint] {
@@ -98,19 +112,24 @@ struct BackoffCheck: Sendable {
     /// Returns the complaints that only the whole run shows.
     mutating func end(at now: Instant) -> [Complaint] {
         for phoneIndex in self.phones.indices { self.drop(phoneIndex, now) { _ in true } }
-        self.report(self.herds.end())
+        let known = self.phones.firstIndex { !$0.drawsWaits }
+        self.report(self.drawn.herds.end())
+        self.report(self.fixed.herds.end(), phoneIndex: known)
         return self.takeComplaints()
-            + self.samples.findings.map { Complaint(invariant: .retryBudget, text: $0.text) }
+            + self.drawn.samples.findings.map { Complaint(invariant: .retryBudget, text: $0.text) }
+            + self.fixed.samples.findings.map {
+                Complaint(invariant: .retryBudget, text: $0.text, phoneIndex: known)
+            }
     }
 
-    private mutating func report(_ herd: RetryStormDetector.Herd?) {
+    private mutating func report(_ herd: RetryStormDetector.Herd?, phoneIndex: Int? = nil) {
         guard let herd else { return }
         self.complaints.append(
             Complaint(
                 invariant: .herdBounded,
                 text:
-                    "\(herd.count) retries within \(RetryStormDetector.window.wholeMilliseconds) ms; full jitter produces about \(herd.expected)"
-            ))
+                    "\(herd.count) retries within \(RetryStormDetector.window.wholeMilliseconds) ms; full jitter produces about \(herd.expected)",
+                phoneIndex: phoneIndex))
     }
 
     // MARK: What is seen
@@ -205,7 +224,9 @@ struct BackoffCheck: Sendable {
             // A process that has no path says so.
             let isFull = self.phones[phoneIndex].isFull
             self.unsure -= self.phones[phoneIndex].retryFields.unsure
-            self.phones[phoneIndex] = Phone(slotsMax: self.phones[phoneIndex].slotsMax)
+            self.phones[phoneIndex] = Phone(
+                slotsMax: self.phones[phoneIndex].slotsMax,
+                drawsWaits: self.phones[phoneIndex].drawsWaits)
             self.phones[phoneIndex].isFull = isFull
         default: break
         }
@@ -315,7 +336,8 @@ struct BackoffCheck: Sendable {
         self.phones[phoneIndex].chains[index].failed(at: at, isExact: isExact, isHeld: isHeld, raise: raise)
         let chain = self.phones[phoneIndex].chains[index]
         guard !isHeld, chain.isDrawnFreely else { return }
-        self.report(self.herds.began(ceiling: self.ceiling(chain), at: at))
+        let ceiling = self.ceiling(chain)
+        self.report(self.changePool(of: phoneIndex) { $0.herds.began(ceiling: ceiling, at: at) })
     }
 
     private func isHeld(_ operation: Operation, _ at: Instant, _ phoneIndex: Int) -> Bool {
@@ -373,7 +395,7 @@ struct BackoffCheck: Sendable {
             let chain = self.phones[phoneIndex].chains.remove(at: index)
             if chain.operation == .stream { self.streamChains -= 1 }
             if let failedAt = chain.failedAt {
-                self.sample(chain, wait: nil, watched: (chain.heldAt ?? at) - failedAt)
+                self.sample(chain, wait: nil, watched: (chain.heldAt ?? at) - failedAt, phoneIndex)
             }
         }
     }
@@ -402,21 +424,25 @@ struct BackoffCheck: Sendable {
         let chain = self.phones[phoneIndex].chains[index]
         self.phones[phoneIndex].chains[index].failedAt = nil
         self.phones[phoneIndex].chains[index].heldAt = nil
-        self.judge(chain, waited: at - failedAt, at: at)
+        self.judge(chain, waited: at - failedAt, at: at, phoneIndex)
     }
 
-    private mutating func judge(_ chain: BackoffChain, waited: Interval, at: Instant) {
+    private mutating func judge(
+        _ chain: BackoffChain, waited: Interval, at: Instant, _ phoneIndex: Int
+    ) {
         if let asked = chain.asked, !chain.isLimited, waited < asked {
             self.complain(
                 "\(chain.operation.name) sent \((asked - waited).wholeMilliseconds) ms before the end of the wait that the server requested"
             )
         }
         if let heldAt = chain.heldAt, let failedAt = chain.failedAt {
-            self.sample(chain, wait: nil, watched: heldAt - failedAt)
+            self.sample(chain, wait: nil, watched: heldAt - failedAt, phoneIndex)
             return
         }
-        self.sample(chain, wait: waited, watched: waited)
-        if chain.asked == nil, chain.isDrawnFreely { self.report(self.herds.ended(at: at)) }
+        self.sample(chain, wait: waited, watched: waited, phoneIndex)
+        if chain.asked == nil, chain.isDrawnFreely {
+            self.report(self.changePool(of: phoneIndex) { $0.herds.ended(at: at) })
+        }
         let ceiling = self.ceiling(chain)
         // A header is rounded up to whole seconds.
         let most = max(ceiling, chain.asked.map { $0 + .seconds(1) } ?? .zero)
@@ -432,11 +458,19 @@ struct BackoffCheck: Sendable {
     }
 
     /// Not what a server requested, and not what something held back from the beginning.
-    private mutating func sample(_ chain: BackoffChain, wait: Interval?, watched: Interval) {
+    private mutating func sample(
+        _ chain: BackoffChain, wait: Interval?, watched: Interval, _ phoneIndex: Int
+    ) {
         guard chain.isDrawnFreely, chain.asked == nil, wait != nil || watched > .zero else { return }
-        self.samples.add(
-            chain.operation, failures: chain.failures,
-            ceiling: self.ceiling(chain), wait: wait, watched: watched)
+        let ceiling = self.ceiling(chain)
+        self.changePool(of: phoneIndex) {
+            $0.samples.add(
+                chain.operation, failures: chain.failures, ceiling: ceiling, wait: wait, watched: watched)
+        }
+    }
+
+    private mutating func changePool<Result>(of phoneIndex: Int, _ change: (inout Pool) -> Result) -> Result {
+        self.phones[phoneIndex].drawsWaits ? change(&self.drawn) : change(&self.fixed)
     }
 
     private func ceiling(_ chain: BackoffChain) -> Interval {

@@ -46,7 +46,7 @@ struct Findings: Sendable {
         _ invariant: Invariant, device: DeviceNumber?, scan: ScanNumber, at: Instant, _ text: String
     ) {
         // No profile excuses what is about no one phone.
-        let isExpected = device.map { self.settings.profile(of: $0).breaks.contains(invariant) } ?? false
+        let isExpected = device.map { self.isKnown(invariant, of: $0) } ?? false
         let violation = Violation(
             invariant: invariant, device: device, scan: scan, at: at, text: text, isExpected: isExpected)
         let index = invariant.ordinal
@@ -61,6 +61,11 @@ struct Findings: Sendable {
                 repeating: ViolationCount(), count: self.settings.fleet.groups.count)
         }
         self.tallies[index].groups[group].add(violation, examplesMax: self.settings.examplesMax)
+    }
+
+    /// Whether the profile of a phone is known to break an invariant.
+    func isKnown(_ invariant: Invariant, of device: DeviceNumber) -> Bool {
+        self.settings.profile(of: device).breaks.contains(invariant)
     }
 
     /// `index` is that of the group; see `totals`.

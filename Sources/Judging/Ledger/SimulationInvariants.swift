@@ -202,7 +202,8 @@ package struct SimulationInvariants: Sendable {
         self.judgeForms(before: .distantFuture)
         for complaint in self.backoffs.end(at: self.now) {
             self.findings.violate(
-                complaint.invariant, device: nil, scan: .none, at: self.now, complaint.text)
+                complaint.invariant, device: complaint.phoneIndex.map { self.devices[$0] }, scan: .none,
+                at: self.now, complaint.text)
         }
         for (phoneIndex, overtaking) in self.order.overtakings() {
             self.report(overtaking, of: self.devices[phoneIndex])
@@ -240,7 +241,9 @@ package struct SimulationInvariants: Sendable {
         self.states.append(Phone())
         self.devices.append(device)
         let streamsMax = self.fleet.value(of: device, in: self.settings.streamsMax)
-        self.backoffs.add(slotsMax: min(self.slotsMax, streamsMax ?? self.slotsMax))
+        self.backoffs.add(
+            slotsMax: min(self.slotsMax, streamsMax ?? self.slotsMax),
+            drawsWaits: !self.findings.isKnown(.herdBounded, of: device))
         self.gates.add(slotsMax: min(self.slotsMax, streamsMax ?? self.slotsMax))
         self.phones[device] = self.states.count - 1
         return self.states.count - 1

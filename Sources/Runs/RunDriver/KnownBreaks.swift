@@ -60,7 +60,8 @@ extension Quirk {
         case .lastEventID: [.streamIDMonotone, .streamNoGap]
         case .overlays: [.jobCleaned]
         case .deviceIDs: [.requestWellFormed, .jobCleaned]
-        case .retryableErrors: [.retryBudget]
+        // Section 4.5: a new item that is uploaded as often as the server says so, before older ones.
+        case .retryableErrors: [.retryBudget, .scanOrder]
         case .jitter: [.herdBounded, .retryBudget]
         case .retryAfter: [.limitHonoured]
         }

@@ -12,11 +12,13 @@ import Testing
     private static let base = Interval.milliseconds(500)
     private static let cap = Interval.seconds(30)
 
-    private static func judge(_ history: History, retry: Interval? = nil) -> [Verdict] {
+    private static func judge(
+        _ history: History, retry: Interval? = nil, ledger: LedgerSettings = .embedded
+    ) -> [Verdict] {
         var invariants = SimulationInvariants(
             SimulationInvariantSettings(
                 idleTimeout: .seconds(75), isSettled: false, herdTime: .milliseconds(500), retryField: retry),
-            ledger: .embedded)
+            ledger: ledger)
         for observation in history.observations { invariants.record(observation) }
         invariants.finish(FinalWorldState(stuck: [], restless: [], broken: []))
         return invariants.verdicts.filter { $0.violations > 0 }
@@ -185,7 +187,8 @@ import Testing
     /// Streams of so many phones fail so often in a row; each wait is what `draw` makes of its ceiling, for a phone and a
     /// number of failures from 1.
     private static func fleet(
-        _ phones: UInt32, failures: UInt32 = 1, draw: (Interval, UInt32, UInt32) -> Interval
+        _ phones: UInt32, failures: UInt32 = 1, ledger: LedgerSettings = .embedded,
+        draw: (Interval, UInt32, UInt32) -> Interval
     ) -> [Verdict] {
         Self.judge(
             History {
@@ -200,7 +203,7 @@ import Testing
                         $0.phone(.requestFailed(.stream, attempt: attempt + 1, .reset, took: .zero))
                     }
                 }
-            })
+            }, ledger: ledger)
     }
 
     private static func uniform(_ ceiling: Interval, _ phone: UInt32, _ attempt: UInt32) -> Interval {
@@ -221,6 +224,20 @@ import Testing
             }
             #expect(verdicts.map(\.invariant) == [.retryBudget], "\(eighths)")
         }
+    }
+
+    @Test(arguments: [true, false])
+    func `phones that are known to draw no waits excuse no others`(isKnown: Bool) {
+        var ledger = LedgerSettings.embedded
+        ledger.fleet = FleetMap(groups: ["old", "new"], groupOfDevice: (0..<240).map { $0 < 120 ? 0 : 1 })
+        ledger.profiles = [
+            ProfileExpectation(name: "old", breaks: [.retryBudget, .herdBounded]), .contract,
+        ]
+        let verdicts = Self.fleet(240, ledger: ledger) { ceiling, phone, attempt in
+            (phone < 120) == isKnown ? ceiling : Self.uniform(ceiling, phone, attempt)
+        }
+        #expect(verdicts.map(\.invariant) == [.retryBudget])
+        #expect(verdicts.map(\.standing) == [isKnown ? .brokenAsExpected : .broken])
     }
 
     @Test func `half jitter is found`() {
