@@ -9,11 +9,14 @@ extension RunResult {
         let text: String
         /// Whether scans or books were lost or doubled.
         let isLoss: Bool
+        /// Whether the profile broke what it is known for.
+        let isKnown: Bool
     }
 
+    /// The only group of a run has one where its profile broke what it is known for; the rest is the headline of the run.
     var groupHeadlines: [GroupHeadline] {
-        guard self.groups.count > 1 else { return [] }
-        return self.groups.compactMap(self.headline)
+        let headlines = self.groups.compactMap(self.headline)
+        return self.groups.count > 1 ? headlines : headlines.filter(\.isKnown)
     }
 
     /// Nil for a group that lost nothing and whose profile broke nothing that it is known for.
@@ -23,7 +26,7 @@ extension RunResult {
         guard loss != nil || known != nil else { return nil }
         return GroupHeadline(
             group: Printable.line(group.name), text: [loss, known].compactMap { $0 }.joined(separator: "; "),
-            isLoss: loss != nil)
+            isLoss: loss != nil, isKnown: known != nil)
     }
 
     /// `25 violations of 5 invariants are expected for this profile`. What the scenario expects is not the profile's.

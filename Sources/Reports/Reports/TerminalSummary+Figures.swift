@@ -94,8 +94,14 @@ extension SummaryWriter {
     }
 
     mutating func groups() {
-        guard self.result.groups.count > 1 else { return }
         self.page.gap()
+        if self.result.groups.count > 1 { self.groupTable() }
+        for headline in self.result.groupHeadlines {
+            self.marked(headline.isLoss ? .bad : .warn, [Piece("\(headline.group): \(headline.text)")])
+        }
+    }
+
+    private mutating func groupTable() {
         // In the order of what may be left out last on a narrow terminal.
         var table = Table("Groups", ["captured", "completed", "lost", "waiting", "refused", "phones"])
         for group in self.result.groups {
@@ -108,9 +114,6 @@ extension SummaryWriter {
                 ] + [scans.waiting, scans.refused, group.devices].map { Piece(Figures.count($0)) })
         }
         self.page.table(table)
-        for headline in self.result.groupHeadlines {
-            self.marked(headline.isLoss ? .bad : .warn, [Piece("\(headline.group): \(headline.text)")])
-        }
     }
 
     // MARK: Streams and times

@@ -50,6 +50,14 @@ import Testing
                 == ["6 violations of 1 invariant are expected for this profile"])
     }
 
+    @Test func `the only group of a run has one for what its profile is known for`() {
+        var result = result()
+        result.groups.removeLast()
+        #expect(result.groupHeadlines.count == 1)
+        result.groups[0].verdicts = []
+        #expect(result.groupHeadlines.isEmpty)
+    }
+
     @Test func `every report shows them`() {
         let result = result()
         let text = "6 violations of 1 invariant are expected for this profile"

@@ -312,6 +312,13 @@ package struct HTMLPage {
     }
 
     private var groups: String {
+        self.groupTable
+            + self.result.groupHeadlines.prefix(100).map {
+                "<p class=\"group-headline\"><strong>\(HTMLText.escaped($0.group))</strong>: \(HTMLText.escaped($0.text))</p>"
+            }.joined()
+    }
+
+    private var groupTable: String {
         guard self.result.groups.count > 1 else { return "" }
         let rows = self.result.groups.prefix(100).map { group -> [String] in
             let scans = group.totals.scans
@@ -323,8 +330,5 @@ package struct HTMLPage {
         return HTMLText.table(
             ["group", "phones", "captured", "completed", "refused", "waiting", "lost"], rows,
             numbers: [1, 2, 3, 4, 5, 6], id: "groups")
-            + self.result.groupHeadlines.prefix(100).map {
-                "<p class=\"group-headline\"><strong>\(HTMLText.escaped($0.group))</strong>: \(HTMLText.escaped($0.text))</p>"
-            }.joined()
     }
 }
