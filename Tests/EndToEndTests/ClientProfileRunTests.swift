@@ -60,8 +60,7 @@ extension SideBySide {
                 fleet: {wingtip: {devices: 4, profile: wingtip, scans: 2, arrivals: 4/s}}
                 server: {dialect: wingtip, books: 2..2, job-time: 8s..9s}
                 faults: [{do: reset, on: stream, after: 1 events, chance: 100%, count: each-attempt}]
-                slo: {scans.completed: count == 0}
-                expect-broken: [scans.waiting]
+                expect-broken: [scans.completed, scans.waiting]
                 """)
             #expect(events.count { $0.what == "queued" && $0.cause == "results-unavailable" } == 8)
         }

@@ -205,6 +205,13 @@ struct QuirkTests {
             phone.handle(.pathLost)
             phone.capture(2)
             #expect(phone.store.scans.count { !$0.isVolatile } == stored)
+            // What a process finds that starts now.
+            var storage = Storage()
+            for (index, change) in phone.written.enumerated() {
+                storage.write(change, WriteID(UInt64(index + 1)))
+            }
+            storage.flush { _, _ in }
+            #expect(storage.scans.count == stored)
         }
     }
 

@@ -153,13 +153,14 @@ struct TemporaryFolder: ~Copyable {
         attempts.results = 3
         attempts.cleanup = 4
         let text = "a \"quoted\" \\ back\u{8}\n\u{1F}\u{7F} / é 📚\u{2028}"
-        let full = DurableScan(
+        var full = DurableScan(
             scan: 9, photo: 3, capturedUnixMs: 1_700_000_000_123,
             scheduledUnixNs: 1_700_000_000_120_000_001, uploadDueUnixNs: -5,
             job: DurableJob(jobId: "job-9", authToken: "secret", sseUrl: "/s", lastEventID: "1-progress"),
             booksApplied: [0, 1, 7], cause: text, attempts: attempts,
             tokenExpiries: 2, retryableErrors: 1, completed: false, refusal: "NOT_A_SHELF")
-        #expect(Mirror(reflecting: full).children.count == 13, "a new member is to be written too")
+        full.isVolatile = true
+        #expect(Mirror(reflecting: full).children.count == 14, "a new member is to be written too")
         #expect(full.job.map { Mirror(reflecting: $0).children.count } == 4)
         #expect(Mirror(reflecting: attempts).children.count == 4)
         let book = Book(
