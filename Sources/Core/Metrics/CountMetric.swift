@@ -49,71 +49,52 @@ package enum CountMetric: String, CaseIterable, Sendable {
 
 extension CountMetric: MetricCase {
     /// The index, from 0, in the order of `allCases`.
-    package var ordinal: Int {
-        switch self {
-        case .scansCaptured: 0
-        case .scansCompleted: 1
-        case .scansRefused: 2
-        case .scansWaiting: 3
-        case .scansLost: 4
-        case .booksExpected: 5
-        case .booksReceived: 6
-        case .booksMissing: 7
-        case .booksDuplicated: 8
-        case .jobsAccepted: 9
-        case .jobsCleaned: 10
-        case .jobsAbandoned: 11
-        case .jobsOrphaned: 12
-        case .sseEvents: 13
-        case .ssePings: 14
-        case .sseResumes: 15
-        case .sseRestarts: 16
-        case .sseUnknown: 17
-        case .sseUndecodable: 18
-        case .uploadAttempts: 19
-        case .sseConnectAttempts: 20
-        case .sseReconnectAttempts: 21
-        case .resultsAttempts: 22
-        case .cleanupAttempts: 23
-        case .descriptorsRefused: 24
-        case .scansDiscarded: 25
-        case .arrivalsPlanned: 26
-        case .arrivalsAchieved: 27
-        case .arrivalsLate: 28
-        case .scansRefusedUnexplained: 29
-        case .cleanupUnfinished: 30
-        case .booksPending: 31
-        case .contractFindings: 32
-        }
-    }
+    package var ordinal: Int { self.traits.ordinal }
 
-    package var better: Better {
-        switch self {
-        case .scansCompleted, .booksReceived, .jobsCleaned, .arrivalsAchieved: .higher
-        case .contractFindings, .scansRefused, .scansWaiting, .scansLost, .scansDiscarded, .booksMissing,
-            .booksDuplicated,
-            .jobsAbandoned, .jobsOrphaned, .sseResumes, .sseRestarts, .sseUnknown, .sseUndecodable,
-            .descriptorsRefused, .arrivalsLate, .scansRefusedUnexplained, .cleanupUnfinished, .booksPending:
-            .lower
-        case .scansCaptured, .booksExpected, .jobsAccepted, .sseEvents, .ssePings, .uploadAttempts,
-            .sseConnectAttempts, .sseReconnectAttempts, .resultsAttempts, .cleanupAttempts, .arrivalsPlanned:
-            .neither
-        }
-    }
+    package var better: Better { self.traits.better }
 
     /// Whether only the simulated backend can provide the metric: the books of a photo and the abandoned
     /// jobs.
-    package var needsBackend: Bool {
+    package var needsBackend: Bool { self.traits.needsBackend }
+
+    /// Counted as it happens, and not by the ledger or the driver.
+    var isMeasured: Bool { self.traits.isMeasured }
+
+    private var traits: (ordinal: Int, better: Better, needsBackend: Bool, isMeasured: Bool) {
         switch self {
-        case .booksExpected, .booksMissing, .booksPending, .jobsOrphaned: true
-        case .contractFindings, .scansCaptured, .scansCompleted, .scansRefused, .scansWaiting, .scansLost,
-            .scansDiscarded,
-            .booksReceived,
-            .booksDuplicated, .jobsAccepted, .jobsCleaned, .jobsAbandoned, .sseEvents, .ssePings, .sseResumes,
-            .sseRestarts, .sseUnknown, .sseUndecodable, .uploadAttempts, .sseConnectAttempts,
-            .sseReconnectAttempts, .resultsAttempts, .cleanupAttempts, .descriptorsRefused,
-            .arrivalsPlanned, .arrivalsAchieved, .arrivalsLate, .scansRefusedUnexplained, .cleanupUnfinished:
-            false
+        case .scansCaptured: (0, .neither, needsBackend: false, isMeasured: false)
+        case .scansCompleted: (1, .higher, needsBackend: false, isMeasured: false)
+        case .scansRefused: (2, .lower, needsBackend: false, isMeasured: false)
+        case .scansWaiting: (3, .lower, needsBackend: false, isMeasured: false)
+        case .scansLost: (4, .lower, needsBackend: false, isMeasured: false)
+        case .booksExpected: (5, .neither, needsBackend: true, isMeasured: false)
+        case .booksReceived: (6, .higher, needsBackend: false, isMeasured: false)
+        case .booksMissing: (7, .lower, needsBackend: true, isMeasured: false)
+        case .booksDuplicated: (8, .lower, needsBackend: false, isMeasured: false)
+        case .jobsAccepted: (9, .neither, needsBackend: false, isMeasured: false)
+        case .jobsCleaned: (10, .higher, needsBackend: false, isMeasured: false)
+        case .jobsAbandoned: (11, .lower, needsBackend: false, isMeasured: false)
+        case .jobsOrphaned: (12, .lower, needsBackend: true, isMeasured: false)
+        case .sseEvents: (13, .neither, needsBackend: false, isMeasured: true)
+        case .ssePings: (14, .neither, needsBackend: false, isMeasured: true)
+        case .sseResumes: (15, .lower, needsBackend: false, isMeasured: true)
+        case .sseRestarts: (16, .lower, needsBackend: false, isMeasured: true)
+        case .sseUnknown: (17, .lower, needsBackend: false, isMeasured: true)
+        case .sseUndecodable: (18, .lower, needsBackend: false, isMeasured: true)
+        case .uploadAttempts: (19, .neither, needsBackend: false, isMeasured: true)
+        case .sseConnectAttempts: (20, .neither, needsBackend: false, isMeasured: true)
+        case .sseReconnectAttempts: (21, .neither, needsBackend: false, isMeasured: true)
+        case .resultsAttempts: (22, .neither, needsBackend: false, isMeasured: true)
+        case .cleanupAttempts: (23, .neither, needsBackend: false, isMeasured: true)
+        case .descriptorsRefused: (24, .lower, needsBackend: false, isMeasured: true)
+        case .scansDiscarded: (25, .lower, needsBackend: false, isMeasured: false)
+        case .arrivalsPlanned: (26, .neither, needsBackend: false, isMeasured: false)
+        case .arrivalsAchieved: (27, .higher, needsBackend: false, isMeasured: false)
+        case .arrivalsLate: (28, .lower, needsBackend: false, isMeasured: false)
+        case .scansRefusedUnexplained: (29, .lower, needsBackend: false, isMeasured: false)
+        case .cleanupUnfinished: (30, .lower, needsBackend: false, isMeasured: false)
+        case .booksPending: (31, .lower, needsBackend: true, isMeasured: false)
+        case .contractFindings: (32, .lower, needsBackend: false, isMeasured: true)
         }
     }
 }

@@ -24,51 +24,34 @@ package enum LatencyMetric: String, CaseIterable, Sendable {
 
 extension LatencyMetric: MetricCase {
     /// The index, from 0, in the order of `allCases`: recording uses it without hashing.
-    package var ordinal: Int {
-        switch self {
-        case .preprocessTime: 0
-        case .uploadTime: 1
-        case .uploadServiceTime: 2
-        case .sseConnectTime: 3
-        case .sseFirstEventTime: 4
-        case .sseEventLatency: 5
-        case .sseEventDelay: 6
-        case .ssePingGap: 7
-        case .sseReconnectTime: 8
-        case .sseDetectTime: 9
-        case .resultsTime: 10
-        case .cleanupTime: 11
-        case .scanTime: 12
-        case .generatorLateness: 13
-        case .netDNSTime: 14
-        case .netConnectTime: 15
-        case .netTLSTime: 16
-        case .netFirstByteTime: 17
-        }
-    }
+    package var ordinal: Int { self.traits.ordinal }
 
     /// The start and end of the measurement, as text. A first connect that failed is a loss, too.
-    package var meaning: String {
+    package var meaning: String { self.traits.meaning }
+
+    private var traits: (ordinal: Int, meaning: String) {
         switch self {
-        case .preprocessTime: "photo bytes in to JPEG ready"
-        case .uploadTime: "scheduled start to 202 decoded"
-        case .uploadServiceTime: "actual send to 202 decoded"
-        case .sseConnectTime: "GET issued to 200 head"
-        case .sseFirstEventTime: "200 head to first event dispatched"
-        case .sseEventLatency: "event handed to the backend’s connection to event dispatched on the phone"
+        case .preprocessTime: (0, "photo bytes in to JPEG ready")
+        case .uploadTime: (1, "scheduled start to 202 decoded")
+        case .uploadServiceTime: (2, "actual send to 202 decoded")
+        case .sseConnectTime: (3, "GET issued to 200 head")
+        case .sseFirstEventTime: (4, "200 head to first event dispatched")
+        case .sseEventLatency:
+            (5, "event handed to the backend’s connection to event dispatched on the phone")
         case .sseEventDelay:
-            "replayed event handed to the backend’s connection to event dispatched on the phone"
-        case .ssePingGap: "ping to next ping, as received by the phone"
-        case .sseReconnectTime: "loss noticed (after a kill: next launch) to next 200 head, over all attempts"
-        case .sseDetectTime: "link went silent to silence detected"
-        case .resultsTime: "results requested to response decoded"
-        case .cleanupTime: "cleanup requested to response decoded"
-        case .scanTime: "scheduled capture to books in the library"
-        case .generatorLateness: "a timer's due time to the moment it ran"
-        case .netDNSTime: "DNS lookup of the target, once per run"
-        case .netConnectTime: "SYN sent to connection established"
-        case .netTLSTime: "connection established to TLS handshake completed"
-        case .netFirstByteTime: "request sent to the first byte of its response"
+            (6, "replayed event handed to the backend’s connection to event dispatched on the phone")
+        case .ssePingGap: (7, "ping to next ping, as received by the phone")
+        case .sseReconnectTime:
+            (8, "loss noticed (after a kill: next launch) to next 200 head, over all attempts")
+        case .sseDetectTime: (9, "link went silent to silence detected")
+        case .resultsTime: (10, "results requested to response decoded")
+        case .cleanupTime: (11, "cleanup requested to response decoded")
+        case .scanTime: (12, "scheduled capture to books in the library")
+        case .generatorLateness: (13, "a timer's due time to the moment it ran")
+        case .netDNSTime: (14, "DNS lookup of the target, once per run")
+        case .netConnectTime: (15, "SYN sent to connection established")
+        case .netTLSTime: (16, "connection established to TLS handshake completed")
+        case .netFirstByteTime: (17, "request sent to the first byte of its response")
         }
     }
 
@@ -76,14 +59,5 @@ extension LatencyMetric: MetricCase {
     package var better: Better { self == .ssePingGap ? .neither : .lower }
 
     /// Whether only a simulated backend on the same clock can tell it.
-    package var needsBackend: Bool {
-        switch self {
-        case .sseEventLatency, .sseEventDelay: true
-        case .preprocessTime, .uploadTime, .uploadServiceTime, .sseConnectTime, .sseFirstEventTime,
-            .ssePingGap,
-            .sseReconnectTime, .sseDetectTime, .resultsTime, .cleanupTime, .scanTime, .generatorLateness,
-            .netDNSTime, .netConnectTime, .netTLSTime, .netFirstByteTime:
-            false
-        }
-    }
+    package var needsBackend: Bool { self == .sseEventLatency || self == .sseEventDelay }
 }

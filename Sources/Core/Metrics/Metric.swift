@@ -117,20 +117,3 @@ extension Metric {
         }
     }
 }
-
-extension CountMetric {
-    /// Counted as it happens, and not by the ledger or the driver.
-    fileprivate var isMeasured: Bool {
-        switch self {
-        case .sseEvents, .ssePings, .sseResumes, .sseRestarts, .sseUnknown, .sseUndecodable, .uploadAttempts,
-            .sseConnectAttempts, .sseReconnectAttempts, .resultsAttempts, .cleanupAttempts,
-            .descriptorsRefused, .contractFindings:
-            true
-        case .scansCaptured, .scansCompleted, .scansRefused, .scansWaiting, .scansLost, .scansDiscarded,
-            .booksExpected, .booksReceived, .booksMissing, .booksDuplicated, .jobsAccepted, .jobsCleaned,
-            .jobsAbandoned, .jobsOrphaned, .arrivalsPlanned, .arrivalsAchieved, .arrivalsLate,
-            .scansRefusedUnexplained, .cleanupUnfinished, .booksPending:
-            false
-        }
-    }
-}

@@ -47,56 +47,9 @@ package enum Invariant: String, CaseIterable, Hashable, Sendable {
     case requestWellFormed = "request.well-formed"
 
     /// The index, from 0, in the order of `allCases`.
-    var ordinal: Int {
-        switch self {
-        case .scanCustody: 0
-        case .scanRefusedForCause: 1
-        case .bookNeverLost: 2
-        case .bookNeverDoubleAdded: 3
-        case .bookFaithful: 4
-        case .streamIDMonotone: 5
-        case .streamNoGap: 6
-        case .streamTerminalOnce: 7
-        case .jobCleaned: 8
-        case .jobNotCleanedEarly: 9
-        case .limitHonoured: 10
-        case .slotsBounded: 11
-        case .serverAgrees: 12
-        case .scanOrder: 13
-        case .jobCleanedOnce: 14
-        case .jobEnded: 15
-        case .jobOrphansBounded: 16
-        case .jobSilentAfterCleanup: 17
-        case .streamDeadDetected: 18
-        case .streamParseRobust: 19
-        case .authNoStaleUse: 20
-        case .retryBudget: 21
-        case .deviceNotStuck: 22
-        case .timersClean: 23
-        case .timeSane: 24
-        case .requestOneFate: 25
-        case .linkConserves: 26
-        case .memoryBounded: 27
-        case .authNoLeak: 28
-        case .herdBounded: 29
-        case .othersUnharmed: 30
-        case .requestWellFormed: 31
-        }
-    }
+    var ordinal: Int { self.traits.ordinal }
 
-    package var kind: InvariantKind {
-        switch self {
-        case .scanCustody, .scanRefusedForCause, .bookNeverDoubleAdded, .bookFaithful, .streamIDMonotone,
-            .streamNoGap, .streamTerminalOnce, .jobNotCleanedEarly, .limitHonoured, .slotsBounded,
-            .scanOrder, .jobCleanedOnce, .jobOrphansBounded, .jobSilentAfterCleanup, .streamParseRobust,
-            .authNoStaleUse, .retryBudget, .timeSane, .requestOneFate, .linkConserves,
-            .memoryBounded, .authNoLeak, .herdBounded, .requestWellFormed:
-            .always
-        case .streamDeadDetected, .deviceNotStuck, .othersUnharmed: .eventually
-        case .bookNeverLost, .jobCleaned, .serverAgrees, .jobEnded, .timersClean:
-            .finally
-        }
-    }
+    package var kind: InvariantKind { self.traits.kind }
 
     /// The invariants that are judged in every run; with a `--target`, those of them that do not need the backend.
     package static let everywhere = Array(Self.allCases.prefix { $0 != .scanOrder })
@@ -178,33 +131,47 @@ package enum Invariant: String, CaseIterable, Hashable, Sendable {
     /// Whether it is not available without the simulated backend, that is with a `--target`. Four invariants need the
     /// backend's shelf and log. Those of the virtual world are never judged without it. The others are judged against any
     /// target, with the observations of the phones.
-    package var needsBackend: Bool {
-        switch self {
-        case .bookNeverLost, .bookFaithful, .streamNoGap, .serverAgrees: true
-        case .scanOrder, .jobCleanedOnce, .jobEnded, .jobOrphansBounded, .jobSilentAfterCleanup,
-            .streamDeadDetected, .streamParseRobust, .authNoStaleUse, .retryBudget, .deviceNotStuck,
-            .timersClean, .timeSane, .requestOneFate, .linkConserves,
-            .memoryBounded, .authNoLeak, .herdBounded, .othersUnharmed, .requestWellFormed:
-            true
-        case .scanCustody, .scanRefusedForCause, .bookNeverDoubleAdded, .streamIDMonotone,
-            .streamTerminalOnce, .jobCleaned, .jobNotCleanedEarly, .limitHonoured, .slotsBounded:
-            false
-        }
-    }
+    package var needsBackend: Bool { self.traits.needsBackend }
 
     /// Whether it is judged to the end of a run whose backend died: the observations of the phones and their storage are
     /// enough. The others are judged up to the last observation of the backend. `needsBackend` is about runs with a
     /// `--target`, whose gateway still reports the faults that excuse phones; after a death, those are missing, too.
-    var survivesBackendDeath: Bool {
+    var survivesBackendDeath: Bool { self.traits.survivesBackendDeath }
+
+    private var traits: (ordinal: Int, kind: InvariantKind, needsBackend: Bool, survivesBackendDeath: Bool) {
         switch self {
-        case .scanCustody, .bookNeverDoubleAdded, .streamTerminalOnce, .jobNotCleanedEarly: true
-        case .scanRefusedForCause, .bookNeverLost, .bookFaithful, .streamIDMonotone, .streamNoGap,
-            .jobCleaned, .limitHonoured, .slotsBounded, .serverAgrees, .scanOrder, .jobCleanedOnce,
-            .jobEnded, .jobOrphansBounded, .jobSilentAfterCleanup, .streamDeadDetected, .streamParseRobust,
-            .authNoStaleUse, .retryBudget, .deviceNotStuck, .timersClean, .timeSane, .requestOneFate,
-            .linkConserves, .memoryBounded, .authNoLeak, .herdBounded, .othersUnharmed,
-            .requestWellFormed:
-            false
+        case .scanCustody: (0, .always, needsBackend: false, survivesBackendDeath: true)
+        case .scanRefusedForCause: (1, .always, needsBackend: false, survivesBackendDeath: false)
+        case .bookNeverLost: (2, .finally, needsBackend: true, survivesBackendDeath: false)
+        case .bookNeverDoubleAdded: (3, .always, needsBackend: false, survivesBackendDeath: true)
+        case .bookFaithful: (4, .always, needsBackend: true, survivesBackendDeath: false)
+        case .streamIDMonotone: (5, .always, needsBackend: false, survivesBackendDeath: false)
+        case .streamNoGap: (6, .always, needsBackend: true, survivesBackendDeath: false)
+        case .streamTerminalOnce: (7, .always, needsBackend: false, survivesBackendDeath: true)
+        case .jobCleaned: (8, .finally, needsBackend: false, survivesBackendDeath: false)
+        case .jobNotCleanedEarly: (9, .always, needsBackend: false, survivesBackendDeath: true)
+        case .limitHonoured: (10, .always, needsBackend: false, survivesBackendDeath: false)
+        case .slotsBounded: (11, .always, needsBackend: false, survivesBackendDeath: false)
+        case .serverAgrees: (12, .finally, needsBackend: true, survivesBackendDeath: false)
+        case .scanOrder: (13, .always, needsBackend: true, survivesBackendDeath: false)
+        case .jobCleanedOnce: (14, .always, needsBackend: true, survivesBackendDeath: false)
+        case .jobEnded: (15, .finally, needsBackend: true, survivesBackendDeath: false)
+        case .jobOrphansBounded: (16, .always, needsBackend: true, survivesBackendDeath: false)
+        case .jobSilentAfterCleanup: (17, .always, needsBackend: true, survivesBackendDeath: false)
+        case .streamDeadDetected: (18, .eventually, needsBackend: true, survivesBackendDeath: false)
+        case .streamParseRobust: (19, .always, needsBackend: true, survivesBackendDeath: false)
+        case .authNoStaleUse: (20, .always, needsBackend: true, survivesBackendDeath: false)
+        case .retryBudget: (21, .always, needsBackend: true, survivesBackendDeath: false)
+        case .deviceNotStuck: (22, .eventually, needsBackend: true, survivesBackendDeath: false)
+        case .timersClean: (23, .finally, needsBackend: true, survivesBackendDeath: false)
+        case .timeSane: (24, .always, needsBackend: true, survivesBackendDeath: false)
+        case .requestOneFate: (25, .always, needsBackend: true, survivesBackendDeath: false)
+        case .linkConserves: (26, .always, needsBackend: true, survivesBackendDeath: false)
+        case .memoryBounded: (27, .always, needsBackend: true, survivesBackendDeath: false)
+        case .authNoLeak: (28, .always, needsBackend: true, survivesBackendDeath: false)
+        case .herdBounded: (29, .always, needsBackend: true, survivesBackendDeath: false)
+        case .othersUnharmed: (30, .eventually, needsBackend: true, survivesBackendDeath: false)
+        case .requestWellFormed: (31, .always, needsBackend: true, survivesBackendDeath: false)
         }
     }
 }
