@@ -49,17 +49,6 @@ extension FaultSpec {
     }
 }
 
-/// A number of requests in a window of time.
-package struct Quota: Hashable, Sendable {
-    package var requests: Int
-    package var window: Interval
-
-    package init(requests: Int, window: Interval) {
-        self.requests = requests
-        self.window = window
-    }
-}
-
 /// The position of a cut in the bytes of a stream.
 package enum Cut: Hashable, Sendable {
     case betweenEvents, insideEvent, insideUTF8, insideLineEnd

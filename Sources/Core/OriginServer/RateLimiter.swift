@@ -1,4 +1,3 @@
-package import Faults
 package import SimBase
 import Talaria
 

@@ -154,7 +154,7 @@ extension HarnessChecks {
     }
 
     private mutating func admitted(
-        _ upload: QuotaAccount.Upload, by fault: Int?, _ quota: AdmissionQuota, isCertain: Bool,
+        _ upload: QuotaAccount.Upload, by fault: Int?, _ quota: Quota, isCertain: Bool,
         _ phoneIndex: Int
     ) {
         self.forget(fault, quota, phoneIndex)
@@ -168,7 +168,7 @@ extension HarnessChecks {
     }
 
     private mutating func limited(
-        _ upload: QuotaAccount.Upload, by fault: Int?, _ quota: AdmissionQuota, told: Interval?,
+        _ upload: QuotaAccount.Upload, by fault: Int?, _ quota: Quota, told: Interval?,
         _ phoneIndex: Int
     ) {
         self.forget(fault, quota, phoneIndex)
@@ -188,7 +188,7 @@ extension HarnessChecks {
     }
 
     /// Drops the admissions that have left the window.
-    private mutating func forget(_ fault: Int?, _ quota: AdmissionQuota, _ phoneIndex: Int) {
+    private mutating func forget(_ fault: Int?, _ quota: Quota, _ phoneIndex: Int) {
         let now = self.now
         self.phones[phoneIndex].quotas.admissions.removeAll {
             $0.fault == fault && $0.at + quota.window <= now

@@ -41,7 +41,7 @@ package struct HarnessSettings: Hashable, Sendable {
 /// The properties of the simulated backend.
 package struct SimulatedServer: Hashable, Sendable {
     /// The upload quota per device; nil for no limit.
-    package var quota: AdmissionQuota?
+    package var quota: Quota?
     package var tokenLifetime: Interval
     package var resultsLifetime: Interval
     /// The number of jobs at which an upload is answered with 503.
@@ -61,7 +61,7 @@ package struct SimulatedServer: Hashable, Sendable {
     }
 
     package init(
-        quota: AdmissionQuota?, tokenLifetime: Interval, resultsLifetime: Interval, jobsMax: Int
+        quota: Quota?, tokenLifetime: Interval, resultsLifetime: Interval, jobsMax: Int
     ) {
         self.quota = quota
         self.tokenLifetime = tokenLifetime
@@ -70,23 +70,12 @@ package struct SimulatedServer: Hashable, Sendable {
     }
 }
 
-/// The maximum number of admissions in any window of this length.
-package struct AdmissionQuota: Hashable, Sendable {
-    package var requests: Int
-    package var window: Interval
-
-    package init(requests: Int, window: Interval) {
-        self.requests = requests
-        self.window = window
-    }
-}
-
 /// An effect of a fault that another side observes.
 package enum FaultEffect: Hashable, Sendable {
     // In place of an answer.
     /// 429 beyond the quota. `isRecounted`: whether the requests that it counts are known from observations. `from`, `to`: when
     /// it is awake.
-    case limit(AdmissionQuota, retryAfter: Interval?, isRecounted: Bool, from: Instant, to: Instant)
+    case limit(Quota, retryAfter: Interval?, isRecounted: Bool, from: Instant, to: Instant)
     case status(Int)
     case tokenRevoked
     case jobGone(status: Int)

@@ -1,4 +1,3 @@
-package import Faults
 internal import OriginServer
 package import SimBase
 internal import Talaria

@@ -12,7 +12,7 @@ extension HarnessSettings {
         guard hasBackendView || hasGateway else { return nil }
         let backend = plan.scenario.server.backend
         var simulated = SimulatedServer(
-            quota: backend.rateLimit.map { AdmissionQuota($0) }, tokenLifetime: backend.tokenLifetime,
+            quota: backend.rateLimit, tokenLifetime: backend.tokenLifetime,
             resultsLifetime: backend.resultsLifetime, jobsMax: backend.jobsMax)
         simulated.dialect.otherEvents = backend.dialect.otherEvents
         simulated.dialect.hasIncreasingIDs = backend.dialect.hasIncreasingIDs
@@ -28,10 +28,6 @@ extension HarnessSettings {
     }
 }
 
-extension AdmissionQuota {
-    init(_ quota: Quota) { self.init(requests: quota.requests, window: quota.window) }
-}
-
 extension FaultEffect {
     /// `earlier`: the faults that come before it in the scenario's list.
     init(_ spec: FaultSpec, behind earlier: ArraySlice<FaultSpec>) {
@@ -40,7 +36,7 @@ extension FaultEffect {
             // What ends an upload before it is requested leaves no trace that says whether it was counted.
             let isCertain = !earlier.contains { $0.kind.cutting != nil && $0.target.covers(.upload) }
             self = .limit(
-                AdmissionQuota(quota), retryAfter: retryAfter,
+                quota, retryAfter: retryAfter,
                 isRecounted: spec.count == .eachAttempt && isCertain, from: .zero + spec.window.at,
                 to: spec.window.end ?? .distantFuture)
         case .httpError(let error): self = .status(error.status)

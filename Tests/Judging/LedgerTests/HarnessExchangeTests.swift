@@ -34,7 +34,7 @@ import Testing
             }
             let fleet = FleetMap(groups: ["all"], groupOfDevice: [0])
             var server = HarnessStory.server
-            server.quota = AdmissionQuota(requests: 5, window: .seconds(30))
+            server.quota = Quota(requests: 5, window: .seconds(30))
             var witness = HarnessChecks(
                 HarnessSettings(server: .simulated(server), faults: [.status(503)], fleet: fleet))
             for observation in story.observations { witness.record(observation) }

@@ -6,9 +6,9 @@ import Testing
 
 /// Admissions against the quota: one too many and one too few.
 @Suite struct HarnessQuotaTests {
-    private static let quota = AdmissionQuota(requests: 2, window: .seconds(10))
+    private static let quota = Quota(requests: 2, window: .seconds(10))
 
-    private static func server(_ quota: AdmissionQuota?) -> HarnessSettings.Server {
+    private static func server(_ quota: Quota?) -> HarnessSettings.Server {
         var server = HarnessStory.server
         server.quota = quota
         return .simulated(server)
@@ -25,7 +25,7 @@ import Testing
     }
 
     private static func errors(
-        _ uploads: [Upload], _ faults: [FaultEffect] = [], quota: AdmissionQuota? = nil,
+        _ uploads: [Upload], _ faults: [FaultEffect] = [], quota: Quota? = nil,
         isDecided: Bool = true, reinstalledBefore: Int? = nil
     ) -> [String] {
         let story = HarnessStory { story in
@@ -108,7 +108,7 @@ import Testing
         #expect(
             Self.errors(limited)
                 == ["upload was answered with 429, but neither a fault nor anything else explains it"])
-        let nobody = AdmissionQuota(requests: 0, window: .seconds(3))
+        let nobody = Quota(requests: 0, window: .seconds(3))
         #expect(Self.errors(limited, quota: nobody) == [])
         #expect(
             Self.errors([Upload(at: .seconds(1), status: 429)], quota: nobody)
