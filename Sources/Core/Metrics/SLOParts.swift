@@ -7,13 +7,6 @@ package struct SLOPart: Hashable, Sendable {
     /// The number of judged parts; `missed` of them failed the objective.
     package var judged: Int
     package var missed: Int
-
-    package init(from: Instant, to: Instant, judged: Int, missed: Int) {
-        self.from = from
-        self.to = to
-        self.judged = judged
-        self.missed = missed
-    }
 }
 
 /// The end of a fault: one moment for all, or one for each phone.

@@ -8,11 +8,6 @@ package struct RecordingError: Error, Hashable, Sendable {
     /// From 1.
     package var line: Int
     package var text: String
-
-    package init(line: Int, text: String) {
-        self.line = line
-        self.text = text
-    }
 }
 
 /// A server's responses to its clients, with their times: read from a file, to be replayed.

@@ -9,12 +9,6 @@ package struct ResourceUsage: Hashable, Sendable {
     /// The largest resident size ever, in bytes.
     package var residentMax: Int64
 
-    package init(user: Interval, system: Interval, residentMax: Int64) {
-        self.user = user
-        self.system = system
-        self.residentMax = residentMax
-    }
-
     package var processor: Interval { self.user + self.system }
 
     /// This process, since its start.

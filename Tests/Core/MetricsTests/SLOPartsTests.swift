@@ -1,6 +1,7 @@
-import Metrics
 import SimBase
 import Testing
+
+@testable import Metrics
 
 /// Objectives for parts of a run.
 @Suite struct SLOPartsTests {

@@ -1,9 +1,10 @@
 import Faults
-import Gateway
 import OriginServer
 import SimBase
 import Talaria
 import Testing
+
+@testable import Gateway
 
 /// Recordings as text, and what is played from them.
 @Suite struct RecordingTests {
