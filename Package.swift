@@ -81,23 +81,25 @@ let modules = [
             "SimBase", "Metrics", "Wire", "Talaria", "Observations", "Faults", "Phone", "Backend",
             "HTTPServer", "Ledger", "RunJudge", "Plan",
         ]),
-    Module("EventLoop", .worlds, ["SimBase", "CEvent", "CSystem"]),
-    Module("CurlLoop", .worlds, ["SimBase", "Wire", "EventLoop", "CSystem", "CCurl"]),
+    Module("EventLoop", .worlds, ["SimBase", "SystemIO", "CEvent", "CSystem"]),
+    Module("CurlLoop", .worlds, ["SimBase", "Wire", "SystemIO", "EventLoop", "CSystem", "CCurl"]),
     Module(
         "LivePhones", .worlds,
         [
             "SimBase", "Metrics", "JSON", "Wire", "Talaria", "Observations", "Faults", "Phone", "Plan",
-            "EventLoop", "CurlLoop", "Imaging",
+            "SystemIO", "EventLoop", "CurlLoop", "Imaging",
         ],
         tests: ["LiveServer", "Backend", "OriginServer", "HTTPServer", "Ledger"]),
     Module(
         "LiveServer", .worlds,
         [
             "SimBase", "Wire", "Talaria", "Observations", "Faults", "OriginServer", "Backend", "Gateway",
-            "HTTPServer", "EventLoop", "CurlLoop",
+            "HTTPServer", "SystemIO", "EventLoop", "CurlLoop",
         ],
         tests: ["JSON"]),
 
+    // System calls on descriptors, files and folders.
+    Module("SystemIO", .files, ["CSystem"]),
     Module(
         "ScenarioFile", .files,
         [
@@ -105,13 +107,13 @@ let modules = [
             "Plan", "CYAML",
         ],
         tests: ["Observations", "OriginServer"]),
-    Module("Imaging", .files, ["SimBase", "CTurboJPEG"]),
+    Module("Imaging", .files, ["SimBase", "SystemIO", "CTurboJPEG"]),
 
     Module(
         "RunArchive", .files,
         [
             "SimBase", "Metrics", "JSON", "Talaria", "Observations", "Ledger", "RunMetrics", "RunJudge",
-            "Plan", "CZlib",
+            "Plan", "SystemIO", "CZlib",
         ],
         tests: ["Reports", "ReportSamples"]),
 
@@ -129,8 +131,8 @@ let modules = [
     Module(
         "Dashboard", .reports,
         [
-            "SimBase", "Metrics", "Wire", "Ledger", "RunMetrics", "RunJudge", "EventLoop", "RunArchive",
-            "Reports",
+            "SimBase", "Metrics", "Wire", "Ledger", "RunMetrics", "RunJudge", "SystemIO", "EventLoop",
+            "RunArchive", "Reports",
         ],
         tests: ["Talaria", "ReportSamples"]),
 
@@ -138,9 +140,9 @@ let modules = [
         "RunDriver", .runs,
         [
             "SimBase", "Metrics", "Wire", "Talaria", "Observations", "Faults", "Phone", "Backend",
-            "HTTPServer", "Ledger", "RunMetrics", "RunJudge", "Plan", "VirtualWorld", "EventLoop",
-            "CurlLoop", "LivePhones", "LiveServer", "ScenarioFile", "Imaging", "RunArchive", "Reports",
-            "Dashboard",
+            "HTTPServer", "Ledger", "RunMetrics", "RunJudge", "Plan", "VirtualWorld", "SystemIO",
+            "EventLoop", "CurlLoop", "LivePhones", "LiveServer", "ScenarioFile", "Imaging", "RunArchive",
+            "Reports", "Dashboard",
         ]),
 ]
 

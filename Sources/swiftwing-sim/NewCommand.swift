@@ -1,7 +1,6 @@
-import Foundation
-import RunArchive
 import RunDriver
 import ScenarioFile
+import SystemIO
 
 /// `new`: a commented scenario to begin with.
 enum NewCommand {
@@ -21,14 +20,13 @@ enum NewCommand {
                 hint: "a name has at most 64 characters: letters, digits, '-', '_' and '.'")
         }
         let path = name + ScenarioFinder.suffix
-        do {
-            try Data(StarterFile.text(name: name).utf8).write(
-                to: URL(filePath: path), options: .withoutOverwriting)
-        } catch CocoaError.fileWriteFileExists {
-            throw CommandFailure(
-                .cannotWrite, "\(path) already exists", hint: "choose another name")
+        do throws(SystemError) {
+            try File.write(Array(StarterFile.text(name: name).utf8), to: path, .create)
         } catch {
-            throw CommandFailure(.cannotWrite, "cannot write \(path): \(OutputError.reason(error))")
+            guard error.code != SystemCode.exists else {
+                throw CommandFailure(.cannotWrite, "\(path) already exists", hint: "choose another name")
+            }
+            throw CommandFailure(.cannotWrite, "cannot write \(path): \(error.reason)")
         }
         console.out("created \(path): try 'swiftwing-sim plan \(name)', then 'swiftwing-sim run \(name)'")
         return .success

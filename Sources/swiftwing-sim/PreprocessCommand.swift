@@ -1,8 +1,8 @@
 import EventLoop
-import Foundation
 import Imaging
 import RunArchive
 import RunDriver
+import SystemIO
 
 /// `preprocess`: what the app does to one photo before it uploads it.
 enum PreprocessCommand {
@@ -74,19 +74,18 @@ enum PreprocessCommand {
 /// Writing pictures for commands.
 enum PhotoOutput {
     static func write(_ bytes: [UInt8], to path: String) throws {
-        do {
-            try Data(bytes).write(to: URL(filePath: path))
+        do throws(SystemError) {
+            try File.write(bytes, to: path, .replace)
         } catch {
-            throw CommandFailure(.cannotWrite, "cannot write \(path): \(OutputError.reason(error))")
+            throw CommandFailure(.cannotWrite, "cannot write \(path): \(error.reason)")
         }
     }
 
     static func makeFolder(_ path: String) throws {
-        do {
-            try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+        do throws(SystemError) {
+            try FileTree.makeFolder(path)
         } catch {
-            throw CommandFailure(
-                .cannotWrite, "cannot create the folder \(path): \(OutputError.reason(error))")
+            throw CommandFailure(.cannotWrite, "cannot create the folder \(path): \(error.reason)")
         }
     }
 }

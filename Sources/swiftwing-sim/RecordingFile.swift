@@ -1,10 +1,10 @@
 import EventLoop
-import Foundation
 import Gateway
 import LiveServer
 import RunArchive
 import RunDriver
 import SimBase
+import SystemIO
 
 /// The file of `--record`: one line for each thing as it passes, so that what was written stays true whatever ends the
 /// program.
@@ -25,7 +25,7 @@ final class RecordingFile: Sendable {
     }
 
     private let path: String
-    private let handle: FileHandle
+    private let file: File
     private let state = Guarded(State())
 
     /// Nil when no recording was requested. An existing file is never written over.
@@ -33,17 +33,16 @@ final class RecordingFile: Sendable {
         throws
     {
         guard let path = arguments["--record"] else { return nil }
-        let url = URL(filePath: path)
-        do {
-            try Data().write(to: url, options: .withoutOverwriting)
-            self.handle = try FileHandle(forWritingTo: url)
-        } catch CocoaError.fileWriteFileExists {
-            throw CommandFailure(
-                .usage, "cannot record to '\(path)': the file exists",
-                hint: "pass the path of a new file to --record")
+        do throws(SystemError) {
+            self.file = try File(path, .create)
         } catch {
+            guard error.code != SystemCode.exists else {
+                throw CommandFailure(
+                    .usage, "cannot record to '\(path)': the file exists",
+                    hint: "pass the path of a new file to --record")
+            }
             throw CommandFailure(
-                .cannotWrite, "cannot record to '\(path)': \(OutputError.reason(error))",
+                .cannotWrite, "cannot record to '\(path)': \(error.reason)",
                 hint: "pass the path of a new file in a writable folder to --record")
         }
         self.path = path
@@ -70,12 +69,12 @@ final class RecordingFile: Sendable {
                 return false
             }
             state.bytes += text.count
-            do {
-                try self.handle.write(contentsOf: Data(text))
+            do throws(SystemError) {
+                try self.file.write(text)
                 state.lines += 1
                 return true
             } catch {
-                state.failure = OutputError.reason(error)
+                state.failure = error.reason
                 return false
             }
         }

@@ -8,6 +8,7 @@ import Plan
 import RunDriver
 import ScenarioFile
 import SimBase
+import SystemIO
 import Wire
 
 /// `serve`: the simulated Talaria, for other clients or, embedded, for a run of this program.

@@ -6,8 +6,8 @@ import Testing
     private static let system: Set = ["Glibc", "Darwin"]
 
     private static let outside: [String: Set<String>] = [
-        "EventLoop": ["Synchronization"], "LivePhones": system,
-        "Imaging": system, "ScenarioFile": ["Foundation"], "RunArchive": ["Foundation"],
+        "SystemIO": system, "EventLoop": ["Synchronization"], "Imaging": system,
+        "ScenarioFile": ["Foundation"], "RunArchive": ["Foundation"],
         "RunDriver": ["Foundation"], "swiftwing-sim": system.union(["Foundation"]),
     ]
 

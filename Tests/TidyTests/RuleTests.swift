@@ -134,7 +134,7 @@ import Testing
         Self.expect(
             Self.hits("import Glibc", "import Darwin", "import Musl"),
             onlyIn: [
-                "Imaging/ByteRows.swift", "Imaging/FileBytes.swift", "LivePhones/JournalFile.swift",
+                "Imaging/ByteRows.swift", "SystemIO/File.swift", "SystemIO/FileTree.swift",
             ],
             fix: "call what reads and writes files, or a shim of CSystem")
     }
@@ -147,19 +147,17 @@ import Testing
                     #/\b(?:FileManager|FileHandle|unsafe (?:open|fopen|opendir|rename|unlink|mkdir)\()/#),
             onlyIn: Set(
                 [
-                    "FolderLock", "InputFile", "LineReader", "OutputFile", "PastRun", "ReportFile",
-                    "RunDirectory", "RunReport",
-                ].map { "RunArchive/\($0).swift" }
-                    + ["BackendChild", "LoadedScenario", "RunInterruption"].map { "RunDriver/\($0).swift" }
+                    "BackendChild", "LoadedScenario", "RunInterruption",
+                ].map { "RunDriver/\($0).swift" }
                     + [
-                        "ListCommand", "PreprocessCommand", "RecordingFile", "ReportCommand",
-                        "SSEDecodeCommand", "ScenarioSource", "TargetOptions",
+                        "ListCommand", "ReportCommand", "SSEDecodeCommand", "ScenarioSource",
+                        "TargetOptions",
                     ].map { "swiftwing-sim/\($0).swift" }
                     + [
-                        "Imaging/FileBytes.swift", "LivePhones/JournalFile.swift",
+                        "SystemIO/File.swift", "SystemIO/FileTree.swift", "RunArchive/FolderLock.swift",
                         "ScenarioFile/ScenarioFinder.swift",
                     ]),
-            fix: "use InputFile, OutputFile or JournalFile")
+            fix: "use SystemIO")
     }
 
     /// A struct of a name and a value, which a header field is.

@@ -1,3 +1,5 @@
+import SystemIO
+
 /// A photograph as it lies in a folder.
 package struct SourcePhoto: Hashable, Sendable {
     /// The file's name, without its folder.
@@ -40,7 +42,7 @@ package struct PhotoFolder: Sendable {
     /// A broken photograph is named among the problems, and so is one past `photosMax` or `folderBytesMax`; a
     /// folder that cannot be read or that has no good photograph is an error.
     package static func load(path: String) throws(ImagingError) -> PhotoFolder {
-        let names = try FileBytes.names(inFolder: path)
+        let names = try Self.names(in: path)
             .filter { Self.isPhotograph($0) }
             .sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
         guard names.isEmpty == false else { throw .noPhotographs(folder: path) }
@@ -55,7 +57,7 @@ package struct PhotoFolder: Sendable {
                     throw .passedOver(reason: "a run uses at most \(Self.photosMax) (photosMax) photos")
                 }
                 let room = Self.folderBytesMax - bytes
-                let jpeg = try FileBytes.contents(of: "\(path)/\(name)", bytesMax: min(Self.bytesMax, room))
+                let jpeg = try PhotoFile.bytes(of: "\(path)/\(name)", bytesMax: min(Self.bytesMax, room))
                 let size = try Self.size(of: jpeg, &decoder)
                 photos.append(SourcePhoto(name: name, jpeg: jpeg, size: size))
                 bytes += jpeg.count
@@ -67,6 +69,14 @@ package struct PhotoFolder: Sendable {
             throw problems.count == 1 ? problems[0].error : .noPhotographs(folder: path)
         }
         return PhotoFolder(photos: photos, problems: problems)
+    }
+
+    private static func names(in path: String) throws(ImagingError) -> [String] {
+        do throws(SystemError) {
+            return try FileTree.names(inFolder: path)
+        } catch {
+            throw .unreadable(path: path, reason: error.reason)
+        }
     }
 
     /// A single photograph, as if it were alone in its folder.

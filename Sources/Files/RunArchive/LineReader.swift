@@ -1,5 +1,5 @@
-import Foundation
 import SimBase
+import SystemIO
 
 /// The lines of a file, one after the other, in constant memory.
 package struct LineReader {
@@ -7,7 +7,7 @@ package struct LineReader {
     package static let lineBytesMax = 16 << 20
     private static let chunkBytes = 256 * 1_024
 
-    private let handle: FileHandle
+    private let file: File
     /// Whether the file is still being written: more may follow its end, and an incomplete line may become complete.
     private let isGrowing: Bool
     private var buffer: [UInt8] = []
@@ -18,8 +18,8 @@ package struct LineReader {
 
     /// Nil when there is no such file or it cannot be read.
     package init?(path: String, isGrowing: Bool = false) {
-        guard let handle = InputFile.open(path) else { return nil }
-        self.handle = handle
+        guard let file = InputFile.open(path) else { return nil }
+        self.file = file
         self.isGrowing = isGrowing
     }
 
@@ -44,14 +44,10 @@ package struct LineReader {
             self.offset = 0
             if self.buffer.count > Self.lineBytesMax { self.buffer.removeAll() }
             searched = self.buffer.count
-            let more = (try? self.handle.read(upToCount: Self.chunkBytes)) ?? nil
-            if let more, !more.isEmpty {
-                self.buffer.append(contentsOf: more)
-            } else if self.isGrowing {
-                return nil
-            } else {
-                self.isAtEnd = true
-            }
+            let more = try? self.file.read(appendingTo: &self.buffer, limit: Self.chunkBytes)
+            guard more ?? 0 == 0 else { continue }
+            if self.isGrowing { return nil }
+            self.isAtEnd = true
         }
     }
 }

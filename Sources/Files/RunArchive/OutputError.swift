@@ -44,9 +44,6 @@ package struct OutputError: Error, Hashable, Sendable, CustomStringConvertible {
 }
 
 extension OutputError {
-    /// The system's words for an error of Foundation's.
-    package static func reason(_ error: any Error) -> String { OutputFile.reason(error) }
-
     /// Writes files that people named, each whole or not at all; throws when any could not be, having written the others.
     package static func write(_ files: [(path: String, text: String)]) throws(OutputError) {
         var error = OutputError(failures: [], saved: [])

@@ -5,6 +5,7 @@ package import Metrics
 import Observations
 package import RunJudge
 package import RunMetrics
+import SystemIO
 
 /// A run as read from its folder, whether it completed or was killed.
 package struct PastRun: Sendable {
@@ -50,11 +51,11 @@ package struct PastRun: Sendable {
 
     /// Reads the head of a run's folder.
     package static func head(of folder: String) throws(Problem) -> RunHead {
-        guard FileManager.default.fileExists(atPath: folder) else { throw .missing(folder) }
+        guard FileTree.exists(folder) else { throw .missing(folder) }
         guard let head = RunReport.head(of: folder) else {
             let path = RunDirectory.joined(folder, RunDirectory.FileName.head)
-            guard InputFile.exists(path) else { throw .notARun(folder) }
-            let file = try? InputFile.contents(of: path, bytesMax: InputFile.documentBytesMax)
+            guard FileTree.exists(path) else { throw .notARun(folder) }
+            let file = try? File.contents(of: path, bytesMax: InputFile.documentBytesMax)
             let schema = file.flatMap { JSONNode($0) }?["schema"]?.integer
             guard let schema, schema != RunHead.schema else { throw .unreadable(folder) }
             throw .otherFormat(folder, schema)
@@ -65,8 +66,8 @@ package struct PastRun: Sendable {
     /// Nil if the run was killed before it was judged.
     private static func summary(of folder: String) throws(Problem) -> JSONNode? {
         let path = RunDirectory.joined(folder, RunDirectory.FileName.summary)
-        guard InputFile.exists(path) else { return nil }
-        let file = try? InputFile.contents(of: path, bytesMax: InputFile.documentBytesMax)
+        guard FileTree.exists(path) else { return nil }
+        let file = try? File.contents(of: path, bytesMax: InputFile.documentBytesMax)
         // A seed has all 64 bits.
         guard let summary = file.flatMap({ JSONNode($0) }), summary["exit"]?.integer != nil,
             summary.holdsCounts(except: ["seed"])
@@ -85,7 +86,7 @@ package struct PastRun: Sendable {
         self.group = group
         for name in RunDirectory.FileName.growing {
             let path = RunDirectory.joined(folder, name)
-            if InputFile.exists(path), InputFile.open(path) == nil { throw .notAFile(path) }
+            if FileTree.exists(path), InputFile.open(path) == nil { throw .notAFile(path) }
         }
         let summary = try Self.summary(of: folder)
         self.wasCutOff = summary == nil

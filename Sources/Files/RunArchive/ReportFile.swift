@@ -1,4 +1,4 @@
-import Foundation
+import SystemIO
 
 /// A report as it is written into the folder of its run.
 package struct ReportFile: Sendable {
@@ -13,11 +13,10 @@ package struct ReportFile: Sendable {
     /// Writes reports into a folder and creates the folder if it does not exist. Returns their names in the order of
     /// `RunDirectory.FileName.all`. Throws if any file could not be written, after it has written the others.
     package static func write(_ reports: [ReportFile], to folder: String) throws(OutputError) -> [String] {
-        do {
-            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        do throws(SystemError) {
+            try FileTree.makeFolder(folder)
         } catch {
-            let reason = OutputFile.reason(error, makingFolder: folder)
-            throw OutputError(failures: [.init(path: folder, reason: reason)], saved: [])
+            throw OutputError(failures: [OutputError.Failure(path: folder, error)], saved: [])
         }
         var saved: [String] = []
         var failures: [OutputError.Failure] = []

@@ -5,6 +5,7 @@ package import Observations
 package import RunJudge
 package import RunMetrics
 package import SimBase
+import SystemIO
 import Talaria
 
 /// The folder of one run (Docs/design.md section 8). It is written during the run, so that a killed run can
@@ -74,13 +75,13 @@ package final class RunDirectory: RunLog {
     /// Whether a run has written there, to its end or not.
     package static func holdsRun(_ folder: String) -> Bool {
         [FileName.head, FileName.summary].contains {
-            FileManager.default.fileExists(atPath: Self.joined(folder, $0))
+            FileTree.exists(Self.joined(folder, $0))
         }
     }
 
     /// Whether a run itself has written there, and not only a report of runs elsewhere.
     package static func holdsLogs(_ folder: String) -> Bool {
-        FileManager.default.fileExists(atPath: Self.joined(folder, FileName.head))
+        FileTree.exists(Self.joined(folder, FileName.head))
     }
 
     // MARK: Events
@@ -99,14 +100,14 @@ package final class RunDirectory: RunLog {
         do {
             switch location {
             case .exactly(let path):
-                try Self.makeFolder(path, mayExist: true)
+                try Self.at(path) { () throws(SystemError) in try FileTree.makeFolder(path) }
                 let lock = try Self.lock(path)
                 for name in FileName.all where !FileName.growing.contains(name) {
                     try Self.remove(Self.joined(path, name))
                 }
                 return try RunDirectory(path: path, lock, log: log, eventBytesMax: eventBytesMax)
             case .dated(let reports, let started, let scenario, let seed):
-                try Self.makeFolder(reports, mayExist: true)
+                try Self.at(reports) { () throws(SystemError) in try FileTree.makeFolder(reports) }
                 let name = RunLocation.name(started: started, scenario: scenario, seed: seed)
                 let path = try Self.makeNewFolder(in: reports, named: name)
                 let directory = try RunDirectory(
@@ -215,7 +216,7 @@ package final class RunDirectory: RunLog {
         let reports = render(RunReport(result, timeline, folders: [self.path]))
         for name in reports.map(\.name) {
             // A folder in the place of a report is not ours.
-            _ = unsafe unlink(Self.joined(self.path, name))
+            try? FileTree.remove(Self.joined(self.path, name))
             self.saved.removeAll { $0 == name }
         }
         self.write(reports: reports)
@@ -262,15 +263,10 @@ package final class RunDirectory: RunLog {
         return lock
     }
 
-    private static func makeFolder(_ path: String, mayExist: Bool) throws(OutputError.Failure) {
-        do {
-            try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: mayExist)
-        } catch {
-            // Foundation does not always pass on what the system said; asked once more, it says it itself.
-            let code = unsafe mkdir(path, 0o777) == 0 ? 0 : errno
-            guard code != 0 else { return }
-            throw OutputError.Failure(path: path, reason: OutputFile.reason(code: code))
-        }
+    /// The failure of a step at a path.
+    private static func at(_ path: String, _ body: () throws(SystemError) -> Void) throws(OutputError.Failure)
+    {
+        do throws(SystemError) { try body() } catch { throw OutputError.Failure(path: path, error) }
     }
 
     private static func makeNewFolder(in reports: String, named name: String)
@@ -278,8 +274,8 @@ package final class RunDirectory: RunLog {
     {
         for ordinal in 1...Self.sameNameMax {
             let path = Self.joined(reports, ordinal == 1 ? name : "\(name)-\(ordinal)")
-            if FileManager.default.fileExists(atPath: path) { continue }
-            try Self.makeFolder(path, mayExist: false)
+            if FileTree.exists(path) { continue }
+            try Self.at(path) { () throws(SystemError) in try FileTree.makeNewFolder(path) }
             return path
         }
         throw OutputError.Failure(
@@ -287,12 +283,8 @@ package final class RunDirectory: RunLog {
     }
 
     private static func remove(_ path: String) throws(OutputError.Failure) {
-        guard FileManager.default.fileExists(atPath: path) else { return }
-        do {
-            try FileManager.default.removeItem(atPath: path)
-        } catch {
-            throw OutputError.Failure(path: path, reason: OutputFile.reason(error))
-        }
+        guard FileTree.exists(path) else { return }
+        try Self.at(path) { () throws(SystemError) in try FileTree.remove(path) }
     }
 
     /// Points `latest` at this folder. The new link is made beside the old one and moved over it, so that there is no
@@ -301,16 +293,12 @@ package final class RunDirectory: RunLog {
         let link = Self.joined(reports, Self.latest)
         let name = URL(fileURLWithPath: self.path).lastPathComponent
         let fresh = Self.joined(reports, ".\(Self.latest)-\(name)")
-        do {
-            try FileManager.default.createSymbolicLink(atPath: fresh, withDestinationPath: name)
-            guard unsafe rename(fresh, link) == 0 else {
-                let reason = OutputFile.reason(code: errno)
-                try? FileManager.default.removeItem(atPath: fresh)
-                self.warnings.append("\(link) could not be updated: \(reason)")
-                return
-            }
+        do throws(SystemError) {
+            try FileTree.link(fresh, to: name)
+            try FileTree.replace(link, by: fresh)
         } catch {
-            self.warnings.append("\(link) could not be updated: \(OutputFile.reason(error))")
+            try? FileTree.remove(fresh)
+            self.warnings.append("\(link) could not be updated: \(error.reason)")
         }
     }
 }

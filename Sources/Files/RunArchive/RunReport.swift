@@ -4,6 +4,7 @@ package import Metrics
 package import RunJudge
 package import RunMetrics
 package import SimBase
+import SystemIO
 import Talaria
 
 /// The input of all renderers: the result of a run and what its files hold. `run` and `report` make it from the same files, so
@@ -59,8 +60,9 @@ package struct RunReport: Sendable {
     /// The beginning of `scenario.resolved`; empty if the folder has none.
     package static func scenarioText(of folder: String) -> String {
         let path = RunDirectory.joined(folder, RunDirectory.FileName.scenario)
-        let bytes = FileManager.default.contents(atPath: path) ?? Data()
-        return String(decoding: bytes.prefix(Self.scenarioBytesMax), as: UTF8.self)
+        var bytes: [UInt8] = []
+        _ = try? InputFile.open(path)?.read(appendingTo: &bytes, limit: Self.scenarioBytesMax)
+        return String(decoding: bytes, as: UTF8.self)
     }
 
     /// A report of a run in progress: without timelines, with `tracks` and objectives as far as they are known.
@@ -74,7 +76,7 @@ package struct RunReport: Sendable {
 
     static func head(of folder: String) -> RunHead? {
         let path = RunDirectory.joined(folder, RunDirectory.FileName.head)
-        let file = try? InputFile.contents(of: path, bytesMax: InputFile.documentBytesMax)
+        let file = try? File.contents(of: path, bytesMax: InputFile.documentBytesMax)
         return file.flatMap { RunHead(reading: $0) }
     }
 

@@ -1,17 +1,17 @@
-import Foundation
+import SystemIO
 
 /// Whether two files hold the same, read side by side.
 package enum SameBytes {
     private static let pieceBytes = 1 << 20
 
     package static func inFiles(_ first: String, _ second: String) -> Bool {
-        guard let one = InputFile.open(first), let other = InputFile.open(second)
-        else { return false }
+        guard let one = InputFile.open(first), let other = InputFile.open(second) else { return false }
         while true {
-            guard let mine = try? one.read(upToCount: Self.pieceBytes) ?? Data(),
-                let theirs = try? other.read(upToCount: Self.pieceBytes) ?? Data(), mine == theirs
+            var (mine, theirs): ([UInt8], [UInt8]) = ([], [])
+            guard let count = try? one.read(appendingTo: &mine, limit: Self.pieceBytes),
+                (try? other.read(appendingTo: &theirs, limit: Self.pieceBytes)) == count, mine == theirs
             else { return false }
-            if mine.isEmpty { return true }
+            if count == 0 { return true }
         }
     }
 }

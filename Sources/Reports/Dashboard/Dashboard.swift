@@ -6,6 +6,7 @@ import RunArchive
 package import RunJudge
 package import RunMetrics
 import SimBase
+package import SystemIO
 import Wire
 
 /// The listening socket of the dashboard. It is opened before the run begins, so that a port in use is reported in time.

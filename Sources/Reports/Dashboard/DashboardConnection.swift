@@ -1,5 +1,6 @@
 import EventLoop
 import SimBase
+import SystemIO
 import Wire
 
 /// One connection of a client. It holds at most one frame that was not sent: a slow client skips frames.

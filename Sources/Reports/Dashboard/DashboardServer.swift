@@ -1,5 +1,6 @@
 import EventLoop
 import SimBase
+import SystemIO
 
 /// The dashboard's server: a listener and its connections on one loop. Confined to the loop's thread.
 final class DashboardServer {

@@ -2,6 +2,7 @@ import EventLoop
 import Foundation
 import LiveServer
 import SimBase
+import SystemIO
 
 /// The embedded backend as the run sees it: a child process that is started, told the run's zero, listened to, and
 /// ended.
@@ -56,9 +57,9 @@ final class BackendChild {
     ) throws {
         self.loop = loop
         self.receive = receive
-        let zero = try EventLoop.Pipe()
-        let lines = try EventLoop.Pipe()
-        let observations = try EventLoop.Pipe()
+        let zero = try SystemIO.Pipe()
+        let lines = try SystemIO.Pipe()
+        let observations = try SystemIO.Pipe()
         let plan = ChildPlan(
             executable: try Self.ownPath(),
             arguments: words,

@@ -2,6 +2,7 @@ import EventLoop
 import Foundation
 package import Reports
 import SimBase
+import SystemIO
 
 /// Results go to standard output, progress and complaints to standard error.
 package final class Console {

@@ -2,6 +2,7 @@ import Foundation
 package import Plan
 package import RunArchive
 import ScenarioFile
+import SystemIO
 
 /// A scenario with the file that it came from.
 package struct LoadedScenario {
@@ -25,7 +26,7 @@ package struct LoadedScenario {
             path: path, bytes: bytes, overrides: overrides, environment: environment,
             library: .files(
                 current: FileManager.default.currentDirectoryPath, folders: (try? Self.folders()) ?? [],
-                read: { try? InputFile.contents(of: $0, bytesMax: InputFile.documentBytesMax) }),
+                read: { try? File.contents(of: $0, bytesMax: InputFile.documentBytesMax) }),
             for: purpose)
         self.path = path
         self.bytes = bytes
@@ -57,8 +58,8 @@ package struct LoadedScenario {
 extension InputFile {
     /// The whole file, for a command. `hint`: what else could be done.
     package static func read(_ path: String, bytesMax: Int, hint: String?) throws(CommandFailure) -> [UInt8] {
-        do throws(Problem) {
-            return try Self.contents(of: path, bytesMax: bytesMax)
+        do throws(File.Unreadable) {
+            return try File.contents(of: path, bytesMax: bytesMax)
         } catch {
             throw CommandFailure(.noInput, "\(error)", hint: hint)
         }

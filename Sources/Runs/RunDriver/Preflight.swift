@@ -1,6 +1,7 @@
 import CurlLoop
 import EventLoop
 import SimBase
+import SystemIO
 import Wire
 
 /// One request before any load, so that a dead target is found before phones run against it.

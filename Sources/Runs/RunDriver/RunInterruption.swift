@@ -1,5 +1,6 @@
 import EventLoop
 import Foundation
+import SystemIO
 
 /// The signal handling of `run`, `simulate` and `replay`: the first Ctrl-C, SIGTERM or SIGHUP ends the run
 /// with its report, a second one ends the program.

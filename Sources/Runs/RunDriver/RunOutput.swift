@@ -3,6 +3,7 @@ import Foundation
 import Reports
 import RunArchive
 import RunJudge
+import SystemIO
 
 /// The end of a run of either world: its reports are written and its summary is printed. Whatever of it cannot be written,
 /// the rest is, and nothing that was written says that all went well.

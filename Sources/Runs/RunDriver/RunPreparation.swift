@@ -8,6 +8,7 @@ import Phone
 import Plan
 import RunJudge
 import SimBase
+import SystemIO
 import Talaria
 
 /// The parameters of `run`.

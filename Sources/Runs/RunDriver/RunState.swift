@@ -5,6 +5,7 @@ import Phone
 import Plan
 import RunArchive
 import SimBase
+import SystemIO
 
 /// The folder that keeps the phones' storage: the user's, or a temporary one that goes with the run.
 package struct RunState {

@@ -1,5 +1,6 @@
 import EventLoop
 import Foundation
+import SystemIO
 
 /// Standard output or standard error. Text is written whole; the first failure is kept and ends the writing.
 ///

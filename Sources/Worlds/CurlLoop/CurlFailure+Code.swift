@@ -1,6 +1,7 @@
 import CCurl
 import EventLoop
 import SimBase
+import SystemIO
 
 extension Transfer {
     /// Returns the meaning of libcurl's result, nil for success.

@@ -1,5 +1,6 @@
 import CSystem
 import EventLoop
+import SystemIO
 
 /// All sockets of a pool, opened and closed by us on libcurl's behalf, so that a phone's connections can be taken
 /// away from libcurl without a word to the peer.

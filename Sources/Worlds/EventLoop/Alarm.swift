@@ -1,6 +1,7 @@
 import CEvent
 import CSystem
 import SimBase
+import SystemIO
 
 /// Ends a loop's wait at a moment. It calls nobody: the loop looks at its timers after every wait.
 ///

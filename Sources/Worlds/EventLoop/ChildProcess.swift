@@ -1,5 +1,6 @@
 import CSystem
 import SimBase
+package import SystemIO
 
 /// The parameters for starting a child process.
 package struct ChildPlan {

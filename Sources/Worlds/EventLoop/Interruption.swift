@@ -1,4 +1,5 @@
 import CSystem
+package import SystemIO
 
 /// The wish to end the program early: SIGINT (Ctrl-C), SIGTERM or SIGHUP, from the first moment on.
 ///

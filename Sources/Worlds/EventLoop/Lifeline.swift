@@ -1,3 +1,5 @@
+package import SystemIO
+
 /// The child's side of the pipe that tells it of its parent's end.
 package final class Lifeline {
     private let descriptor: Descriptor

@@ -1,6 +1,7 @@
 import CEvent
 import CSystem
 package import SimBase
+package import SystemIO
 
 /// One thread's event loop: descriptors, timers and signals, on libevent's core.
 ///

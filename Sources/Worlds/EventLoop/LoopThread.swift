@@ -1,4 +1,5 @@
 import CSystem
+package import SystemIO
 
 /// A named thread whose body makes its own loop and everything on it.
 ///

@@ -1,4 +1,5 @@
 import CSystem
+package import SystemIO
 
 /// The channel from other threads to a loop: they post messages, and the loop's thread is woken to take all
 /// that wait.
@@ -94,11 +95,5 @@ package final class MailboxReader<Message: Sendable> {
     deinit {
         self.watch?.cancel()
         self.mailbox.close()
-    }
-}
-
-extension Pipe {
-    fileprivate consuming func release() -> (reading: Int32, writing: Int32) {
-        (self.reading.release(), self.writing.release())
     }
 }

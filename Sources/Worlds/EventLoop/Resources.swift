@@ -1,5 +1,6 @@
 import CSystem
 package import SimBase
+package import SystemIO
 
 /// The resource usage of a process.
 package struct ResourceUsage: Hashable, Sendable {

@@ -1,4 +1,5 @@
 import CSystem
+package import SystemIO
 
 /// System calls on TCP sockets. All sockets are non-blocking and close-on-exec; none raises SIGPIPE.
 package enum StreamSocket {

@@ -6,6 +6,7 @@ import Observations
 import Phone
 import Plan
 import SimBase
+import SystemIO
 import Talaria
 import Wire
 

@@ -7,6 +7,7 @@ import Observations
 import Phone
 import Plan
 import SimBase
+import SystemIO
 import Talaria
 
 /// One thread's phones of a run on real sockets: one loop, every phone a value in an array.

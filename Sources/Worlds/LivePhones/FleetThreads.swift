@@ -1,6 +1,7 @@
 import CurlLoop
 package import EventLoop
 import SimBase
+import SystemIO
 
 /// A fleet on threads of its own. A phone stays on one of them; they share nothing but mailboxes. Their reports are put
 /// together here, on the loop of the thread that made this.

@@ -2,6 +2,7 @@ package import EventLoop
 package import Imaging
 package import Plan
 package import SimBase
+package import SystemIO
 
 /// Preprocesses photos on a thread of its own, so that streams never wait for pixels: neither in the loops' queues nor,
 /// since the thread has a low priority, for a processor.

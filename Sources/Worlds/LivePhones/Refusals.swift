@@ -2,6 +2,7 @@ import EventLoop
 import Faults
 import Observations
 import SimBase
+import SystemIO
 import Talaria
 
 /// The effect of a scenario's `refuse` faults on the requests of one thread's phones: such a request goes to

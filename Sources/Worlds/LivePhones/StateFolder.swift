@@ -1,7 +1,7 @@
-package import EventLoop
 import JSON
 package import Phone
 package import SimBase
+package import SystemIO
 import Talaria
 
 /// The durable storage of all phones of a fleet, as it was when the folder was read.
@@ -105,7 +105,7 @@ package struct StateFolder: Sendable {
 
     private static func removeJournals(_ path: String) {
         for location in StateJournal.Location.all(in: path) {
-            for kind in StateJournal.Kind.allCases { FileTree.remove(location.path(of: kind)) }
+            for kind in StateJournal.Kind.allCases { try? FileTree.remove(location.path(of: kind)) }
         }
         FileTree.removeFolder(path)
     }

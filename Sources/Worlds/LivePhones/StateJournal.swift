@@ -1,7 +1,7 @@
-package import EventLoop
 import JSON
 package import Phone
 package import SimBase
+package import SystemIO
 import Talaria
 
 /// The journal of one thread, for the data that its phones must not lose; see `StateFolder`.

@@ -2,6 +2,7 @@ import EventLoop
 import Faults
 import HTTPServer
 import SimBase
+import SystemIO
 
 /// The socket of one connection of the server: it reads, writes, and ends as it is told.
 final class Connection {

@@ -2,6 +2,7 @@ package import EventLoop
 import HTTPServer
 package import Observations
 package import SimBase
+package import SystemIO
 import Talaria
 
 /// The backend as a child process of a run: it hears of its parent's end by a lifeline, gets the run's zero by a

@@ -5,6 +5,7 @@ package import Gateway
 package import HTTPServer
 package import Observations
 package import SimBase
+package import SystemIO
 package import Talaria
 package import Wire
 

@@ -1,5 +1,6 @@
 import Foundation
 import SimTestSupport
+import SystemIO
 import Testing
 
 @testable import Imaging
@@ -15,7 +16,7 @@ import Testing
         var encoder = JPEGEncoder()
         for shelf in CommittedShelf.all {
             let jpeg = try ShelfPainter.jpeg(shelf.picture, encoder: &encoder)
-            try FileBytes.write(jpeg, to: "\(Self.folder)/\(shelf.name)")
+            try File.write(jpeg, to: "\(Self.folder)/\(shelf.name)", .replace)
         }
     }
 
@@ -30,7 +31,7 @@ import Testing
 
     @Test func `a shelf is what its seed paints`() throws {
         let shelf = try #require(CommittedShelf.all.min { Self.pixels($0) < Self.pixels($1) })
-        let bytes = try FileBytes.contents(of: "\(Self.folder)/\(shelf.name)", bytesMax: PhotoFolder.bytesMax)
+        let bytes = try File.contents(of: "\(Self.folder)/\(shelf.name)", bytesMax: PhotoFolder.bytesMax)
         var encoder = JPEGEncoder()
         var decoder = JPEGDecoder()
         let painted = try ShelfPainter.jpeg(shelf.picture, encoder: &encoder)

@@ -8,6 +8,7 @@ import Reports
 import RunJudge
 import RunMetrics
 import SimBase
+import SystemIO
 import Talaria
 import Testing
 
@@ -122,13 +123,14 @@ import Testing
         let pipe = self.scratch.at("pipe")
         #expect(mkfifo(pipe, 0o600) == 0)
         for path in [pipe, "/dev/zero", self.scratch.path] {
-            #expect(throws: InputFile.Problem.notAFile(path)) {
-                try InputFile.contents(of: path, bytesMax: 100)
+            #expect(throws: File.Unreadable.notAFile(path)) {
+                try File.contents(of: path, bytesMax: 100)
             }
             #expect(LineReader(path: path) == nil)
         }
-        #expect(throws: InputFile.Problem.unreadable("/nowhere")) {
-            try InputFile.contents(of: "/nowhere", bytesMax: 100)
+        let missing = SystemError(call: "stat /nowhere", code: ENOENT)
+        #expect(throws: File.Unreadable.failed("/nowhere", missing)) {
+            try File.contents(of: "/nowhere", bytesMax: 100)
         }
     }
 
@@ -143,16 +145,16 @@ import Testing
     @Test func `a file above its bound is refused unread`() throws {
         let path = self.scratch.at("large")
         #expect(FileManager.default.createFile(atPath: path, contents: Data("0123456789".utf8)))
-        #expect(try InputFile.contents(of: path, bytesMax: 10) == Array("0123456789".utf8))
-        #expect(throws: InputFile.Problem.tooLarge(path, bytes: 10, bytesMax: 9)) {
-            try InputFile.contents(of: path, bytesMax: 9)
+        #expect(try File.contents(of: path, bytesMax: 10) == Array("0123456789".utf8))
+        #expect(throws: File.Unreadable.tooLarge(path, bytes: 10, bytesMax: 9)) {
+            try File.contents(of: path, bytesMax: 9)
         }
         // A hole takes no space.
         #expect(truncate(path, 1 << 40) == 0)
         #expect(
-            throws: InputFile.Problem.tooLarge(path, bytes: 1 << 40, bytesMax: InputFile.recordingBytesMax)
+            throws: File.Unreadable.tooLarge(path, bytes: 1 << 40, bytesMax: InputFile.recordingBytesMax)
         ) {
-            try InputFile.contents(of: path, bytesMax: InputFile.recordingBytesMax)
+            try File.contents(of: path, bytesMax: InputFile.recordingBytesMax)
         }
     }
 

@@ -1,6 +1,7 @@
 import CurlLoop
 import EventLoop
 import SimBase
+import SystemIO
 import Testing
 
 @Suite struct RequestTests {

@@ -2,6 +2,7 @@ import CSystem
 import CurlLoop
 import EventLoop
 import SimBase
+import SystemIO
 import Testing
 
 /// Against `openssl s_server`, where there is one: the certificate is checked against the URL's host, whatever alias

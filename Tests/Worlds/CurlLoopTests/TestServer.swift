@@ -1,5 +1,6 @@
 import EventLoop
 import SimBase
+import SystemIO
 
 /// A server of raw sockets on the test's own loop. It records everything and answers only what `answer` sends.
 final class TestServer {

@@ -1,5 +1,6 @@
 import EventLoop
 import SimBase
+import SystemIO
 import Testing
 
 @Suite struct LoopTaskTests {

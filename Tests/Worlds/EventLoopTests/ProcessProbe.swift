@@ -1,5 +1,6 @@
 import CSystem
 import EventLoop
+import SystemIO
 
 /// What tests ask the system.
 enum ProcessProbe {

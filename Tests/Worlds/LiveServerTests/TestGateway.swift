@@ -9,6 +9,7 @@ import LiveServer
 import Observations
 import SimBase
 import SimTestSupport
+import SystemIO
 import Talaria
 import Testing
 

@@ -12,7 +12,10 @@ package struct SystemError: Error, Hashable, Sendable, CustomStringConvertible {
         self.code = code
     }
 
-    package var description: String { "\(self.call): \(Self.text(of: self.code)) (errno \(self.code))" }
+    package var description: String { "\(self.call): \(self.reason) (errno \(self.code))" }
+
+    /// The system's words.
+    package var reason: String { Self.text(of: self.code) }
 
     /// The system's words for an errno value.
     package static func text(of code: Int32) -> String {
@@ -27,13 +30,15 @@ package struct SystemError: Error, Hashable, Sendable, CustomStringConvertible {
 
     /// Turns the shims' "value or minus errno" into a value or an error.
     @discardableResult
-    static func check<Value: SignedInteger>(_ call: String, _ result: Value) throws(SystemError) -> Value {
+    package static func check<Value: SignedInteger>(_ call: String, _ result: Value) throws(SystemError)
+        -> Value
+    {
         guard result >= 0 else { throw SystemError(call: call, code: Int32(-result)) }
         return result
     }
 }
 
-/// The errno values that callers of this module decide by.
+/// The errno values that callers of this module decide by or throw.
 package enum SystemCode {
     package static let wouldBlock = EAGAIN
     package static let interrupted = EINTR
@@ -43,6 +48,9 @@ package enum SystemCode {
     package static let brokenPipe = EPIPE
     package static let addressInUse = EADDRINUSE
     package static let timedOut = ETIMEDOUT
+    package static let exists = EEXIST
+    package static let invalid = EINVAL
+    package static let inputOutput = EIO
 
     /// EMFILE or ENFILE.
     package static func isDescriptorShortage(_ code: Int32) -> Bool { code == EMFILE || code == ENFILE }

@@ -1,7 +1,7 @@
 import CSystem
 
 /// A file descriptor with one owner, closed with it.
-package struct Descriptor: ~Copyable {
+package struct Descriptor: ~Copyable, Sendable {
     package let number: Int32
 
     /// Takes ownership.
@@ -39,6 +39,11 @@ package struct Pipe: ~Copyable {
     /// Keeps one end and closes the other.
     package consuming func takeReading() -> Descriptor { self.reading }
     package consuming func takeWriting() -> Descriptor { self.writing }
+
+    /// Returns both ends and gives up ownership; the caller closes them.
+    package consuming func release() -> (reading: Int32, writing: Int32) {
+        (self.reading.release(), self.writing.release())
+    }
 }
 
 /// The result of a read or write of a non-blocking descriptor.
@@ -52,7 +57,7 @@ package enum Transferred: Hashable, Sendable {
     /// errno.
     case failed(Int32)
 
-    init(_ result: Int, isReading: Bool) {
+    package init(_ result: Int, isReading: Bool) {
         switch result {
         case 0 where isReading: self = .end
         case 0...: self = .bytes(result)
@@ -84,7 +89,7 @@ package enum DescriptorIO {
     package static func waitUntilWritable(_ descriptor: Int32) { shim_wait_until_writable(descriptor) }
 
     /// Lets `fill` append up to `limit` bytes.
-    static func append(
+    package static func append(
         _ bytes: inout [UInt8], _ limit: Int, _ fill: (UnsafeMutableRawPointer, Int) -> Int
     ) -> Transferred {
         precondition(limit > 0, "a read needs room")
