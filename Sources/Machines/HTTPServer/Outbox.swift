@@ -9,7 +9,8 @@ struct Outbox: Sendable {
         case piece([UInt8])
         /// FIN after everything before.
         case finish
-        case cut(CutOrder)
+        /// The cut that the connection has pending.
+        case cut
         /// The answer to this exchange is cut where it stands, if any of it is still under way.
         case cutRest(ExchangeID, CutOrder)
     }

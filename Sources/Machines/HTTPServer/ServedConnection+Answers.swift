@@ -116,7 +116,7 @@ extension ServedConnection {
     mutating func passBody(
         _ id: ExchangeID, _ piece: [UInt8], at now: Instant, _ context: inout ServerContext
     ) {
-        guard let exchange = self.exchange, exchange.id == id, !self.isCut, !piece.isEmpty,
+        guard let exchange = self.exchange, exchange.id == id, self.isOpen, !piece.isEmpty,
             case .passing(let isChunked, _, _) = exchange.answer, exchange.head.method != "HEAD"
         else { return }
         var bytes = piece
@@ -128,7 +128,7 @@ extension ServedConnection {
     }
 
     mutating func passEnd(_ id: ExchangeID, at now: Instant, _ context: inout ServerContext) {
-        guard let exchange = self.exchange, exchange.id == id, !self.isCut,
+        guard let exchange = self.exchange, exchange.id == id, self.isOpen,
             case .passing(let isChunked, let keepsAlive, let since) = exchange.answer
         else { return }
         if isChunked {
@@ -145,14 +145,14 @@ extension ServedConnection {
     mutating func breakOff(
         _ id: ExchangeID, _ ending: CutEnding, at now: Instant, _ context: inout ServerContext
     ) {
-        guard let exchange = self.exchange, exchange.id == id, !self.isCut else { return }
+        guard let exchange = self.exchange, exchange.id == id, self.isOpen else { return }
         self.cut(CutOrder(upstreamEndedBy: ending), at: now, &context)
     }
 
     /// Holds up the upstream while too much of what it sent is still on its way to the phone.
     mutating func checkBackPressure(_ context: inout ServerContext) {
         guard context.origin.hasUpstream, let exchange = self.exchange else { return }
-        let waiting = self.isCut ? 0 : self.outbox.bytes + self.backlog
+        let waiting = self.isOpen ? self.outbox.bytes + self.backlog : 0
         if !self.isUpstreamPaused, waiting > HTTPServerLimits.downloadWaitingMax {
             self.isUpstreamPaused = true
             context.effects.append(.upstream(.setPaused(exchange.id, true)))
@@ -193,7 +193,7 @@ extension ServedConnection {
         _ id: ExchangeID, _ bytes: [UInt8], _ mark: StreamPieceKind, at now: Instant,
         _ context: inout ServerContext
     ) {
-        guard self.exchange?.id == id, !self.isCut, case .streaming(let lineEnd, _)? = self.exchange?.answer
+        guard self.exchange?.id == id, self.isOpen, case .streaming(let lineEnd, _)? = self.exchange?.answer
         else { return }
         var head: [UInt8] = []
         let kind: StreamPiece
@@ -274,7 +274,7 @@ extension ServedConnection {
     }
 
     mutating func checkCutters(at now: Instant, _ context: inout ServerContext) {
-        guard case .open = self.state, !self.isCut, let since = self.exchange?.answer.since else { return }
+        guard self.isOpen, let since = self.exchange?.answer.since else { return }
         for index in (self.exchange?.cutters ?? []).indices {
             guard let due = self.exchange?.cutters[index].dueAfter, since + due <= now else { continue }
             if self.exchange?.cutters[index].triggerTimePassed() == true, let key = self.exchange?.key,

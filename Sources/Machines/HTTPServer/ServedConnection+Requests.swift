@@ -13,7 +13,7 @@ extension ServedConnection {
 
     /// Returns whether reading is paused, also while the link is behind, so that the sender notices its rate.
     mutating func isReadingPaused(at now: Instant) -> Bool {
-        self.isPeerDone || self.isCut || self.isReaderFull
+        self.isPeerDone || self.isReaderFull
             || self.link.upResumes(at: now, self.isArmed ? self.exchange?.up : nil) != nil
             || self.uploadWaiting > HTTPServerLimits.uploadWaitingMax
     }
@@ -31,9 +31,9 @@ extension ServedConnection {
     /// Nil while the connection is read.
     private var lossOfReceived: LossOfBytes? {
         switch self.state {
-        case .open: self.isCut ? .fault : nil
+        case .open: nil
         case .closing, .over: .peerGone
-        case .cutting: .fault
+        case .cutPending, .cutting: .fault
         case .silent: .silence
         }
     }
@@ -88,7 +88,7 @@ extension ServedConnection {
     }
 
     mutating func peerEnded(at now: Instant, _ context: inout ServerContext) {
-        guard case .open = self.state, !self.isPeerDone else { return }
+        guard self.isOpen, !self.isPeerDone else { return }
         self.isPeerDone = true
         self.inbound.insert(.ended, at: self.arrival(of: 0, at: now, &context))
     }
@@ -345,7 +345,7 @@ extension ServedConnection {
 
     /// Makes room for the next request once both directions of this one are done.
     mutating func endIfAnswered(at now: Instant, _ context: inout ServerContext) {
-        guard let id = self.exchange?.id, self.exchange?.isComplete == true, !self.isCut,
+        guard let id = self.exchange?.id, self.exchange?.isComplete == true, self.isOpen,
             case .answered? = self.exchange?.answer
         else { return }
         context.forget(id)
@@ -354,7 +354,7 @@ extension ServedConnection {
         self.uploadWaiting = 0
         self.isUpstreamPaused = false
         self.deadline = now + HTTPServerLimits.keepAliveTime
-        guard case .open = self.state, self.isReaderFull else { return }
+        guard self.isReaderFull else { return }
         var bytes: [UInt8] = []
         swap(&bytes, &self.early)
         self.read(bytes[...], at: now, &context)

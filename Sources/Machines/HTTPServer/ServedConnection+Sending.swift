@@ -6,7 +6,7 @@ import SimBase
 
 extension ServedConnection {
     mutating func send(_ bytes: [UInt8], at now: Instant, _ context: inout ServerContext) {
-        guard case .open = self.state, !self.isCut else { return }
+        guard self.isOpen else { return }
         self.down.sent += bytes.count
         let arrival = self.arrivalDown(of: bytes.count, at: now, &context)
         if self.isArmed, let lengths = self.slices(bytes.count, at: now, &context) {
@@ -56,7 +56,7 @@ extension ServedConnection {
     }
 
     mutating func finish(at now: Instant, _ context: inout ServerContext) {
-        guard case .open = self.state, !self.isCut else { return }
+        guard self.isOpen else { return }
         self.outbox.insert(.finish, at: self.arrivalDown(of: 0, at: now, &context))
         self.sendDue(at: now, &context)
     }
@@ -65,9 +65,10 @@ extension ServedConnection {
     ///
     /// The backend hears of it as a server does: of an RST or a FIN of its own at once, of a silence never.
     mutating func cut(_ order: CutOrder, at now: Instant, _ context: inout ServerContext) {
+        guard self.isOpen else { return }
         self.consume(order, &context)
-        self.outbox.insert(.cut(order), at: self.arrivalDown(of: 0, at: now, &context))
-        self.isCut = true
+        self.outbox.insert(.cut, at: self.arrivalDown(of: 0, at: now, &context))
+        self.state = .cutPending(order)
         switch order.ending {
         case .reset, .close: self.abandonExchange(&context)
         case .silence: break
@@ -78,7 +79,7 @@ extension ServedConnection {
     /// Sends the data that has passed the link.
     mutating func sendDue(at now: Instant, _ context: inout ServerContext) {
         switch self.state {
-        case .open, .closing: break
+        case .open, .closing, .cutPending: break
         case .cutting, .silent, .over: return
         }
         while let item = self.outbox.take(at: now) {
@@ -93,16 +94,14 @@ extension ServedConnection {
             case .finish:
                 self.finishNow(&context)
                 return
-            case .cut(let order):
-                self.beginCut(order, &context)
+            case .cut:
+                if case .cutPending(let order) = self.state { self.beginCut(order, &context) }
                 return
             case .cutRest(let id, let order):
-                guard self.answered == id, !self.outbox.isEmpty || self.isPassing(id), !self.isCut else {
-                    continue
-                }
+                if case .cutPending = self.state { continue }
+                guard self.answered == id, !self.outbox.isEmpty || self.isPassing(id) else { continue }
                 self.loseUnderway(to: .fault, &context)
                 self.consume(order, &context)
-                self.isCut = true
                 self.abandonExchange(&context)
                 self.beginCut(order, &context)
                 return
@@ -120,11 +119,10 @@ extension ServedConnection {
 
     // MARK: Cuts
 
-    /// Consumes the firing for the scan; it is returned if the peer closes first.
+    /// Consumes the firing for the scan. `leave` returns it if the peer closes before the cut is made.
     private mutating func consume(_ order: CutOrder, _ context: inout ServerContext) {
         guard let (fault, key) = order.cause else { return }
         context.faultConsumed(fault, key)
-        self.pendingFault = (fault, key)
     }
 
     private mutating func beginCut(_ order: CutOrder, _ context: inout ServerContext) {
@@ -134,14 +132,12 @@ extension ServedConnection {
 
     mutating func cutDone(at now: Instant, _ context: inout ServerContext) {
         guard case .cutting(let order) = self.state else { return }
+        self.state = .silent  // Or over: a cut that is made is not missed when the connection ends.
         self.loseUnderway(to: .fault, &context)
-        if let (fault, key) = order.cause {
-            context.faultFired(fault, key, at: now)
-            self.pendingFault = nil
-        }
+        if let (fault, key) = order.cause { context.faultFired(fault, key, at: now) }
         switch order.ending {
         case .reset, .close: self.leave(&context)
-        case .silence: self.state = .silent
+        case .silence: break
         }
     }
 }

@@ -30,6 +30,9 @@ struct ServedConnection: Sendable {
         case open
         /// The peer has said its last word; what is under way to it still goes out. Leaves to `over`.
         case closing(until: Instant)
+        /// A cut is under way to the peer: nothing is sent after it, and nothing that is received has an effect. Leaves to
+        /// `cutting` or `over`.
+        case cutPending(CutOrder)
         /// The driver is making a cut. Leaves to `silent` or `over`.
         case cutting(CutOrder)
         /// Half-open: neither read nor written any more. Leaves to `over`.
@@ -57,10 +60,6 @@ struct ServedConnection: Sendable {
     /// The moment by which the peer must act.
     var deadline: Instant
     var isPeerDone = false
-    /// A cut is on its way: nothing goes out after it, and nothing that comes in means anything.
-    var isCut = false
-    /// The fault whose cut is on its way.
-    var pendingFault: (fault: Int, key: ExchangeKey)?
     /// Bytes of the present request that wait for the upstream.
     var uploadWaiting = 0
     /// Bytes that the peer has not taken, as the driver told last.
@@ -80,13 +79,13 @@ struct ServedConnection: Sendable {
         self.deadline = now + HTTPServerLimits.keepAliveTime
     }
 
+    var isOpen: Bool { if case .open = self.state { true } else { false } }
+
     // MARK: Turns
 
     /// Takes the next thing that has come through the link; false when there is none.
     mutating func deliverNext(at now: Instant, _ context: inout ServerContext) -> Bool {
-        guard case .open = self.state, !self.isCut, let due = self.inbound.popDue(at: now) else {
-            return false
-        }
+        guard self.isOpen, let due = self.inbound.popDue(at: now) else { return false }
         self.deliver(due.element, at: now, &context)
         return true
     }
@@ -105,9 +104,10 @@ struct ServedConnection: Sendable {
     mutating func nextWake(at now: Instant) -> Instant? {
         var next = self.outbox.nextAt ?? .distantFuture
         switch self.state {
-        case .open:
+        // A wake-up that a pending cut does not need is harmless, but the digest of a simulated run counts it.
+        case .open, .cutPending:
             next = min(next, self.deadline)
-            if !self.isCut, let moment = self.inbound.nextAt { next = min(next, moment) }
+            if self.isOpen, let moment = self.inbound.nextAt { next = min(next, moment) }
             if self.isArmed, let moment = self.nextCutterDue { next = min(next, moment) }
             if !self.isPeerDone, !self.isReaderFull,
                 let moment = self.link.upResumes(at: now, self.isArmed ? self.exchange?.up : nil)
@@ -121,8 +121,12 @@ struct ServedConnection: Sendable {
     }
 
     private mutating func updateReading(at now: Instant, _ context: inout ServerContext) {
-        guard case .open = self.state else { return }
-        let isRead = !self.isReadingPaused(at: now)
+        let isRead: Bool
+        switch self.state {
+        case .open: isRead = !self.isReadingPaused(at: now)
+        case .cutPending: isRead = false
+        case .closing, .cutting, .silent, .over: return
+        }
         guard isRead != self.isRead else { return }
         self.isRead = isRead
         context.effects.append(.read(self.id, isRead))
@@ -139,11 +143,11 @@ struct ServedConnection: Sendable {
     private mutating func checkEnds(at now: Instant, _ context: inout ServerContext) {
         switch self.state {
         case .open:
-            guard self.deadline <= now, !self.isCut else { return }
+            guard self.deadline <= now else { return }
             self.peerIsTooSlow(at: now, &context)
         case .closing(let until):
             if until <= now || self.outbox.isEmpty { self.finishNow(&context) }
-        case .cutting, .silent, .over: break
+        case .cutPending, .cutting, .silent, .over: break
         }
     }
 
@@ -155,11 +159,12 @@ struct ServedConnection: Sendable {
 
     /// The connection is dead, or out of our hands.
     mutating func leave(_ context: inout ServerContext) {
-        self.state = .over
-        if let (fault, key) = self.pendingFault {
-            self.pendingFault = nil
-            context.faultMissed(fault, key)
+        switch self.state {
+        case .cutPending(let order), .cutting(let order):
+            if let (fault, key) = order.cause { context.faultMissed(fault, key) }
+        case .open, .closing, .silent, .over: break
         }
+        self.state = .over
         self.loseUnderway(to: .peerGone, &context)
         self.loseEarly(&context)
         self.abandonExchange(&context)

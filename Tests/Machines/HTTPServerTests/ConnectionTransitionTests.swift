@@ -119,12 +119,13 @@ struct ConnectionBench {
 // MARK: The connection
 
 enum ConnectionState: String, MachineState {
-    case open, closing, cutting, silent, over
+    case open, closing, cutPending, cutting, silent, over
 
     static func of(_ machine: ConnectionBench) -> Self {
         switch machine.connection?.state {
         case .open: .open
         case .closing: .closing
+        case .cutPending: .cutPending
         case .cutting: .cutting
         case .silent: .silent
         case .over, nil: .over
@@ -137,6 +138,7 @@ enum ConnectionState: String, MachineState {
             switch self {
             case .open: []
             case .closing: [.endedBehindRequest]
+            case .cutPending: [.cutBehindBytes]
             case .cutting: [.reset]
             case .silent: [.silence, .silenceMade]
             case .over: [.gone]
@@ -154,6 +156,7 @@ enum ConnectionInput: String, MachineInput {
     case endedBehindRequest = "FIN, and an answer is under way to the peer"
     case passed = "what is under way has passed, or `shutdownTime` is over"
     case idle = "no request for `keepAliveTime`"
+    case cutBehindBytes = "a cut of an answer, some of which is under way to the peer"
     case reset = "a `reset` or `close` cuts an answer"
     case silence = "a `silence` cuts an answer"
     case cutMade = "the `reset` or `close` is made"
@@ -163,8 +166,11 @@ enum ConnectionInput: String, MachineInput {
     func apply(to machine: inout ConnectionBench) -> Bool {
         let state = ConnectionState.of(machine)
         switch self {
-        case .answered, .lastAnswered, .malformed, .ended, .endedBehindRequest, .idle, .reset, .silence:
-            guard state != .closing else { return false }  // The peer has sent its last byte.
+        case .answered, .lastAnswered, .malformed, .ended, .endedBehindRequest, .idle, .cutBehindBytes,
+            .reset,
+            .silence:
+            // The peer has sent its last byte, or nothing that it sends has an effect.
+            guard state != .closing, state != .cutPending else { return false }
         case .passed, .cutMade, .silenceMade, .gone: break
         }
         switch self {
@@ -185,9 +191,12 @@ enum ConnectionInput: String, MachineInput {
             machine.bench.handle(.ended(machine.id))
             machine.arrive()
         case .passed:
-            guard state == .closing else { return false }
+            guard state == .closing || state == .cutPending else { return false }
             machine.pass()
         case .idle: machine.bench.run(for: HTTPServerLimits.keepAliveTime)
+        case .cutBehindBytes:
+            machine.sendRequest(.cleanup, "/v3/jobs/scans/a/cleanup", "DELETE")
+            machine.arrive()
         case .reset:
             machine.sendRequest(.cleanup, "/v3/jobs/scans/a/cleanup", "DELETE")
             machine.pass()
