@@ -87,11 +87,11 @@ struct PhoneOperations: Sendable {
         isKilled: Bool, into measured: inout Measurements, _ group: MetricGroup
     ) {
         for index in self.scans.indices {
-            if isKilled, self.scans[index].isStreaming {
-                self.scans[index].wasKilled = true
+            if isKilled, self.scans[index].stream == .open {
+                self.scans[index].stream = .killed
                 measured[group].disconnections.lost(.killed)
             }
-            self.scans[index].isStreaming = false
+            self.scans[index].stream.ended()
             self.scans[index].attempts.stopped()
             guard isKilled else { continue }
             self.scans[index].lostAt = nil
@@ -101,7 +101,7 @@ struct PhoneOperations: Sendable {
 
     /// The app is gone with all that it was about: nothing has failed, and no stream is taken up again.
     private mutating func forgotten(into measured: inout Measurements, _ group: MetricGroup) {
-        for scan in self.scans where scan.wasKilled { measured[group].disconnections.gaveUp(.killed) }
+        for scan in self.scans where scan.stream == .killed { measured[group].disconnections.gaveUp(.killed) }
         self.scans = []
     }
 

@@ -10,7 +10,7 @@ extension ScanOperations {
     mutating func streamLost(
         _ cause: LossCause, at: Instant, into measured: inout Measurements, _ group: MetricGroup
     ) {
-        self.isStreaming = false
+        self.stream.ended()
         guard !self.isLost else { return }  // Another attempt of the same episode.
         self.lostAt = at
         measured[group].disconnections.lost(cause)
@@ -29,10 +29,9 @@ extension ScanOperations {
         _ group: MetricGroup
     ) {
         self.connect.end(failed: false, .sseConnectFailed, into: &measured, group)
-        self.wasOpened = true
-        self.isStreaming = true
-        guard self.wasKilled else { return }
-        self.wasKilled = false
+        let wasKilled = self.stream == .killed
+        self.stream = .open
+        guard wasKilled else { return }
         // If the next process had noticed a loss of its own, `reconnected` says the rest.
         guard !self.isLost else {
             measured[group].disconnections.gaveUp(.killed)

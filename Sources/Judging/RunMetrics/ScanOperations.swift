@@ -38,6 +38,23 @@ struct OperationAccount: Sendable {
     }
 }
 
+/// The stream of the job that is followed.
+enum StreamStage: Sendable {
+    /// It has not been open. Leaves to `open`.
+    case unopened
+    /// Leaves to any other.
+    case open
+    /// It ended, or was lost, or the app is suspended. Leaves to `open` or `unopened`.
+    case closed
+    /// The process was killed while it was open: the next process knows of no loss, so it is followed here. Leaves to `open`
+    /// or `unopened`.
+    case killed
+
+    mutating func ended() {
+        if self == .open { self = .closed }
+    }
+}
+
 /// The operations of one scan.
 struct ScanOperations: Sendable {
     /// A DELETE that was sent and that has not had its last answer.
@@ -55,20 +72,14 @@ struct ScanOperations: Sendable {
     var attempts = AttemptAccount()
     /// The job that is followed.
     var job: String?
-    /// Its stream has been open.
-    var wasOpened = false
-    var isStreaming = false
-    /// The moment of a loss without a later 200 head, as the phone reported it.
+    var stream = StreamStage.unopened
+    /// The moment of a loss without a later 200 head, as the phone reported it. A first connect that failed is a loss, too.
     var lostAt: Instant?
-    /// The process was killed while the stream was open: the next process knows of no loss, so it is followed here.
-    var wasKilled = false
     var isSettled = false
     /// The open operations that are not requests.
     var times = ScanTimes()
 
     var isLost: Bool { self.lostAt != nil }
-
-    init(scan: ScanNumber) { self.scan = scan }
 
     var isDone: Bool {
         self.deletes.isEmpty && self.times.cut.isEmpty && (self.isSettled || self.isBlank)
@@ -78,7 +89,7 @@ struct ScanOperations: Sendable {
     /// response.
     private var isBlank: Bool {
         !self.upload.isOpen && !self.connect.isOpen && !self.results.isOpen && self.job == nil
-            && !self.wasOpened && !self.isStreaming && !self.isLost && !self.wasKilled && self.times.isBlank
+            && self.stream == .unopened && !self.isLost && self.times.isBlank
     }
 }
 
@@ -117,7 +128,7 @@ extension ScanOperations {
             guard job == self.job else { return }
             self.opened(resumed: after != nil, at: at, launchedAt: launchedAt, into: &measured, group)
         case .terminalApplied:
-            self.isStreaming = false
+            self.stream.ended()
         case .streamLost(_, _, let cause, _):
             self.streamLost(cause, at: at, into: &measured, group)
         case .reconnected(_, let cause, _, let resumed, let took):
@@ -147,8 +158,9 @@ extension ScanOperations {
                 self.jobOver(into: &measured, group)
                 self.job = job
             }
-            measured.table.add(1, to: self.wasOpened ? .sseReconnectAttempts : .sseConnectAttempts, in: group)
-            if !self.wasOpened { self.connect.sent(at: at) }
+            let isFirst = self.stream == .unopened
+            measured.table.add(1, to: isFirst ? .sseConnectAttempts : .sseReconnectAttempts, in: group)
+            if isFirst { self.connect.sent(at: at) }
         case .results:
             self.results.sent(at: at)
         case .cleanup:
@@ -186,13 +198,9 @@ extension ScanOperations {
         self.connect.close(.sseConnectFailed, into: &measured, group)
         self.results.close(.resultsFailed, into: &measured, group)
         self.job = nil
-        self.wasOpened = false
-        self.isStreaming = false
-        if self.wasKilled {
-            // The next process was told that the job is over, and the scan goes up again.
-            self.wasKilled = false
-            measured[group].disconnections.superseded(.killed)
-        }
+        // After a kill, the next process was told that the job is over, and the scan goes up again.
+        if self.stream == .killed { measured[group].disconnections.superseded(.killed) }
+        self.stream = .unopened
     }
 
     private mutating func settled(into measured: inout Measurements, _ group: MetricGroup) {
