@@ -51,6 +51,44 @@ package enum WaitingCause: String, CaseIterable, Hashable, Sendable {
     case foreignURL = "foreign-url"
 }
 
+/// Why a phone does not delete a job.
+package enum AbandonCause: Hashable, Sendable {
+    /// What its scan waits for, or what keeps the phone from the server.
+    case waiting(WaitingCause)
+    /// The status of the answer to its DELETE.
+    case status(Int)
+    /// Another job has the same id: a DELETE would hit that one.
+    case jobIDReused
+    /// The scan was refused.
+    case scanRefused
+
+    /// The name in text.
+    package var name: String {
+        switch self {
+        case .waiting(let cause): cause.rawValue
+        case .status(let status): "status-\(status)"
+        case .jobIDReused: "job-id-reused"
+        case .scanRefused: "scan-refused"
+        }
+    }
+
+    /// Reads a name; nil if there is no such cause.
+    package init?(name: String) {
+        if name == Self.jobIDReused.name {
+            self = .jobIDReused
+        } else if name == Self.scanRefused.name {
+            self = .scanRefused
+        } else if let cause = WaitingCause(rawValue: name) {
+            self = .waiting(cause)
+        } else if name.hasPrefix("status-"), let status = Int(name.dropFirst(7)), (100...999).contains(status)
+        {
+            self = .status(status)
+        } else {
+            return nil
+        }
+    }
+}
+
 /// Why a stream, or an attempt to open one, was lost.
 package enum LossCause: String, CaseIterable, Hashable, Sendable {
     case connectFailed = "connect-failed"

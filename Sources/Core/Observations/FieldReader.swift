@@ -93,6 +93,10 @@ extension FieldReader where Self: ~Copyable {
         return try self.required(Operation.allCases.first { $0.name == name })
     }
 
+    mutating func abandonCause() throws(MalformedObservation) -> AbandonCause {
+        try self.required(try self.name("cause").flatMap { AbandonCause(name: $0) })
+    }
+
     mutating func book() throws(MalformedObservation) -> Book {
         var book = Book(
             title: try self.requiredText("title"), author: try self.requiredText("author"),

@@ -66,7 +66,7 @@ package enum PhoneObservation: Hashable, Sendable {
     /// The DELETE was answered (2xx and 404 are success).
     case cleanupAnswered(job: String, status: Int, took: Interval)
     /// The phone will not delete this job, with the reason.
-    case jobAbandoned(job: String, cause: String)
+    case jobAbandoned(job: String, cause: AbandonCause)
 
     // Streams.
     /// `after`: the Last-Event-ID that was sent.
@@ -207,7 +207,7 @@ extension PhoneObservation {
         case .jobAbandoned(let job, let cause):
             fields.begin(.phone, "job-abandoned")
             fields.job(job)
-            fields.text("cause", cause)
+            fields.name("cause", cause.name)
         case .streamOpened(let job, let attempt, let after, let took):
             fields.begin(.phone, "stream-opened")
             fields.job(job)
@@ -327,7 +327,7 @@ extension PhoneObservation {
                     job: try fields.job(), status: try fields.count("status"),
                     took: try fields.time("took_ns"))
             case "job-abandoned":
-                .jobAbandoned(job: try fields.job(), cause: try fields.requiredText("cause"))
+                .jobAbandoned(job: try fields.job(), cause: try fields.abandonCause())
             case "stream-opened":
                 .streamOpened(
                     job: try fields.job(), attempt: try fields.attempt(), after: try fields.text("after"),

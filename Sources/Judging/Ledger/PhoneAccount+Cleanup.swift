@@ -355,11 +355,8 @@ extension PhoneAccount {
             || self.jobs[index].isTokenOver(at: moment, lifetime: rules.settings.tokenLifetime)
     }
 
-    /// Why a phone leaves a job whose id a server has given to another one as well.
-    private static let reusedID = "job-id-reused"
-
     mutating func abandoned(
-        _ scan: ScanNumber, job id: String, cause: String, at: Instant, rules: Rules,
+        _ scan: ScanNumber, job id: String, cause: AbandonCause, at: Instant, rules: Rules,
         into findings: inout Findings
     ) {
         findings.count(in: self.group) { $0.jobs.abandon(cause: cause) }
@@ -368,7 +365,7 @@ extension PhoneAccount {
         // A foreign server gave the id to another job as well: a DELETE would have hit that one.
         let isReused =
             !rules.settings.hasBackendView
-            && (cause == Self.reusedID && self.jobs[index].pendingCleanup?.reason == .discard
+            && (cause == .jobIDReused && self.jobs[index].pendingCleanup?.reason == .discard
                 && !self.isSettled(scan)
                 || self.jobs.contains { $0.id == id && $0.scan != scan })
         let isExcused = isReused || self.mayAbandon(job: index, at: at, rules: rules)

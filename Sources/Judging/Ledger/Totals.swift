@@ -146,9 +146,9 @@ package struct JobTotals: Equatable, Sendable {
     /// The jobs not known to be deleted, for a target whose backend is not observed.
     package var undeleted: Int { max(0, self.accepted - self.cleaned) }
 
-    mutating func abandon(cause: String) {
+    mutating func abandon(cause: AbandonCause) {
         self.abandoned += 1
-        let name = cause.bounded
+        let name = cause.name
         let names = self.abandonedByCause.names
         let known = names.count < Self.causesMax || names.contains(name)
         self.abandonedByCause.add(1, to: known ? name : "other")

@@ -126,16 +126,16 @@ enum CleanupJudgement: Hashable, Sendable {
     case done
     case again(after: Interval?)
     /// The phone can never delete it.
-    case abandoned(cause: String)
+    case abandoned(AbandonCause)
 
     static func judge(_ answer: inout Answer) -> CleanupJudgement {
         switch answer.head.status {
         case 200...299, 404, 410: return .done
         case 408, 429, 500...599: return .again(after: answer.serverWait)
-        case 401: return .abandoned(cause: WaitingCause.tokenExpired.rawValue)
+        case 401: return .abandoned(.waiting(.tokenExpired))
         default:
             answer.note(.unexpectedStatus)
-            return .abandoned(cause: "status-\(answer.head.status)")
+            return .abandoned(.status(answer.head.status))
         }
     }
 }

@@ -125,7 +125,7 @@ extension App {
             self.resultsFailed(exchange.scan, after: nil, at: now, into: &effects)
         case .cleanup:
             self.cleanupFailed(
-                exchange, cause: WaitingCause.transport.rawValue, after: nil, at: now, into: &effects)
+                exchange, cause: .transport, after: nil, at: now, into: &effects)
         case .drain, .left:
             break
         }

@@ -55,7 +55,7 @@ extension App {
             && !self.active[index].stage.isCleaning
         {
             self.observe(
-                .jobAbandoned(job: job.jobId, cause: RecentJobIDs.reusedCause), of: scan, at: now,
+                .jobAbandoned(job: job.jobId, cause: .jobIDReused), of: scan, at: now,
                 into: &effects)
             return true
         }
@@ -118,7 +118,7 @@ extension App {
                     into: &effects)
             }
             self.cleanupFailed(
-                exchange, cause: WaitingCause.serverError.rawValue, after: asked, at: now, into: &effects)
+                exchange, cause: .serverError, after: asked, at: now, into: &effects)
         case .abandoned(let cause):
             guard let index = self.cleanupIndex(exchange) else { return }
             self.abandon(index, cause: cause, at: now, into: &effects)
@@ -126,13 +126,13 @@ extension App {
     }
 
     mutating func cleanupFailed(
-        _ exchange: Exchange, cause: String, after asked: Interval?, at now: Instant,
+        _ exchange: Exchange, cause: WaitingCause, after asked: Interval?, at now: Instant,
         into effects: inout [PhoneEffect]
     ) {
         guard let index = self.cleanupIndex(exchange) else { return }
         // A suspended phone has no time for a second try at what only helps the server.
         if self.phase.isAway, self.cleanups[index].purpose == .discard {
-            self.abandon(index, cause: cause, at: now, into: &effects)
+            self.abandon(index, cause: .waiting(cause), at: now, into: &effects)
             return
         }
         let action = self.cleanups[index].failed(
@@ -140,12 +140,12 @@ extension App {
             draw: self.jitter(.cleanup, exchange.scan, attempt: exchange.attempt))
         switch action {
         case .wait: break
-        case .abandon: self.abandon(index, cause: cause, at: now, into: &effects)
+        case .abandon: self.abandon(index, cause: .waiting(cause), at: now, into: &effects)
         }
     }
 
     private mutating func abandon(
-        _ index: Int, cause: String, at now: Instant, into effects: inout [PhoneEffect]
+        _ index: Int, cause: AbandonCause, at now: Instant, into effects: inout [PhoneEffect]
     ) {
         let cleanup = self.cleanups.remove(at: index)
         self.observe(
@@ -168,7 +168,7 @@ extension App {
 
     /// Gives up every DELETE of a scan, including the open one.
     mutating func abandonCleanups(
-        of scan: ScanNumber, cause: String, at now: Instant, into effects: inout [PhoneEffect]
+        of scan: ScanNumber, cause: AbandonCause, at now: Instant, into effects: inout [PhoneEffect]
     ) {
         for exchange in self.exchanges where exchange.purpose == .cleanup && exchange.scan == scan {
             effects.append(.app(.abort(exchange.id)))
@@ -181,7 +181,7 @@ extension App {
 
     /// Gives up every DELETE of a job, including the open one.
     mutating func abandonCleanups(
-        ofJob id: String, cause: String, at now: Instant, into effects: inout [PhoneEffect]
+        ofJob id: String, cause: AbandonCause, at now: Instant, into effects: inout [PhoneEffect]
     ) {
         for exchange in self.exchanges where exchange.purpose == .cleanup && exchange.job == id {
             effects.append(.app(.abort(exchange.id)))
@@ -193,9 +193,9 @@ extension App {
     }
 
     /// Gives up every DELETE that only helps the server.
-    mutating func abandonDiscards(cause: String, at now: Instant, into effects: inout [PhoneEffect]) {
+    mutating func abandonDiscards(cause: WaitingCause, at now: Instant, into effects: inout [PhoneEffect]) {
         while let index = self.cleanups.firstIndex(where: { $0.purpose == .discard }) {
-            self.abandon(index, cause: cause, at: now, into: &effects)
+            self.abandon(index, cause: .waiting(cause), at: now, into: &effects)
         }
     }
 

@@ -42,7 +42,7 @@ extension App {
             if fate == .left || !self.pathAvailable {
                 if let job {
                     self.observe(
-                        .jobAbandoned(job: job.jobId, cause: cause.rawValue), of: scan, at: now,
+                        .jobAbandoned(job: job.jobId, cause: .waiting(cause)), of: scan, at: now,
                         into: &effects)
                 }
                 self.active[index].scan.record.job = nil

@@ -26,7 +26,7 @@ extension App {
         }
         for index in 0..<self.queue.count { self.suspendWaiting(index, at: now, into: &effects) }
         if !self.pathAvailable {
-            self.abandonDiscards(cause: WaitingCause.offline.rawValue, at: now, into: &effects)
+            self.abandonDiscards(cause: .offline, at: now, into: &effects)
         }
     }
 
@@ -106,7 +106,7 @@ extension App {
         for exchange in self.exchanges where exchange.purpose != .left { exchange.abort(into: &effects) }
         self.exchanges.removeAll { $0.purpose != .left }
         for index in self.cleanups.indices { self.cleanups[index].interrupted(at: now) }
-        self.abandonDiscards(cause: WaitingCause.suspended.rawValue, at: now, into: &effects)
+        self.abandonDiscards(cause: .suspended, at: now, into: &effects)
     }
 
     /// The app is opened: like a launch for everything that waits, with what the process still has in memory.

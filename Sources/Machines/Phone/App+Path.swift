@@ -13,7 +13,7 @@ extension App {
         self.observe(.pathLost, of: .none, at: now, into: &effects)
         self.giveUpRequests(.offline, at: now, into: &effects)
         if self.phase.isAway {
-            self.abandonDiscards(cause: WaitingCause.offline.rawValue, at: now, into: &effects)
+            self.abandonDiscards(cause: .offline, at: now, into: &effects)
         }
     }
 
@@ -29,7 +29,7 @@ extension App {
             self.observe(.pathLost, of: .none, at: now, into: &effects)
             self.giveUpRequests(.handover, at: now, into: &effects)
             if self.phase.isAway {
-                self.abandonDiscards(cause: WaitingCause.offline.rawValue, at: now, into: &effects)
+                self.abandonDiscards(cause: .offline, at: now, into: &effects)
             }
         }
     }

@@ -97,7 +97,7 @@ extension App {
         // Shown once it is durable: a process that dies before finds the scan as it was.
         let settled = StoreChange.settled(number, .refused(code: AppLimits.photoUnusableCode))
         self.rejected.append(RejectedScan(scan: number, writeID: self.store(settled, into: &effects)))
-        self.abandonCleanups(of: number, cause: "scan-refused", at: now, into: &effects)
+        self.abandonCleanups(of: number, cause: .scanRefused, at: now, into: &effects)
     }
 
     /// Has the photos prepared of the scans that are the next to be uploaded. A scan that serves a backoff, or a wait

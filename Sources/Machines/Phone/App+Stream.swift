@@ -192,7 +192,7 @@ extension App {
         self.giveUpEpisodes(
             index, isSuperseded: retry.isAutomatic, resultsToo: wasFetching, at: now, into: &effects)
         self.observe(
-            .jobAbandoned(job: job, cause: end.waitingCause.rawValue), of: scan, at: now, into: &effects)
+            .jobAbandoned(job: job, cause: .waiting(end.waitingCause)), of: scan, at: now, into: &effects)
         self.active[index].scan.record.job = nil
         self.active[index].scan.record.tokenExpiries += 1
         self.active[index].scan.record.uploadDueUnixNs =

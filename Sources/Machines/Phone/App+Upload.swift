@@ -89,7 +89,7 @@ extension App {
         notes.add(
             "data.jobId", expected: "an id of its own", seen: "the id of an earlier job", excerpt: id)
         self.observe(notes, of: exchange.scan, .upload, "202", at: now, into: &effects)
-        self.abandonCleanups(ofJob: id, cause: RecentJobIDs.reusedCause, at: now, into: &effects)
+        self.abandonCleanups(ofJob: id, cause: .jobIDReused, at: now, into: &effects)
     }
 
     /// The upload gave no job, by no fault of the scan.

@@ -7,9 +7,6 @@ struct RecentJobIDs: Sendable {
 
     private static let countMax = 16
 
-    /// Why a DELETE is given up that would hit another job.
-    static let reusedCause = "job-id-reused"
-
     /// Records an id, and returns whether it was given before.
     mutating func record(_ id: String) -> Bool {
         var digest = Digest()

@@ -1,5 +1,6 @@
 import Histories
 import Ledger
+import Observations
 import SimBase
 import Talaria
 import Testing
@@ -140,7 +141,7 @@ import Testing
                     self.hit(&$0, attempt: attempt)
                     $0.pass(.milliseconds(400))
                 }
-                $0.phone(.jobAbandoned(job: $0.job, cause: "server-error"))
+                $0.phone(.jobAbandoned(job: $0.job, cause: .waiting(.serverError)))
             }.broken()
         }
         #expect(givenUp(after: 8) == [])
@@ -156,7 +157,7 @@ import Testing
                 $0.send(.cleanup, job: $0.job)
                 if isFired { self.fire(&$0) }
                 self.answer(&$0, status)
-                $0.phone(.jobAbandoned(job: $0.job, cause: "status-\(status)"))
+                $0.phone(.jobAbandoned(job: $0.job, cause: .status(status)))
             }.broken()
         }
         #expect(refused(isFired: true) == [])
@@ -173,7 +174,7 @@ import Testing
                 before(&$0)
                 $0.send(.cleanup, job: $0.job)
                 $0.phone(.replied(.cleanup, attempt: 1, status: 401, took: .milliseconds(1)))
-                $0.phone(.jobAbandoned(job: $0.job, cause: "token-expired"))
+                $0.phone(.jobAbandoned(job: $0.job, cause: .waiting(.tokenExpired)))
             }.broken { $0.tokenLifetime = lifetime }
         }
         #expect(turnedAway() == [.jobCleaned])
@@ -197,7 +198,7 @@ import Testing
             if let status {
                 $0.phone(.replied(.stream, attempt: 2, status: status, took: .milliseconds(1)))
             }
-            $0.phone(.jobAbandoned(job: $0.job, cause: "token-expired"))
+            $0.phone(.jobAbandoned(job: $0.job, cause: .waiting(.tokenExpired)))
             $0.phone(.queued(.tokenExpired))
             $0.onDisk(.tokenExpired)
         }.broken()
@@ -480,7 +481,7 @@ import Testing
                 $0.phone(.suspended)
                 $0.phone(.queued(.suspended))
                 rest(&$0)
-                $0.phone(.jobAbandoned(job: $0.job, cause: "transport"))
+                $0.phone(.jobAbandoned(job: $0.job, cause: .waiting(.transport)))
                 $0.onDisk(.suspended)
             }.broken()
         }
@@ -627,7 +628,7 @@ import Testing
                 if !isCompleted { $0.phone(.queued(.suspended)) }
                 $0.send(.cleanup, job: $0.job)
                 $0.phone(.replied(.cleanup, attempt: 1, status: status, took: .milliseconds(1)))
-                $0.phone(.jobAbandoned(job: $0.job, cause: "server-error"))
+                $0.phone(.jobAbandoned(job: $0.job, cause: .waiting(.serverError)))
                 if !isCompleted { $0.onDisk(.suspended) }
             }.broken { $0.hasBackendView = false }
         }
@@ -650,7 +651,7 @@ import Testing
     }
 
     @Test func `a foreign server may give the id of a job to the next one`() {
-        func reused(cause: String) -> [Invariant] {
+        func reused(cause: AbandonCause) -> [Invariant] {
             History {
                 $0.streaming()
                 $0.fail(2, retryable: true)
@@ -664,8 +665,8 @@ import Testing
                 $0.ending(2)
             }.broken { $0.hasBackendView = false }
         }
-        #expect(reused(cause: "job-id-reused") == [])
-        #expect(reused(cause: "tired") == [.jobCleaned])
+        #expect(reused(cause: .jobIDReused) == [])
+        #expect(reused(cause: .scanRefused) == [.jobCleaned])
     }
 
     @Test func `ten DELETEs at once are enough`() {

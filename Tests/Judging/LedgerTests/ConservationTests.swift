@@ -227,7 +227,7 @@ import Testing
             $0.send(.cleanup, job: $0.job)
             $0.phone(.replied(.cleanup, attempt: 1, status: 401, took: .milliseconds(1)))
             $0.phone(.cleanupAnswered(job: $0.job, status: 401, took: .milliseconds(1)))
-            $0.phone(.jobAbandoned(job: $0.job, cause: "token-expired"))
+            $0.phone(.jobAbandoned(job: $0.job, cause: .waiting(.tokenExpired)))
             $0.backend(.expired(job: $0.job))
         }
         let jobs = history.ledger().totals.jobs

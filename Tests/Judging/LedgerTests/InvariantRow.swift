@@ -184,7 +184,7 @@ enum Accident: String, CaseIterable {
             history.phone(.requestFailed(.stream, attempt: 1, .reset, took: .milliseconds(9)))
             history.send(.stream, attempt: 2, job: history.job, after: History.id(1))
             history.phone(.replied(.stream, attempt: 2, status: 401, took: .milliseconds(1)))
-            history.phone(.jobAbandoned(job: history.job, cause: "token-expired"))
+            history.phone(.jobAbandoned(job: history.job, cause: .waiting(.tokenExpired)))
             history.phone(.queued(.tokenExpired))
             history.backend(.expired(job: history.job))
             Self.beginAgain(&history)

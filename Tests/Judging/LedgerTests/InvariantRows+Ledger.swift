@@ -463,11 +463,11 @@ extension InvariantRow {
             name: "an answer of a fired fault that is final",
             inside: .completed("a 403 that a fault gave") {
                 $0.answerDelete(403)
-                $0.phone(.jobAbandoned(job: $0.job, cause: "status-403"))
+                $0.phone(.jobAbandoned(job: $0.job, cause: .status(403)))
             },
             outside: .completed("a 403 that none gave") {
                 $0.answerDelete(403, isFired: false)
-                $0.phone(.jobAbandoned(job: $0.job, cause: "status-403"))
+                $0.phone(.jobAbandoned(job: $0.job, cause: .status(403)))
             }),
         Excuse(
             name: "401, for a token that was revoked",
@@ -925,7 +925,7 @@ extension Example {
                 $0.answerDelete(503, attempt: attempt)
                 $0.pass(.milliseconds(400))
             }
-            $0.phone(.jobAbandoned(job: $0.job, cause: "server-error"))
+            $0.phone(.jobAbandoned(job: $0.job, cause: .waiting(.serverError)))
         }
     }
 
@@ -937,7 +937,7 @@ extension Example {
             if let revoked { $0.backend(.tokenRevoked(job: revoked)) }
             $0.send(.cleanup, job: $0.job)
             $0.phone(.replied(.cleanup, attempt: 1, status: 401, took: .milliseconds(1)))
-            $0.phone(.jobAbandoned(job: $0.job, cause: "token-expired"))
+            $0.phone(.jobAbandoned(job: $0.job, cause: .waiting(.tokenExpired)))
         }
     }
 
@@ -964,7 +964,7 @@ extension Example {
             before(&$0)
             $0.send(.stream, attempt: 2, job: $0.job, after: History.id(1))
             $0.phone(.replied(.stream, attempt: 2, status: status, took: .milliseconds(1)))
-            $0.phone(.jobAbandoned(job: $0.job, cause: "job-gone"))
+            $0.phone(.jobAbandoned(job: $0.job, cause: .waiting(.jobGone)))
             $0.phone(.queued(.jobGone))
             $0.onDisk(.jobGone)
         }
@@ -978,7 +978,7 @@ extension Example {
             $0.send(.cleanup, job: $0.job)
             if isFired { $0.fault(.fired(fault: 0, .cleanup, attempt: 1)) }
             $0.failDelete()
-            $0.phone(.jobAbandoned(job: $0.job, cause: "transport"))
+            $0.phone(.jobAbandoned(job: $0.job, cause: .waiting(.transport)))
             $0.onDisk(.suspended)
         }
     }

@@ -48,7 +48,7 @@ extension History {
         self.phone(.uploadAccepted(job: self.job, took: .zero, service: .zero))
         switch end {
         case .error: self.phone(.terminalApplied(job: self.job, kind: .error, inline: .absent))
-        case .gone: self.phone(.jobAbandoned(job: self.job, cause: "gone"))
+        case .gone: self.phone(.jobAbandoned(job: self.job, cause: .waiting(.jobGone)))
         }
         self.phone(.queued(cause))
     }
@@ -61,7 +61,7 @@ extension History {
         if let status {
             self.answer(.cleanup, status)
             if status == 401 {
-                self.phone(.jobAbandoned(job: self.job, cause: "token-expired"))
+                self.phone(.jobAbandoned(job: self.job, cause: .waiting(.tokenExpired)))
             } else if status < 429 {
                 self.phone(.cleanupAnswered(job: self.job, status: status, took: .milliseconds(2)))
             }

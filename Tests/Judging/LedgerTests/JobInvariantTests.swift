@@ -57,7 +57,7 @@ import Testing
                 if scan == 2, isDeleted {
                     $0.clean()
                 } else {
-                    $0.phone(.jobAbandoned(job: $0.job, cause: "job-id-reused"))
+                    $0.phone(.jobAbandoned(job: $0.job, cause: .jobIDReused))
                 }
             }
         }
@@ -123,7 +123,7 @@ import Testing
     @Test func `giving up by itself is no excuse`() {
         let history = History {
             self.completed(&$0)
-            $0.phone(.jobAbandoned(job: $0.job, cause: "tired"))
+            $0.phone(.jobAbandoned(job: $0.job, cause: .scanRefused))
         }
         #expect(history.broken() == [.jobCleaned])
     }
@@ -149,7 +149,7 @@ import Testing
             $0.send(.cleanup, job: $0.job)
             $0.phone(.replied(.cleanup, attempt: 1, status: status, took: .milliseconds(1)))
             if isKept || status == 401 {
-                $0.phone(.jobAbandoned(job: $0.job, cause: "status-\(status)"))
+                $0.phone(.jobAbandoned(job: $0.job, cause: .status(status)))
             } else {
                 $0.phone(.cleanupAnswered(job: $0.job, status: status, took: .milliseconds(1)))
             }
@@ -163,7 +163,7 @@ import Testing
             $0.backend(.tokenRevoked(job: $0.job))
             $0.send(.stream, attempt: 2, job: $0.job, after: History.id(1))
             $0.phone(.replied(.stream, attempt: 2, status: 401, took: .milliseconds(1)))
-            $0.phone(.jobAbandoned(job: $0.job, cause: "token-expired"))
+            $0.phone(.jobAbandoned(job: $0.job, cause: .waiting(.tokenExpired)))
             $0.phone(.queued(.tokenExpired))
             $0.job = "job-2"
             $0.upload(attempt: 2)

@@ -58,7 +58,7 @@ import Testing
         case 24: return .rateLimited(operation, retryAfter: dice.interval())
         case 25: return .resultsDecoded(job: job, books: dice.number(), took: dice.interval())
         case 26: return .cleanupAnswered(job: job, status: dice.number(), took: dice.interval())
-        case 27: return .jobAbandoned(job: job, cause: "cause-\(dice.below(100))")
+        case 27: return .jobAbandoned(job: job, cause: .status(100 + dice.below(100)))
         case 28: return .streamOpened(job: job, attempt: attempt, after: id, took: dice.interval())
         case 17, 29, 30: return .eventApplied(job: job, id: id, kind: kind, latency: nil, replayed: false)
         case 31: return .eventIgnored(job: job, id: id, name: "x", malformed: true)

@@ -32,7 +32,7 @@ import Testing
 
     @Test func `a job that was given up need not be in it`() {
         let gone = self.accepted(nil, after: .seconds(9)) {
-            $0.phone(.jobAbandoned(job: $0.job, cause: "job-gone"))
+            $0.phone(.jobAbandoned(job: $0.job, cause: .waiting(.jobGone)))
             $0.phone(.queued(.jobGone))
         }
         #expect(!gone.contains(.scanCustody))

@@ -35,7 +35,7 @@ import Testing
             self.fired(&$0)
             $0.backend(.vanished(job: $0.job))
             $0.phone(.replied(.stream, attempt: 2, status: 410, took: .milliseconds(1)))
-            $0.phone(.jobAbandoned(job: $0.job, cause: "job-gone"))
+            $0.phone(.jobAbandoned(job: $0.job, cause: .waiting(.jobGone)))
             self.again(&$0, .jobGone)
         }
         #expect(history.broken() == [])
@@ -51,7 +51,7 @@ import Testing
         let history = History {
             $0.streaming()
             $0.backend(.vanished(job: $0.job))
-            $0.phone(.jobAbandoned(job: $0.job, cause: "job-gone"))
+            $0.phone(.jobAbandoned(job: $0.job, cause: .waiting(.jobGone)))
             $0.phone(.queued(.jobGone))
             $0.job = "job-2"
             $0.upload(attempt: 2)
@@ -68,7 +68,7 @@ import Testing
             $0.streaming()
             self.fired(&$0)
             $0.backend(.vanished(job: $0.job))
-            $0.phone(.jobAbandoned(job: $0.job, cause: "job-gone"))
+            $0.phone(.jobAbandoned(job: $0.job, cause: .waiting(.jobGone)))
         }
         #expect(history.broken() == [.scanCustody])
     }

@@ -50,7 +50,7 @@ import Testing
             History {
                 $0.streaming()
                 $0.backend(.vanished(job: $0.job))
-                $0.phone(.jobAbandoned(job: $0.job, cause: "token-expired"))
+                $0.phone(.jobAbandoned(job: $0.job, cause: .waiting(.tokenExpired)))
                 $0.phone(.queued(.tokenExpired))
                 $0.job = "job-2"
                 $0.upload(attempt: 2)

@@ -65,7 +65,7 @@ import Testing
         let history = History {
             $0.streaming()
             $0.fault(.fired(fault: 1, .stream, attempt: 1))
-            $0.phone(.jobAbandoned(job: $0.job, cause: "token-expired"))
+            $0.phone(.jobAbandoned(job: $0.job, cause: .waiting(.tokenExpired)))
             $0.phone(.queued(.tokenExpired))
             $0.job = "job-2"
             $0.upload(attempt: 2)
@@ -128,7 +128,7 @@ import Testing
         #expect(self.unfinished { self.delete(&$0, status: 503) } == 1)
         let abandoned = self.unfinished {
             self.delete(&$0, status: 403)
-            $0.phone(.jobAbandoned(job: $0.job, cause: "status-403"))
+            $0.phone(.jobAbandoned(job: $0.job, cause: .status(403)))
         }
         #expect(abandoned == 1)
     }
@@ -136,7 +136,7 @@ import Testing
     @Test func `a 401 finishes a DELETE only where the token had expired or was revoked`() {
         func turnedAway(_ history: inout History) {
             self.delete(&history, status: 401)
-            history.phone(.jobAbandoned(job: history.job, cause: "token-expired"))
+            history.phone(.jobAbandoned(job: history.job, cause: .waiting(.tokenExpired)))
         }
         #expect(self.unfinished { turnedAway(&$0) } == 1)
         let revoked = self.unfinished {

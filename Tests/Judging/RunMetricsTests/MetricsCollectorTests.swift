@@ -252,7 +252,7 @@ import Testing
             $0.upload()
             $0.send(.stream, job: $0.job)
             $0.phone(.replied(.stream, attempt: 1, status: 401, took: .zero))
-            $0.phone(.jobAbandoned(job: $0.job, cause: "token-expired"))
+            $0.phone(.jobAbandoned(job: $0.job, cause: .waiting(.tokenExpired)))
             $0.job = "job-2"
             $0.upload(attempt: 2)
             $0.open(attempt: 2)
@@ -333,7 +333,7 @@ import Testing
             $0.phone(.resultsGivenUp(job: $0.job))
             $0.send(.cleanup, job: $0.job)
             $0.phone(.replied(.cleanup, attempt: 1, status: 401, took: .zero))
-            $0.phone(.jobAbandoned(job: $0.job, cause: "token-expired"))
+            $0.phone(.jobAbandoned(job: $0.job, cause: .waiting(.tokenExpired)))
         }
         #expect(self.rate(.resultsFailed, measured) == [1, 1])
         #expect(self.rate(.cleanupFailed, measured) == [1, 1])
@@ -418,7 +418,7 @@ import Testing
             $0.launch(restored: 1)
             $0.send(.stream, attempt: 2, job: $0.job, after: History.id(1))
             $0.phone(.replied(.stream, attempt: 2, status: 404, took: .zero))
-            $0.phone(.jobAbandoned(job: $0.job, cause: "job-gone"))
+            $0.phone(.jobAbandoned(job: $0.job, cause: .waiting(.jobGone)))
         }
         let row = measured.whole.disconnections[.killed]
         #expect([row.count, row.resumed, row.restarted, row.gaveUp] == [1, 0, 1, 0])

@@ -43,9 +43,9 @@ struct BackgroundTests {
         #expect(phone.open == [])
         #expect(phone.app.nextWake == nil)
         #expect(phone.app.isQuiescent)
-        #expect(phone.payloads.contains(.jobAbandoned(job: "job-1", cause: "suspended")))
+        #expect(phone.payloads.contains(.jobAbandoned(job: "job-1", cause: .waiting(.suspended))))
         #expect(
-            !phone.payloads.contains(.jobAbandoned(job: "job-2", cause: "suspended")),
+            !phone.payloads.contains(.jobAbandoned(job: "job-2", cause: .waiting(.suspended))),
             "the DELETE of a completed scan is only put off")
         phone.handle(.resumed)
         #expect(phone.open.map(\.operation) == [.cleanup, .upload])

@@ -1,3 +1,4 @@
+import Observations
 import Phone
 import SimBase
 import Talaria
@@ -27,8 +28,13 @@ struct CleanupTests {
         #expect(phone.app.isQuiescent)
     }
 
-    @Test(arguments: [(401, "token-expired"), (403, "status-403"), (302, "status-302"), (400, "status-400")])
-    func `a job that is not ours to delete is abandoned and not tried again`(status: Int, cause: String) {
+    @Test(arguments: [
+        (401, AbandonCause.waiting(.tokenExpired)), (403, .status(403)), (302, .status(302)),
+        (400, .status(400)),
+    ])
+    func `a job that is not ours to delete is abandoned and not tried again`(
+        status: Int, cause: AbandonCause
+    ) {
         var phone = filed()
         phone.answer(.cleanup, status)
         #expect(phone.payloads.contains(.jobAbandoned(job: "job-1", cause: cause)))
@@ -59,7 +65,7 @@ struct CleanupTests {
             phone.pass(.seconds(30))
         }
         #expect(phone.open == [])
-        #expect(phone.payloads.contains(.jobAbandoned(job: "job-1", cause: "server-error")))
+        #expect(phone.payloads.contains(.jobAbandoned(job: "job-1", cause: .waiting(.serverError))))
         #expect(phone.store.settled.map(\.outcome) == [.completed])
     }
 

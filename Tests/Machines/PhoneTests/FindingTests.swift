@@ -128,7 +128,7 @@ struct FindingTests {
         phone.findings = []
         phone.accept(job: "job-1")
         #expect(phone.request(.cleanup) == nil, "the DELETE under way is given up")
-        #expect(phone.payloads.contains(.jobAbandoned(job: "job-1", cause: "job-id-reused")))
+        #expect(phone.payloads.contains(.jobAbandoned(job: "job-1", cause: .jobIDReused)))
         #expect(self.found(phone).contains("upload 202 data.jobId: the id of an earlier job"))
         phone.openStream()
         phone.stream(Wording.completed("10", books: 1))
@@ -145,7 +145,7 @@ struct FindingTests {
         phone.openStream()
         phone.stream(Wording.completed(books: 1))
         #expect(phone.request(.cleanup) == nil)
-        #expect(phone.payloads.contains(.jobAbandoned(job: "job-1", cause: "job-id-reused")))
+        #expect(phone.payloads.contains(.jobAbandoned(job: "job-1", cause: .jobIDReused)))
         #expect(phone.store.settled.map(\.outcome) == [.completed])
     }
 }

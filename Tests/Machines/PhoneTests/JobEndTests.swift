@@ -7,20 +7,21 @@ import Testing
 /// Tokens that expire and jobs that vanish: a new upload of the same scan, a named number of times.
 struct JobEndTests {
     @Test(arguments: [
-        (401, "token-expired"), (404, "job-gone"), (410, "job-gone"),
+        (401, WaitingCause.tokenExpired), (404, .jobGone), (410, .jobGone),
     ])
-    func `a stream that the job does not open any more leads to a new upload`(status: Int, cause: String) {
+    func `a stream that the job does not open any more leads to a new upload`(
+        status: Int, cause: WaitingCause
+    ) {
         var phone = TestPhone()
         phone.capture(1)
         phone.accept()
         _ = phone.takeSightings()
         phone.answer(.stream, status, Wording.problem(.tokenExpired))
-        let waiting = WaitingCause(rawValue: cause) ?? .captured
         #expect(
             phone.takeSightings() == [
                 .replied(.stream, attempt: 1, status: status, took: .zero),
-                .jobAbandoned(job: "job-1", cause: cause),
-                .queued(waiting), .slotGiven, .slotTaken,
+                .jobAbandoned(job: "job-1", cause: .waiting(cause)),
+                .queued(cause), .slotGiven, .slotTaken,
                 .requestSent(.upload, attempt: 2, job: nil, lastEventID: nil),
             ])
         #expect(phone.record?.job == nil)
@@ -133,7 +134,7 @@ struct JobEndTests {
         phone.stream(Wording.completed(rawBooks: nil))
         phone.answer(.results, 401, Wording.problem(.tokenExpired))
         #expect(phone.payloads.contains(.resultsGivenUp(job: "job-1")))
-        #expect(phone.payloads.contains(.jobAbandoned(job: "job-1", cause: "token-expired")))
+        #expect(phone.payloads.contains(.jobAbandoned(job: "job-1", cause: .waiting(.tokenExpired))))
         #expect(phone.request(.upload)?.attempt == 2)
     }
 

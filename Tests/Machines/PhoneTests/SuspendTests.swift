@@ -22,7 +22,7 @@ struct SuspendTests {
         #expect(phone.app.isQuiescent)
         #expect(phone.app.nextWake == nil)
         #expect(phone.payloads.contains(.cleanupAnswered(job: "job-1", status: 204, took: .zero)))
-        #expect(phone.payloads.contains(.jobAbandoned(job: "job-2", cause: "transport")))
+        #expect(phone.payloads.contains(.jobAbandoned(job: "job-2", cause: .waiting(.transport))))
         #expect(phone.app.slotsTaken == 0)
     }
 
@@ -141,7 +141,7 @@ struct SuspendTests {
         phone.stream(Wording.error(retryable: true))
         phone.handle(.pathLost)
         phone.handle(.suspended)
-        #expect(phone.payloads.contains(.jobAbandoned(job: "job-1", cause: "offline")))
+        #expect(phone.payloads.contains(.jobAbandoned(job: "job-1", cause: .waiting(.offline))))
         #expect(phone.waiting == ["1 retryable-error"])
         #expect(phone.app.isQuiescent)
     }
@@ -151,7 +151,7 @@ struct SuspendTests {
         phone.captureToStream()
         phone.handle(.suspended)
         phone.handle(.pathLost)
-        #expect(phone.payloads.contains(.jobAbandoned(job: "job-1", cause: "offline")))
+        #expect(phone.payloads.contains(.jobAbandoned(job: "job-1", cause: .waiting(.offline))))
         #expect(phone.app.isQuiescent)
     }
 

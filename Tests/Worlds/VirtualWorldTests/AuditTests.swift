@@ -205,7 +205,7 @@ import Testing
         #expect(leaked.isEmpty)
         #expect(world.takeFindings().isEmpty)
         // What would be found.
-        let told = "\(PhoneObservation.jobAbandoned(job: tokens.first ?? "", cause: ""))"
+        let told = "\(PhoneObservation.jobAbandoned(job: tokens.first ?? "", cause: .scanRefused))"
         #expect(tokens.contains(where: told.contains))
     }
 
