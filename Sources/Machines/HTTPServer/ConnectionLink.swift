@@ -95,8 +95,8 @@ struct ConnectionLink: Sendable {
     mutating func holdDown(until moment: Instant) { self.lastDown = max(self.lastDown, moment) }
 
     /// Returns the moment at which the phone may continue to send if its link is too far behind; nil if it is
-    /// not. Mutating, to avoid a copy of the link.
-    mutating func upResumes(at now: Instant, _ impairments: LinkImpairments?) -> Instant? {
+    /// not.
+    func upResumes(at now: Instant, _ impairments: LinkImpairments?) -> Instant? {
         guard self.isKnown else { return nil }
         let idle = max(self.up.idleAt, impairments?.idleAt ?? .zero)
         return idle - now > HTTPServerLimits.linkBacklogMax ? idle - HTTPServerLimits.linkBacklogMax : nil

@@ -12,7 +12,7 @@ extension ServedConnection {
     var isReaderFull: Bool { self.reader.hasLeftOver || !self.early.isEmpty }
 
     /// Returns whether reading is paused, also while the link is behind, so that the sender notices its rate.
-    mutating func isReadingPaused(at now: Instant) -> Bool {
+    func isReadingPaused(at now: Instant) -> Bool {
         self.isPeerDone || self.isReaderFull
             || self.link.upResumes(at: now, self.isArmed ? self.exchange?.up : nil) != nil
             || self.uploadWaiting > HTTPServerLimits.uploadWaitingMax

@@ -101,7 +101,7 @@ struct ServedConnection: Sendable {
 
     /// Returns the moment of the next wake-up. `now` must be that of `updateReading`: a link that catches up between
     /// two readings of the clock would otherwise leave the connection unread and without a wake-up for good.
-    mutating func nextWake(at now: Instant) -> Instant? {
+    func nextWake(at now: Instant) -> Instant? {
         var next = self.outbox.nextAt ?? .distantFuture
         switch self.state {
         // A wake-up that a pending cut does not need is harmless, but the digest of a simulated run counts it.
@@ -192,8 +192,7 @@ struct ServedConnection: Sendable {
         self.early = []
     }
 
-    /// Mutating, so that it is asked where it stands and not copied first.
-    mutating func account() -> LinkAccount {
+    func account() -> LinkAccount {
         var account = LinkAccount(serial: self.id.serial)
         (account.up, account.down) = (self.up, self.down)
         account.upWaiting = self.early.count
@@ -215,8 +214,8 @@ struct ServedConnection: Sendable {
         case until(Instant?)
     }
 
-    /// Returns its state until the next turn. Mutating, to avoid a copy.
-    mutating func rest(at now: Instant) -> Rest {
+    /// Returns its state until the next turn.
+    func rest(at now: Instant) -> Rest {
         if case .over = self.state { .over } else { .until(self.nextWake(at: now)) }
     }
 }

@@ -45,7 +45,7 @@ package struct Server: Sendable {
         self.connectionsMade += 1
         let slot = self.freeSlots.popLast() ?? UInt32(self.connections.count)
         let id = ConnectionID(serial: self.connectionsMade, slot: slot)
-        var connection = ServedConnection(id: id, at: now)
+        let connection = ServedConnection(id: id, at: now)
         let wake = connection.nextWake(at: now)
         if Int(slot) == self.connections.count {
             self.connections.append(connection)
@@ -154,9 +154,11 @@ package struct Server: Sendable {
             guard let slot = self.slot(of: id) else { continue }
             self.connections[slot].turn(at: now, &self.context)
             self.pump(at: now)
-            switch self.connections[slot].rest(at: now) {
+            // A span lends a connection, which an array would copy.
+            let rest = self.connections.span[slot].rest(at: now)
+            switch rest {
             case .over:
-                self.accounts[slot] = self.connections[slot].account()
+                self.accounts[slot] = self.connections.span[slot].account()
                 self.connections[slot] = ServedConnection(id: ConnectionID(serial: 0, slot: id.slot), at: now)
                 self.serials[slot] = 0
                 self.freeSlots.append(id.slot)
@@ -283,28 +285,25 @@ package struct Server: Sendable {
 
     /// The moment of the server's next wake-up; it may be too early, which does no harm.
     package var nextWake: Instant? {
-        // Mutating, so that the server is asked where it stands.
-        mutating get {
-            guard let origin = self.originWake else { return self.wakes.nextAt }
-            return self.wakes.nextAt.map { min($0, origin) } ?? origin
-        }
+        guard let origin = self.originWake else { return self.wakes.nextAt }
+        return self.wakes.nextAt.map { min($0, origin) } ?? origin
     }
 
     /// Returns the number of open event streams since the last call.
     package mutating func takeStreamsOpen() -> StreamsOpen { self.context.takeStreamsOpen() }
 
     /// Returns the byte counts of a connection, until another one takes its slot.
-    package mutating func account(of id: ConnectionID) -> LinkAccount? {
-        if let slot = self.slot(of: id) { return self.connections[slot].account() }
+    package func account(of id: ConnectionID) -> LinkAccount? {
+        if let slot = self.slot(of: id) { return self.connections.span[slot].account() }
         let account = self.accounts[Int(id.slot)]
         return account.serial == id.serial ? account : nil
     }
 
     /// Returns the moment from which the link of a connection delivers bytes: after the name lookup and the
     /// handshake. Nil before the first request has identified the link.
-    package mutating func linkReady(of id: ConnectionID) -> Instant? {
+    package func linkReady(of id: ConnectionID) -> Instant? {
         guard let slot = self.slot(of: id) else { return nil }
-        return self.connections[slot].link.readyAt
+        return self.connections.span[slot].link.readyAt
     }
 
     /// Bytes that did not arrive, by what this side knows of it.
