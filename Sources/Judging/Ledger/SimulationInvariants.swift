@@ -6,7 +6,7 @@ import Talaria
 /// Judges what can be judged only where both sides' times are exact and their order is known: in the virtual world. Like the
 /// ledger, it sees observations and nothing else, and cannot influence the run.
 package struct SimulationInvariants: Sendable {
-    private struct SentJob: Sendable {
+    struct SentJob: Sendable {
         var id: String
         var scan: ScanNumber
         /// The moment at which a 401 reported that its token has expired.
@@ -14,12 +14,12 @@ package struct SimulationInvariants: Sendable {
         var isDeleted = false
     }
 
-    private struct Owner: Sendable {
+    struct Owner: Sendable {
         let device: DeviceNumber
         let scan: ScanNumber
     }
 
-    private struct Phone: Sendable {
+    struct Phone: Sendable {
         var requests = OpenRequests()
         /// Jobs that were deleted with effect, the last few.
         var cleaned: [UInt64] = []
@@ -51,32 +51,32 @@ package struct SimulationInvariants: Sendable {
     /// The time in which a phone records a response.
     static let recordTime = LedgerSettings.recordTime
 
-    private let settings: SimulationInvariantSettings
-    private var findings: Findings
-    private let fleet: FleetMap
-    private var phones = DeviceIndex()
-    private var states: [Phone] = []
+    let settings: SimulationInvariantSettings
+    var findings: Findings
+    let fleet: FleetMap
+    var phones = DeviceIndex()
+    var states: [Phone] = []
     /// The devices by index.
     private var devices: [DeviceNumber] = []
     private var now = Instant.zero
-    private let slotsMax: Int
+    let slotsMax: Int
     private let faultsThatCut: [Int]
     private let faultsThatGarble: [Int]
-    private var herds: ThunderingHerdDetector
-    private var silences: IdleTimeoutCheck
-    private var forms = RequestFormCheck()
+    var herds: ThunderingHerdDetector
+    var silences: IdleTimeoutCheck
+    var forms = RequestFormCheck()
     /// Requests that were given up at this moment.
-    private var givenUp: [RequestGivenUp] = []
-    private var order: UploadOrderCheck
-    private var deletes = CleanupCheck()
-    private var gates: RateLimitCheck
-    private var backoffs: BackoffCheck
+    var givenUp: [RequestGivenUp] = []
+    var order: UploadOrderCheck
+    var deletes = CleanupCheck()
+    var gates: RateLimitCheck
+    var backoffs: BackoffCheck
     /// The phone that was the last to come back to something.
-    private var lastBack: DeviceNumber?
+    var lastBack: DeviceNumber?
     /// Jobs that were accepted and have not ended, by their ids.
-    private var alive = SlotMap<String, Owner>()
+    var alive = SlotMap<String, Owner>()
     /// A storage was full: what a phone does next answers a capture.
-    private var awaitsAnswers = false
+    var awaitsAnswers = false
     private var isFinished = false
 
     package init(_ settings: SimulationInvariantSettings, ledger: LedgerSettings) {
@@ -236,7 +236,7 @@ package struct SimulationInvariants: Sendable {
         }
     }
 
-    private mutating func phoneIndex(of device: DeviceNumber) -> Int {
+    mutating func phoneIndex(of device: DeviceNumber) -> Int {
         if let phoneIndex = self.phones[device] { return phoneIndex }
         self.states.append(Phone())
         self.devices.append(device)
@@ -249,266 +249,14 @@ package struct SimulationInvariants: Sendable {
         return self.states.count - 1
     }
 
-    private mutating func violate(_ invariant: Invariant, _ seen: Observation, _ text: String) {
+    mutating func violate(_ invariant: Invariant, _ seen: Observation, _ text: String) {
         self.findings.violate(invariant, device: seen.device, scan: seen.scan, at: seen.at, text)
     }
 
-    // MARK: The phone's side
-
-    private mutating func phone(_ payload: PhoneObservation, _ seen: Observation, _ phoneIndex: Int) {
-        if let unanswered = self.states[phoneIndex].unanswered {
-            self.answered(unanswered, payload, seen, phoneIndex)
-        }
-        self.silences.record(payload, scan: seen.scan, at: seen.at, phoneIndex: phoneIndex)
-        for overtaking in self.order.overtakings(of: phoneIndex, before: seen.at) {
-            self.report(overtaking, of: seen.device)
-        }
-        self.order.record(payload, scan: seen.scan, at: seen.at, phoneIndex: phoneIndex)
-        self.backoffs.record(payload, scan: seen.scan, at: seen.at, phoneIndex: phoneIndex)
-        for complaint in self.backoffs.takeComplaints() {
-            self.violate(complaint.invariant, seen, complaint.text)
-        }
-        if let wrong = self.gates.record(payload, scan: seen.scan, at: seen.at, phoneIndex: phoneIndex) {
-            self.violate(.retryBudget, seen, wrong)
-        }
-        if let wrong = self.deletes.record(payload, scan: seen.scan, at: seen.at, phoneIndex: phoneIndex) {
-            self.violate(.jobCleanedOnce, seen, wrong)
-        }
-        switch payload {
-        case .storageFilled:
-            self.states[phoneIndex].isFull = true
-            self.awaitsAnswers = true
-        case .storageFreed:
-            self.states[phoneIndex].isFull = false
-            self.states[phoneIndex].freedAt = seen.at
-        case .captured:
-            if self.states[phoneIndex].isFull {
-                self.states[phoneIndex].unanswered = (seen.device, seen.scan, seen.at)
-            }
-        case .requestSent(let operation, let attempt, let job, let lastEventID):
-            self.forms.sent(
-                operation, attempt, job: job, lastEventID: lastEventID, scan: seen.scan, at: seen.at,
-                phoneIndex: phoneIndex)
-            self.sent(operation, attempt, job, seen, phoneIndex)
-        case .replied(let operation, let attempt, let status, let took):
-            self.ended(operation, attempt, isAnswer: true, seen, phoneIndex)
-            if took < .zero { self.violate(.timeSane, seen, "a response before its request") }
-            guard status == 401 else { return }
-            for index in self.states[phoneIndex].jobs.indices
-            where self.states[phoneIndex].jobs[index].scan == seen.scan && operation != .cleanup {
-                self.states[phoneIndex].jobs[index].refusedAt = seen.at
-            }
-        case .requestFailed(let operation, let attempt, let failure, let took):
-            self.ended(operation, attempt, isAnswer: false, seen, phoneIndex)
-            if took < .zero { self.violate(.timeSane, seen, "a failure before its request") }
-            if failure == .timedOut { self.judgeTimeout(operation, attempt, took, seen) }
-        case .eventIgnored(_, _, let name, malformed: true):
-            self.unreadable("an event \(name.bounded)", seen, phoneIndex)
-        case .badAnswer(.stream, _, let problem): self.unreadable(problem.rawValue, seen, phoneIndex)
-        case .eventApplied(_, _, _, let latency?, _):
-            if latency < .zero { self.violate(.timeSane, seen, "an event applied before it was written") }
-        case .rateLimited(.upload, let retryAfter):
-            self.released(at: seen.at + retryAfter, phoneIndex)
-        case .pathReturned: self.comesBack(seen, phoneIndex)
-        case .resumed, .launched:
-            // By its user, and not because of a path.
-            self.states[phoneIndex].isComingBack = false
-            self.released(at: seen.at, phoneIndex)
-        case .suspended, .pathLost, .pathChanged:
-            self.states[phoneIndex].isComingBack = false
-            if payload == .pathChanged { self.comesBack(seen, phoneIndex) }
-            self.states[phoneIndex].requests.interrupted()
-        case .killed: self.states[phoneIndex].requests.killed()
-        case .recordKept(let job?, _, decided: false):
-            // The next process cannot know of a 401 that there was no time or no room to write down.
-            guard let index = self.states[phoneIndex].jobs.lastIndex(where: { $0.id == job }),
-                let refusedAt = self.states[phoneIndex].jobs[index].refusedAt,
-                self.states[phoneIndex].isFull
-                    || max(refusedAt, self.states[phoneIndex].freedAt) + Self.recordTime >= seen.at
-            else { return }
-            self.states[phoneIndex].jobs[index].refusedAt = nil
-        case .reinstalled:
-            self.forms.reinstalled(phoneIndex)
-            let isFull = self.states[phoneIndex].isFull
-            self.states[phoneIndex] = Phone()
-            self.states[phoneIndex].isFull = isFull
-        case .completed, .refused:
-            self.settled(seen.scan, phoneIndex)
-        default: break
-        }
-    }
-
-    private mutating func sent(
-        _ operation: Operation, _ attempt: UInt32, _ job: String?, _ seen: Observation, _ phoneIndex: Int
-    ) {
-        let request = OpenRequests.Request(operation: operation, scan: seen.scan, attempt: attempt)
-        if self.states[phoneIndex].requests.sent(request, at: seen.at) {
-            self.violate(.requestOneFate, seen, "\(operation.name) sent while the previous one is still open")
-        }
-        if self.states[phoneIndex].requests.sentThisSecond == Self.requestsPerSecondMax + 1 {
-            self.violate(
-                .retryBudget, seen, "more than \(Self.requestsPerSecondMax) requests in one second")
-        }
-        if operation != .cleanup, operation != .cancel { self.judgeRelease(seen, phoneIndex) }
-        if operation == .upload { self.uploaded(seen, phoneIndex) }
-        guard let job else { return }
-        self.asked(operation, job, seen, phoneIndex)
-    }
-
-    /// The clock of a request begins again with each byte that moves. What its connection took to come about is not counted
-    /// twice, and a byte that the phone saw a little before its link did is the same.
-    private mutating func judgeTimeout(
-        _ operation: Operation, _ attempt: UInt32, _ took: Interval, _ seen: Observation
-    ) {
-        let general =
-            self.fleet.value(of: seen.device, in: self.settings.requestTimeouts)
-            ?? self.settings.requestTimeout
-        let limit = operation == .stream ? self.settings.connectTimeout : general
-        if took < limit - IdleTimeoutCheck.tick {
-            self.violate(
-                .requestOneFate, seen,
-                "\(operation.name) \(attempt) timed out after \(took.wholeMilliseconds) ms; its timeout is \(limit.wholeMilliseconds) ms"
-            )
-            return
-        }
-        let link = self.givenUp.last {
-            $0.device == seen.device && $0.at == seen.at && $0.scan == seen.scan && $0.operation == operation
-                && $0.attempt == attempt
-        }
-        guard let link else { return }
-        let idle = took - (max(link.movedAt, link.readyAt) - link.readyAt)
-        guard idle < limit - Self.timeoutSlack else { return }
-        self.violate(
-            .requestOneFate, seen,
-            "\(operation.name) \(attempt) timed out \((seen.at - link.movedAt).wholeMilliseconds) ms after a byte of it moved; its timeout is \(limit.wholeMilliseconds) ms"
-        )
-    }
-
-    // MARK: Herds
-
-    /// The latest counts: a limit that ends later is the one that holds.
-    private mutating func released(at moment: Instant, _ phoneIndex: Int) {
-        self.states[phoneIndex].releasedAt =
-            self.states[phoneIndex].releasedAt.map { max($0, moment) } ?? moment
-    }
-
-    private mutating func comesBack(_ seen: Observation, _ phoneIndex: Int) {
-        self.released(at: seen.at, phoneIndex)
-        self.states[phoneIndex].isComingBack = true
-        self.states[phoneIndex].cameBackAt = seen.at
-        self.report(self.herds.pathReturned(at: seen.at), at: seen.at)
-    }
-
-    /// A request that is none for the server's sake alone. Those that are answered make room for others; a phone that lets
-    /// go all that waited has more open than it has slots.
-    private mutating func judgeRelease(_ seen: Observation, _ phoneIndex: Int) {
-        if self.states[phoneIndex].isComingBack {
-            self.states[phoneIndex].isComingBack = false
-            if seen.at - self.states[phoneIndex].cameBackAt <= self.settings.herdTime {
-                self.report(self.herds.asked(at: seen.at), at: seen.at)
-                self.lastBack = seen.device
-            }
-        }
-        guard let releasedAt = self.states[phoneIndex].releasedAt, releasedAt <= seen.at else { return }
-        guard seen.at - releasedAt <= Self.releaseTime else {
-            self.states[phoneIndex].releasedAt = nil
-            return
-        }
-        let open = self.states[phoneIndex].requests.inSlots
-        guard open == self.slotsMax + 1 else { return }
-        self.violate(
-            .herdBounded, seen,
-            "\(open) requests at once, \((seen.at - releasedAt).wholeMilliseconds) ms after its wait ended; it has \(self.slotsMax) slots"
-        )
-    }
-
-    /// A herd is reported when its window is over, of the last phone in it.
-    private mutating func report(_ herd: ThunderingHerdDetector.Herd?, at moment: Instant) {
-        guard let herd else { return }
-        self.findings.violate(
-            .herdBounded, device: self.lastBack, scan: .none, at: moment,
-            "\(herd.count) of \(herd.of) phones whose path had returned sent requests within \(self.settings.herdTime.wholeMilliseconds / Int64(ThunderingHerdDetector.windows)) ms"
-        )
-    }
-
-    private mutating func uploaded(_ seen: Observation, _ phoneIndex: Int) {
-        if let index = self.states[phoneIndex].uploads.firstIndex(where: { $0.scan == seen.scan }) {
-            self.states[phoneIndex].uploads[index].count += 1
-        } else {
-            self.states[phoneIndex].uploads.append((seen.scan, 1))
-        }
-    }
-
-    private mutating func report(_ overtaking: UploadOrderCheck.OutOfOrderUpload, of device: DeviceNumber) {
+    mutating func report(_ overtaking: UploadOrderCheck.OutOfOrderUpload, of device: DeviceNumber) {
         self.findings.violate(
             .scanOrder, device: device, scan: overtaking.newer, at: overtaking.at,
             "uploaded before scan \(overtaking.older.raw), which is older and waited")
-    }
-
-    private mutating func asked(_ operation: Operation, _ job: String, _ seen: Observation, _ phoneIndex: Int)
-    {
-        guard let index = self.states[phoneIndex].jobs.lastIndex(where: { $0.id == job }) else {
-            self.states[phoneIndex].jobs.append(
-                SentJob(id: job, scan: seen.scan, isDeleted: operation == .cleanup || operation == .cancel))
-            return
-        }
-        let known = self.states[phoneIndex].jobs[index]
-        if known.refusedAt != nil {
-            self.violate(
-                .authNoStaleUse, seen, "\(operation.name) with a token that had been answered with 401")
-        }
-        if known.isDeleted, operation == .stream || operation == .results {
-            self.violate(.jobSilentAfterCleanup, seen, "\(operation.name) after the job's DELETE")
-        }
-        if operation == .cleanup || operation == .cancel {
-            self.states[phoneIndex].jobs[index].isDeleted = true
-        }
-    }
-
-    private mutating func ended(
-        _ operation: Operation, _ attempt: UInt32, isAnswer: Bool, _ seen: Observation, _ phoneIndex: Int
-    ) {
-        let request = OpenRequests.Request(operation: operation, scan: seen.scan, attempt: attempt)
-        guard !self.states[phoneIndex].requests.ended(request, isAnswer: isAnswer) else { return }
-        self.violate(.requestOneFate, seen, "\(operation.name) \(attempt) ended, but was not open")
-    }
-
-    private mutating func unreadable(_ what: String, _ seen: Observation, _ phoneIndex: Int) {
-        guard !self.states[phoneIndex].troubled.contains(seen.scan) else { return }
-        self.violate(
-            .streamParseRobust, seen, "\(what) could not be parsed, although no fault had changed it")
-    }
-
-    /// Something is seen of a phone that has captured without room for the record.
-    private mutating func answered(
-        _ capture: (device: DeviceNumber, scan: ScanNumber, at: Instant), _ payload: PhoneObservation,
-        _ seen: Observation, _ phoneIndex: Int
-    ) {
-        if case .refused = payload, seen.scan == capture.scan {
-            self.states[phoneIndex].unanswered = nil
-        } else if capture.at < seen.at {
-            self.states[phoneIndex].unanswered = nil
-            self.silent(capture.scan, of: capture.device, at: seen.at)
-        }
-    }
-
-    private mutating func silent(_ scan: ScanNumber, of device: DeviceNumber, at moment: Instant) {
-        self.findings.violate(
-            .memoryBounded, device: device, scan: scan, at: moment,
-            "captured without room for its record, but not refused at once")
-    }
-
-    private mutating func settled(_ scan: ScanNumber, _ phoneIndex: Int) {
-        self.states[phoneIndex].troubled.removeAll { $0 == scan }
-        self.states[phoneIndex].uploads.removeAll { $0.scan == scan }
-        self.states[phoneIndex].requests.settled(scan)
-        // Of its jobs a DELETE may still be under way; of the scans before nothing is.
-        self.states[phoneIndex].isOver.append(scan)
-        guard self.states[phoneIndex].isOver.count > 16 else { return }
-        let gone = self.states[phoneIndex].isOver.removeFirst()
-        self.states[phoneIndex].jobs.removeAll { $0.scan == gone }
-        self.states[phoneIndex].requests.forget(gone)
-        self.states[phoneIndex].troubled.removeAll { $0 == gone }
     }
 
     /// Requests, jobs and scans of all phones that it still remembers: it must not grow with a run.
@@ -518,48 +266,6 @@ package struct SimulationInvariants: Sendable {
         ) {
             $0 + $1.requests.remembered + $1.jobs.count + $1.isOver.count
                 + $1.troubled.count + $1.uploads.count + $1.cleaned.count
-        }
-    }
-
-    // MARK: The backend's side
-
-    private mutating func backend(_ payload: BackendObservation, _ seen: Observation) {
-        switch payload {
-        case .accepted(let job, _):
-            if self.settings.isSettled {
-                self.alive[job] = Owner(device: seen.device, scan: seen.scan)
-            }
-            let phoneIndex = self.phoneIndex(of: seen.device)
-            self.forms.accepted(job, scan: seen.scan, phoneIndex: phoneIndex)
-            guard
-                let index = self.states[phoneIndex].uploads.firstIndex(where: { $0.scan == seen.scan })
-            else { return }
-            self.states[phoneIndex].uploads[index].count -= 1
-            guard self.states[phoneIndex].uploads[index].count < 0 else { return }
-            self.violate(.jobOrphansBounded, seen, "more jobs than uploads")
-        case .cleaned(let job, effective: true):
-            self.alive[job] = nil
-            let phoneIndex = self.phoneIndex(of: seen.device)
-            let known = Digest.of(job)
-            if self.states[phoneIndex].cleaned.contains(known) {
-                self.violate(.jobCleanedOnce, seen, "job \(job.bounded) deleted twice with effect")
-            }
-            self.states[phoneIndex].cleaned.append(known)
-            if self.states[phoneIndex].cleaned.count > 16 { self.states[phoneIndex].cleaned.removeFirst() }
-        case .canceled(let job), .expired(let job), .vanished(let job):
-            self.alive[job] = nil
-        case .problem(let operation, let attempt, let status, _, _, let wait?):
-            let phoneIndex = self.phoneIndex(of: seen.device)
-            self.backoffs.receivedRetryAfter(
-                operation, scan: seen.scan, attempt: attempt, wait: wait, status: status,
-                phoneIndex: phoneIndex)
-            guard operation == .upload else { return }
-            guard status != 429 else {
-                self.gates.receivedRetryAfter(wait, scan: seen.scan, attempt: attempt, phoneIndex: phoneIndex)
-                return
-            }
-            self.order.receivedRetryAfter(wait, scan: seen.scan, phoneIndex: phoneIndex)
-        default: break
         }
     }
 }
