@@ -107,14 +107,14 @@ struct Arguments {
         self.values[option.name, default: []].append(value)
     }
 
-    /// The same arguments with these values of a repeatable option behind those that it has.
+    /// Returns the arguments with more values of a repeatable option.
     func adding(_ values: [String], to name: String) -> Arguments {
         var arguments = self
         arguments.values[name, default: []] += values
         return arguments
     }
 
-    /// The same arguments with this value of an option.
+    /// Returns the arguments with another value of an option.
     func setting(_ name: String, to value: String) -> Arguments {
         var arguments = self
         arguments.values[name] = [value]

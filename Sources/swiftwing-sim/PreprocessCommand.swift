@@ -47,7 +47,7 @@ enum PreprocessCommand {
             "brightnessAdjustment": .decimal(upload.brightnessAdjustment), "denoised": .bool(noise == .on),
             // After the filters, as the app hands it to its resize.
             "filtered": Self.photo(filtered.sizes?.filtered ?? upload.sourceSize, filtered.jpeg),
-            // Of the whole process.
+            // The whole process.
             "memoryPeakBytes": .integer(memory),
             // Decoding, filters and the first encoding, as the app counts.
             "processingTimeMs": .decimal(Self.milliseconds(filteredAt - began)),

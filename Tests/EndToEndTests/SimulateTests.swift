@@ -31,7 +31,7 @@ extension EndToEnd {
                 try Data(contentsOf: self.report.folder.appending(path: "events.ndjson"))
             }
 
-            /// Of the digest's note.
+            /// The digest in the note.
             var digest: String? {
                 self.outcome.output.firstMatch(of: /digest ([0-9a-f]{16})/).map { String($0.1) }
             }

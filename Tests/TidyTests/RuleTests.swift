@@ -35,7 +35,7 @@ import Testing
 
     /// A switch with cases of an enum and a `default`.
     private struct OpenSwitch: Hashable {
-        /// Of the `default`.
+        /// The line of the `default`.
         var line: Int
         var subject: String
     }
@@ -66,9 +66,9 @@ import Testing
 
     /// Subjects over which a `default` may stand, with the reason.
     private static let open: Set<String> = [
-        // Of the standard library.
+        // An enum of the standard library.
         "SimBase/Printable.swift scalar.properties.generalCategory",
-        // Of a state and a byte, of which most are errors.
+        // A state and a byte: most pairs are errors.
         "Wire/MultipartReader.swift (self.state, byte)",
         // Observations, which most consumers do not need.
         "Observations/BackendObservation.swift self", "Observations/PhoneObservation.swift self",

@@ -86,7 +86,7 @@ package enum DecodeScale: Hashable, Sendable {
         try self.decodePixels(jpeg, scale: scale, into: nil).bitmap
     }
 
-    /// The same, for photographs in work, into `memory` if it is enough.
+    /// Decodes to the pixels of a photograph in work, into `memory` if it is large enough.
     mutating func decodePixels(
         _ jpeg: [UInt8], scale: DecodeScale, into memory: consuming PictureMemory?
     ) throws(ImagingError) -> PhotoPixels {

@@ -139,7 +139,7 @@ struct StreamAccount: Sendable {
             let kept = self.keptID
             self.keptID = nil
             if let id, id == kept, self.position(ofKnown: id) == nil {
-                // Of a ping, or of an event that was ignored.
+                // The id of a ping, or of an event that was ignored.
                 self.askedExactly = true
                 self.lastIgnoredID = id
                 return nil

@@ -5,9 +5,9 @@ import RunMetrics
 extension RunResult {
     /// Returns the result of one group alone, as if it were the fleet; nil if there is no such group.
     ///
-    /// Of the objectives, it has those for the group, and the upper limits for the fleet, judged by the group's metrics. Of the
-    /// expected failures, it has those that are about the group or that its phones had. Resources and open streams are those of
-    /// all groups together: they are left out.
+    /// It has the objectives for the group, and the upper limits for the fleet, judged by the group's metrics. It has the
+    /// expected failures that are about the group or that its phones had. Resources and open streams are those of all groups
+    /// together: they are left out.
     package func part(_ name: String) -> RunResult? {
         guard let group = self.groups.first(where: { $0.name == name }) else { return nil }
         var part = self

@@ -202,7 +202,7 @@ package struct History {
 
     package static func id(_ position: Int) -> String { "1738419600\(100 + position)-progress" }
 
-    /// The same, after what has happened to the phone before; its app runs on. A whole number of seconds lies between them.
+    /// This history after an earlier one of the phone, whose app runs on. A whole number of seconds lies between them.
     package func following(_ earlier: History) -> History {
         var whole = earlier
         let start = Interval.seconds(earlier.now.nanoseconds / 1_000_000_000 + 10)

@@ -79,7 +79,7 @@ import Testing
         #expect(ledger.totals.scans.lost == 1 && ledger.totals.scans.isConserved)
     }
 
-    /// Of a run whose state folder has lost one scan.
+    /// The ledger of a run whose state folder has lost one scan.
     private func ledger(
         _ settings: LedgerSettings, booksInLibrary: Int, waiting: [WaitingRecord] = []
     ) -> Ledger {

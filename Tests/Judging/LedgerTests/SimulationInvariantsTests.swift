@@ -787,7 +787,7 @@ import Testing
     }
 
     @Test func `every invariant of the virtual world has its history here`() {
-        // Of those above, in their order.
+        // In the order of the tests above.
         let shown: [Invariant] = [
             .scanOrder, .jobCleanedOnce, .jobEnded, .jobOrphansBounded, .jobSilentAfterCleanup,
             .streamDeadDetected, .streamParseRobust, .authNoStaleUse, .retryBudget, .deviceNotStuck,

@@ -54,7 +54,7 @@ import VirtualWorld
             return settings
         }
 
-        /// Of the phones that are chosen. What the driver counted is told with the first of them.
+        /// Judges the phones that are chosen. What the driver counted is told with the first of them.
         func judged(_ isChosen: (DeviceNumber) -> Bool) -> (result: RunResult, timeline: RunTimeline) {
             var judge = RunJudge(self.settings)
             let log = LogCounts()

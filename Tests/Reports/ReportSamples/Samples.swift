@@ -12,7 +12,7 @@ package enum Samples {
     /// 2026-11-21 09:30:00 UTC.
     package static let started: Int64 = 1_795_253_400_000
 
-    /// Of a live run.
+    /// The invariants of a live run.
     package static let invariants = Invariant.everywhere
 
     package static let waiting: [WaitingCause] = [.offline, .offline, .rateLimited, .offline, .rateLimited]

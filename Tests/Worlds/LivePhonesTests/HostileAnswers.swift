@@ -35,7 +35,7 @@ struct HostileAnswer: Sendable {
 extension HostileAnswer {
     private static let every: [Talaria.Operation] = [.upload, .stream, .results, .cleanup]
 
-    /// The same answer to every kind of request. An attempt to open a stream that fails is a loss of it too.
+    /// One answer to every kind of request. An attempt to open a stream that fails is a loss of it too.
     private static func toAll(_ title: String, _ named: String, _ acts: [HostileFront.Act]) -> [HostileAnswer]
     {
         let loss = named == "failed timed-out" ? "lost no-answer" : "lost connect-failed"

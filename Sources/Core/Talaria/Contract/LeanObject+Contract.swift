@@ -34,7 +34,7 @@ extension LeanObject {
         }
     }
 
-    /// Of an index in a table of the contract, which has fewer than 64 rows.
+    /// The bit for an index in a table of the contract, which has fewer than 64 rows.
     private static func bit(of index: Int) -> UInt64 { 1 &<< UInt64(index) }
 
     private func compare(

@@ -24,8 +24,8 @@ package struct PaintedShelf: Hashable, Sendable {
 
     /// A corpus of `count` pictures, every choice a draw of `seed`.
     ///
-    /// Of every eight, beginning with the first, one is dark, one bright, one tall and one of low contrast; the tall one
-    /// is so only where sizes differ.
+    /// In every eight, from the first on, one is dark, one is bright, one is tall and one has low contrast. None is tall if
+    /// all have one size.
     package static func corpus(count: Int, seed: UInt64, sizes: Sizes) -> [PaintedShelf] {
         (0..<count).map { PaintedShelf(number: $0, seed: seed, sizes: sizes) }
     }
