@@ -8,14 +8,6 @@ package struct PartSummary: Hashable, Sendable {
     package var byteCount: Int
     /// The part's first bytes, at most `MultipartReader.Limits.prefixBytesMax`, to tell what it is.
     package var prefix: [UInt8]
-
-    package init(name: String, filename: String?, contentType: String?, byteCount: Int, prefix: [UInt8]) {
-        self.name = name
-        self.filename = filename
-        self.contentType = contentType
-        self.byteCount = byteCount
-        self.prefix = prefix
-    }
 }
 
 /// Why a multipart body cannot be read. Parts are counted from 0.

@@ -14,8 +14,6 @@ package struct PhoneTimeline: Equatable, Sendable {
     /// Observations beyond `observationsMax`.
     package private(set) var leftOut = 0
 
-    package init(mark: PhoneSummary) { self.mark = mark }
-
     /// The number of lines of a log, and of incomplete ones.
     package struct LogSize: Equatable {
         var lines = 0

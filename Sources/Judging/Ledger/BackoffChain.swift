@@ -21,12 +21,6 @@ struct BackoffChain: Sendable {
     /// The moment since which something else has held back the next attempt.
     var heldAt: Instant?
 
-    init(operation: Operation, scan: ScanNumber, job: String?) {
-        self.operation = operation
-        self.scan = scan
-        self.job = job
-    }
-
     mutating func failed(at moment: Instant, isExact: Bool, isHeld: Bool, raise: RetryFields.Raise) {
         self.failures += 1
         self.failedAt = moment

@@ -61,6 +61,4 @@ package struct LinkAccount: Hashable, Sendable {
     package var downWaiting = 0
     /// The most that ever waited.
     package var downWaitingMost = 0
-
-    package init(serial: UInt64) { self.serial = serial }
 }

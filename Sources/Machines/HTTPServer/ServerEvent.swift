@@ -6,11 +6,6 @@ package struct ConnectionID: Hashable, Sendable {
     package let serial: UInt64
     /// Its index among those that are open; reused when it is over.
     package let slot: UInt32
-
-    package init(serial: UInt64, slot: UInt32) {
-        self.serial = serial
-        self.slot = slot
-    }
 }
 
 /// An event of an HTTP server (Docs/style.md rule 2). The driver owns sockets; the server decides about their bytes.

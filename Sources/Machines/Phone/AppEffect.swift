@@ -34,21 +34,6 @@ package struct AppRequest: Hashable, Sendable {
     package var target: String
     package var headers: [HeaderField]
     package var body: Body
-
-    package init(
-        id: RequestID, operation: Operation, scan: ScanNumber, attempt: UInt32, method: String,
-        target: String,
-        headers: [HeaderField], body: Body
-    ) {
-        self.id = id
-        self.operation = operation
-        self.scan = scan
-        self.attempt = attempt
-        self.method = method
-        self.target = target
-        self.headers = headers
-        self.body = body
-    }
 }
 
 /// A position in the order of a phone's durable writes.

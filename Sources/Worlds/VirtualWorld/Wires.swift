@@ -54,8 +54,6 @@ struct WireState: Sendable {
     /// The number of bytes on their way to the link.
     var upWaiting = 0
 
-    init(phone: Int) { self.phone = phone }
-
     var isIdle: Bool {
         guard case .open = self.phoneSide else { return false }
         return self.request == nil
@@ -91,8 +89,6 @@ struct StreamOnWire: Sendable {
     var lastByteAt = Instant.zero
     /// The number of bytes after the head.
     var bytes = 0
-
-    init(scan: ScanNumber) { self.scan = scan }
 }
 
 /// Bytes of a wire that nobody can account for.

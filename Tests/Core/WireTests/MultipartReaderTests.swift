@@ -1,7 +1,8 @@
 import SimBase
 import SimTestSupport
 import Testing
-import Wire
+
+@testable import Wire
 
 @Suite struct MultipartReaderTests {
     static let field = "Content-Disposition: form-data; name=\"a\"\r\n\r\n"

@@ -1,6 +1,7 @@
 import SimTestSupport
 import Testing
-import Wire
+
+@testable import Wire
 
 @Suite struct MultipartRefusalTests {
     static let field = "Content-Disposition: form-data; name=\"a\"\r\n\r\n"

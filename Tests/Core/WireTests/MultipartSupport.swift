@@ -1,4 +1,4 @@
-import Wire
+@testable import Wire
 
 extension MultipartReader.Limits {
     /// Tight enough to be reached by hand-written bodies.

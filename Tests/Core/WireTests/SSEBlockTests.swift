@@ -1,6 +1,7 @@
 import SimBase
 import Testing
-import Wire
+
+@testable import Wire
 
 struct SSEBlockTests {
     private static let stream =

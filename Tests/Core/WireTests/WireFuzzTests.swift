@@ -1,7 +1,8 @@
 import SimBase
 import SimTestSupport
 import Testing
-import Wire
+
+@testable import Wire
 
 /// Damaged input. Nothing traps, the cuts of the bytes do not show, and what a reader keeps has a bound.
 @Suite struct WireFuzzTests {

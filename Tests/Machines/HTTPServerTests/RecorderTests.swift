@@ -1,10 +1,11 @@
 import Backend
 import Faults
 import Gateway
-import HTTPServer
 import SimBase
 import Talaria
 import Testing
+
+@testable import HTTPServer
 
 /// What passes on connections, told as a recording.
 @Suite struct RecorderTests {

@@ -1,8 +1,9 @@
 import Observations
-import Phone
 import SimBase
 import Talaria
 import Testing
+
+@testable import Phone
 
 /// One whole journey, every effect of it, in its order.
 struct JourneyTests {
