@@ -43,7 +43,7 @@ struct SLOScanner {
     mutating func take(while fits: (Unicode.Scalar) -> Bool) -> String {
         let start = self.offset
         while let scalar = self.next, fits(scalar) { self.offset += 1 }
-        return Self.text(self.scalars[start..<self.offset])
+        return String(String.UnicodeScalarView(self.scalars[start..<self.offset]))
     }
 
     mutating func take(_ scalar: Unicode.Scalar) -> Bool {
@@ -61,7 +61,9 @@ struct SLOScanner {
     mutating func expectEnd(after what: String) throws(SLOError) {
         self.skipSpaces()
         guard self.next != nil else { return }
-        throw self.error("unexpected `\(Self.quoted(Self.text(self.scalars[self.offset...])))` after \(what)")
+        throw self.error(
+            "unexpected `\(Self.quoted(String(String.UnicodeScalarView(self.scalars[self.offset...]))))` after \(what)"
+        )
     }
 
     /// A text as an error message may show it, whoever wrote it.
@@ -69,11 +71,5 @@ struct SLOScanner {
         let shown = text.unicodeScalars.prefix(Self.quotedMax)
         let safe = shown.map { $0.properties.generalCategory == .control ? "?" : String($0) }.joined()
         return shown.count < text.unicodeScalars.count ? safe + "..." : safe
-    }
-
-    private static func text(_ scalars: some Sequence<Unicode.Scalar>) -> String {
-        var view = String.UnicodeScalarView()
-        view.append(contentsOf: scalars)
-        return String(view)
     }
 }

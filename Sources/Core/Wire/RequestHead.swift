@@ -47,16 +47,6 @@ package struct RequestHead: Hashable, Sendable {
         self.keepsAlive = keepsAlive
     }
 
-    /// The path's segments, percent-decoded; nil when one holds a bad escape. `/a/b%20c` gives `a`, `b c`.
-    package var pathSegments: [String]? {
-        var segments: [String] = []
-        for segment in self.path.utf8.dropFirst().split(separator: 0x2F, omittingEmptySubsequences: false) {
-            guard let text = PercentEncoding.decoded(segment, plusIsSpace: false) else { return nil }
-            segments.append(text)
-        }
-        return segments
-    }
-
     /// The first query value of that name, decoded as a form is (`+` is a space); nil when there is none or its
     /// escapes are bad. A name without `=` has the value "".
     package func queryValue(_ name: String) -> String? {

@@ -20,9 +20,6 @@ package struct OutputError: Error, Hashable, Sendable, CustomStringConvertible {
         self.saved = saved
     }
 
-    /// `EX_IOERR` of sysexits: cannot write output (Docs/design.md section 4).
-    package static let exitCode: Int32 = 74
-
     /// The folder or file, the reason of the first failure, and what else could not be written:
     /// `cannot write to Reports/x: No space left on device (events.ndjson and 9 more)`.
     package var description: String {

@@ -52,7 +52,7 @@ package enum FaultPage {
             lines.append("- after: \(entry.triggers.map(Self.text).joined(separator: ", "))")
         }
         if let count = entry.defaultCount {
-            lines.append("- count: how often it can fire per scan; default: `\(Self.text(count))`")
+            lines.append("- count: how often it can fire per scan; default: `\(Units.text(count))`")
         }
         if entry.hasSpread { lines.append("- at: a time, or a range from which each phone draws its time") }
         if let length = entry.defaultLength {
@@ -84,14 +84,6 @@ package enum FaultPage {
         case .step:
             "a step of a scan: "
                 + ScanStep.allCases.map { "`\($0.rawValue)` (\($0.text))" }.joined(separator: ", ")
-        }
-    }
-
-    private static func text(_ count: FaultCount) -> String {
-        switch count {
-        case .oncePerScan: "once"
-        case .eachAttempt: "each-attempt"
-        case .perScan(let number): String(number)
         }
     }
 

@@ -214,7 +214,7 @@ package enum ScenarioWriter {
         if let length = window.length { fields.append("for: \(Units.text(length))") }
         if let trigger = self.text(fault.trigger) { fields.append("after: \(trigger)") }
         if FaultTable.entry(fault.kind.name)?.defaultCount != nil {
-            fields.append("count: \(self.text(fault.count))")
+            fields.append("count: \(Units.text(fault.count))")
         }
         return fields + ["scope: \(self.text(fault.scope))"]
     }
@@ -252,14 +252,6 @@ package enum ScenarioWriter {
         case .afterBytes(let range): self.text(range) + " bytes"
         case .afterRecords(let range): self.text(range) + " records"
         case .afterStep(let step): step.rawValue
-        }
-    }
-
-    private static func text(_ count: FaultCount) -> String {
-        switch count {
-        case .oncePerScan: "once"
-        case .eachAttempt: "each-attempt"
-        case .perScan(let count): String(count)
         }
     }
 

@@ -1,3 +1,4 @@
+import Faults
 import Metrics
 import SimBase
 
@@ -40,6 +41,16 @@ enum Units {
     static func text(_ range: ClosedRange<Interval>) -> String {
         range.lowerBound == range.upperBound
             ? self.text(range.lowerBound) : "\(self.text(range.lowerBound))..\(self.text(range.upperBound))"
+    }
+
+    // MARK: Counts
+
+    static func text(_ count: FaultCount) -> String {
+        switch count {
+        case .oncePerScan: "once"
+        case .eachAttempt: "each-attempt"
+        case .perScan(let count): String(count)
+        }
     }
 
     // MARK: Sizes

@@ -57,7 +57,7 @@ struct ValueScanner {
     mutating func take(while fits: (Unicode.Scalar) -> Bool) -> String {
         let start = self.offset
         while self.offset < self.scalars.count, fits(self.scalars[self.offset]) { self.offset += 1 }
-        return Self.text(self.scalars[start..<self.offset])
+        return String(String.UnicodeScalarView(self.scalars[start..<self.offset]))
     }
 
     /// Takes this text if it is next.
@@ -97,15 +97,9 @@ struct ValueScanner {
 
     func expectEnd() throws(ValueError) {
         guard !self.isAtEnd else { return }
-        let rest = Self.text(self.scalars[self.offset...])
+        let rest = String(String.UnicodeScalarView(self.scalars[self.offset...]))
         throw ValueError("unexpected \(Findings.quoted(rest))", at: self.offset..<self.count)
     }
 
     private static func isDigit(_ scalar: Unicode.Scalar) -> Bool { ("0"..."9").contains(scalar) }
-
-    private static func text(_ scalars: some Sequence<Unicode.Scalar>) -> String {
-        var view = String.UnicodeScalarView()
-        view.append(contentsOf: scalars)
-        return String(view)
-    }
 }

@@ -94,6 +94,4 @@ package struct Judgement: Sendable {
             verdicts: self.verdicts, slos: self.slos, totals: self.totals)
         return outcomes.contains { !$0.isBroken } || !self.breaches.isEmpty || self.hasCompletedNothing
     }
-
-    package var isPassed: Bool { self.exit == .success }
 }

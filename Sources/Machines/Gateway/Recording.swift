@@ -41,7 +41,6 @@ package struct Recording: Sendable {
 
     /// Lines that could not be read: the end of a recording that was killed.
     package private(set) var linesSkipped = 0
-    package var uploadsCount: Int { self.uploads.count }
 
     /// Reads the whole text of a recording. A last line that was cut off is skipped and counted; any other broken line
     /// is an error.

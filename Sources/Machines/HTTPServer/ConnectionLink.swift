@@ -63,22 +63,14 @@ struct ConnectionLink: Sendable {
 
     /// Returns the arrival time without faults.
     mutating func arrivalUp(of bytes: Int, at now: Instant) -> Instant {
-        guard self.isKnown else {
-            self.bytesBefore += bytes
-            return now
-        }
-        self.follow(at: now)
-        let count = bytes + self.bytesBefore
-        self.bytesBefore = 0
-        self.lastUp = max(self.lastUp, self.up.admit(bytes: count, at: now))
-        return self.lastUp
+        var (none, acted) = (LinkImpairments(), [Int]())
+        return self.arrivalUp(of: bytes, at: now, &none, acted: &acted)
     }
 
     /// Returns the arrival time without faults.
     mutating func arrivalDown(of bytes: Int, at now: Instant) -> Instant {
-        self.follow(at: now)
-        self.lastDown = max(self.lastDown, self.down.admit(bytes: bytes, at: now))
-        return self.lastDown
+        var (none, acted) = (LinkImpairments(), [Int]())
+        return self.arrivalDown(of: bytes, at: now, &none, acted: &acted)
     }
 
     /// Returns the moment at which bytes of the backend reach the phone.

@@ -8,7 +8,7 @@ package struct ArrivalRate: Hashable, Sendable {
     /// Creates a rate; both values must be above zero.
     package init(arrivals: Int64, per: Interval) {
         precondition(arrivals > 0 && per > .zero, "a rate is so many, at least one, in some time")
-        let divisor = Self.greatestCommonDivisor(arrivals, per.nanoseconds)
+        let divisor = arrivals.commonDivisor(with: per.nanoseconds)
         self.arrivals = arrivals / divisor
         self.per = per / divisor
     }
@@ -38,9 +38,9 @@ package struct ArrivalRate: Hashable, Sendable {
 
     /// The rate times `numerator` over `denominator`, both above zero; saturates where the terms would overflow.
     package func scaled(by numerator: Int64, over denominator: Int64) -> ArrivalRate {
-        let divisor = Self.greatestCommonDivisor(numerator, denominator)
-        let first = Self.greatestCommonDivisor(self.arrivals, denominator / divisor)
-        let second = Self.greatestCommonDivisor(numerator / divisor, self.per.nanoseconds)
+        let divisor = numerator.commonDivisor(with: denominator)
+        let first = self.arrivals.commonDivisor(with: denominator / divisor)
+        let second = (numerator / divisor).commonDivisor(with: self.per.nanoseconds)
         let arrivals = (self.arrivals / first).multipliedReportingOverflow(by: numerator / divisor / second)
         let per = (self.per.nanoseconds / second).multipliedReportingOverflow(
             by: denominator / divisor / first)
@@ -48,9 +48,12 @@ package struct ArrivalRate: Hashable, Sendable {
             arrivals: arrivals.overflow ? .max : arrivals.partialValue,
             per: Interval(nanoseconds: per.overflow ? .max : per.partialValue))
     }
+}
 
-    private static func greatestCommonDivisor(_ left: Int64, _ right: Int64) -> Int64 {
-        var (a, b) = (left, right)
+extension BinaryInteger {
+    /// Returns the greatest number that divides both.
+    func commonDivisor(with other: Self) -> Self {
+        var (a, b) = (self, other)
         while b != 0 { (a, b) = (b, a % b) }
         return a
     }

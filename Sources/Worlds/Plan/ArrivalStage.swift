@@ -21,7 +21,7 @@ package struct ArrivalStage: Hashable, Sendable {
         self.length = length
         let first = UInt128(from?.per.nanoseconds ?? 1)
         let second = UInt128(to?.per.nanoseconds ?? 1)
-        let divisor = Self.greatestCommonDivisor(first, second)
+        let divisor = first.commonDivisor(with: second)
         var terms = (
             from: UInt128(from?.arrivals ?? 0) * (second / divisor),
             to: UInt128(to?.arrivals ?? 0) * (first / divisor), per: first * (second / divisor)
@@ -88,12 +88,6 @@ package struct ArrivalStage: Hashable, Sendable {
         guard product.high < divisor else { return (.max, false) }
         let (quotient, remainder) = divisor.dividingFullWidth(product)
         return (quotient, remainder > 0 && quotient < .max)
-    }
-
-    private static func greatestCommonDivisor(_ left: UInt128, _ right: UInt128) -> UInt128 {
-        var (a, b) = (left, right)
-        while b != 0 { (a, b) = (b, a % b) }
-        return a
     }
 }
 

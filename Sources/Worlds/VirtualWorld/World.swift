@@ -106,7 +106,7 @@ package struct World: Sendable {
         self.isTracing = self.tracedEvents.contains(self.chain.events)
         self.chain.absorb(self.now)
         if queued <= self.now, let event = self.queue.takeFirst() {
-            self.remember(event.happening)
+            self.remember(.event(event))
             event.absorb(into: &self.chain)
             self.happen(event)
         } else if serving <= self.now {

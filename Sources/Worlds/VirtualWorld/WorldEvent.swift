@@ -64,62 +64,35 @@ extension WorldEvent {
     }
 }
 
-/// The last event, for error reports and the trace. It contains no bytes, since it is remembered for every
-/// event.
+/// The last event, for error reports and the trace.
 enum Happening: Sendable {
-    case arrivals
-    case capture(DeviceNumber)
-    case disturbance(phone: Int32, index: Int32)
-    case photo(phone: Int32, ScanNumber)
-    case flush(phone: Int32)
-    case failed(phone: Int32, RequestID, TransportFailure)
-    case connect(WireID)
-    case bytes(WireID, Int)
-    case upload(WireID)
-    case fin(WireID)
-    case reset(WireID)
-    case givenUp(WireID)
-    case gauge
-    case phase
+    case event(WorldEvent)
     case phoneWoke(Int)
     case serverWoke
-}
-
-extension WorldEvent {
-    var happening: Happening {
-        switch self {
-        case .arrivals: .arrivals
-        case .capture(let arrival): .capture(arrival.device)
-        case .disturbance(let phone, let index): .disturbance(phone: phone, index: index)
-        case .photo(let phone, let scan, _, _, _): .photo(phone: phone, scan)
-        case .flush(let phone): .flush(phone: phone)
-        case .failed(let phone, _, let id, let failure): .failed(phone: phone, id, failure)
-        case .connect(let wire): .connect(wire)
-        case .bytes(let wire, let bytes): .bytes(wire, bytes.count)
-        case .upload(let wire): .upload(wire)
-        case .fin(let wire): .fin(wire)
-        case .reset(let wire): .reset(wire)
-        case .givenUp(let wire): .givenUp(wire)
-        case .gauge: .gauge
-        case .phase: .phase
-        }
-    }
 }
 
 extension Happening: CustomStringConvertible {
     var description: String {
         switch self {
+        case .event(let event): event.description
         case .phoneWoke(let phone): "phone \(phone) woke"
         case .serverWoke: "server woke"
+        }
+    }
+}
+
+extension WorldEvent: CustomStringConvertible {
+    var description: String {
+        switch self {
         case .arrivals: "arrivals"
-        case .capture(let device): "phone \(device.raw) captures"
+        case .capture(let arrival): "phone \(arrival.device.raw) captures"
         case .disturbance(let phone, let index): "phone \(phone): disturbance \(index)"
-        case .photo(let phone, let scan): "phone \(phone): photo of scan \(scan.raw) is ready"
+        case .photo(let phone, let scan, _, _, _): "phone \(phone): photo of scan \(scan.raw) is ready"
         case .flush(let phone): "phone \(phone): storage flushes"
-        case .failed(let phone, let id, let failure):
+        case .failed(let phone, _, let id, let failure):
             "phone \(phone): request \(id.raw) fails: \(failure.rawValue)"
         case .connect(let wire): "wire \(wire.slot).\(wire.generation): connects"
-        case .bytes(let wire, let count): "wire \(wire.slot).\(wire.generation): \(count) bytes up"
+        case .bytes(let wire, let bytes): "wire \(wire.slot).\(wire.generation): \(bytes.count) bytes up"
         case .upload(let wire): "wire \(wire.slot).\(wire.generation): photo goes up"
         case .fin(let wire): "wire \(wire.slot).\(wire.generation): FIN up"
         case .reset(let wire): "wire \(wire.slot).\(wire.generation): RST up"

@@ -40,8 +40,6 @@ struct ItineraryTests {
             now = next
         }
         #expect(moments == [2, 4, 8].map { .zero + .seconds($0) }, "a step onto the same link is no change")
-        #expect(!way.isConstant)
-        #expect(Itinerary.always(preset("lte")).isConstant)
         #expect(Itinerary.always(preset("lte")).nextChange(after: .zero) == nil)
     }
 

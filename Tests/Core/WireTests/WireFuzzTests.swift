@@ -125,7 +125,8 @@ import Testing
                 case .head(let head):
                     try #require(head.headers.count <= limits.headerCountMax)
                     try #require(head.target.utf8.count <= limits.requestLineBytesMax)
-                    try #require((head.pathSegments?.count ?? 0) <= head.path.utf8.count)
+                    try #require(
+                        (PercentEncoding.decoded(head.path)?.utf8.count ?? 0) <= 3 * head.path.utf8.count)
                     try #require((head.queryValue("format")?.utf8.count ?? 0) <= 3 * head.target.utf8.count)
                 case .end, .failed: break
                 }

@@ -196,7 +196,6 @@ import Testing
             #expect(error?.failures.count == 1)
             #expect(error?.description.hasPrefix("cannot write to \(self.scratch.at("file"))") == true)
         }
-        #expect(OutputError.exitCode == 74)
     }
 
     @Test(.enabled(if: FileManager.default.fileExists(atPath: "/dev/full")))

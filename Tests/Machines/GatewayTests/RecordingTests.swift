@@ -59,14 +59,14 @@ import Testing
         let line = RecordingLine(at: .zero + .nanoseconds(1_234_567_891), exchange: 7, what)
         #expect(line.text.filter { $0 == UInt8(ascii: "\n") }.count == 1)
         #expect(RecordingLine.read(line.text) == line)
-        #expect(try Recording(begin + line.text).uploadsCount >= 1)
+        #expect(try Recording(begin + line.text).uploads.count >= 1)
     }
 
     @Test func `the end of a recording that was killed is left out and counted`() throws {
         let cut = Self.journey.dropLast(20)
         let recording = try Recording(Array(cut))
         #expect(recording.linesSkipped == 1)
-        #expect(recording.uploadsCount == 1)
+        #expect(recording.uploads.count == 1)
         #expect(try Recording(Self.journey).linesSkipped == 0)
     }
 

@@ -90,9 +90,6 @@ package struct Itinerary: Hashable, Sendable {
     /// The first link.
     package var first: NamedLink? { self.steps[0].link }
 
-    /// Whether it never changes.
-    package var isConstant: Bool { self.legs.count == 1 }
-
     /// The times without a path, in order; one that never ends lasts to the end of time.
     package var tunnels: [(from: Instant, to: Instant)] {
         self.legs.enumerated().compactMap { index, leg in
