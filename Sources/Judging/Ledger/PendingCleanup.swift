@@ -77,7 +77,7 @@ struct PendingCleanup: Sendable {
     }
 
     /// Something that kept the phone from acting is over: it is not due before `moment`.
-    mutating func isDueAgain(by moment: Instant) {
+    mutating func becomeDue(by moment: Instant) {
         if case .waiting(let due) = self.state { self.state = .waiting(due: max(due, moment)) }
     }
 

@@ -34,7 +34,7 @@ extension PhoneAccount {
     /// Renews owed DELETEs afterwards: the phone gets a moment for them.
     mutating func renewDebts(at moment: Instant) {
         let due = moment + PendingCleanup.grace
-        for index in self.jobs.indices { self.jobs[index].pendingCleanup?.isDueAgain(by: due) }
+        for index in self.jobs.indices { self.jobs[index].pendingCleanup?.becomeDue(by: due) }
     }
 
     private mutating func hitOpenDeletes() {
@@ -301,7 +301,7 @@ extension PhoneAccount {
     mutating func deleteLimited(_ scan: ScanNumber, retryAfter: Interval, at moment: Instant) {
         let due = moment + retryAfter + PendingCleanup.grace
         for index in self.jobs.indices where self.jobs[index].scan == scan {
-            self.jobs[index].pendingCleanup?.isDueAgain(by: due)
+            self.jobs[index].pendingCleanup?.becomeDue(by: due)
         }
     }
 

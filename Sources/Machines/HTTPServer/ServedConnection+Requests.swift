@@ -239,7 +239,7 @@ extension ServedConnection {
             return
         }
         guard let caller = context.caller(of: id) else { return }
-        if self.isFirstRequest() {
+        if self.takeFirstRequest() {
             context.observe(.connected(connection: self.id.serial), caller, at: now)
         }
         let length: Int? = if case .length(let length) = head.body { length } else { nil }

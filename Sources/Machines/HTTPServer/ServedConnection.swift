@@ -133,7 +133,7 @@ struct ServedConnection: Sendable {
     }
 
     /// True once, for the first request that comes through.
-    mutating func isFirstRequest() -> Bool {
+    mutating func takeFirstRequest() -> Bool {
         defer { self.hasCaller = true }
         return !self.hasCaller
     }

@@ -111,7 +111,7 @@ extension RunPlan {
                     continue
                 }
                 guard let quotaIndex = self.rateLimits.firstIndex(of: index) else { continue }
-                if admitted[quotaIndex][Int(arrival.device.raw)].isOver(quota, at: arrival.scheduled) {
+                if !admitted[quotaIndex][Int(arrival.device.raw)].admit(quota, at: arrival.scheduled) {
                     firings[index] += 1
                 }
             }
@@ -130,11 +130,12 @@ extension RunPlan {
 private struct QuotaWindow: Sendable {
     private var admitted: [Instant] = []
 
-    mutating func isOver(_ quota: Quota, at now: Instant) -> Bool {
+    /// Returns whether the quota admits another capture, and counts it.
+    mutating func admit(_ quota: Quota, at now: Instant) -> Bool {
         self.admitted.removeAll { $0 + quota.window <= now }
-        guard self.admitted.count < quota.requests else { return true }
+        guard self.admitted.count < quota.requests else { return false }
         self.admitted.append(now)
-        return false
+        return true
     }
 }
 

@@ -58,7 +58,7 @@ extension World {
         guard request.target.hasPrefix("/"), !request.target.hasPrefix("//") else {
             return self.schedule(fails(.foreignURL), at: self.now)
         }
-        if self.isRefused(request, of: phone) {
+        if self.refuse(request, of: phone) {
             return self.schedule(fails(.connectRefused), at: self.now + WorldTime.hop)
         }
         self.lookAtToken(of: request, of: phone)
@@ -120,8 +120,8 @@ extension World {
 
     private static let uploadEnd = Array("\r\n--\(boundary)--\r\n".utf8)
 
-    /// Whether a `refuse` fault takes the request before anything of it leaves.
-    private mutating func isRefused(_ request: AppRequest, of phone: Int) -> Bool {
+    /// Refuses the request before anything of it leaves, if a `refuse` fault is due. Returns whether it is refused.
+    private mutating func refuse(_ request: AppRequest, of phone: Int) -> Bool {
         guard self.refusals != nil else { return false }
         let key = ExchangeKey(
             device: self.phones[phone].machine.number, scan: request.scan, operation: request.operation,

@@ -66,7 +66,8 @@ struct RunProgress: Sendable {
         }
     }
 
-    mutating func isFirst(_ photo: PhotoReference) -> Bool {
+    /// Returns whether the photo had not been prepared before.
+    mutating func prepare(_ photo: PhotoReference) -> Bool {
         defer { self.preparedPhotos[photo.raw] = true }
         return !self.preparedPhotos[photo.raw]
     }

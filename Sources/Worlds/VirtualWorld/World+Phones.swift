@@ -132,7 +132,7 @@ extension World {
 
     private mutating func prepare(_ photo: PhotoReference, for scan: ScanNumber, of phone: Int) {
         let group = self.plan.run.groups[self.phones[phone].group].spec
-        let isFirst = group.preprocess == .each || self.progress.isFirst(photo)
+        let isFirst = group.preprocess == .each || self.progress.prepare(photo)
         self.schedule(
             .photo(
                 phone: Int32(phone), scan, process: self.phones[phone].machine.process, photo,
