@@ -148,7 +148,7 @@ extension CoverageDetector.Phone {
         case .completed:
             self.waiting.removeAll { $0 == scan }
             let isWaitedFor = self.slots.count >= slotsMax && !self.waiting.isEmpty
-            self.update(scan) {
+            self.scans.update(scan) {
                 $0.completedAt = at
                 $0.isWaitedFor = isWaitedFor
                 $0.isBeforeBooks = false
@@ -175,7 +175,7 @@ extension CoverageDetector.Phone {
         switch payload {
         case .requestSent(.stream, _, _, _): self.scans[scan]?.isAccepted = false
         case .streamOpened:
-            self.update(scan) {
+            self.scans.update(scan) {
                 $0.wasOpened = true
                 $0.isOpen = true
                 $0.hadPing = false
@@ -183,7 +183,7 @@ extension CoverageDetector.Phone {
                 $0.passedOver = false
             }
         case .firstEvent:
-            self.update(scan) {
+            self.scans.update(scan) {
                 $0.firstEventAt = at
                 $0.failures = 0
                 $0.empty = 0
@@ -193,7 +193,7 @@ extension CoverageDetector.Phone {
         case .terminalApplied(_, let kind, _):
             guard let known = self.scans[scan] else { return }
             if known.isOpen, known.passedOver { moments.append(.streamUnharmed) }
-            self.update(scan) {
+            self.scans.update(scan) {
                 $0.isOpen = false
                 $0.isBeforeBooks = kind == .completed
             }
@@ -293,18 +293,12 @@ extension CoverageDetector.Phone {
         self.killedInLimit = false
         for scan in self.scans.keys {
             if self.scans[scan]?.diedBeforeBooks == true { moments.append(.killedBeforeBooks) }
-            self.update(scan) {
+            self.scans.update(scan) {
                 $0.diedBeforeBooks = false
                 $0.isBeforeBooks = false
                 $0.isAccepted = false
             }
         }
-    }
-
-    private mutating func update(_ scan: ScanNumber, _ change: (inout CoverageDetector.Scan) -> Void) {
-        guard var known = self.scans[scan] else { return }
-        change(&known)
-        self.scans[scan] = known
     }
 }
 
@@ -319,7 +313,7 @@ extension CoverageDetector.Phone {
             let rest = wait.nanoseconds % 1_000_000_000
             self.endsBelowSecond = rest > 0 && rest <= 800_000_000
         case .streamOpened(let job, _, let after):
-            self.update(scan) {
+            self.scans.update(scan) {
                 if $0.job != job { ($0.job, $0.openings) = (job, 0) }
                 $0.openings += 1
                 $0.startsOver = after == nil && $0.openings > 1
@@ -327,12 +321,12 @@ extension CoverageDetector.Phone {
             }
         case .eventWritten(_, _, _, _, replayed: true):
             guard self.scans[scan]?.startsOver == true else { return }
-            self.update(scan) { $0.again += 1 }
+            self.scans.update(scan) { $0.again += 1 }
             if self.scans[scan]?.again == 5 { moments.append(.startedOver) }
         case .finished:
             guard let known = self.scans[scan] else { return }
             if let endedAt = known.endedAt, endedAt < at { moments.append(.endWhileRunning) }
-            self.update(scan) {
+            self.scans.update(scan) {
                 $0.endedAt = nil
                 $0.finishedAt = at
             }
