@@ -42,14 +42,16 @@ package enum EventDistortion {
         return object.bytes
     }
 
-    /// The event that no contract has.
-    package static let unknownName = "telemetry"
+    /// The name of an event that the contract does not have; nil: one that no version has.
+    package static func unknownName(_ event: OtherVersionsEvent?) -> String {
+        event?.rawValue ?? "telemetry"
+    }
 
-    package static func unknownData(job: String, timestamp: String) -> [UInt8] {
+    package static func unknownData(_ name: String, job: String, timestamp: String) -> [UInt8] {
         JSON.object { writer in
             writer.member("jobId", job)
             writer.member("timestamp", timestamp)
-            writer.member("type", self.unknownName)
+            writer.member("type", name)
         }
     }
 

@@ -186,14 +186,15 @@ package struct ServerFaults: Sendable {
     ) -> (name: String, data: [UInt8])? {
         let fault = self.take(
             on: exchange, at: now, into: &effects,
-            where: { $0.kind == .unknownEvent || $0.kind == .badJSON(.extra) })
+            where: {
+                if case .unknownEvent = $0.kind { true } else { $0.kind == .badJSON(.extra) }
+            })
         guard let fault else { return nil }
-        return fault.kind == .unknownEvent
-            ? (
-                EventDistortion.unknownName,
-                EventDistortion.unknownData(job: job, timestamp: self.timestamp(at: now))
-            )
-            : (EventKind.progress.rawValue, EventDistortion.badJSON(.progress, job: job))
+        guard case .unknownEvent(let event) = fault.kind else {
+            return (EventKind.progress.rawValue, EventDistortion.badJSON(.progress, job: job))
+        }
+        let name = EventDistortion.unknownName(event)
+        return (name, EventDistortion.unknownData(name, job: job, timestamp: self.timestamp(at: now)))
     }
 
     private func timestamp(at now: Instant) -> String {

@@ -84,3 +84,8 @@ package enum EventKind: String, CaseIterable, Hashable, Sendable {
         }
     }
 }
+
+/// The events that other versions of the backend have, and the contract does not (Docs/contract.md section 2.1).
+package enum OtherVersionsEvent: String, CaseIterable, Hashable, Sendable {
+    case failed, timeout, initialized, processing
+}

@@ -40,7 +40,7 @@ import Wire
     @Test func `an event that no contract knows comes before the next one, with an id to resume behind`()
         throws
     {
-        var run = Run([.armed(.unknownEvent, .afterEvents(2))])
+        var run = Run([.armed(.unknownEvent(nil), .afterEvents(2))])
         let extra = run.bad[3]
         #expect(extra.type == "telemetry" && EventKind(eventName: extra.type) == nil)
         #expect(extra.id == "1769947207260-telemetry")
@@ -57,8 +57,16 @@ import Wire
         #expect(resumed == [-4, -5, -6, -7])
     }
 
+    @Test(arguments: OtherVersionsEvent.allCases)
+    func `it has the name of an event of another version where the fault names one`(event: OtherVersionsEvent)
+    {
+        let run = Run([.armed(.unknownEvent(event), .afterEvents(2))])
+        #expect(run.bad[3].type == event.rawValue && run.bad[3].id == "1769947207260-\(event.rawValue)")
+        #expect(run.bad[3].data.hasSuffix("\"type\":\"\(event.rawValue)\"}"))
+    }
+
     @Test func `at once it comes before the first event, and to resume behind it is to begin`() {
-        var run = Run([.armed(.unknownEvent)], to: .seconds(1))
+        var run = Run([.armed(.unknownEvent(nil))], to: .seconds(1))
         #expect(run.bad.map(\.type) == ["telemetry", "progress", "progress"])
         let extra = run.bad[0].id
         #expect(run.bench.opening(run.job, after: extra) == [-1, -2])

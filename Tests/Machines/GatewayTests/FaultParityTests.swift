@@ -81,7 +81,7 @@ import Testing
                 "- 20000 progress ", "+ 9260 progress ", "+ 10530 progress ", "+ 11800 progress ",
                 "+ pings [3000, 6000, 9000]", "+ 20000 progress ", "+ 20000 progress ", "+ 20000 progress ",
             ], seen: ["- 12000 finished completed", "+ 10000 finished completed"]),
-        Row(kind: .unknownEvent), Row(kind: .unknownEvent, trigger: .afterEvents(2)),
+        Row(kind: .unknownEvent(nil)), Row(kind: .unknownEvent(nil), trigger: .afterEvents(2)),
         Row(kind: .badJSON(.extra), trigger: .afterEvents(1)), Row(kind: .badJSON(.progress)),
         Row(kind: .badJSON(.completed)),
         Row(kind: .noMessage),

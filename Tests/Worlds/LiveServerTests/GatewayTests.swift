@@ -68,7 +68,7 @@ struct GatewayTests {
     @Test func `events of a foreign backend are rewritten and keep their ids`() throws {
         let backend = try TestServer()
         let kinds: [FaultKind] = [
-            .unknownEvent, .badJSON(.progress), .noMessage, .twoTerminals, .degraded(books: .always),
+            .unknownEvent(nil), .badJSON(.progress), .noMessage, .twoTerminals, .degraded(books: .always),
         ]
         let gateway = try TestGateway(
             to: backend.port, loop: backend.loop, faults: kinds.map { Self.fault($0, on: .stream) })
@@ -96,7 +96,7 @@ struct GatewayTests {
         let backend = try TestServer()
         let gateway = try TestGateway(
             to: backend.port, loop: backend.loop,
-            faults: [Self.fault(.unknownEvent, on: .stream, .afterEvents(2...2))])
+            faults: [Self.fault(.unknownEvent(nil), on: .stream, .afterEvents(2...2))])
         let job = try gateway.upload().data
         let text = try gateway.stream(job).unchunked
         let blocks = text.components(separatedBy: "\n\n")

@@ -92,7 +92,7 @@ import Testing
 
     @Test func `both of two terminal events have their stamp, an event that is none has not`() throws {
         let server = try TestServer(faults: [
-            Self.fault(.twoTerminals, on: .stream), Self.fault(.unknownEvent, on: .stream),
+            Self.fault(.twoTerminals, on: .stream), Self.fault(.unknownEvent(nil), on: .stream),
         ])
         let client = try server.connect()
         let accepted = try self.answer(server, client, to: Script.upload(scan: 1))

@@ -74,7 +74,7 @@ enum Kinds {
         one("final-error", .finalError(code: "INVALID_FILE"), on: .stream, after: .afterEvents(1...1)),
         one("degraded", .degraded(books: .percent(50)), on: .stream, chance: .always),
         one("slow-stage", .slowStage(.enriching, by: .seconds(1)...(.seconds(3))), on: .stream),
-        one("unknown-event", .unknownEvent, on: .stream, after: .afterEvents(1...1)),
+        one("unknown-event", .unknownEvent(nil), on: .stream, after: .afterEvents(1...1)),
         one("bad-json", .badJSON(.extra), on: .stream, after: .afterEvents(1...1)),
         one("bad-json-progress", .badJSON(.progress), on: .stream),
         one("bad-json-completed", .badJSON(.completed), on: .stream),

@@ -1,4 +1,5 @@
 import SimBase
+import Talaria
 
 extension FaultKind {
     /// Creates the kind of this name with the values of its own keys; nil if a required one is missing or has
@@ -28,7 +29,7 @@ extension FaultKind {
                 return nil
             }
             self = .slowStage(stage, by: by)
-        case .unknownEvent: self = .unknownEvent
+        case .unknownEvent: self = .unknownEvent(values.choice("event"))
         case .badJSON: self = .badJSON(values.choice("in") ?? .extra)
         case .noMessage: self = .noMessage
         case .latePing:
@@ -88,6 +89,7 @@ extension FaultKind {
         case .slowStage(let stage, let by):
             values["stage"] = .word(stage.rawValue)
             values["by"] = .durations(by)
+        case .unknownEvent(let event): values["event"] = event.map { .word($0.rawValue) }
         case .badJSON(let target): values["in"] = .word(target.rawValue)
         case .latePing(let by): values["by"] = .durations(by...by)
         case .reset(let cut, let side), .close(let cut, let side), .silence(let cut, let side):
@@ -99,8 +101,8 @@ extension FaultKind {
         case .bandwidth(let rate): values["rate"] = .bitRate(rate)
         case .loss(let share): values["share"] = .share(share)
         case .phone(.clockSkew(let by)): values["by"] = .durations(by...by)
-        case .truncateResults, .expireToken, .unknownEvent, .noMessage, .noPing, .twoTerminals,
-            .endWithoutTerminal, .ignoreLastEventID, .forgetEvents, .refuse, .phone:
+        case .truncateResults, .expireToken, .noMessage, .noPing, .twoTerminals, .endWithoutTerminal,
+            .ignoreLastEventID, .forgetEvents, .refuse, .phone:
             break
         }
         return values

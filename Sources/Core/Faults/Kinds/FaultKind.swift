@@ -1,4 +1,5 @@
 package import SimBase
+package import Talaria
 
 /// The effect of a fault (Docs/design.md section 5). What each takes in a scenario file is in `FaultTable`.
 package enum FaultKind: Hashable, Sendable {
@@ -20,8 +21,8 @@ package enum FaultKind: Hashable, Sendable {
     /// An `enrichment_degraded` event for this share of the books.
     case degraded(books: Odds)
     case slowStage(ScanPhase, by: ClosedRange<Interval>)
-    /// An event of a name that no contract knows, before the next one.
-    case unknownEvent
+    /// An event of a name that the contract does not have, before the next one; nil: one that no version has.
+    case unknownEvent(OtherVersionsEvent?)
     case badJSON(BadJSONTarget)
     /// Progress without its text.
     case noMessage

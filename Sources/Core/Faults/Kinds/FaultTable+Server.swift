@@ -1,5 +1,6 @@
 import JSON
 import SimBase
+import Talaria
 
 extension FaultTable {
     /// The faults of the backend.
@@ -98,6 +99,12 @@ extension FaultTable {
             example: "{do: slow-stage, stage: identifying, by: 2s..6s, chance: 20%}"),
         FaultKindEntry(
             .unknownEvent, "unknown-event", .server, .changesStream, on: [.stream], after: [.time, .events],
+            fields: [
+                .optional(
+                    "event", .choice(OtherVersionsEvent.allCases.map(\.rawValue)), example: "processing",
+                    "the type of the event, which another version of the backend has (default: one that none has)"
+                )
+            ],
             does: "sends an event of an unknown type",
             example: "{do: unknown-event, after: 1 events, chance: 50%}"),
         FaultKindEntry(

@@ -84,15 +84,12 @@ extension EventPolicy {
         case .unknown(let name):
             switch self.unknown {
             case .ignored: false
-            case .otherVersionsFail: Self.namesOfOtherVersions.contains(name)
+            case .otherVersionsFail: OtherVersionsEvent(rawValue: name) != nil
             case .fails: true
             }
         case .completed, .error, .segmented, .bookProgress, .result: false
         }
     }
-
-    /// Docs/contract.md section 2.1.
-    private static let namesOfOtherVersions = ["failed", "timeout", "initialized", "processing"]
 
     private func understoodProgress(_ bytes: [UInt8], into notes: inout ContractNotes) -> JobEvent {
         // No event is parsed a second time for the contract's client.
