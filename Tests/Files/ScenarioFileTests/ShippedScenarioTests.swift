@@ -10,9 +10,14 @@ import Testing
 /// What is in `Scenarios/` keeps its promises.
 struct ShippedScenarioTests {
     private func scenarios() throws -> [Scenario] {
-        try ScenarioFinder.all(in: [packageFolder + "/Scenarios"]).map { path in
+        let folder = packageFolder + "/Scenarios"
+        let library = ScenarioLibrary.files(current: packageFolder, folders: [folder]) { path in
+            (try? Data(contentsOf: URL(fileURLWithPath: path))).map { [UInt8]($0) }
+        }
+        return try ScenarioFinder.all(in: [folder]).map { path in
             let bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: path)))
-            return try ScenarioLoader.load(path: path, bytes: bytes, overrides: [], environment: [:])
+            return try ScenarioLoader.load(
+                path: path, bytes: bytes, overrides: [], environment: [:], library: library)
         }
     }
 

@@ -2,29 +2,44 @@ import Foundation
 import Testing
 
 extension SideBySide {
-    /// `Scenarios/gaps`: what each deviation of an old client costs, beside a client without it.
-    @Suite struct GapScenarioTests {
-        private static let folder = Package.root.appending(path: "Scenarios/gaps")
-        private static let toggles =
-            (1...14).map { "gap-\($0)" } + [1, 2, 3, 5].map { "inconsistency-\($0)" }
-            + [1, 7, 13, 16, 20, 23].map { "quirk-\($0)" }
-
-        @Test func `there is a scenario for each deviation that has one`() throws {
-            let files = try FileManager.default.contentsOfDirectory(atPath: Self.folder.path)
-            #expect(Set(files) == Set(Self.toggles.map { "\($0).scenario" }))
+    /// What each deviation of a client costs, beside a client without it: the scenarios of the toggles.
+    @Suite struct ToggleScenarioTests {
+        /// Toggles that have scenarios of their own in one folder, each for the phones of one group.
+        private struct Folder {
+            var name: String
+            var group: String
+            var toggles: [String]
         }
 
-        @Test(arguments: toggles) func `the old phone shows the damage, and the other does not`(
-            toggle: String
-        ) async throws {
+        private static let folders = [
+            Folder(
+                name: "gaps", group: "old",
+                toggles: (1...14).map { "gap-\($0)" } + [1, 2, 3, 5].map { "inconsistency-\($0)" }),
+            Folder(
+                name: "quirks", group: "quirk",
+                toggles: [1, 2, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 19, 20, 22, 23, 24].map { "quirk-\($0)" }),
+        ]
+
+        @Test func `there is a scenario for each toggle`() throws {
+            for folder in Self.folders {
+                let url = Package.root.appending(path: "Scenarios/\(folder.name)")
+                let files = try FileManager.default.contentsOfDirectory(atPath: url.path)
+                #expect(Set(files) == Set(folder.toggles.map { "\($0).scenario" }), "\(folder.name)")
+            }
+        }
+
+        @Test(arguments: folders.flatMap(\.toggles))
+        func `the phones with the toggle show the damage, and the others do not`(toggle: String) async throws
+        {
+            let folder = try #require(Self.folders.first { $0.toggles.contains(toggle) })
+            let scenario = Package.root.appending(path: "Scenarios/\(folder.name)/\(toggle).scenario")
             let scratch = try Scratch()
             defer { withExtendedLifetime(scratch) {} }
             func simulate(_ name: String, _ more: [String]) async throws -> (Outcome, Breaks) {
                 let report = scratch.folder.appending(path: name)
                 let outcome = try await Binary.run(
                     [
-                        "simulate", Self.folder.appending(path: "\(toggle).scenario").path,
-                        "--output", report.path, "--quiet", "--no-color",
+                        "simulate", scenario.path, "--output", report.path, "--quiet", "--no-color",
                     ] + more)
                 let summary = try Data(contentsOf: report.appending(path: "summary.json"))
                 return (outcome, try JSONDecoder().decode(Breaks.self, from: summary))
@@ -33,7 +48,7 @@ extension SideBySide {
             #expect(damaged.code == 0, "\(damaged)")
             #expect(!broken.expected.isEmpty && broken.expected.allSatisfy(\.broken), "\(broken)")
             // Without the toggle, nothing that the scenario expects breaks, and nothing else does.
-            let (sound, held) = try await simulate("off", ["--set", "fleet.old.\(toggle)=off"])
+            let (sound, held) = try await simulate("off", ["--set", "fleet.\(folder.group).\(toggle)=off"])
             #expect(sound.code == 97, "\(sound)")
             #expect(held.expected.map(\.name) == broken.expected.map(\.name))
             #expect(held.expected.allSatisfy { !$0.broken }, "\(held)")
