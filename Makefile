@@ -66,10 +66,12 @@ unit: build
 	@SWIFTWING_SIM_BINARY=$(CURDIR)/$(BINARY) SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=6 \
 		swift test --skip-build --filter '$(WAITING)'
 
-docs: build ## generates Docs/faults.md, Docs/scenario.schema.json and Docs/talaria-openapi.yaml
+docs: build ## generates Docs/faults.md, Docs/scenario.schema.json, Docs/talaria-openapi.yaml and Docs/swiftwing-head.md
 	@$(BINARY) schema --faults > Docs/faults.md
 	@$(BINARY) schema > Docs/scenario.schema.json
 	@$(BINARY) schema --openapi > Docs/talaria-openapi.yaml
+	@PYTHONDONTWRITEBYTECODE=1 Tests/Quirks/page.py --binary $(BINARY) > $(BUILD)/swiftwing-head.md
+	@mv $(BUILD)/swiftwing-head.md Docs/swiftwing-head.md
 
 # A test that crashes leaves the number of its case in FUZZ_NOTES; each of these lines, put before `swift test`, reproduces it.
 fuzz: ## fuzzes every parser for FUZZ_SECONDS (default: 60) each, from FUZZ_SEED (default: the time), then the sockets

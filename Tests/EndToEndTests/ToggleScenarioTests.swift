@@ -17,7 +17,9 @@ extension SideBySide {
                 toggles: (1...14).map { "gap-\($0)" } + [1, 2, 3, 5].map { "inconsistency-\($0)" }),
             Folder(
                 name: "quirks", group: "quirk",
-                toggles: [1, 2, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 19, 20, 22, 23, 24].map { "quirk-\($0)" }),
+                toggles: [1, 2, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 19, 20, 22, 23, 24].map {
+                    "quirk-\($0)"
+                }),
         ]
 
         @Test func `there is a scenario for each toggle`() throws {

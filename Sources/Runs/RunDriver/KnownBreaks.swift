@@ -30,7 +30,7 @@ extension ProfileExpectation {
 }
 
 extension ProfileToggle {
-    /// The invariants that a client with this toggle breaks. Those of the scenarios in Scenarios/gaps.
+    /// The invariants that a client with this toggle breaks. Those of the scenarios in Scenarios/gaps and Scenarios/quirks.
     fileprivate var breaks: [Invariant] {
         switch self {
         case .gap(let gap): gap.breaks
