@@ -128,8 +128,9 @@ package enum Invariant: String, CaseIterable, Hashable, Sendable {
         }
     }
 
-    /// Whether it is not available without the simulated backend, that is with a `--target`. Four invariants need the
-    /// backend's shelf and log. Those of the virtual world are never judged without it. The others are judged against any
+    /// Whether it is not available without the simulated backend, that is with a `--target`. Of those of every
+    /// run, `bookNeverLost`, `bookFaithful`, `streamNoGap` and `serverAgrees` need the backend's shelf and log
+    /// (`PhoneAccount+*.swift`). Those of the virtual world are never judged without it. The others are judged against any
     /// target, with the observations of the phones.
     package var needsBackend: Bool { self.traits.needsBackend }
 

@@ -1,9 +1,9 @@
 import Observations
 import SimBase
 
-/// The second source of `sse.reconnect.time`: the streams of one phone that are open or lost. It does not use `reconnected`.
-/// The metric itself is made from that by `ScanOperations` in RunMetrics, and, after a kill, from the launch and
-/// `streamOpened`. The phone measures the time in `App+Stream.swift`.
+/// The second source of `sse.reconnect.time`: the streams of one phone that are open or lost. It does not use the
+/// observation `reconnected`, from which `ScanOperations` in RunMetrics makes the metric (after a kill: from the launch and
+/// `streamOpened`). The phone measures the time in `App+Stream.swift`.
 struct ReconnectAccount: Sendable {
     private struct Stream: Sendable {
         let scan: ScanNumber

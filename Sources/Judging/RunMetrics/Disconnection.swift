@@ -36,7 +36,8 @@ package struct Disconnection: Equatable, Sendable {
 /// The table of disconnections: a row for each cause, in the order of `LossCause.allCases`.
 ///
 /// Shown by the terminal (`TerminalSummary+Figures.swift`), `MarkdownReport`, `HTMLPage.disconnections`
-/// (`HTMLPage+Details.swift`), `SummaryJSON` and `OpenMetrics`, each with its own columns. `add` sums the properties of a row.
+/// (`HTMLPage+Details.swift`), `SummaryJSON` and `OpenMetrics` (`losses`), each with its own columns; for each group, by
+/// `Reports/GroupTables.swift`. `add` sums the properties of a row.
 /// For a past run, it is not read from `summary.json`: `PastRun` judges events.ndjson again.
 package struct Disconnections: Equatable, Sendable {
     package private(set) var rows = LossCause.allCases.map {

@@ -3,8 +3,9 @@ import Observations
 import SimBase
 import Talaria
 
-// `sse.reconnect.time`: the time from the first loss of a stream to its next 200 head, as the phone measured it; after a kill,
-// from the launch of the next process. `RunJudge/ReconnectAccount.swift` measures it a second time.
+// `sse.reconnect.time`: the time from the first loss of a stream to its next 200 head. The phone measures it from
+// `LossEpisode.noticedAt` (`App.streamOpened` in `App+Stream.swift`). After a kill, it is the time from the launch of the next
+// process, and is measured here. `RunJudge/ReconnectAccount.swift` measures both a second time.
 
 extension ScanOperations {
     mutating func streamLost(

@@ -3,7 +3,7 @@ import SimBase
 import Talaria
 
 // What an answer means for the request it answers. Pure judgements: the phone acts on them. A request that failed below HTTP
-// has no answer and does not come here: `App.requestFailed` hands it to `uploadAgain`, `streamNotOpened` and others. The
+// has no answer and does not come here: `App.requestFailed` hands it to `uploadFailed`, `streamNotOpened` and others. The
 // judgement of an upload is in `UploadRetry.swift`.
 
 /// Why a job is of no more use, so that its scan has to be uploaded again.

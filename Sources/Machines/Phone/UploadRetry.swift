@@ -2,8 +2,10 @@ import Observations
 import SimBase
 import Talaria
 
-/// Why and when a phone uploads a scan again (Docs/design.md section 6 "Upload"). All pure rules of it are here;
-/// `App.requeue` puts the scan into the durable queue by them, and `ScanQueue` selects the scan whose turn it is.
+/// Why and when a phone uploads a scan again after an attempt ended (Docs/design.md section 6 "Upload"): the answer, the
+/// failure and the automatic retry are judged here. `App.uploadAgain` (`App+Upload.swift`) applies the result with the
+/// wait of `Backoff`, and `ScanQueue` selects the scan whose turn it is. What happens to the app decides by itself:
+/// suspension (`App+Life.swift`) and a path that returns (`App+Scans.swift`).
 struct UploadRetry: Hashable, Sendable {
     let cause: WaitingCause
     let wait: Wait

@@ -20,6 +20,9 @@ package enum CutVerdict: Hashable, Sendable {
 
 /// Finds the byte of one event stream at which an armed `reset`, `close` or `silence` lands.
 ///
+/// `HTTPServer.ServedConnection` then queues the cut behind that byte (`ServedConnection+Sending.swift`) and emits its
+/// effect, which `LiveServer.Connection` or the virtual world carries out. `MessageCut` does the same for a message.
+///
 /// It is shown every piece that is about to be sent, whole, in order: an event with its stamp comment is one piece.
 /// Places are in payload bytes, before any chunk framing. First the trigger must be reached; what counts as an event
 /// for it is a new event, neither a ping nor a replay. Then the cut takes its place:
