@@ -83,6 +83,8 @@ let modules = [
         ]),
     Module("EventLoop", .worlds, ["SimBase", "SystemIO", "CEvent", "CSystem"]),
     Module("CurlLoop", .worlds, ["SimBase", "Wire", "SystemIO", "EventLoop", "CSystem", "CCurl"]),
+    // TLS without a socket: bytes in, bytes out.
+    Module("TLS", .worlds, ["SimBase", "COpenSSL"], tests: ["TLSClient"]),
     Module(
         "LivePhones", .worlds,
         [
@@ -202,6 +204,7 @@ let package = Package(
     targets: [
         library("CCurl", pkgConfig: "libcurl", apt: "libcurl4-openssl-dev", brew: "curl"),
         library("CEvent", pkgConfig: "libevent_core", apt: "libevent-dev", brew: "libevent"),
+        library("COpenSSL", pkgConfig: "openssl", apt: "libssl-dev", brew: "openssl@3"),
         library("CTurboJPEG", pkgConfig: "libturbojpeg", apt: "libturbojpeg0-dev", brew: "jpeg-turbo"),
         library("CYAML", pkgConfig: "yaml-0.1", apt: "libyaml-dev", brew: "libyaml"),
         library("CZlib", pkgConfig: "zlib", apt: "zlib1g-dev", brew: "zlib"),
@@ -222,6 +225,10 @@ let package = Package(
             .target(
                 name: "Histories", dependencies: ["SimBase", "Talaria", "Observations", "Ledger"],
                 path: "Tests/Judging/Histories", swiftSettings: strict),
+            // The client's side of TLS, for the tests of the server's.
+            .target(
+                name: "TLSClient", dependencies: ["COpenSSL"], path: "Tests/Worlds/TLSClient",
+                swiftSettings: strictForTests),
             // Runs for the tests of what reads and shows them.
             .target(
                 name: "ReportSamples",

@@ -53,7 +53,7 @@ import Testing
 
     @Test func `unsafe stands only where C is called, and where bytes are memory`() {
         let edge: Set = [
-            "SystemIO", "EventLoop", "CurlLoop", "LivePhones", "LiveServer", "Imaging", "ScenarioFile",
+            "SystemIO", "EventLoop", "CurlLoop", "TLS", "LivePhones", "LiveServer", "Imaging", "ScenarioFile",
             "RunArchive",
         ]
         let memory: Set = ["SimBase/Bytes.swift", "SimBase/ByteBuilder.swift"]

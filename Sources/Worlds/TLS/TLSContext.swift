@@ -1,0 +1,52 @@
+internal import COpenSSL
+
+/// The certificate of a server and its settings, shared by its connections: TLS 1.2 or newer, HTTP/1.1 by ALPN, no resumed
+/// sessions, no certificates of clients.
+///
+/// It is not changed after it was made, and OpenSSL counts references to it atomically.
+@safe package final class TLSContext: @unchecked Sendable {
+    let raw: OpaquePointer
+
+    /// Certificates in a file, beyond which it is an error.
+    private static let certificatesMax = 10
+
+    /// Reads PEM files: the certificate, followed by those of its issuers, and the key. `now`: seconds since 1970.
+    package init(certificates: [UInt8], key: [UInt8], at now: Int64) throws(TLSIdentityError) {
+        guard let raw = unsafe SSL_CTX_new(TLS_server_method()) else {
+            preconditionFailure("OpenSSL cannot be initialized: \(OpenSSLErrors.takeReason())")
+        }
+        unsafe self.raw = raw
+        precondition(unsafe shim_context_require_tls12(raw) == 1, "OpenSSL has no TLS 1.2")
+        unsafe shim_context_forget_sessions(raw)
+        unsafe shim_context_release_buffers(raw)
+        unsafe shim_context_speak_http1(raw)
+        try self.install(certificates, try PrivateKey.read(key), at: now)
+    }
+
+    private func install(
+        _ certificates: [UInt8], _ key: borrowing PrivateKey, at now: Int64
+    ) throws(TLSIdentityError) {
+        let file = PEMText(certificates)
+        guard let certificate = try Certificate.next(in: file) else { throw .noCertificate }
+        guard certificate.matches(key) else { throw .keyDoesNotMatch }
+        try certificate.checkValidity(at: now)
+        try Self.check(unsafe SSL_CTX_use_certificate(self.raw, certificate.raw))
+        try Self.check(unsafe SSL_CTX_use_PrivateKey(self.raw, key.raw))
+        var count = 1
+        while let issuer = try Certificate.next(in: file) {
+            count += 1
+            guard count <= Self.certificatesMax else { throw .tooManyCertificates(max: Self.certificatesMax) }
+            try Self.check(unsafe shim_context_add_issuer(self.raw, issuer.raw))
+        }
+    }
+
+    /// Throws OpenSSL's reason unless the result is that of a success.
+    private static func check(_ result: Int32) throws(TLSIdentityError) {
+        guard result == 1 else { throw .refused(OpenSSLErrors.takeReason()) }
+    }
+
+    deinit { unsafe SSL_CTX_free(self.raw) }
+
+    /// OpenSSL's version, for example `OpenSSL 3.0.19 27 Jan 2026`.
+    package static var libraryVersion: String { unsafe String(cString: OpenSSL_version(OPENSSL_VERSION)) }
+}
