@@ -96,9 +96,9 @@ let modules = [
         "LiveServer", .worlds,
         [
             "SimBase", "Wire", "Talaria", "Observations", "Faults", "OriginServer", "Backend", "Gateway",
-            "HTTPServer", "SystemIO", "EventLoop", "CurlLoop",
+            "HTTPServer", "SystemIO", "EventLoop", "CurlLoop", "TLS",
         ],
-        tests: ["JSON"]),
+        tests: ["JSON", "TLSClient"]),
 
     // System calls on descriptors, files and folders.
     Module("SystemIO", .files, ["CSystem"]),

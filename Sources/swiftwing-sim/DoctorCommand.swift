@@ -6,6 +6,7 @@ import Plan
 import RunDriver
 import ScenarioFile
 import SimBase
+import TLS
 
 /// `doctor`: whether this machine can carry a run, and how large a one.
 enum DoctorCommand {
@@ -57,6 +58,7 @@ enum DoctorCommand {
             ["clock", "resolution \(step.nanoseconds) ns, timers \(late.nanoseconds / 1_000) us late"],
             ["libcurl", CurlGlobal.version],
             ["libevent", Loop.libraryVersion],
+            ["libssl", TLSContext.libraryVersion],
             ["libyaml", ScenarioLoader.libraryVersion],
             ["libturbojpeg", Self.canEncode ? "encodes" : "does not encode"],
             [

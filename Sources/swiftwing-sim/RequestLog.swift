@@ -2,6 +2,7 @@ import HTTPServer
 import Observations
 import RunDriver
 import SimBase
+import TLS
 import Talaria
 
 /// A line for each request, for users at work with `serve` and `proxy`.
@@ -17,6 +18,11 @@ struct RequestLog: Sendable {
     /// Serving continues when nobody reads the lines any more.
     func write(_ request: ServedRequest) {
         StandardStream.error.write(self.line(request) + "\n")
+    }
+
+    /// Serving continues when a connection fails.
+    func write(_ failure: TLSFailure) {
+        StandardStream.error.write(Printable.line("  TLS: \(failure)", bytesMax: 300) + "\n")
     }
 
     /// Writes what a request has and the contract does not define.

@@ -33,18 +33,23 @@ enum ServeCommand {
         run: { try Self.run($0, $1) })
 
     /// The options of every server.
-    static let options = [
-        Option(name: "--port", value: "N", help: "port to listen on (default: 0, which picks a free port)"),
-        Option(
-            name: "--host", value: "ADDRESS", help: "numeric address to listen on (default: 127.0.0.1)"),
-        Option(
-            name: "--allow-host", value: "NAME", isRepeatable: true,
-            help: "accept requests for this host name, in addition to addresses and private names"),
-        Option(
-            name: "--network", value: "LINK",
-            help: "link preset of clients that are not phones of the scenario (default: perfect)"),
-        .seed, .set, Option(name: "--quiet", value: nil, help: "do not log requests"),
-    ]
+    static let options =
+        [
+            Option(
+                name: "--port", value: "N", help: "port to listen on (default: 0, which picks a free port)"),
+            Option(
+                name: "--host", value: "ADDRESS", help: "numeric address to listen on (default: 127.0.0.1)"),
+            Option(
+                name: "--allow-host", value: "NAME", isRepeatable: true,
+                help:
+                    "accept requests for this host name, in addition to addresses and private names; --tls certifies it"
+            ),
+            Option(
+                name: "--network", value: "LINK",
+                help: "link preset of clients that are not phones of the scenario (default: perfect)"),
+        ] + TLSOptions.options + [
+            .seed, .set, Option(name: "--quiet", value: nil, help: "do not log requests"),
+        ]
 
     private static func run(_ arguments: Arguments, _ console: Console) throws -> ExitCode {
         if let nonce = arguments["--embedded"] {
@@ -79,6 +84,7 @@ enum ServeCommand {
             port: try arguments.number("--port", in: 0...65_535) ?? 0, origin: try origin(wall),
             nonce: "stand-alone")
         setup.takeOptions(arguments, plan, wallClockAtZero: wall)
+        setup.tls = try TLSOptions.context(arguments, host: setup.host, at: wall / 1_000, console)
         if let name = arguments["--network"] {
             guard let preset = LinkPreset.named(name) else {
                 let names = LinkPreset.all.map(\.name).joined(separator: ", ")
@@ -114,7 +120,8 @@ enum ServeCommand {
         }
         // Before anybody is told that it listens, and may tell it to end.
         let signals = Signal.asking.map { loop.onSignal($0) { loop.stop() } }
-        console.out("listening http://\(host.contains(":") ? "[\(host)]" : host):\(try server.port())")
+        let scheme = setup.tls == nil ? "http" : "https"
+        console.out("listening \(scheme)://\(host.contains(":") ? "[\(host)]" : host):\(try server.port())")
         // A server whose address nobody was told is of no use; one whose reader has seen it and left is.
         guard StandardStream.output.failure == nil else { return .cannotWrite }
         withExtendedLifetime(signals) { loop.run() }
@@ -177,6 +184,7 @@ extension LiveServerConfiguration {
         guard !arguments.has("--quiet") else { return }
         let log = RequestLog(faults: plan.scenario.faults.map(\.id), wallClockAtZero: wallClockAtZero)
         self.served = { log.write($0) }
+        self.connectionFailed = { log.write($0) }
     }
 
     /// Whether it sends headers of its own to an upstream, which may hold a secret.

@@ -9,6 +9,8 @@ struct Curl: Sendable {
     let base: String
     var device: String? = Self.device
     var token: String?
+    /// The PEM file of the authority to trust; nil for those of the system.
+    var authority: String?
 
     func get(_ path: String, _ options: [String] = []) async throws -> Reply {
         try await self.send(path, options)
@@ -45,6 +47,7 @@ struct Curl: Sendable {
 
     private func send(_ path: String, _ options: [String], mayBreak: Bool = false) async throws -> Reply {
         var arguments = ["curl", "-q", "-sS", "-i", "--noproxy", "*", "--max-time", "30"]
+        if let authority { arguments += ["--cacert", authority] }
         if let device { arguments += ["-H", "X-Device-ID: \(device)"] }
         if let token { arguments += ["-H", "Authorization: Bearer \(token)"] }
         let outcome = try await Subprocess.run(

@@ -18,6 +18,8 @@ final class ServeProcess: Sendable {
 
     var port: Int { Int(self.base.split(separator: ":").last ?? "") ?? 0 }
 
+    var processID: Int32 { self.child.process.processIdentifier }
+
     private init(base: String, child: Child, ended: AsyncStream<Int32>) {
         self.base = base
         self.child = child

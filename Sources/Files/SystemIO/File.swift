@@ -15,6 +15,8 @@ package final class File: Sendable {
         case write
         /// A new file, for writing. It is an error if the name is taken.
         case create
+        /// As `create`. Only its owner may read it.
+        case createPrivate
         /// A new or emptied file, for writing.
         case replace
         /// A new or existing file, for reading and for writing at its end. Only its owner may read it.
@@ -24,7 +26,7 @@ package final class File: Sendable {
             switch self {
             case .read: O_RDONLY
             case .write: O_WRONLY
-            case .create: O_WRONLY | O_CREAT | O_EXCL
+            case .create, .createPrivate: O_WRONLY | O_CREAT | O_EXCL
             case .replace: O_WRONLY | O_CREAT | O_TRUNC
             case .append: O_RDWR | O_CREAT | O_APPEND
             }
@@ -36,7 +38,7 @@ package final class File: Sendable {
 
     package init(_ path: String, _ mode: Mode) throws(SystemError) {
         self.path = path
-        let permissions: mode_t = mode == .append ? 0o600 : 0o666
+        let permissions: mode_t = mode == .append || mode == .createPrivate ? 0o600 : 0o666
         let number = unsafe open(path, mode.flags | O_CLOEXEC, permissions)
         guard number >= 0 else { throw SystemError(call: "open \(path)", code: errno) }
         self.descriptor = Descriptor(owning: number)

@@ -82,7 +82,9 @@ extension Backend {
         switch self.configuration.urlForm {
         case .relative: endpoint.path
         case .absolute(let base): base + endpoint.path
-        case .absoluteToHost: host.map { "http://\($0)\(endpoint.path)" } ?? endpoint.path
+        case .absoluteToHost:
+            host.map { "\(self.configuration.isSecure ? "https" : "http")://\($0)\(endpoint.path)" }
+                ?? endpoint.path
         }
     }
 }

@@ -38,6 +38,8 @@ package struct BackendConfiguration: Hashable, Sendable {
 
     package static let intervalMax = OriginLimits.intervalMax
 
+    /// Whether clients use https, as the links of `absoluteToHost` then say.
+    package var isSecure = false
     /// The form of what is sent.
     package var dialect = Dialect()
     /// The time from the 202 to the `completed` event; drawn per scan, uniformly.

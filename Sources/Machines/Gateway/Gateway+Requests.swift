@@ -243,7 +243,9 @@ extension Gateway {
             }
             effects.append(self.payload(context.caller, .accepted(job: jobID, books: 0)))
         }
-        let links = UpstreamLinks(basePath: self.configuration.basePath, authority: relay.authority)
+        let links = UpstreamLinks(
+            basePath: self.configuration.basePath, authority: relay.authority,
+            isSecure: self.configuration.isSecure)
         _ = body.changeStrings(under: UpstreamLinks.keys) { links.leadingBack($0) }
         return body.bytes
     }

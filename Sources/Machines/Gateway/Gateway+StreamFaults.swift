@@ -36,7 +36,9 @@ extension Gateway {
     }
 
     private func relinked(_ data: [UInt8], _ stream: ProxiedStream) -> [UInt8] {
-        let links = UpstreamLinks(basePath: self.configuration.basePath, authority: stream.authority)
+        let links = UpstreamLinks(
+            basePath: self.configuration.basePath, authority: stream.authority,
+            isSecure: self.configuration.isSecure)
         guard var object = JSONObjectText(data),
             object.changeStrings(under: UpstreamLinks.keys, { links.leadingBack($0) })
         else { return data }

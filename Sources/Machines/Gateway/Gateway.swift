@@ -12,6 +12,8 @@ package struct GatewayConfiguration: Hashable, Sendable {
     package var replyTime: Interval
     /// Milliseconds since 1970 at `Instant.zero`.
     package var wallClockAtZero: Int64
+    /// Whether clients use https, as absolute links then say.
+    package var isSecure = false
 
     package init(basePath: String, replyTime: Interval, wallClockAtZero: Int64) {
         self.basePath = basePath

@@ -125,7 +125,7 @@ private struct Track: Sendable {
         else { return answer }
         let data = body.value("data").flatMap { JSONObjectText(Array($0)) }
         answer.jobID = (data?.text("jobId") ?? body.text("jobId")).flatMap { Endpoint.isJobID($0) ? $0 : nil }
-        let links = UpstreamLinks(basePath: "", authority: nil)
+        let links = UpstreamLinks(basePath: "", authority: nil, isSecure: false)
         guard body.changeStrings(under: UpstreamLinks.keys, { links.leadingBack($0) }) else { return answer }
         head.length = body.bytes.count
         let first = answer.steps[0].after

@@ -7,6 +7,8 @@ struct UpstreamLinks {
     let basePath: String
     /// The name that the phone uses for the gateway.
     let authority: String?
+    /// Whether the phone uses https.
+    let isSecure: Bool
 
     /// Whatever host a link names, it is the upstream's. One that was absolute stays so, since its client may be able to
     /// read no other; without a `Host` of the request it becomes relative.
@@ -18,7 +20,7 @@ struct UpstreamLinks {
         }
         let rest = link.dropFirst(scheme.count)
         let path = rest.firstIndex(of: "/").map { self.withoutBase(rest[$0...]) } ?? "/"
-        return self.authority.map { "http://\($0)\(path)" } ?? path
+        return self.authority.map { "\(self.isSecure ? "https" : "http")://\($0)\(path)" } ?? path
     }
 
     private func withoutBase(_ path: Substring) -> String {

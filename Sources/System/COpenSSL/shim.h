@@ -12,10 +12,9 @@ static inline int shim_context_require_tls12(SSL_CTX *context) {
     return SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION);
 }
 
-/// No session is resumed, and none is negotiated anew on a connection.
-static inline void shim_context_forget_sessions(SSL_CTX *context) {
-    SSL_CTX_set_options(context, SSL_OP_NO_TICKET | SSL_OP_NO_RENEGOTIATION);
-    SSL_CTX_set_num_tickets(context, 0);
+/// Sessions are resumed by the tickets of clients only, and none is negotiated anew on a connection.
+static inline void shim_context_keep_no_sessions(SSL_CTX *context) {
+    SSL_CTX_set_options(context, SSL_OP_NO_RENEGOTIATION);
     SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
 }
 

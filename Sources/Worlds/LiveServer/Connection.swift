@@ -3,8 +3,10 @@ import Faults
 import HTTPServer
 import SimBase
 import SystemIO
+import TLS
 
-/// The socket of one connection of the server: it reads, writes, and ends as it is told.
+/// The socket of one connection of the server: it reads, writes, and ends as it is told. With TLS, what the server hears of and
+/// says is plaintext.
 final class Connection {
     /// The state of the socket.
     enum State {
@@ -25,6 +27,8 @@ final class Connection {
     private var watch: Watch?
     private var timer: LoopTimer?
     private var state = State.open
+    /// Nil without TLS.
+    private var engine: TLSEngine?
     /// The bytes that the kernel has not accepted.
     private var unsent: [UInt8] = []
     private var unsentStart = 0
@@ -36,6 +40,7 @@ final class Connection {
         self.id = id
         self.socket = socket
         self.server = server
+        if let tls = server.tls { self.engine = TLSEngine(tls) }
         StreamSocket.setNoDelay(socket)
         StreamSocket.setReceiveBuffer(socket, bytes: ServerLimits.receiveBufferBytes)
         self.watch = server.loop.watch(socket, .read) { [unowned self] readiness in
@@ -60,7 +65,11 @@ final class Connection {
             self.unsent.removeAll(keepingCapacity: true)
             self.unsentStart = 0
         }
-        self.unsent.append(contentsOf: bytes)
+        if self.engine == nil {
+            self.unsent.append(contentsOf: bytes)
+        } else if self.engine?.send(bytes, into: &self.unsent) != true {
+            return self.close()
+        }
         self.flush()
         self.updateInterest()
         self.reportBacklog()
@@ -76,6 +85,7 @@ final class Connection {
         case .open, .cutting: break
         case .lingering, .silent, .closed: return
         }
+        self.engine?.close(into: &self.unsent)
         self.flush()
         if case .closed = self.state { return }
         self.state = .lingering(until: self.server.loop.now() + ServerLimits.lingerTime)
@@ -91,7 +101,15 @@ final class Connection {
     }
 
     /// Closes the connection at the end of the server.
-    func shutDown() { self.close() }
+    func shutDown() {
+        switch self.state {
+        case .open, .lingering:
+            self.engine?.close(into: &self.unsent)
+            self.flush()
+        case .cutting, .silent, .closed: break
+        }
+        self.close()
+    }
 
     // MARK: Turns
 
@@ -154,12 +172,16 @@ final class Connection {
         }
         guard self.isRead, !self.isPeerDone else { return self.updateInterest() }
         switch StreamSocket.receive(self.socket, into: &self.server.readBuffer) {
-        case .bytes(let count): self.server.received(count, on: self)
+        case .bytes(let count):
+            if self.engine == nil { self.server.received(count, on: self) } else { self.decrypt(count) }
         case .wouldBlock: break
         case .end:
+            if self.engine?.isHandshaking == true { self.server.failed(.handshakeAbandoned) }
             self.isPeerDone = true
             self.server.handle(.ended(self.id))
-        case .failed: self.close()
+        case .failed:
+            if self.engine?.isHandshaking == true { self.server.failed(.handshakeAbandoned) }
+            self.close()
         }
     }
 
@@ -170,6 +192,31 @@ final class Connection {
         case .end, .failed:
             if case .lingering = self.state { self.close() } else { self.watch?.interest.remove(.read) }
         }
+    }
+
+    /// Decrypts what was read, passes it on, and sends the engine's part of a handshake.
+    private func decrypt(_ count: Int) {
+        let received = self.engine?.receive(
+            self.server.readBuffer[..<count], into: &self.server.plaintextBuffer, ciphertext: &self.unsent)
+        guard let received else { return }
+        self.flush()
+        if case .open = self.state, received.count > 0 { self.server.decrypted(received.count, on: self) }
+        guard case .open = self.state else { return }
+        switch received.end {
+        case nil: break
+        case .closed:
+            self.isPeerDone = true
+            self.server.handle(.ended(self.id))
+        case .failed(let failure): self.fail(failure)
+        }
+    }
+
+    /// Ends the connection for the server, and for the peer after what is to be sent: an alert, or an answer without TLS.
+    private func fail(_ failure: TLSFailure) {
+        self.server.failed(failure)
+        if failure == .plainHTTP { self.unsent.append(contentsOf: PlainHTTPAnswer.bytes) }
+        self.server.handle(.gone(self.id))
+        self.finish()
     }
 
     // MARK: Writing

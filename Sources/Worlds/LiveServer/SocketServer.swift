@@ -6,6 +6,7 @@ package import HTTPServer
 package import Observations
 package import SimBase
 package import SystemIO
+package import TLS
 package import Talaria
 package import Wire
 
@@ -35,6 +36,10 @@ package struct LiveServerConfiguration: Sendable {
     package var served: (@Sendable (ServedRequest) -> Void)?
     /// Called for everything that passes, for a recording.
     package var record: (@Sendable (RecordingLine) -> Void)?
+    /// The certificate with which connections are encrypted; nil for plain HTTP.
+    package var tls: TLSContext?
+    /// Called for every connection that fails because of TLS.
+    package var connectionFailed: (@Sendable (TLSFailure) -> Void)?
     /// See `HTTPServerConfiguration.showsStatus`.
     package var showsStatus = false
     /// See `HTTPServerConfiguration.controlToken`.
@@ -58,6 +63,23 @@ package struct LiveServerConfiguration: Sendable {
     }
 }
 
+extension LiveServerConfiguration {
+    /// The origin, with links that lead to this server.
+    fileprivate var servedOrigin: OriginConfiguration {
+        switch self.origin {
+        case .simulated(var configuration, let shelf):
+            configuration.isSecure = self.tls != nil
+            return .simulated(configuration, shelf)
+        case .upstream(let upstream):
+            var gateway = upstream.gateway
+            gateway.isSecure = self.tls != nil
+            return .upstream(gateway)
+        case .recorded(let recording, let wallClockAtZero):
+            return .recorded(recording, wallClockAtZero: wallClockAtZero)
+        }
+    }
+}
+
 /// The simulated Talaria, or the gateway to a foreign one, on real sockets: it does what `Server` wants, and tells it what comes.
 ///
 /// Belongs to its loop's thread. It never shares its port: two servers on one port would answer each other's phones.
@@ -68,6 +90,11 @@ package final class SocketServer {
     /// One buffer for every read: its content is used before the next read.
     var readBuffer = [UInt8](repeating: 0, count: ServerLimits.readBytesMax)
 
+    let tls: TLSContext?
+    /// As `readBuffer`, after decryption.
+    var plaintextBuffer: [UInt8]
+
+    private let connectionFailed: (@Sendable (TLSFailure) -> Void)?
     private let observe: (Observation) -> Void
     private let served: (@Sendable (ServedRequest) -> Void)?
     private var recorder: Recorder?
@@ -96,21 +123,20 @@ package final class SocketServer {
         throws(SystemError)
     {
         self.loop = loop
+        self.tls = setup.tls
+        self.plaintextBuffer = [UInt8](
+            repeating: 0,
+            count: setup.tls == nil
+                ? 0 : TLSEngine.plaintextBytesMax(ofReceived: ServerLimits.readBytesMax))
+        self.connectionFailed = setup.connectionFailed
         self.observe = observe
-        let origin: OriginConfiguration
-        switch setup.origin {
-        case .simulated(let configuration, let shelf):
-            origin = .simulated(configuration, shelf)
-            self.connectionsMax = ServerLimits.connectionsMax
-        case .upstream(let upstream):
-            origin = .upstream(upstream.gateway)
+        if case .upstream(let upstream) = setup.origin {
             self.connectionsMax = upstream.connectionsMax
-        case .recorded(let recording, let wallClockAtZero):
-            origin = .recorded(recording, wallClockAtZero: wallClockAtZero)
+        } else {
             self.connectionsMax = ServerLimits.connectionsMax
         }
         var serving = HTTPServerConfiguration(
-            origin: origin, random: setup.random, faults: setup.faults, links: setup.links,
+            origin: setup.servedOrigin, random: setup.random, faults: setup.faults, links: setup.links,
             clockZero: loop.clock.zero, nonce: setup.nonce)
         serving.reportsRequests = setup.served != nil
         serving.showsStatus = setup.showsStatus
@@ -173,6 +199,13 @@ package final class SocketServer {
     func received(_ count: Int, on connection: Connection) {
         self.handle(.received(connection.id, self.readBuffer[..<count]))
     }
+
+    /// Handles bytes that were decrypted into the buffer.
+    func decrypted(_ count: Int, on connection: Connection) {
+        self.handle(.received(connection.id, self.plaintextBuffer[..<count]))
+    }
+
+    func failed(_ failure: TLSFailure) { self.connectionFailed?(failure) }
 
     func closed(_ connection: Connection) {
         self.connections[connection.id] = nil

@@ -1,7 +1,7 @@
 internal import COpenSSL
 
-/// The certificate of a server and its settings, shared by its connections: TLS 1.2 or newer, HTTP/1.1 by ALPN, no resumed
-/// sessions, no certificates of clients.
+/// The certificate of a server and its settings, shared by its connections: TLS 1.2 or newer, HTTP/1.1 by ALPN, sessions
+/// that are resumed by tickets, no certificates of clients.
 ///
 /// It is not changed after it was made, and OpenSSL counts references to it atomically.
 @safe package final class TLSContext: @unchecked Sendable {
@@ -17,7 +17,7 @@ internal import COpenSSL
         }
         unsafe self.raw = raw
         precondition(unsafe shim_context_require_tls12(raw) == 1, "OpenSSL has no TLS 1.2")
-        unsafe shim_context_forget_sessions(raw)
+        unsafe shim_context_keep_no_sessions(raw)
         unsafe shim_context_release_buffers(raw)
         unsafe shim_context_speak_http1(raw)
         try self.install(certificates, try PrivateKey.read(key), at: now)

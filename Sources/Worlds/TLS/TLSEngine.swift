@@ -55,6 +55,9 @@ internal import COpenSSL
         return unsafe SSL_is_init_finished(self.connection) != 0
     }
 
+    /// Whether the peer has begun a handshake that is not complete.
+    package var isHandshaking: Bool { self.hasReceived && self.end == nil && !self.isEstablished }
+
     // MARK: Receiving
 
     /// Takes bytes of the peer. Plaintext is written to the start of `plaintext`, which has room for

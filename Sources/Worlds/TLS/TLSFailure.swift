@@ -10,6 +10,8 @@ package enum TLSFailure: Error, Hashable, Sendable, CustomStringConvertible {
     case versionTooOld
     /// The client offers protocols by ALPN, but not HTTP/1.1.
     case noHTTP1
+    /// The client closed the connection in the middle of the handshake.
+    case handshakeAbandoned
     /// What the client sent is not TLS, or is damaged. OpenSSL's words.
     case malformed(String)
 
@@ -21,6 +23,8 @@ package enum TLSFailure: Error, Hashable, Sendable, CustomStringConvertible {
         case .alert(let name): "the client ended the handshake or the connection (alert: \(name))"
         case .versionTooOld: "the client supports no TLS version from 1.2"
         case .noHTTP1: "the client offers protocols by ALPN, but not http/1.1"
+        case .handshakeAbandoned:
+            "the client closed the connection during the handshake; it may not trust the certificate"
         case .malformed(let reason): "the client sent what is not valid TLS (\(reason))"
         }
     }

@@ -5,6 +5,8 @@ import HTTPServer
 import LiveServer
 import Observations
 import SimBase
+import TLS
+import TLSClient
 import Talaria
 import Testing
 
@@ -17,13 +19,14 @@ final class TestServer {
 
     init(
         faults: [FaultSpec] = [], link: LinkProfile = .perfect, ping: Interval = .seconds(30),
-        jobTime: Interval = .milliseconds(60), books: Int = 3, itinerary: Itinerary? = nil
+        jobTime: Interval = .milliseconds(60), books: Int = 3, itinerary: Itinerary? = nil,
+        backend: BackendConfiguration = .contract, tls: TLSContext? = nil
     ) throws {
-        var configuration = BackendConfiguration.contract
+        var configuration = backend
         configuration.jobTime = jobTime...jobTime
         configuration.ping = ping
         self.loop = try Loop(clock: .startingNow())
-        let setup = LiveServerConfiguration(
+        var setup = LiveServerConfiguration(
             host: "127.0.0.1", port: 0,
             origin: .simulated(configuration, Shelf(seed: 7, booksMin: books, booksMax: books)),
             random: KeyedRandom(seed: 7), faults: faults,
@@ -33,6 +36,10 @@ final class TestServer {
                     link: itinerary ?? .always(NamedLink(name: "test", profile: link)))
             ]), nonce: "nonce-7")
         let sink = Sink()
+        let failures = Guarded<[TLSFailure]>([])
+        setup.tls = tls
+        setup.connectionFailed = { failure in failures.withLock { $0.append(failure) } }
+        self.failures = failures
         let server = try SocketServer(setup, loop: self.loop) { sink.observations.append($0) }
         self.port = try server.port()
         self.server = server
@@ -41,10 +48,14 @@ final class TestServer {
 
     private final class Sink { var observations: [Observation] = [] }
     private let sink: Sink
+    private let failures: Guarded<[TLSFailure]>
 
     deinit { self.server?.shutDown() }
 
     var seen: [ObservationPayload] { self.sink.observations.map(\.what) }
+
+    /// The connections that failed because of TLS.
+    var tlsFailures: [TLSFailure] { self.failures.withLock { $0 } }
 
     func now() -> Instant { self.loop.now() }
 
@@ -80,6 +91,12 @@ final class TestServer {
 
     /// A new connection.
     func connect() throws -> TestClient { try TestClient(port: self.port, loop: self.loop) }
+
+    /// A new connection that begins with a handshake. `authority`: PEM.
+    func connectWithTLS(trusting authority: [UInt8]) throws -> TestClient {
+        try TestClient(
+            port: self.port, loop: self.loop, tls: TLSClient(TLSClient.Settings(authority: authority)))
+    }
 }
 
 /// A raw connection that keeps whatever comes.
@@ -103,14 +120,25 @@ final class TestClient {
         }
     }
     private var unsent: [UInt8] = []
+    /// Nil for a connection without TLS.
+    private let tls: TLSClient?
+    /// What waits for the end of the handshake.
+    private var early: [UInt8] = []
 
-    init(port: UInt16, loop: Loop) throws {
+    init(port: UInt16, loop: Loop, tls: TLSClient? = nil) throws {
+        self.tls = tls
         self.socket = try StreamSocket.connect(host: "127.0.0.1", port: port).release()
         self.watch = loop.watch(self.socket, [.read, .write]) { [unowned self] readiness in
             if readiness.contains(.write) { self.flush() }
             if readiness.contains(.read) { self.read() }
         }
+        if let tls { self.unsent = tls.receive([]) }
     }
+
+    /// Whether the server sent close_notify.
+    var isNotified: Bool { self.tls?.isClosed == true }
+
+    var tlsFailure: TLSClient.Failure? { self.tls?.failure }
 
     deinit {
         self.watch?.cancel()
@@ -122,7 +150,12 @@ final class TestClient {
     func send(_ text: String) { self.send(Array(text.utf8)) }
 
     func send(_ bytes: [UInt8]) {
-        self.unsent += bytes
+        if let tls = self.tls {
+            guard tls.isEstablished else { return self.early += bytes }
+            self.unsent += tls.send(bytes)
+        } else {
+            self.unsent += bytes
+        }
         self.watch?.interest.insert(.write)
     }
 
@@ -147,7 +180,9 @@ final class TestClient {
 
     private func read() {
         switch StreamSocket.receive(self.socket, appendingTo: &self.bytes, limit: 65_536) {
-        case .bytes(let count): self.reads.append(count)
+        case .bytes(let count):
+            self.reads.append(count)
+            if let tls = self.tls { self.decrypt(count, tls) }
         case .wouldBlock: break
         case .end:
             self.end = .fin
@@ -156,6 +191,22 @@ final class TestClient {
             self.end = .reset
             self.watch?.cancel()
         }
+    }
+}
+
+extension TestClient {
+    /// What was read last is encrypted.
+    private func decrypt(_ count: Int, _ tls: TLSClient) {
+        let ciphertext = Array(self.bytes.suffix(count))
+        self.bytes.removeLast(count)
+        let before = tls.plaintext.count
+        self.unsent += tls.receive(ciphertext)
+        self.bytes += tls.plaintext[before...]
+        if tls.isEstablished, !self.early.isEmpty {
+            self.unsent += tls.send(self.early)
+            self.early = []
+        }
+        self.watch?.interest.insert(.write)
     }
 }
 
