@@ -24,10 +24,12 @@ FUZZ_SEED ?= $(shell date +%s)
 FUZZ_FLAGS ?= -c release -Xswiftc -enable-testing --scratch-path $(BUILD)/tests
 FUZZ_NOTES := $(BUILD)/fuzz
 
+CLIENTS ?=
 MUTANTS ?=
 CONFORMANCE ?=
 
-.PHONY: help run build deps test test-deps lint purity unit docs fuzz fuzz-sockets mutants asan bench conformance install clean
+.PHONY: help run build deps test test-deps lint purity unit docs clients fuzz fuzz-sockets mutants asan bench conformance \
+	install clean
 
 help: ## lists all targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -72,6 +74,12 @@ docs: build ## generates Docs/faults.md, Docs/scenario.schema.json, Docs/talaria
 	@$(BINARY) schema --openapi > Docs/talaria-openapi.yaml
 	@PYTHONDONTWRITEBYTECODE=1 Tests/Quirks/page.py --binary $(BINARY) > $(BUILD)/swiftwing-head.md
 	@mv $(BUILD)/swiftwing-head.md Docs/swiftwing-head.md
+
+# About five minutes. CLIENTS can name options: see Tests/Clients/clients.py --help.
+clients: build ## follows every dialect with published clients of event streams, and generates Docs/clients.md
+	@.ci/packages clients
+	@PYTHONDONTWRITEBYTECODE=1 Tests/Clients/clients.py --binary $(BINARY) $(CLIENTS) > $(BUILD)/clients.md
+	@mv $(BUILD)/clients.md Docs/clients.md
 
 # A test that crashes leaves the number of its case in FUZZ_NOTES; each of these lines, put before `swift test`, reproduces it.
 fuzz: ## fuzzes every parser for FUZZ_SECONDS (default: 60) each, from FUZZ_SEED (default: the time), then the sockets
