@@ -119,9 +119,11 @@ conformance: build ## checks the OpenAPI file, and `serve` against it, with open
 
 install: build ## installs the program, scenarios and photos in PREFIX (default: /usr/local)
 	@install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/swiftwing-sim/Scenarios \
+		$(DESTDIR)$(PREFIX)/share/swiftwing-sim/Scenarios/captures \
 		$(DESTDIR)$(PREFIX)/share/swiftwing-sim/Images/shelves
 	@install -m 755 $(BINARY) $(DESTDIR)$(PREFIX)/bin/
 	@install -m 644 Scenarios/*.scenario $(DESTDIR)$(PREFIX)/share/swiftwing-sim/Scenarios/
+	@install -m 644 Scenarios/captures/*.sse $(DESTDIR)$(PREFIX)/share/swiftwing-sim/Scenarios/captures/
 	@install -m 644 Images/shelves/*.jpg $(DESTDIR)$(PREFIX)/share/swiftwing-sim/Images/shelves/
 	@echo "installed $(DESTDIR)$(PREFIX)/bin/swiftwing-sim"
 

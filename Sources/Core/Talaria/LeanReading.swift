@@ -246,7 +246,7 @@ extension JobEvent {
 }
 
 extension CompletedReading {
-    static func read(_ bytes: [UInt8], into notes: inout ContractNotes) -> CompletedReading? {
+    package static func read(_ bytes: [UInt8], into notes: inout ContractNotes) -> CompletedReading? {
         guard let data = LeanObject(bytes, into: &notes) else { return nil }
         let jobId = data.text("jobId", .expected, into: &notes)
         let resultsUrl = data.text("resultsUrl", .optional, into: &notes)

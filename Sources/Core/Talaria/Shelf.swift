@@ -19,6 +19,8 @@ package struct Shelf: Hashable, Sendable {
         case spines
         /// The books of the contract, with the statuses of OAS (Docs/contract.md section 7, C11).
         case openAPI
+        /// The same books for every scan: those of a captured stream.
+        case captured([Book])
     }
 
     package init(seed: UInt64, booksMin: Int, booksMax: Int) {
@@ -31,13 +33,15 @@ package struct Shelf: Hashable, Sendable {
 
     /// Returns the number of books of the scan.
     package func count(device: DeviceNumber, scan: ScanNumber) -> Int {
+        if case .captured(let books) = self.lookup { return books.count }
         let choices = UInt64(self.booksMax - self.booksMin + 1)
         return self.booksMin
             + Int(
                 KeyedRandom(seed: self.seed).below(choices, .shelf, UInt64(device.raw), UInt64(scan.raw), 0))
     }
 
-    /// The books in their order on the shelf. No two of them, over the whole fleet, have the same title.
+    /// The books in their order on the shelf. No two of them, over the whole fleet, have the same title, unless they were
+    /// captured.
     package func books(device: DeviceNumber, scan: ScanNumber) -> [Book] {
         (0..<self.count(device: device, scan: scan)).map {
             self.book(device: device, scan: scan, ordinal: $0)
@@ -46,6 +50,7 @@ package struct Shelf: Hashable, Sendable {
 
     /// The book at one offset, from 0.
     package func book(device: DeviceNumber, scan: ScanNumber, ordinal: Int) -> Book {
+        if case .captured(let books) = self.lookup { return books[ordinal] }
         let random = KeyedRandom(seed: self.seed)
         let detail = UInt64(ordinal + 1) * 8
         func draw(_ part: UInt64) -> UInt64 {

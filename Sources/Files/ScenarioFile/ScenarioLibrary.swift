@@ -1,6 +1,6 @@
 import Foundation
 
-/// The scenarios that a scenario can extend.
+/// The files that a scenario can name: scenarios that it extends, and captured streams.
 package struct ScenarioLibrary: Sendable {
     /// A scenario that was found.
     package struct Found: Hashable, Sendable {
@@ -24,13 +24,16 @@ package struct ScenarioLibrary: Sendable {
     }
 
     private let finding: @Sendable (_ name: String, _ path: String) throws(Missing) -> Found
+    private let capturing: @Sendable (_ name: String, _ path: String) throws(Missing) -> Found
     private let identifying: @Sendable (_ path: String) -> String
 
     package init(
         find: @escaping @Sendable (_ name: String, _ path: String) throws(Missing) -> Found,
+        capture: @escaping @Sendable (_ name: String, _ path: String) throws(Missing) -> Found,
         identity: @escaping @Sendable (_ path: String) -> String
     ) {
         self.finding = find
+        self.capturing = capture
         self.identifying = identity
     }
 
@@ -39,12 +42,21 @@ package struct ScenarioLibrary: Sendable {
         try self.finding(name, path)
     }
 
+    /// The captured stream that the file at `path` calls `name`.
+    func capture(_ name: String, of path: String) throws(Missing) -> Found {
+        try self.capturing(name, path)
+    }
+
     func identity(of path: String) -> String { self.identifying(path) }
 
     /// A library without scenarios, for a text that is not in a file.
     package static let none = ScenarioLibrary(
         find: { _, _ throws(Missing) in
             throw Missing("`extends` is not available for this scenario", help: nil)
+        },
+        capture: { _, _ throws(Missing) in
+            throw Missing(
+                "`replay` is not available for this scenario", help: "give the stream itself in `stream`")
         }, identity: { $0 })
 
     /// Files: beside the scenario that extends, then where scenarios are looked for by their name. `current` and
@@ -71,6 +83,18 @@ package struct ScenarioLibrary: Sendable {
                 }
                 return Found(
                     path: found, identity: Self.resolved(absolute(found)), bytes: bytes)
+            },
+            capture: { name, path throws(Missing) in
+                let folder = path.split(separator: "/", omittingEmptySubsequences: false).dropLast()
+                let found =
+                    name.hasPrefix("/") || folder.isEmpty
+                    ? name : (folder + [name[...]]).joined(separator: "/")
+                guard let bytes = read(absolute(found)) else {
+                    throw Missing(
+                        "cannot read the captured stream \(found)",
+                        help: "the path is relative to the folder of the scenario")
+                }
+                return Found(path: found, identity: Self.resolved(absolute(found)), bytes: bytes)
             }, identity: { Self.resolved(absolute($0)) })
     }
 

@@ -18,10 +18,12 @@ package enum ScenarioLoader {
     ) throws(ScenarioErrors) -> Scenario {
         let findings = Findings()
         let source = Extension(findings: findings, environment: environment, library: library) {
-            self.tree($0, $1, bytesMax: YAMLReader.bytesMax, what: "scenario", findings)
+            path, bytes in
+            self.tree(path, bytes, bytesMax: YAMLReader.bytesMax, what: "scenario", findings)
+                .map { CaptureReader(findings: findings, library: library).embedded(in: $0, path: path) }
         }
         let scenario = source.tree(path: path, bytes: bytes).flatMap {
-            self.read($0, path, overrides, environment, purpose, findings)
+            self.read($0, path, overrides, environment, library, purpose, findings)
         }
         if let errors = findings.errors { throw errors }
         guard let scenario else { preconditionFailure("a scenario that cannot be read has its reasons") }
@@ -44,7 +46,7 @@ package enum ScenarioLoader {
 
     private static func read(
         _ root: Node, _ path: String, _ overrides: [String], _ environment: [String: String],
-        _ purpose: ScenarioCheck.Purpose, _ findings: Findings
+        _ library: ScenarioLibrary, _ purpose: ScenarioCheck.Purpose, _ findings: Findings
     ) -> Scenario? {
         var tree = root
         for option in overrides { tree = Overrides(findings: findings).apply(option, to: tree) }
@@ -52,6 +54,7 @@ package enum ScenarioLoader {
             findings.add(base.location, "`extends` cannot be overridden")
             return nil
         }
+        tree = CaptureReader(findings: findings, library: library).embedded(in: tree, path: path)
         tree = Substitution(environment: environment, findings: findings).apply(to: tree)
         let reader = ScenarioReader(findings: findings, defaultName: self.name(of: path))
         guard var scenario = reader.scenario(tree) else { return nil }
@@ -63,7 +66,7 @@ package enum ScenarioLoader {
 
     /// A scenario that is a part of something else and stands alone. What is wrong with it is reported.
     static func read(embedded tree: Node, _ findings: Findings) -> Scenario? {
-        self.read(tree, "plan", [], [:], .run, findings)
+        self.read(tree, "plan", [], [:], .none, .run, findings)
     }
 
     static func tree(

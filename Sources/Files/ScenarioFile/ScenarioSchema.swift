@@ -91,8 +91,15 @@ package enum ScenarioSchema {
 
     static var server: [String: JSONSchema] {
         [
-            "dialect": JSONSchema.choice(BackendConfiguration.presets.map(\.dialect.name))
-                .described("form of what the backend sends; sets the defaults of the other keys"),
+            "dialect": JSONSchema(anyOf: [
+                .choice(BackendConfiguration.presets.map(\.dialect.name)),
+                .map([
+                    CaptureReader.replay: JSONSchema.anyText.described(
+                        "path of a captured event stream, relative to the scenario; its events are those of every job"
+                    ),
+                    CaptureReader.stream: JSONSchema.anyText.described("the text of the captured stream"),
+                ]),
+            ]).described("form of what the backend sends; sets the defaults of the other keys"),
             "books": .integers(0...ScenarioLimit.booksMax),
             "job-time": .durations, "ping": .duration, "ping-ids": .toggle, "token-lifetime": .duration,
             "event-buffer": .duration, "replay-ids": .choice(["kept", "fresh"]),

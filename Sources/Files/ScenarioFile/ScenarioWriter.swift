@@ -154,7 +154,7 @@ package enum ScenarioWriter {
             case .absolute(let base): self.quoted(base)
             }
         let values: [(key: String, value: String)] = [
-            ("dialect", self.quoted(backend.dialect.name)),
+            ("dialect", self.text(backend.dialect)),
             ("books", self.text(server.books)),
             ("job-time", Units.text(backend.jobTime)),
             ("ping", Units.text(backend.ping)),
@@ -179,6 +179,11 @@ package enum ScenarioWriter {
             ("tombstones-max", String(backend.tombstonesMax)),
         ]
         return values.map { "  \($0.key): \($0.value)" }
+    }
+
+    private static func text(_ dialect: Dialect) -> String {
+        guard let capture = dialect.capture else { return self.quoted(dialect.name) }
+        return "{replay: \(self.quoted(capture.name)), stream: \(self.quoted(capture.text))}"
     }
 
     private static func text(_ quota: Quota) -> String { "\(quota.requests) per \(Units.text(quota.window))" }

@@ -22,7 +22,45 @@ struct ServerReader {
         guard let node,
             let map = MapReader(node, what: "a server", keys: Self.keys, planned: [], findings: self.findings)
         else { return settings }
-        settings.backend = map.value("dialect", default: settings.backend) { text throws(ValueError) in
+        if let dialect = map.entry("dialect")?.value, case .map = dialect.content {
+            guard let capture = self.capture(dialect, map) else { return settings }
+            settings = ServerSettings(
+                books: capture.books.count...capture.books.count, backend: .replaying(capture))
+        } else {
+            settings.backend = self.backend(map, default: settings.backend)
+            settings.books = map.value("books", default: settings.books) { text throws(ValueError) in
+                try Values.integers(text, 0...ScenarioLimit.booksMax, what: "the number of books")
+            }
+        }
+        self.readTimes(map, &settings.backend)
+        self.readManners(map, &settings.backend)
+        self.readLimits(map, &settings.backend)
+        return settings
+    }
+
+    private func capture(_ dialect: Node, _ map: MapReader) -> Capture? {
+        let read = CaptureReader(findings: self.findings, library: .none).capture(dialect)
+        guard let capture = read else { return nil }
+        guard capture.books.count <= ScenarioLimit.booksMax else {
+            self.findings.add(
+                dialect.location,
+                "the captured stream has \(capture.books.count) books; the maximum is \(ScenarioLimit.booksMax)"
+            )
+            return nil
+        }
+        guard let books = map.entry("books") else { return capture }
+        // A resolved scenario says how many there are.
+        guard case .scalar(String(capture.books.count)) = books.value.content else {
+            self.findings.add(
+                books.keyLocation, "the books are the \(capture.books.count) of the captured stream",
+                help: "leave out `books`")
+            return nil
+        }
+        return capture
+    }
+
+    private func backend(_ map: MapReader, default: BackendConfiguration) -> BackendConfiguration {
+        map.value("dialect", default: `default`) { text throws(ValueError) in
             guard let preset = BackendConfiguration.preset(text) else {
                 let known = BackendConfiguration.presets.map(\.dialect.name)
                 throw ValueError(
@@ -32,13 +70,6 @@ struct ServerReader {
             }
             return preset
         }
-        settings.books = map.value("books", default: settings.books) { text throws(ValueError) in
-            try Values.integers(text, 0...ScenarioLimit.booksMax, what: "the number of books")
-        }
-        self.readTimes(map, &settings.backend)
-        self.readManners(map, &settings.backend)
-        self.readLimits(map, &settings.backend)
-        return settings
     }
 
     private func readTimes(_ map: MapReader, _ backend: inout BackendConfiguration) {

@@ -92,9 +92,22 @@ extension Backend {
             // What was said of the book may have reached the trigger of a fault that ended the job.
             guard self.jobs.with(facts.key, { $0.phase }) == .running else { return }
         }
+        if let captured = stage.captured {
+            self.emit(captured, facts, into: &effects)
+            return
+        }
         self.emit(
             stage.result == nil ? .progress : .result,
             self.progressData(facts, stage, number, step: step), facts, into: &effects)
+    }
+
+    /// An event of a captured stream, with the id that it had.
+    private mutating func emit(
+        _ captured: Capture.Event, _ facts: Job.Facts, into effects: inout [OriginEffect]
+    ) {
+        let data = captured.data.bytes(job: facts.id, resultsURL: self.resultsLink(facts))
+        self.emit(
+            captured.kind, captured.form, data, captured: captured.milliseconds, facts, into: &effects)
     }
 
     /// Mutating, so that the backend is asked where it stands and not copied first.
@@ -146,8 +159,11 @@ extension Backend {
             kind = .completed
             let whole = self.completedData(facts, stripped: nil)
             let fits = whole.count <= self.configuration.completedBytesMax
+            let captured = self.dialect.capture?.completed
             self.emit(
-                kind, fits ? whole : self.completedData(facts, stripped: .absent), facts, into: &effects)
+                kind, captured?.form ?? self.dialect.events.form(of: kind),
+                fits ? whole : self.completedData(facts, stripped: .absent), captured: captured?.milliseconds,
+                facts, into: &effects)
         case .canceled:
             kind = .error
             let code = "CANCELED"
@@ -184,7 +200,9 @@ extension Backend {
         var form = self.dialect.events.form(of: .completed)
         form.idSuffix = second.idSuffix
         let data = second.form.data(self.completedFacts(facts), stripped: nil)
-        self.emit(.completed, form, data, facts, into: &effects)
+        let captured = self.dialect.capture?.again
+        self.emit(
+            .completed, captured?.form ?? form, data, captured: captured?.milliseconds, facts, into: &effects)
         guard self.jobs.with(facts.key, { _ in true }) == true else { return }
         self.finish(facts, status, into: &effects)
     }
@@ -248,11 +266,12 @@ extension Backend {
     mutating func emit(
         _ kind: EventKind, _ data: [UInt8], _ facts: Job.Facts, into effects: inout [OriginEffect]
     ) {
-        self.emit(kind, self.dialect.events.form(of: kind), data, facts, into: &effects)
+        self.emit(
+            kind, self.dialect.events.form(of: kind), data, captured: nil, facts, into: &effects)
     }
 
     private mutating func emit(
-        _ kind: EventKind, _ form: EventForm, _ data: [UInt8], _ facts: Job.Facts,
+        _ kind: EventKind, _ form: EventForm, _ data: [UInt8], captured: Int64?, _ facts: Job.Facts,
         into effects: inout [OriginEffect]
     ) {
         guard let (position, streams) = self.jobs.update(facts.key, { ($0.log.count, $0.streams) }) else {
@@ -264,7 +283,7 @@ extension Backend {
         }
         let (wall, now) = (self.wall, self.now)
         let emitted = self.jobs.update(facts.key) {
-            $0.log.append(kind, form, data: data, wall: wall, at: now)
+            $0.log.append(kind, form, data: data, wall: wall, captured: captured, at: now)
         }
         guard let entry = emitted else { return }
         for exchange in streams {

@@ -104,12 +104,13 @@ struct EventLog: Sendable {
         return self.lastMilliseconds
     }
 
+    /// `captured`: the milliseconds of its id, if they are those of a captured event.
     mutating func append(
-        _ kind: EventKind, _ form: EventForm, data: [UInt8], wall: Int64, at now: Instant
+        _ kind: EventKind, _ form: EventForm, data: [UInt8], wall: Int64, captured: Int64?, at now: Instant
     ) -> Entry {
         self.forget(at: now)
         let entry = Entry(
-            position: self.count, kind, form, self.mint(wall: wall), emitted: now, data: data)
+            position: self.count, kind, form, captured ?? self.mint(wall: wall), emitted: now, data: data)
         if !self.isForgetful || kind.isTerminal { self.entries.append(entry) }
         if let most = self.rules.entriesMax, self.entries.count > most { self.entries.removeFirst() }
         self.count += 1

@@ -28,6 +28,9 @@ struct ExtensionTests {
                     throw ScenarioLibrary.Missing("no scenario `\(name)`", help: nil)
                 }
                 return ScenarioLibrary.Found(path: name, identity: name, bytes: Array(text.utf8))
+            },
+            capture: { _, _ throws(ScenarioLibrary.Missing) in
+                throw ScenarioLibrary.Missing("no captured stream", help: nil)
             }, identity: { $0 })
     }
 

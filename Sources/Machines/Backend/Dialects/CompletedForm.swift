@@ -13,6 +13,8 @@ enum CompletedForm: Hashable, Sendable {
     case address(Summary)
     /// The number of books, in `booksFound` (Docs/contract.md section 6.1).
     case count
+    /// What was captured.
+    case captured(CapturedData)
 
     /// The members of `summary`, which clients treat as opaque (C38).
     enum Summary: Hashable, Sendable {
@@ -66,6 +68,7 @@ enum CompletedForm: Hashable, Sendable {
                     writer.member("booksFound", facts.books.count)
                     writer.member("jobId", facts.job)
                 }
+            case .captured(let data): data.bytes(job: facts.job, resultsURL: facts.resultsURL)
             }
         guard let stripped else { return whole }
         return EventDistortion.stripped(whole, as: stripped) ?? whole

@@ -11,6 +11,8 @@ package struct Dialect: Hashable, Sendable {
     /// Whether requests for a job need its token, and streams the device id (Docs/contract.md section 6.1).
     var hasAuthorization = true
     var course = JobCourse.contract
+    /// The stream whose events every job has; nil if they are made up.
+    package internal(set) var capture: Capture?
     /// The status of a job before its first photo (C33).
     var firstStatus = JobStatus.initialized
     var events = EventForms()

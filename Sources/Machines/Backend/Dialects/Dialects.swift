@@ -44,6 +44,15 @@ extension BackendConfiguration {
         return backend
     }()
 
+    /// The contract's backend, whose jobs have the events of a captured stream.
+    package static func replaying(_ capture: Capture) -> BackendConfiguration {
+        var backend = BackendConfiguration.contract
+        backend.dialect = .replaying(capture)
+        backend.retryField = capture.retry
+        backend.jobTime = capture.jobTime...capture.jobTime
+        return backend
+    }
+
     /// What the wingtip app needs (Docs/contract.md section 6.1).
     static let wingtip: BackendConfiguration = {
         var backend = BackendConfiguration.contract
@@ -58,6 +67,7 @@ extension Dialect {
         let forms = self.events
         let names =
             [forms.completed, forms.error] + (self.course.hasResults ? [EventKind.result.rawValue] : [])
+            + (self.capture?.events.map(\.form.name) ?? [])
         return Set(names.filter { EventKind(eventName: $0).map { $0 == .result } ?? true })
     }
 
@@ -123,6 +133,30 @@ extension Dialect {
         dialect.problems = .retryAfterInSeconds
         return dialect
     }()
+
+    /// Ids are those of the capture: times, of which several may be equal.
+    static func replaying(_ capture: Capture) -> Dialect {
+        var dialect = Dialect()
+        dialect.name = "replay"
+        dialect.capture = capture
+        dialect.course = JobCourse(
+            length: capture.jobTime.wholeMilliseconds,
+            stages: capture.events.map { event in
+                JobCourse.Stage(
+                    to: event.offset, progressTo: 0, status: "", message: .text(""), counts: .books,
+                    captured: event)
+            })
+        dialect.events.completed = capture.completed.form.name
+        dialect.events.hasIncreasingIDs = false
+        dialect.completed = .captured(capture.completed.data)
+        dialect.secondTerminal = capture.again.map { again in
+            SecondTerminal(
+                after: .milliseconds(again.offset - capture.completed.offset), idSuffix: again.form.idSuffix,
+                form: .captured(again.data))
+        }
+        dialect.books = .captured(capture.books)
+        return dialect
+    }
 
     /// Docs/contract.md section 6.1: parts `image`, flat answers, no token, and data in an envelope.
     static let wingtip: Dialect = {
