@@ -17,6 +17,7 @@ struct RequestLog: Sendable {
 
     /// Serving continues when nobody reads the lines any more.
     func write(_ request: ServedRequest) {
+        if let deviation = request.outsideContract { Self.write(deviation: deviation) }
         StandardStream.error.write(self.line(request) + "\n")
     }
 
@@ -29,10 +30,14 @@ struct RequestLog: Sendable {
     static func write(_ observation: Observation) {
         guard case .backend(.found(let finding)) = observation.what else { return }
         let excerpt = finding.excerpt.map { " (\($0))" } ?? ""
-        let sentence =
-            "  not in the API contract: \(finding.operation.name) request: \(finding.path): "
-            + "expected \(finding.expected), was \(finding.seen)\(excerpt)"
-        StandardStream.error.write(Printable.line(sentence, bytesMax: 300) + "\n")
+        self.write(
+            deviation: "\(finding.operation.name) request: \(finding.path): "
+                + "expected \(finding.expected), was \(finding.seen)\(excerpt)")
+    }
+
+    private static func write(deviation: String) {
+        let line = Printable.line("  not in the API contract: \(deviation)", bytesMax: 300)
+        StandardStream.error.write(line + "\n")
     }
 
     /// Returns the line of a request; data from the peer is shortened and made one line.

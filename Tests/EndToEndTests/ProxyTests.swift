@@ -205,5 +205,36 @@ extension SideBySide {
                 #expect(!all.contains { $0.contains("hush-hush") })
             }
         }
+
+        @Test func `the proxy says what a request has that the contract does not define`() async throws {
+            let scratch = try Scratch()
+            let log = try scratch.file("log")
+            let serve = try await ServeProcess.start([])
+            let proxy = try await ServeProcess.start(
+                URL(filePath: "/bin/sh"),
+                [
+                    "-c", #"exec "$0" proxy --port 0 --upstream "$1" 2>'\#(log.path)'"#, Binary.path.path,
+                    serve.base,
+                ])
+            let phone = Curl(base: proxy.base)
+            #expect(try await phone.upload([Curl.photo]).status == 202)
+            #expect(try await phone.get("/v3/jobs/scans/none/stream?token=hush-hush").status >= 400)
+            #expect(try await phone.get("/v3/books?title=hush-hush").status == 404)
+            #expect(try await phone.delete("/v3/jobs/scans").status == 405)
+            #expect(await proxy.end() == 0)
+            let text = try String(contentsOf: log, encoding: .utf8)
+            let prefix = "  not in the API contract: "
+            let lines = text.split(separator: "\n").filter { $0.hasPrefix(prefix) }
+                .map { String($0.dropFirst(prefix.count)) }
+            #expect(
+                lines == [
+                    "stream request: query token: expected a parameter of the contract, was an unknown parameter",
+                    "stream request: header Accept: expected text/event-stream, was another value (*/*)",
+                    "stream request: header Authorization: expected a bearer token, was missing",
+                    "path: expected one of the contract, was /v3/books",
+                    "method: expected POST, was DELETE",
+                ], "\(text)")
+            #expect(!text.contains("hush-hush"))
+        }
     }
 }

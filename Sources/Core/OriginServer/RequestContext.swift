@@ -35,6 +35,16 @@ extension KeyedRandom {
 }
 
 extension Endpoint {
+    /// The methods of the contract, as `Allow` lists them.
+    package var methods: String {
+        switch self {
+        case .upload: "POST"
+        case .stream, .results: "GET"
+        case .cleanup: "DELETE"
+        case .job: "GET, DELETE"
+        }
+    }
+
     /// The job that the path names.
     package var jobID: String? {
         switch self {

@@ -181,15 +181,3 @@ package struct Backend: Sendable {
         Observation(at: self.now, device: whose.device, scan: whose.scan, what: .backend(what))
     }
 }
-
-extension Endpoint {
-    /// The value of `Allow`.
-    fileprivate var methods: String {
-        switch self {
-        case .upload: "POST"
-        case .stream, .results: "GET"
-        case .cleanup: "DELETE"
-        case .job: "GET, DELETE"
-        }
-    }
-}

@@ -21,6 +21,11 @@ extension Gateway {
         effects.append(
             self.payload(
                 caller, .requested(operation, attempt: caller.attempt, connection: connection)))
+        // The upstream may take it all the same. Of an upload's body nothing is read.
+        let notes = request.deviations(for: operation)
+        for finding in notes.findings(operation, ContractFinding.requestPart) {
+            effects.append(self.payload(caller, .found(finding)))
+        }
         let context = RequestContext(
             exchange: id, operation: operation, caller: caller, path: endpoint.path, faults: faults)
         let jobID = endpoint.jobID
