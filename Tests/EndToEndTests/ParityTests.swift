@@ -82,6 +82,8 @@ extension SideBySide {
 private struct Script {
     var name: String
     var faults: [String]
+    /// Keys of its group, with their values.
+    var keys = ""
 
     static let photoBytes = 25_000
 
@@ -91,6 +93,7 @@ private struct Script {
         Self.server, Self.link + Self.phone + ["reset", "close"].flatMap(Self.endings),
         // Only its deadlines tell a phone of these.
         Self.endings("silence"),
+        Self.status,
     ]
 
     private static let strip = "do: strip-books"
@@ -145,6 +148,28 @@ private struct Script {
         ("storage-full", "do: storage-full, at: 700ms, for: 900ms"),
     ].map { Script(name: $0.0, faults: [$0.1]) }
 
+    /// Phones that poll: the first request comes half a second after the end of the job.
+    private static let status =
+        [
+            ("nothing", []),
+            ("503", ["do: http-error, on: status, status: 503, retry-after: 400ms"]),
+            ("429", ["do: http-error, on: status, status: 429, retry-after: 3s"]),
+            ("expire-token", ["do: expire-token, on: status"]), ("job-gone", ["do: job-gone, on: status"]),
+            ("reset", ["do: reset, on: status, after: 40B"]), ("close", ["do: close, on: status"]),
+            ("silence", ["do: silence, on: status"]), ("refuse", ["do: refuse, on: status"]),
+            ("slice", ["do: slice, on: status, bytes: 1..9"]),
+            ("offline", ["do: offline, at: 1600ms, for: 500ms"]),
+            ("kill", ["do: kill, at: 1600ms, for: 500ms"]),
+        ].map {
+            Script(
+                name: "status-\($0.0)", faults: $0.1,
+                keys: ", status-polling: always, status-interval: 2500ms")
+        } + [
+            Script(
+                name: "status-after-loss", faults: ["do: reset, on: stream, after: 2 events"],
+                keys: ", status-polling: after-loss")
+        ]
+
     private static func endings(_ kind: String) -> [Script] {
         [
             ("upload-request", "on: upload, side: request, after: 4KiB"), ("upload-reply", "on: upload"),
@@ -162,7 +187,8 @@ private struct Script {
         let groups = scripts.enumerated().map { index, script in
             let start = 1_000 + index % 8 * 41
             let times = "think: 800ms, start: \(start)ms, request-timeout: 4s, idle-timeout: 1700ms"
-            return "  \(script.name): {devices: 1, scans: 2, network: wifi, \(times), \(photos)}"
+            return
+                "  \(script.name): {devices: 1, scans: 2, network: wifi, \(times), \(photos)\(script.keys)}"
         }
         let faults = scripts.flatMap { script in
             script.faults.enumerated().map { index, fault in

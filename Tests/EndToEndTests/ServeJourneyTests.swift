@@ -47,6 +47,28 @@ extension EndToEnd {
             }
         }
 
+        @Test func `a client follows a job by its status alone`() async throws {
+            try await ServeProcess.during(["--set", "server.job-time=2s..3s"]) { serve in
+                var phone = Curl(base: serve.base)
+                let accepted = try await self.upload(phone)
+                phone.token = accepted.authToken
+                var seen: [String] = []
+                while seen.last != "completed", seen.count < 8 {
+                    let reply = try await phone.get(accepted.statusUrl)
+                    try #require(reply.status == 200, "\(reply.body)")
+                    seen.append(try reply.decoded(Status.self).data.status)
+                    let early = try await phone.get(accepted.statusUrl)
+                    #expect(early.status == 429 && early.headers["retry-after"] == "2")
+                    try await Task.sleep(for: .milliseconds(2_050))
+                }
+                #expect(seen.first == "initialized" && seen.last == "completed")
+                let results = try await phone.get("\(accepted.statusUrl)/results?format=lite")
+                #expect((3...8).contains(try results.decoded(Results.self).data.results.count))
+                #expect(try await phone.delete("\(accepted.statusUrl)/cleanup").status == 204)
+                #expect(try await phone.get(accepted.statusUrl).status == 410)
+            }
+        }
+
         @Test func `the server describes its API as the file in Docs does`() async throws {
             try await ServeProcess.during(Self.quick) { serve in
                 let answer = try await Curl(base: serve.base).get("/openapi.yaml")

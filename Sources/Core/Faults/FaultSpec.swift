@@ -65,7 +65,7 @@ package enum ExchangeSide: String, CaseIterable, Hashable, Sendable {
 
 /// The target that a fault acts on.
 package enum FaultTarget: String, CaseIterable, Hashable, Sendable {
-    case upload, stream, results, cleanup, token
+    case upload, stream, results, cleanup, status, token
     /// Whatever passes the phone's link: every operation.
     case link
     case app
@@ -77,6 +77,7 @@ package enum FaultTarget: String, CaseIterable, Hashable, Sendable {
         case .stream: .stream
         case .results: .results
         case .cleanup: .cleanup
+        case .status: .status
         case .token, .link, .app: nil
         }
     }

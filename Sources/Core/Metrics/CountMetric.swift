@@ -45,6 +45,7 @@ package enum CountMetric: String, CaseIterable, Sendable {
     case booksPending = "books.pending"
     /// Deviations from the contract in responses and events.
     case contractFindings = "contract.findings"
+    case statusAttempts = "status.attempts"
 }
 
 extension CountMetric: MetricCase {
@@ -95,6 +96,7 @@ extension CountMetric: MetricCase {
         case .cleanupUnfinished: (30, .lower, needsBackend: false, isMeasured: false)
         case .booksPending: (31, .lower, needsBackend: true, isMeasured: false)
         case .contractFindings: (32, .lower, needsBackend: false, isMeasured: true)
+        case .statusAttempts: (33, .neither, needsBackend: false, isMeasured: true)
         }
     }
 }

@@ -20,6 +20,7 @@ package enum LatencyMetric: String, CaseIterable, Sendable {
     case netConnectTime = "net.connect.time"
     case netTLSTime = "net.tls.time"
     case netFirstByteTime = "net.first_byte.time"
+    case statusTime = "status.time"
 }
 
 extension LatencyMetric: MetricCase {
@@ -52,6 +53,7 @@ extension LatencyMetric: MetricCase {
         case .netConnectTime: (15, "SYN sent to connection established")
         case .netTLSTime: (16, "connection established to TLS handshake completed")
         case .netFirstByteTime: (17, "request sent to the first byte of its response")
+        case .statusTime: (18, "status requested to response decoded")
         }
     }
 

@@ -16,6 +16,8 @@ package enum RateMetric: String, CaseIterable, Sendable {
     case sseConnectAttemptsFailed = "sse.connect.attempts.failed"
     case resultsAttemptsFailed = "results.attempts.failed"
     case cleanupAttemptsFailed = "cleanup.attempts.failed"
+    case statusFailed = "status.failed"
+    case statusAttemptsFailed = "status.attempts.failed"
 }
 
 extension RateMetric: MetricCase {
@@ -32,6 +34,8 @@ extension RateMetric: MetricCase {
         case .sseConnectAttemptsFailed: 7
         case .resultsAttemptsFailed: 8
         case .cleanupAttemptsFailed: 9
+        case .statusFailed: 10
+        case .statusAttemptsFailed: 11
         }
     }
 

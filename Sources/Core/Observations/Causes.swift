@@ -49,6 +49,8 @@ package enum WaitingCause: String, CaseIterable, Hashable, Sendable {
     case unauthorized
     /// The server sent the phone to another server, which it does not follow.
     case foreignURL = "foreign-url"
+    /// The job had not ended when its client had requested its status as often as it does.
+    case statusBudget = "status-budget"
 }
 
 /// Why a phone does not delete a job.

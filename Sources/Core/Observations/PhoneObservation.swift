@@ -63,6 +63,10 @@ package enum PhoneObservation: Hashable, Sendable {
     case rateLimited(Operation, retryAfter: Interval)
     case resultsDecoded(job: String, books: Int, took: Interval)
     case resultsGivenUp(job: String)
+    /// The state of a job was requested and read.
+    case statusDecoded(job: String, status: JobStatus, took: Interval)
+    /// The state of a job will not be requested any more, and it has not ended.
+    case statusGivenUp(job: String)
     /// The DELETE was answered (2xx and 404 are success).
     case cleanupAnswered(job: String, status: Int, took: Interval)
     /// The phone will not delete this job, with the reason.
@@ -88,8 +92,8 @@ package enum PhoneObservation: Hashable, Sendable {
     case reconnected(job: String, LossCause, attempts: Int, resumed: Bool, took: Interval)
     /// A loss episode ended without a 200 head.
     case reconnectGivenUp(job: String, LossCause, attempts: Int)
-    /// A loss episode ended because the server reported that the token or the job no longer exists; the scan
-    /// is uploaded again.
+    /// A loss episode ended because the server reported that the token or the job no longer exists, so that the scan
+    /// is uploaded again; or because the client requests the status of the job instead.
     case reconnectSuperseded(job: String, LossCause, attempts: Int)
 }
 
@@ -198,6 +202,14 @@ extension PhoneObservation {
             fields.time("took_ns", took)
         case .resultsGivenUp(let job):
             fields.begin(.phone, "results-given-up")
+            fields.job(job)
+        case .statusDecoded(let job, let status, let took):
+            fields.begin(.phone, "status-decoded")
+            fields.job(job)
+            fields.name("status", status)
+            fields.time("took_ns", took)
+        case .statusGivenUp(let job):
+            fields.begin(.phone, "status-given-up")
             fields.job(job)
         case .cleanupAnswered(let job, let status, let took):
             fields.begin(.phone, "cleanup-answered")
@@ -322,6 +334,11 @@ extension PhoneObservation {
                 .resultsDecoded(
                     job: try fields.job(), books: try fields.count("books"), took: try fields.time("took_ns"))
             case "results-given-up": .resultsGivenUp(job: try fields.job())
+            case "status-decoded":
+                .statusDecoded(
+                    job: try fields.job(), status: try fields.value("status"),
+                    took: try fields.time("took_ns"))
+            case "status-given-up": .statusGivenUp(job: try fields.job())
             case "cleanup-answered":
                 .cleanupAnswered(
                     job: try fields.job(), status: try fields.count("status"),

@@ -2,6 +2,14 @@
 package enum JobStatus: String, Codable, Hashable, Sendable {
     /// `queued` is B3's name of `initialized`.
     case initialized, queued, processing, completed, failed, canceled
+
+    /// Whether the job has ended.
+    package var isTerminal: Bool {
+        switch self {
+        case .initialized, .queued, .processing: false
+        case .completed, .failed, .canceled: true
+        }
+    }
 }
 
 /// The stage of the backend's work on a photo (Docs/contract.md section 1.6).

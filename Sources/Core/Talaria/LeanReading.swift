@@ -218,6 +218,32 @@ package struct ResultsReading: Hashable, Sendable {
     }
 }
 
+/// A client's reading of the state of a job (Docs/contract.md section 1.4).
+package struct JobStatusReading: Hashable, Sendable {
+    /// Nil if the answer does not say.
+    package var success: Bool?
+    package var jobId: String?
+    package var status: JobStatus
+
+    /// Nil for an answer without a status of the contract.
+    package static func read(_ bytes: [UInt8], into notes: inout ContractNotes) -> JobStatusReading? {
+        guard let body = LeanObject(bytes, into: &notes) else { return nil }
+        let success = body.flag("success", .expected, into: &notes)
+        let data = body.object("data", .required, into: &notes)
+        let jobId = data?.text("jobId", .expected, into: &notes)
+        let text = data?.text("status", .required, into: &notes)
+        body.compare(with: Contract.status, into: &notes)
+        guard let data, let text else { return nil }
+        guard let status = JobStatus(rawValue: text) else {
+            notes.add(
+                data.path("status"), expected: "a job status", seen: "another status", excerpt: text,
+                isDecisive: true)
+            return nil
+        }
+        return JobStatusReading(success: success, jobId: jobId, status: status)
+    }
+}
+
 extension Book {
     fileprivate init?(_ object: LeanObject, into notes: inout ContractNotes) {
         let title = object.text("title", .required, into: &notes)

@@ -10,9 +10,11 @@ struct FleetReader {
         "devices", "profile", "network", "scans", "arrivals", "spacing", "think", "start", "photos",
         "preprocess", "resume",
         "cleanup", "inline-books", "streams-max", "idle-timeout", "request-timeout",
+        "status-polling", "status-interval", "status-requests-max",
     ]
     static let planned = ["after", "itinerary"]
     private static let streamsMax = 100
+    static let statusRequestsMax = 100_000
 
     let findings: Findings
 
@@ -130,6 +132,7 @@ struct FleetReader {
             guard time > .zero else { throw ValueError("the request timeout must be above zero") }
             return time
         }
+        self.readStatus(map, into: &profile.status)
         let idle: Interval?? = map.value("idle-timeout") { text throws(ValueError) -> Interval? in
             if text == "auto" { return nil }
             let time = try Values.duration(text, max: ScenarioLimit.timeMax)
@@ -143,6 +146,26 @@ struct FleetReader {
         }
         profile.stream.idleTimeout = time
         return (profile, .fixed)
+    }
+
+    private func readStatus(_ map: MapReader, into status: inout StatusPolicy) {
+        status.polling = map.value("status-polling", default: status.polling) { text throws(ValueError) in
+            let words = StatusPolling.allCases.map(\.rawValue)
+            let word = try Values.choice(text, of: words, what: "when the status is requested")
+            return StatusPolling(rawValue: word) ?? .off
+        }
+        status.interval = map.value("status-interval", default: status.interval) {
+            text throws(ValueError) in
+            let time = try Values.duration(text, max: ScenarioLimit.timeMax)
+            guard time > .zero else {
+                throw ValueError("the time between status requests must be above zero")
+            }
+            return time
+        }
+        status.requestsMax = map.value("status-requests-max", default: status.requestsMax) {
+            text throws(ValueError) in
+            try Values.integer(text, 1...Self.statusRequestsMax, what: "the number of status requests")
+        }
     }
 
     // MARK: Photos

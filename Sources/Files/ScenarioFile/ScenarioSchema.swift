@@ -86,6 +86,11 @@ package enum ScenarioSchema {
             "idle-timeout": JSONSchema(anyOf: [.duration, .choice(["auto"])])
                 .described("maximum silence on a stream"),
             "request-timeout": .duration.described("maximum time for any other response"),
+            "status-polling": .choice(StatusPolling.allCases.map(\.rawValue))
+                .described("when the client requests the status of a job instead of reading its stream"),
+            "status-interval": .duration.described("time from a status to its next request"),
+            "status-requests-max": .integer(1...FleetReader.statusRequestsMax)
+                .described("requests for the status of one job; then its scan waits for the next launch"),
         ]
     }
 

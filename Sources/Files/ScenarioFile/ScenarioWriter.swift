@@ -59,6 +59,9 @@ package enum ScenarioWriter {
                     group.idleTimeout == .automatic ? "auto" : Units.text(profile.stream.idleTimeout)
                 ),
                 ("request-timeout", Units.text(profile.requestTimeout)),
+                ("status-polling", profile.status.polling.rawValue),
+                ("status-interval", Units.text(profile.status.interval)),
+                ("status-requests-max", String(profile.status.requestsMax)),
                 ("network", self.text(group.network)),
                 ("scans", String(group.scansPerDevice)),
                 ("photos", self.text(group.photos)),

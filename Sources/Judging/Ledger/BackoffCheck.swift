@@ -179,6 +179,11 @@ struct BackoffCheck: Sendable {
         case .terminalApplied(_, let kind, _):
             if kind == .error { self.phones[phoneIndex].restarts.erred(scan, at: at) }
             self.drop(phoneIndex, at) { $0.operation == .stream && $0.scan == scan }
+        case .reconnectSuperseded:
+            self.drop(phoneIndex, at) { $0.operation == .stream && $0.scan == scan }
+        case .statusDecoded(_, let status, _):
+            guard status == .failed || status == .canceled else { return }
+            self.phones[phoneIndex].restarts.erred(scan, at: at)
         case .resultsDecoded:
             self.drop(phoneIndex, at) { $0.operation == .results && $0.scan == scan }
         case .cleanupAnswered(let job, _, _):
@@ -256,7 +261,8 @@ struct BackoffCheck: Sendable {
         case .upload:
             self.phones[phoneIndex].uploads.removeAll { $0.scan == scan }
             self.phones[phoneIndex].uploads.append((scan, attempt, .answered(status)))
-        case .stream where RestartBudget.endsJob(status), .results where RestartBudget.endsJob(status):
+        case .stream where RestartBudget.endsJob(status), .results where RestartBudget.endsJob(status),
+            .status where RestartBudget.endsJob(status):
             self.phones[phoneIndex].restarts.refused(scan)
         case .results, .cleanup:
             let job = operation == .cleanup ? self.takeCleanup(scan, attempt, phoneIndex) : nil

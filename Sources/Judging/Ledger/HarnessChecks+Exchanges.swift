@@ -82,7 +82,18 @@ extension HarnessChecks {
                     ?? false)
         } else if let job, let server = self.server {
             self.served(job, operation, scan, phoneIndex, server)
+            if operation == .status { self.statusServed(job, scan, phoneIndex) }
         }
+    }
+
+    /// The status of a job was answered: at most once in 2 s (Docs/contract.md section 1.4).
+    private mutating func statusServed(_ id: String, _ scan: ScanNumber, _ phoneIndex: Int) {
+        guard let index = self.phones[phoneIndex].jobs.lastIndex(where: { $0.id == id }) else { return }
+        let last = self.phones[phoneIndex].jobs[index].polledAt
+        self.phones[phoneIndex].jobs[index].polledAt = self.now
+        guard let last, self.now < last + ContractLimit.statusPollMin else { return }
+        let gap = (self.now - last).wholeMilliseconds
+        self.error("the status of a job was answered again after \(gap) ms", scan, phoneIndex)
     }
 
     /// Whether the backend answers with this status by itself.
@@ -97,6 +108,9 @@ extension HarnessChecks {
         case 404, 410:
             guard let job else { return true }
             return operation == .results && !job.hasResults(at: self.now, server)
+        case 429 where operation == .status:
+            let polledAt = job.flatMap(\.polledAt)
+            return job == nil || polledAt.map { self.now < $0 + ContractLimit.statusPollMin } ?? false
         case 429: return operation == .upload && self.hasQuotas  // Held against the quota.
         case 503: return operation == .upload && self.jobsAlive + self.uploadsOpen >= server.jobsMax
         default: return status < 500

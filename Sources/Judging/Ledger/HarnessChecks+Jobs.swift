@@ -14,6 +14,8 @@ struct HarnessJob: Sendable {
     var kind: EventKind?
     var isRevoked = false
     var isCanceled = false
+    /// The last answer that had its status.
+    var polledAt: Instant?
     var isDegraded = false
     /// Its log may have gaps when it is replayed.
     var isForgetful = false

@@ -17,6 +17,8 @@ struct JobAccount: Sendable {
     var isExpired = false
     /// A named fault took it away.
     var hasVanished = false
+    /// Its terminal event was written.
+    var hasEnded = false
 
     // What the phone said.
     /// Whether the phone decoded the 202.
@@ -70,11 +72,16 @@ struct JobAccount: Sendable {
 
     mutating func streamAsked(attempt: UInt32) {
         let known = self.streamAttempts ?? attempt...attempt
+        self.followed()
+        self.streamAttempts = min(known.lowerBound, attempt)...max(known.upperBound, attempt)
+    }
+
+    /// The phone follows it, again or for the first time.
+    mutating func followed() {
         self.isParked = false
         self.isAtRisk = false
         self.isForgotten = false
         self.isEndedByServer = false
-        self.streamAttempts = min(known.lowerBound, attempt)...max(known.upperBound, attempt)
     }
 
     /// The backend does not have it any more.

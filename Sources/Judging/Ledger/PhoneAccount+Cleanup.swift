@@ -344,7 +344,8 @@ extension PhoneAccount {
         by operation: Operation, of scan: ScanNumber, attempt: UInt32, status: Int, at moment: Instant,
         rules: Rules
     ) {
-        guard operation == .stream || operation == .results, [401, 404, 410].contains(status),
+        guard operation == .stream || operation == .results || operation == .status,
+            [401, 404, 410].contains(status),
             let index = self.jobs.lastIndex(where: { $0.scan == scan && $0.isKnownToPhone && !$0.isAbandoned }
             )
         else { return }

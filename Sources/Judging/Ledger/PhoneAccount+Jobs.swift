@@ -59,7 +59,9 @@ extension PhoneAccount {
         _ scan: ScanNumber, job id: String, kind: EventKind, books: Int, at: Instant, rules: Rules,
         into findings: inout Findings
     ) {
-        guard kind == .completed, let index = self.jobIndex(id) else { return }
+        guard let index = self.jobIndex(id) else { return }
+        self.jobs[index].hasEnded = true
+        guard kind == .completed else { return }
         let scan = self.jobs[index].scan
         self.updateScan(scan) { $0.isFound = true }
         let count = rules.shelf.count(device: self.device, scan: scan)

@@ -82,6 +82,8 @@ extension PhoneAccount {
             if operation == .cleanup { self.deleteLimited(scan, retryAfter: retryAfter, at: at) }
         case .resultsDecoded(let job, _, _):
             if let index = self.jobIndex(job, of: scan) { self.jobs[index].hadResults = true }
+        case .statusDecoded(let job, let status, _):
+            self.statusDecoded(scan, job: job, status, at: at, rules: rules, into: &findings)
         case .cleanupAnswered(let job, let status, _):
             self.deleteAnswered(scan, job: job, status: status, at: at, rules: rules, into: &findings)
         case .jobAbandoned(let job, let cause):
@@ -134,7 +136,9 @@ extension PhoneAccount {
             guard let job else { return }
             self.deleteSent(scan, job: job, attempt: attempt, at: at, into: &findings)
         case .status:
-            break
+            _ = self.take(scan, for: "status asked", at: at, into: &findings)
+            guard let job else { return }
+            self.askedForStatus(scan, job: job, at: at, rules: rules, into: &findings)
         }
     }
 
@@ -149,12 +153,12 @@ extension PhoneAccount {
                 $0.uploadReply = ScanAccount.Reply(attempt: attempt, status: status)
                 $0.isRefusalExplained = $0.isUploadRefused(attempt: attempt)
             }
-        case .stream, .results:
+        case .stream, .results, .status:
             self.jobEnded(
                 by: operation, of: scan, attempt: attempt, status: status, at: at, rules: rules)
         case .cleanup:
             self.deleteReplied(scan, attempt: attempt, status: status, at: at, rules: rules)
-        case .status, .cancel:
+        case .cancel:
             break
         }
     }

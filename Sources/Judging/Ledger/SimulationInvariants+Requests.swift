@@ -72,7 +72,7 @@ extension SimulationInvariants {
             self.violate(
                 .authNoStaleUse, seen, "\(operation.name) with a token that had been answered with 401")
         }
-        if known.isDeleted, operation == .stream || operation == .results {
+        if known.isDeleted, operation == .stream || operation == .results || operation == .status {
             self.violate(.jobSilentAfterCleanup, seen, "\(operation.name) after the job's DELETE")
         }
         if operation == .cleanup || operation == .cancel {

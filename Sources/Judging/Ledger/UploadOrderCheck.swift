@@ -107,7 +107,7 @@ struct UploadOrderCheck: Sendable {
                     past.failures = 0
                 }
             }
-        case .terminalApplied(_, .error, _):
+        case .terminalApplied(_, .error, _), .statusDecoded(_, .failed, _), .statusDecoded(_, .canceled, _):
             self.change(phoneIndex) { phone in
                 phone.changePast(scan) { past in
                     past.job = nil
@@ -162,6 +162,7 @@ extension UploadOrderCheck.Phone {
         var waiting = UploadOrderCheck.Waiting(scan: scan, floor: floor, readyAt: floor)
         switch cause {
         case .captured, .offline, .interrupted, .suspended: break
+        case .statusBudget: waiting.needsOpening = true
         case .rateLimited:
             if self.backsOff == scan { waiting.readyAt = self.backOff(scan, floor, at, base, cap) }
         case .serverError, .transport, .resultsUnavailable, .unreadableAnswer, .answerTooLarge, .noAnswer,

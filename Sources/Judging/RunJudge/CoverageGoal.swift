@@ -57,6 +57,8 @@ package enum CoverageGoal: String, CaseIterable, Hashable, Sendable {
     case capturedAnew = "captured-anew"
     case limitBelowSeconds = "limit-below-seconds"
     case requeuedBeforeYounger = "requeued-before-younger"
+    case statusPolled = "status-polled"
+    case statusLimited = "status-limited"
 
     /// The text for the user.
     package var text: String {
@@ -113,6 +115,8 @@ package enum CoverageGoal: String, CaseIterable, Hashable, Sendable {
         case .serverErrorFinal: "a 5xx response to an upload that is marked as not retryable"
         case .capturedAnew: "an upload of a reinstalled app"
         case .limitBelowSeconds: "a 429 whose wait ends well before the full second, with scans waiting"
+        case .statusPolled: "a job whose end a phone learned of by its status"
+        case .statusLimited: "a 429 to a request for the status"
         case .requeuedBeforeYounger: "a scan that was requeued while newer scans waited for a slot"
         }
     }
@@ -204,6 +208,8 @@ package struct CoverageTable: Sendable {
         case .reinstalled:
             self.slots[device] = nil
             self.count(.reinstalled)
+        case .statusDecoded(_, let status, _): if status.isTerminal { self.count(.statusPolled) }
+        case .replied(.status, _, status: 401, _): self.count(.tokenRefused)
         case .queued(.suspended): self.count(.suspended)
         case .queued(.jobGone), .queued(.tokenExpired): self.count(.restarted)
         default: break
@@ -221,7 +227,8 @@ package struct CoverageTable: Sendable {
         case .stream: self.count(.streamLimited)
         case .results: self.count(.resultsLimited)
         case .cleanup: self.count(.cleanupLimited)
-        case .status, .cancel: break
+        case .status: self.count(.statusLimited)
+        case .cancel: break
         }
     }
 

@@ -116,6 +116,7 @@ package struct LatencyCrossCheck: Sendable {
             self.add(took, to: .uploadTime, group)
             self.add(service, to: .uploadServiceTime, group)
         case .resultsDecoded(_, _, let took): self.add(took, to: .resultsTime, group)
+        case .statusDecoded(_, _, let took): self.add(took, to: .statusTime, group)
         case .cleanupAnswered(_, _, let took): self.add(took, to: .cleanupTime, group)
         case .streamOpened(_, _, _, let took): self.add(took, to: .sseConnectTime, group)
         case .firstEvent(_, let took): self.add(took, to: .sseFirstEventTime, group)

@@ -68,6 +68,7 @@ package struct TotalsCrossCheck: Sendable {
     private static let timed: [(RateMetric, LatencyMetric)] = [
         (.preprocessFailed, .preprocessTime), (.uploadFailed, .uploadTime),
         (.sseReconnectFailed, .sseReconnectTime), (.resultsFailed, .resultsTime),
+        (.statusFailed, .statusTime),
     ]
 
     /// Returns the differences between a run's rates and disconnections and its latencies.

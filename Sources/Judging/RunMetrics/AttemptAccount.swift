@@ -41,6 +41,7 @@ struct AttemptAccount: Sendable {
         case .uploadAccepted: return self.succeeded(.upload)
         case .streamOpened: return self.succeeded(.stream)
         case .resultsDecoded: return self.succeeded(.results)
+        case .statusDecoded: return self.succeeded(.status)
         default: return nil
         }
     }
@@ -75,7 +76,8 @@ extension RateMetric {
         case .stream: self = .sseConnectAttemptsFailed
         case .results: self = .resultsAttemptsFailed
         case .cleanup: self = .cleanupAttemptsFailed
-        case .status, .cancel: return nil
+        case .status: self = .statusAttemptsFailed
+        case .cancel: return nil
         }
     }
 }

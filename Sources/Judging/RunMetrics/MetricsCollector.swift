@@ -163,6 +163,8 @@ package struct MetricsCollector: Sendable {
             self.measured.table.record(.uploadServiceTime, service, in: group)
         case .resultsDecoded(_, _, let took):
             self.measured.table.record(.resultsTime, took, in: group)
+        case .statusDecoded(_, _, let took):
+            self.measured.table.record(.statusTime, took, in: group)
         case .cleanupAnswered(_, _, let took):
             self.measured.table.record(.cleanupTime, took, in: group)
         case .streamOpened(_, _, _, let took):
@@ -192,7 +194,8 @@ package struct MetricsCollector: Sendable {
         case .results: self.measured.table.add(1, to: .resultsAttempts, in: group)
         case .cleanup: self.measured.table.add(1, to: .cleanupAttempts, in: group)
         case .stream: break  // A first connect or a reconnect: that takes memory.
-        case .status, .cancel: break
+        case .status: self.measured.table.add(1, to: .statusAttempts, in: group)
+        case .cancel: break
         }
     }
 }

@@ -56,6 +56,7 @@ extension ScanOperations {
             self.times.uploadDueAt = nil
             self.times.streamOpenedAt = nil
         case .resultsGivenUp where isSuspended: self.cut(.resultsTime, self.results.beganAt)
+        case .statusGivenUp where isSuspended: self.cut(.statusTime, self.status.beganAt)
         case .reconnectGivenUp where isSuspended: self.cut(.sseReconnectTime, self.lostAt)
         case .jobAbandoned(let job, _) where isSuspended:
             for delete in self.deletes where delete.job == job {
@@ -64,6 +65,7 @@ extension ScanOperations {
             guard job == self.job else { return }
             self.cut(.sseConnectTime, self.connect.beganAt)
             self.cut(.resultsTime, self.results.beganAt)
+            self.cut(.statusTime, self.status.beganAt)
         default: break
         }
     }
@@ -80,7 +82,7 @@ extension ScanOperations {
             (.scanTime, self.times.capturedAt), (.uploadTime, self.times.uploadDueAt),
             (.uploadServiceTime, self.upload.beganAt), (.sseConnectTime, self.connect.beganAt),
             (.sseFirstEventTime, self.times.streamOpenedAt), (.sseReconnectTime, reconnecting),
-            (.resultsTime, self.results.beganAt),
+            (.resultsTime, self.results.beganAt), (.statusTime, self.status.beganAt),
         ]
         for case (let metric, let since?) in times { found(metric, since) }
         for delete in self.deletes {

@@ -11,7 +11,8 @@ extension PhoneObservation {
             .requestSent,
             .replied,
             .requestFailed,
-            .badAnswer, .uploadAccepted, .resultsDecoded, .resultsGivenUp, .cleanupAnswered, .jobAbandoned,
+            .badAnswer, .uploadAccepted, .resultsDecoded, .resultsGivenUp, .statusDecoded, .statusGivenUp,
+            .cleanupAnswered, .jobAbandoned,
             .streamOpened, .firstEvent, .terminalApplied, .streamLost, .reconnected, .reconnectGivenUp,
             .reconnectSuperseded:
             true

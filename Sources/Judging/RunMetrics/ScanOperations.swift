@@ -68,6 +68,7 @@ struct ScanOperations: Sendable {
     /// The first connect of the job.
     var connect = OperationAccount()
     var results = OperationAccount()
+    var status = OperationAccount()
     var deletes: [Delete] = []
     var attempts = AttemptAccount()
     /// The job that is followed.
@@ -88,7 +89,8 @@ struct ScanOperations: Sendable {
     /// Whether it is equal to a new one. The account of a DELETE after the scan's end is, once it has its
     /// response.
     private var isBlank: Bool {
-        !self.upload.isOpen && !self.connect.isOpen && !self.results.isOpen && self.job == nil
+        !self.upload.isOpen && !self.connect.isOpen && !self.results.isOpen && !self.status.isOpen
+            && self.job == nil
             && self.stream == .unopened && !self.isLost && self.times.isBlank
     }
 }
@@ -118,6 +120,10 @@ extension ScanOperations {
             self.results.end(failed: false, .resultsFailed, into: &measured, group)
         case .resultsGivenUp:
             self.results.end(failed: true, .resultsFailed, into: &measured, group)
+        case .statusDecoded:
+            self.status.end(failed: false, .statusFailed, into: &measured, group)
+        case .statusGivenUp:
+            self.status.end(failed: true, .statusFailed, into: &measured, group)
         case .cleanupAnswered(let job, let status, _):
             let isSuccess = (200..<300).contains(status) || status == 404 || status == 410
             self.deleteOver(job, failed: !isSuccess, into: &measured, group)
@@ -169,7 +175,10 @@ extension ScanOperations {
             for index in self.deletes.indices where self.deletes[index].job == job {
                 self.deletes[index].operation.sent(at: at)
             }
-        case .status, .cancel:
+        case .status:
+            self.job = self.job ?? job  // Restored from an earlier run.
+            self.status.sent(at: at)
+        case .cancel:
             break
         }
     }
@@ -181,7 +190,8 @@ extension ScanOperations {
         case .results: self.results.attemptFailed(failed)
         case .cleanup:
             for index in self.deletes.indices { self.deletes[index].operation.attemptFailed(failed) }
-        case .status, .cancel: break
+        case .status: self.status.attemptFailed(failed)
+        case .cancel: break
         }
     }
 
@@ -197,6 +207,7 @@ extension ScanOperations {
     private mutating func jobOver(into measured: inout Measurements, _ group: MetricGroup) {
         self.connect.close(.sseConnectFailed, into: &measured, group)
         self.results.close(.resultsFailed, into: &measured, group)
+        self.status.close(.statusFailed, into: &measured, group)
         self.job = nil
         // After a kill, the next process was told that the job is over, and the scan goes up again.
         if self.stream == .killed { measured[group].disconnections.superseded(.killed) }
@@ -213,6 +224,7 @@ extension ScanOperations {
         self.upload.close(.uploadFailed, into: &measured, group)
         self.connect.close(.sseConnectFailed, into: &measured, group)
         self.results.close(.resultsFailed, into: &measured, group)
+        self.status.close(.statusFailed, into: &measured, group)
         for index in self.deletes.indices {
             self.deletes[index].operation.close(.cleanupFailed, into: &measured, group)
         }

@@ -159,6 +159,9 @@ extension Gateway {
                 return .truncated(draw: fault.draw)
             }
             return jobID.flatMap { self.jobs[$0]?.degradation }.map { .degraded($0) }
+        case .status where head.status == 200:
+            if case .failed? = jobID.flatMap({ self.jobs[$0]?.state }) { return .failed }
+            return nil
         case .upload, .results, .stream, .cleanup, .status, .cancel: return nil
         }
     }
@@ -235,6 +238,10 @@ extension Gateway {
             return Array(relay.held.prefix(EventDistortion.truncatedCount(of: relay.held.count, draw)))
         case .degraded(let degradation):
             return DegradedBooks(results: relay.held, by: degradation)?.body ?? relay.held
+        case .failed:
+            guard var body = JSONObjectText(relay.held) else { return relay.held }
+            _ = body.changeStrings(under: ["status"]) { _ in JobStatus.failed.rawValue }
+            return body.bytes
         }
     }
 

@@ -131,6 +131,8 @@ struct Relay: Sendable {
         case accepted
         case truncated(draw: UInt64)
         case degraded(Degradation)
+        /// The status of a job that has failed for the phones, and not at the upstream.
+        case failed
     }
 
     /// Nil for a request that is none of the contract's.

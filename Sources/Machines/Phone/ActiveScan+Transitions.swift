@@ -19,7 +19,7 @@ extension ActiveScan.Stage {
         case .disconnected(let stream, var episode, _):
             episode.attempts += 1
             return .opening(stream, episode)
-        case .uploading, .opening, .streaming, .fetching, .unfetched, .filing, .cleaning:
+        case .uploading, .opening, .streaming, .polling, .unpolled, .fetching, .unfetched, .filing, .cleaning:
             self.isIllegal("requested")
         }
     }
@@ -41,7 +41,8 @@ extension ActiveScan.Stage {
         case .recording: break
         case .opening(let kept, let going): (stream, episode) = (kept, going ?? episode)
         case .streaming(let kept, _): stream = kept
-        case .uploading, .disconnected, .fetching, .unfetched, .filing, .cleaning: self.isIllegal("lost")
+        case .uploading, .disconnected, .polling, .unpolled, .fetching, .unfetched, .filing, .cleaning:
+            self.isIllegal("lost")
         }
         stream.losses += 1
         let wait = stream.backoff.failed(policy, draw: draw)
@@ -58,8 +59,50 @@ extension ActiveScan.Stage {
 
     /// The job has completed, and its books are still to be requested.
     func completed(_ fetch: ActiveScan.ResultsFetch, at now: Instant) -> Self {
-        guard case .streaming = self else { self.isIllegal("completed") }
+        switch self {
+        case .streaming, .polling: break
+        case .uploading, .recording, .opening, .disconnected, .unpolled, .fetching, .unfetched, .filing,
+            .cleaning:
+            self.isIllegal("completed")
+        }
         return .unfetched(fetch, ActiveScan.Pause(until: now, floor: now))
+    }
+
+    /// The status of the job will be requested: at a moment, or after the wait for a lost stream.
+    func followedByStatus(at moment: Instant) -> Self {
+        switch self {
+        case .recording:
+            return .unpolled(ActiveScan.StatusPoll(), ActiveScan.Pause(until: moment, floor: moment))
+        case .disconnected(_, _, let pause): return .unpolled(ActiveScan.StatusPoll(), pause)
+        case .uploading, .opening, .streaming, .polling, .unpolled, .fetching, .unfetched, .filing, .cleaning:
+            self.isIllegal("followed by its status")
+        }
+    }
+
+    /// The status is requested.
+    func polled() -> Self {
+        guard case .unpolled(var poll, _) = self else { self.isIllegal("polled") }
+        poll.requests += 1
+        return .polling(poll)
+    }
+
+    /// The status was read, and the job has not ended.
+    func running(next moment: Instant) -> Self {
+        guard case .polling(var poll) = self else { self.isIllegal("running") }
+        poll.failures = 0
+        poll.backoff.succeeded()
+        return .unpolled(poll, ActiveScan.Pause(until: moment, floor: moment))
+    }
+
+    /// The status could not be had this time. `atLeast`: the wait that the server or the contract requires. `isFailure`:
+    /// whether that counts towards the failures in a row.
+    func missed(
+        atLeast: Interval, isFailure: Bool, _ policy: BackoffPolicy, draw: UInt64, at now: Instant
+    ) -> Self {
+        guard case .polling(var poll) = self else { self.isIllegal("missed") }
+        if isFailure { poll.failures += 1 }
+        let wait = poll.backoff.failed(policy, draw: draw)
+        return .unpolled(poll, ActiveScan.Pause(until: now + wait, floor: now + atLeast))
     }
 
     /// The results are requested.
@@ -86,7 +129,8 @@ extension ActiveScan.Stage {
     /// The outcome is known and written.
     func decided(_ filing: ActiveScan.Filing) -> Self {
         switch self {
-        case .uploading, .recording, .opening, .streaming, .disconnected, .fetching, .unfetched:
+        case .uploading, .recording, .opening, .streaming, .disconnected, .polling, .unpolled, .fetching,
+            .unfetched:
             return .filing(filing)
         case .filing, .cleaning: self.isIllegal("decided")
         }
@@ -109,7 +153,8 @@ extension ActiveScan.Stage {
             filing.holdsSlot = false
             return .filing(filing)
         case .cleaning: return .cleaning(.given)
-        case .uploading, .recording, .opening, .streaming, .disconnected, .fetching, .unfetched:
+        case .uploading, .recording, .opening, .streaming, .disconnected, .polling, .unpolled, .fetching,
+            .unfetched:
             self.isIllegal("without its slot")
         }
     }
@@ -121,7 +166,9 @@ extension ActiveScan.Stage {
             .disconnected(stream, episode, ActiveScan.Pause(until: moment, floor: pause.floor))
         case .unfetched(let fetch, let pause):
             .unfetched(fetch, ActiveScan.Pause(until: moment, floor: pause.floor))
-        case .uploading, .recording, .opening, .streaming, .fetching, .filing, .cleaning: self
+        case .unpolled(let poll, let pause):
+            .unpolled(poll, ActiveScan.Pause(until: moment, floor: pause.floor))
+        case .uploading, .recording, .opening, .streaming, .polling, .fetching, .filing, .cleaning: self
         }
     }
 
@@ -151,7 +198,9 @@ extension ActiveScan.Stage {
     var isDecided: Bool {
         switch self {
         case .filing, .cleaning: true
-        case .uploading, .recording, .opening, .streaming, .disconnected, .fetching, .unfetched: false
+        case .uploading, .recording, .opening, .streaming, .disconnected, .polling, .unpolled, .fetching,
+            .unfetched:
+            false
         }
     }
 
@@ -163,7 +212,9 @@ extension ActiveScan.Stage {
     /// released early when the phone is suspended.
     var holdsSlot: Bool {
         switch self {
-        case .uploading, .recording, .opening, .streaming, .disconnected, .fetching, .unfetched: true
+        case .uploading, .recording, .opening, .streaming, .disconnected, .polling, .unpolled, .fetching,
+            .unfetched:
+            true
         case .filing(let filing): filing.holdsSlot
         case .cleaning(let slot): slot != .given
         }
@@ -184,15 +235,17 @@ extension ActiveScan.Stage {
         switch self {
         case .opening(_, let episode): episode
         case .disconnected(_, let episode, _): episode
-        case .uploading, .recording, .streaming, .fetching, .unfetched, .filing, .cleaning: nil
+        case .uploading, .recording, .streaming, .polling, .unpolled, .fetching, .unfetched, .filing,
+            .cleaning:
+            nil
         }
     }
 
     /// The wait that it serves.
     var pause: ActiveScan.Pause? {
         switch self {
-        case .disconnected(_, _, let pause), .unfetched(_, let pause): pause
-        case .uploading, .recording, .opening, .streaming, .fetching, .filing, .cleaning: nil
+        case .disconnected(_, _, let pause), .unpolled(_, let pause), .unfetched(_, let pause): pause
+        case .uploading, .recording, .opening, .streaming, .polling, .fetching, .filing, .cleaning: nil
         }
     }
 
@@ -210,7 +263,7 @@ extension ActiveScan.Stage {
         switch self {
         case .opening(let stream, _), .streaming(let stream, _), .disconnected(let stream, _, _):
             stream.remembered.count
-        case .uploading, .recording, .fetching, .unfetched, .filing, .cleaning: 0
+        case .uploading, .recording, .polling, .unpolled, .fetching, .unfetched, .filing, .cleaning: 0
         }
     }
 
@@ -218,7 +271,19 @@ extension ActiveScan.Stage {
     var resultsFailures: Int {
         switch self {
         case .fetching(let fetch), .unfetched(let fetch, _): fetch.failures
-        case .uploading, .recording, .opening, .streaming, .disconnected, .filing, .cleaning: 0
+        case .uploading, .recording, .opening, .streaming, .disconnected, .polling, .unpolled, .filing,
+            .cleaning:
+            0
+        }
+    }
+
+    /// Failures in a row to get the status.
+    var statusFailures: Int {
+        switch self {
+        case .polling(let poll), .unpolled(let poll, _): poll.failures
+        case .uploading, .recording, .opening, .streaming, .disconnected, .fetching, .unfetched, .filing,
+            .cleaning:
+            0
         }
     }
 
@@ -227,7 +292,8 @@ extension ActiveScan.Stage {
         switch self {
         case .unfetched(let fetch, _): fetch.failures > 0 ? .resultsUnavailable : nil
         case .disconnected(_, let episode, _): episode.waitingCause
-        case .uploading, .recording, .opening, .streaming, .fetching, .filing, .cleaning: nil
+        case .uploading, .recording, .opening, .streaming, .polling, .unpolled, .fetching, .filing, .cleaning:
+            nil
         }
     }
 }

@@ -15,14 +15,20 @@ struct ActiveScan: Sendable {
     enum Stage: Sendable {
         /// The photo is on its way. Leaves to `recording` or `filing`, or back to the queue.
         case uploading
-        /// The job is known and its record not durable yet. Leaves to `opening` or `disconnected`, or back to the queue.
+        /// The job is known and its record not durable yet. Leaves to `opening`, `disconnected` or `unpolled`, or back to the
+        /// queue.
         case recording(WriteID)
         /// The stream is requested. Leaves to `streaming` or `disconnected`, or back to the queue.
         case opening(JobStream, LossEpisode?)
         /// Events come. Leaves to `filing` or `unfetched` by a terminal event, to `disconnected`, or back to the queue.
         case streaming(JobStream, StreamConnection)
-        /// Waiting out a backoff, or for a path. Leaves to `opening`, or back to the queue.
+        /// Waiting out a backoff, or for a path. Leaves to `opening` or `unpolled`, or back to the queue.
         case disconnected(JobStream, LossEpisode, Pause)
+        /// The status of the job is requested. Leaves to `unpolled`, to `unfetched` when the job has completed, or back to the
+        /// queue.
+        case polling(StatusPoll)
+        /// Waiting for the next request for the status, or for a path. Leaves to `polling`, or back to the queue.
+        case unpolled(StatusPoll, Pause)
         /// The results are requested. Leaves to `filing` or `unfetched`, or back to the queue.
         case fetching(ResultsFetch)
         /// Like `disconnected`, for the results. Leaves to `fetching`, or back to the queue.
@@ -52,6 +58,14 @@ struct ActiveScan: Sendable {
         var losses = 0
         /// The books that came in events of their own on the open stream.
         var books: [Book] = []
+    }
+
+    /// The requests for the status of a job that has not ended.
+    struct StatusPoll: Sendable {
+        var requests = 0
+        /// Failures in a row.
+        var failures = 0
+        var backoff = Backoff()
     }
 
     /// The results of a completed job, as long as they have not come.

@@ -109,6 +109,43 @@ enum ResultsJudgement: Hashable, Sendable {
     }
 }
 
+/// The meaning of the response to a request for the status of a job.
+enum StatusJudgement: Hashable, Sendable {
+    case status(JobStatus)
+    case jobEnded(JobEnd)
+    /// Too many requests: nobody's failure.
+    case limited(for: Interval?)
+    /// The server cannot just now.
+    case again(after: Interval?)
+    case bad(BadAnswer)
+
+    static func judge(_ answer: inout Answer, jobId: String, _ profile: ClientProfile) -> StatusJudgement {
+        if let end = JobEnd(status: answer.head.status, profile.token) { return .jobEnded(end) }
+        switch answer.head.status {
+        case 200:
+            let reading = answer.read(
+                { JobStatusReading.read($0, into: &$1) }, bytesMax: AppLimits.answerBytesMax)
+            guard let body = reading else { return .bad(answer.badness) }
+            guard body.success != false else {
+                answer.notes.add("success", expected: "true", seen: "false", isDecisive: true)
+                return .bad(.notSuccess)
+            }
+            guard body.jobId.map({ $0 == jobId }) ?? true else {
+                answer.notes.add(
+                    "data.jobId", expected: "the requested job", seen: "another job",
+                    excerpt: body.jobId, isDecisive: true)
+                return .bad(.undecodable)
+            }
+            return .status(body.status)
+        case 429: return .limited(for: answer.serverWait)
+        case 408, 500...599: return .again(after: answer.serverWait)
+        default:
+            answer.note(.unexpectedStatus)
+            return .bad(.unexpectedStatus)
+        }
+    }
+}
+
 extension BadAnswer {
     /// Why a scan waits that could not continue for such an answer.
     var waitingCause: WaitingCause {

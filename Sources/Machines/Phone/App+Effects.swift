@@ -108,9 +108,9 @@ extension App {
         let source =
             switch operation {
             case .upload: self.profile.identity.upload
-            case .stream: self.profile.identity.stream
+            case .stream, .status: self.profile.identity.stream
             case .results: self.profile.identity.results
-            case .cleanup, .status, .cancel: self.profile.identity.cleanup
+            case .cleanup, .cancel: self.profile.identity.cleanup
             }
         return switch source {
         case .persistent: self.identity
@@ -124,7 +124,7 @@ extension App {
     func exchangeIndex(activeScan scan: ScanNumber) -> Int? {
         for index in self.exchanges.indices where self.exchanges[index].scan == scan {
             switch self.exchanges[index].purpose {
-            case .upload, .stream, .results: return index
+            case .upload, .stream, .results, .status: return index
             case .cleanup, .drain, .left: break
             }
         }

@@ -344,6 +344,12 @@ extension App {
             self.refuse(scan, code: code, cause: cause, at: now, into: &effects)
             return
         }
+        self.uploadAfterError(index, at: now, into: &effects)
+    }
+
+    /// The job has ended in an error that says nothing against its scan: the scan is uploaded once more, then it waits.
+    mutating func uploadAfterError(_ index: Int, at now: Instant, into effects: inout [PhoneEffect]) {
+        let (scan, job) = (self.active[index].number, self.active[index].job)
         self.active[index].scan.record.job = nil
         self.active[index].scan.record.retryableErrors += 1
         let retry = UploadRetry.retryableError(

@@ -49,7 +49,7 @@ extension App {
         case .uploading:
             self.requeue(scan, cause, .nextLaunch, floor: now, at: now, into: &effects)
             return
-        case .recording, .opening, .streaming, .disconnected, .fetching, .unfetched:
+        case .recording, .opening, .streaming, .disconnected, .polling, .unpolled, .fetching, .unfetched:
             break
         }
         let cause = self.pathAvailable ? self.active[index].stage.trouble ?? cause : .offline
@@ -93,7 +93,7 @@ extension App {
             self.observe(.queued(cause), of: waiting.scan.number, at: now, into: &effects)
         case .offline, .rateLimited, .serverError, .transport, .retryableError, .tokenExpired, .jobGone,
             .resultsUnavailable, .suspended, .unreadableAnswer, .answerTooLarge, .noAnswer, .unexpectedStatus,
-            .unauthorized, .foreignURL:
+            .unauthorized, .foreignURL, .statusBudget:
             break
         }
     }

@@ -62,6 +62,9 @@ extension App {
             case .results:
                 self.observeNoPath(exchange, at: now, into: &effects)
                 self.resultsFailed(exchange.scan, after: nil, at: now, into: &effects)
+            case .status:
+                self.observeNoPath(exchange, at: now, into: &effects)
+                self.statusMissed(exchange.scan, after: nil, isFailure: false, at: now)
             case .cleanup:
                 self.observeNoPath(exchange, at: now, into: &effects)
             }

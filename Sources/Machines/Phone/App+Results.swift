@@ -70,7 +70,7 @@ extension App {
 
     /// The address of the results: the one that the event names, as long as it is a path or lies where the stream lies;
     /// else the contract's. `format` is requested exactly once, by a client that requests it.
-    private func resultsTarget(_ named: String?, _ job: DurableJob) -> String {
+    func resultsTarget(_ named: String?, _ job: DurableJob) -> String {
         var target = Endpoint.results(jobId: job.jobId).path
         if let named, self.isUsable(named, job) { target = named }
         guard let value = self.profile.results.format else { return target }

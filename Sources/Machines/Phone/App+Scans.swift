@@ -281,8 +281,8 @@ extension App {
                 self.jobRecorded(number, at: now, into: &effects)
             case .filing(let filing) where filing.writeID <= self.durable:
                 self.filed(number, filing, at: now, into: &effects)
-            case .recording, .filing, .uploading, .opening, .streaming, .disconnected, .fetching, .unfetched,
-                .cleaning:
+            case .recording, .filing, .uploading, .opening, .streaming, .disconnected, .polling, .unpolled,
+                .fetching, .unfetched, .cleaning:
                 break
             }
         }

@@ -9,7 +9,10 @@ extension App {
     /// The record of a new job is durable.
     mutating func jobRecorded(_ scan: ScanNumber, at now: Instant, into effects: inout [PhoneEffect]) {
         guard let index = self.activeIndex(scan) else { preconditionFailure("a job without a scan") }
-        if self.pathAvailable {
+        if self.profile.status.polling == .always {
+            let first = now + self.profile.status.interval
+            self.active[index].stage = self.active[index].stage.followedByStatus(at: first)
+        } else if self.pathAvailable {
             let attempt = self.active[index].scan.record.attempts.stream
             self.active[index].stage = self.active[index].stage.requested()
             self.requestStream(index, attempt: attempt, at: now, into: &effects)
@@ -22,6 +25,12 @@ extension App {
     mutating func startFollowing(_ scan: Scan, at now: Instant, into effects: inout [PhoneEffect]) {
         var scan = scan
         scan.record.cause = WaitingCause.interrupted.rawValue
+        guard self.profile.status.polling != .always else {
+            let pause = ActiveScan.Pause(until: now, floor: now)
+            self.active.append(ActiveScan(scan: scan, stage: .unpolled(ActiveScan.StatusPoll(), pause)))
+            self.requestStatus(self.active.count - 1, at: now, into: &effects)
+            return
+        }
         self.active.append(ActiveScan(scan: scan, stage: .opening(ActiveScan.JobStream(), nil)))
         self.openStream(self.active.count - 1, at: now, into: &effects)
     }
@@ -94,8 +103,10 @@ extension App {
         case .refused:
             self.observe(bad: .unexpectedStatus, exchange, at: now, into: &effects)
             self.streamLost(exchange.scan, .refusedByStatus, after: nil, at: now, into: &effects)
-            // Else it was the last loss that the profile allows.
-            guard let index = self.activeIndex(exchange.scan) else { return }
+            // Else it was the last loss that the profile allows, or the status of the job is requested instead.
+            guard let index = self.activeIndex(exchange.scan),
+                case .disconnected = self.active[index].stage
+            else { return }
             self.active[index].stage = self.active[index].stage.refused()
             guard case .disconnected(let stream, _, _) = self.active[index].stage,
                 stream.refusals >= self.profile.stream.attemptsMax ?? AppLimits.streamRefusalsMax
@@ -121,7 +132,9 @@ extension App {
         if cause == .foreignURL { self.observeForeignURL(exchange, at: now, into: &effects) }
         self.streamLost(exchange.scan, cause, after: nil, at: now, into: &effects)
         // No later try could end otherwise.
-        guard cause == .foreignURL, self.activeIndex(exchange.scan) != nil else { return }
+        guard cause == .foreignURL, let index = self.activeIndex(exchange.scan),
+            case .disconnected = self.active[index].stage
+        else { return }
         self.giveUp(exchange.scan, .foreignURL, job: .deletedWithScan, at: now, into: &effects)
     }
 
@@ -154,7 +167,11 @@ extension App {
         self.active[index].stage = self.active[index].stage.lost(
             cause, asked: asked, self.profile.backoff,
             draw: self.jitter(.stream, scan, attempt: attempt), at: now)
-        self.giveUpAfterLoss(scan, cause, at: now, into: &effects)
+        if self.profile.status.polling == .afterLoss {
+            self.pollAfterLoss(index, at: now, into: &effects)
+        } else {
+            self.giveUpAfterLoss(scan, cause, at: now, into: &effects)
+        }
     }
 
     /// A client that does not reconnect, or not any more, has lost the scan with the stream.
@@ -218,9 +235,12 @@ extension App {
         if resultsToo {
             self.observe(.resultsGivenUp(job: job), of: scan, at: now, into: &effects)
         }
+        if self.active[index].stage.statusFailures > 0 {
+            self.observe(.statusGivenUp(job: job), of: scan, at: now, into: &effects)
+        }
     }
 
-    /// Opens the streams and requests the results whose backoff is over.
+    /// Opens the streams and requests the results and the statuses whose wait is over.
     mutating func returnToJobs(at now: Instant, into effects: inout [PhoneEffect]) {
         for scan in self.active.indices.map({ self.active[$0].number }) {
             guard let index = self.activeIndex(scan) else { continue }
@@ -230,8 +250,10 @@ extension App {
                 self.openStream(index, at: now, into: &effects)
             case .unfetched(_, let pause) where pause.end <= now:
                 self.requestResults(index, at: now, into: &effects)
-            case .disconnected, .unfetched, .uploading, .recording, .opening, .streaming, .fetching, .filing,
-                .cleaning:
+            case .unpolled(_, let pause) where pause.end <= now:
+                self.requestStatus(index, at: now, into: &effects)
+            case .disconnected, .unpolled, .unfetched, .uploading, .recording, .opening, .streaming, .polling,
+                .fetching, .filing, .cleaning:
                 break
             }
         }

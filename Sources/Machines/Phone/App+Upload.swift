@@ -75,7 +75,7 @@ extension App {
         self.active[index].scan.uploadBackoff.succeeded()
         self.active[index].scan.record.job = job
         // The number of the first stream request is reserved in the same write.
-        _ = self.active[index].scan.nextAttempt(.stream)
+        if self.profile.status.polling != .always { _ = self.active[index].scan.nextAttempt(.stream) }
         let writeID = self.store(.put(self.active[index].scan.record), into: &effects)
         self.active[index].stage = self.active[index].stage.accepted(writeID)
     }

@@ -196,9 +196,9 @@ package struct App: Sendable {
             case .streaming(_, let connection):
                 consider(connection.lastByteAt + self.profile.stream.idleTimeout)
                 consider(connection.blockedUntil)
-            case .disconnected(_, _, let pause), .unfetched(_, let pause):
+            case .disconnected(_, _, let pause), .unpolled(_, let pause), .unfetched(_, let pause):
                 if self.pathAvailable { consider(pause.end) }
-            case .uploading, .recording, .opening, .fetching, .filing, .cleaning:
+            case .uploading, .recording, .opening, .polling, .fetching, .filing, .cleaning:
                 break
             }
         }

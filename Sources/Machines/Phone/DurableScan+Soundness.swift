@@ -9,6 +9,7 @@ extension DurableScan {
     package var isSound: Bool {
         let attempts = [
             self.attempts.upload, self.attempts.stream, self.attempts.results, self.attempts.cleanup,
+            self.attempts.status,
         ]
         let isCounted =
             attempts.allSatisfy { $0 <= AppLimits.attemptsMax }

@@ -74,6 +74,7 @@ package struct DurableAttempts: Hashable, Sendable {
     package var stream: UInt32 = 0
     package var results: UInt32 = 0
     package var cleanup: UInt32 = 0
+    package var status: UInt32 = 0
 
     package init() {}
 }

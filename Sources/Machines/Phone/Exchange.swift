@@ -25,7 +25,7 @@ struct Exchange: Sendable {
     }
 
     enum Purpose: Hashable, Sendable {
-        case upload, stream, results, cleanup
+        case upload, stream, results, status, cleanup
         /// A stream whose terminal event was applied, on its way to its end. Nothing of it matters any more.
         case drain
         /// A stream that nobody reads or closes any more, since the app went to the background.
@@ -37,6 +37,7 @@ struct Exchange: Sendable {
         case .upload: .upload
         case .stream, .drain, .left: .stream
         case .results: .results
+        case .status: .status
         case .cleanup: .cleanup
         }
     }
@@ -53,7 +54,7 @@ struct Exchange: Sendable {
         let limit =
             switch self.purpose {
             case .results: AppLimits.resultsBytesMax
-            case .upload, .stream, .cleanup, .drain, .left: AppLimits.answerBytesMax
+            case .upload, .stream, .status, .cleanup, .drain, .left: AppLimits.answerBytesMax
             }
         guard self.body.count + bytes.count <= limit else {
             self.body = []

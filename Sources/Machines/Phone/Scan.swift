@@ -41,7 +41,8 @@ struct Scan: Sendable {
         case .stream: Self.count(&self.record.attempts.stream)
         case .results: Self.count(&self.record.attempts.results)
         case .cleanup: Self.count(&self.record.attempts.cleanup)
-        case .status, .cancel: preconditionFailure("this phone makes no \(operation.name) requests")
+        case .status: Self.count(&self.record.attempts.status)
+        case .cancel: preconditionFailure("this phone makes no \(operation.name) requests")
         }
     }
 

@@ -97,7 +97,7 @@ extension RunResult {
             case .unreadableAnswer, .answerTooLarge: [.badAnswer]
             case .resultsUnavailable: [.serverError, .clientError, .rateLimited, .badAnswer, .transport]
             case .captured, .offline, .retryableError, .tokenExpired, .jobGone, .suspended, .interrupted,
-                .foreignURL:
+                .foreignURL, .statusBudget:
                 []
             }
         let sentences = self.errors.lazy.filter { families.contains($0.trouble.family) }
@@ -136,6 +136,7 @@ extension RunResult {
         ),
         (Operation.results.name, "results request", "results requests", [.resultsAttempts]),
         (Operation.cleanup.name, "DELETE", "DELETEs", [.cleanupAttempts]),
+        (Operation.status.name, "status request", "status requests", [.statusAttempts]),
     ]
 }
 
@@ -176,6 +177,7 @@ extension WaitingCause {
         case .unexpectedStatus: "with an unexpected status"
         case .unauthorized: "rejected as unauthorized"
         case .foreignURL: "redirected to another server"
+        case .statusBudget: "whose job had not ended at the last request for its status"
         }
     }
 }

@@ -130,6 +130,7 @@ extension RunResult {
         case .sseReconnectTime: .sseReconnectFailed
         case .resultsTime: .resultsFailed
         case .cleanupTime: .cleanupFailed
+        case .statusTime: .statusFailed
         case .uploadServiceTime, .sseFirstEventTime, .sseEventLatency, .sseEventDelay, .ssePingGap,
             .sseDetectTime, .scanTime, .generatorLateness, .netDNSTime, .netConnectTime, .netTLSTime,
             .netFirstByteTime:

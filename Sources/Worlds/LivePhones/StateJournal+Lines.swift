@@ -45,6 +45,7 @@ extension JSONWriter {
                 writer.member("stream", record.attempts.stream)
                 writer.member("results", record.attempts.results)
                 writer.member("cleanup", record.attempts.cleanup)
+                if record.attempts.status > 0 { writer.member("status", record.attempts.status) }
             }
             writer.member("tokenExpiries", record.tokenExpiries)
             writer.member("retryableErrors", record.retryableErrors)
@@ -152,6 +153,7 @@ extension DurableScan {
                 attempts.stream = try counts.required("stream") { $0.integer(UInt32.self) }
                 attempts.results = try counts.required("results") { $0.integer(UInt32.self) }
                 attempts.cleanup = try counts.required("cleanup") { $0.integer(UInt32.self) }
+                attempts.status = try counts.optional("status") { $0.integer(UInt32.self) } ?? 0
                 return attempts
             },
             tokenExpiries: try record.required("tokenExpiries") { $0.integer },

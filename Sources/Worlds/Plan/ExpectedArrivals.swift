@@ -96,9 +96,10 @@ extension RunPlan {
         var admitted: [[QuotaWindow]] = Array(
             repeating: Array(repeating: QuotaWindow(), count: self.devices), count: self.rateLimits.count)
         self.forEachExpectedArrival { arrival in
-            let group = self.group(of: arrival.device).spec.name
+            let spec = self.group(of: arrival.device).spec
+            let group = spec.name
             for (index, fault) in self.scenario.faults.enumerated() {
-                guard fault.kind.layer != .phone else { continue }
+                guard fault.kind.layer != .phone, spec.makes(fault.target) else { continue }
                 // What is on the link meets the upload first.
                 let operation = fault.target.operation ?? .upload
                 let key = ExchangeKey(

@@ -117,6 +117,15 @@ extension FleetGroup {
     package var deviates: Bool {
         self.profile.name != ClientProfile.contract.name || self.toggles.contains(where: \.isOn)
     }
+
+    /// Whether its phones make the requests that a fault acts on.
+    package func makes(_ target: FaultTarget) -> Bool {
+        switch target {
+        case .stream: self.profile.status.polling != .always
+        case .status: self.profile.status.polling != .off
+        case .upload, .results, .cleanup, .token, .link, .app: true
+        }
+    }
 }
 
 /// The maximum silence of a stream before the phone considers it lost.

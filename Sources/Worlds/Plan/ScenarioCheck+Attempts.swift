@@ -43,7 +43,7 @@ extension ScenarioCheck {
     ) -> Bool {
         let fault = scenario.faults[index]
         let isAwake = fault.window.length.map { Instant.zero + fault.window.at + $0 >= end } ?? true
-        guard fault.chance > .never, isAwake else { return false }
+        guard fault.chance > .never, isAwake, group.makes(fault.target) else { return false }
         switch fault.scope {
         case .everyone: return true
         case .share(let share): return share > .never
@@ -65,6 +65,7 @@ extension ScenarioCheck {
         let endings = firings { $0.endsJob && self.firesBefore(jobTime, $0.trigger) }
         let errors = firings { $0.isRetryableError && self.firesBefore(jobTime, $0.trigger) }
         let unreadable = firings { $0.kind == .truncateResults }
+        let statuses = firings { $0.target == .status && !$0.endsJob && $0.pause(group.profile) != nil }
         let returns = self.returns(scenario, group)
         return [
             self.obstacle(
@@ -78,6 +79,10 @@ extension ScenarioCheck {
             self.obstacle(
                 unreadable, max: AppLimits.resultsBadAnswersMax - 1 + returns,
                 "a scan whose results are unreadable \(AppLimits.resultsBadAnswersMax) times waits for the next launch"
+            ),
+            self.obstacle(
+                statuses, max: group.profile.status.failuresMax + returns,
+                "a scan whose status cannot be had \(group.profile.status.failuresMax + 1) times in a row waits for the next launch"
             ),
             self.slowest(scenario, group, chosen, until: end),
         ].compactMap { $0 }

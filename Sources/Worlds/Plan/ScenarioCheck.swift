@@ -1,6 +1,8 @@
 import Backend
 import Faults
+import Phone
 import SimBase
+import Talaria
 
 /// A problem of a scenario that no single line shows.
 package struct ScenarioFinding: Hashable, Sendable {
@@ -53,7 +55,7 @@ package enum ScenarioCheck {
     /// firings and windows that end, if their sum is more than a scan can survive.
     package static func warnings(_ scenario: Scenario, for purpose: Purpose = .run) -> [ScenarioFinding] {
         switch purpose {
-        case .run: self.neverFinished(scenario)
+        case .run: self.neverFinished(scenario) + self.statuses(scenario)
         case .serve: self.neverThrough(scenario)
         }
     }
@@ -121,12 +123,47 @@ package enum ScenarioCheck {
         return findings
     }
 
+    /// Requests for the status that nobody makes, or that a phone makes too often or too rarely.
+    private static func statuses(_ scenario: Scenario) -> [ScenarioFinding] {
+        var findings: [ScenarioFinding] = []
+        let pollsSomewhere = scenario.groups.contains { $0.makes(.status) }
+        for (index, fault) in scenario.faults.enumerated() where fault.target == .status && !pollsSomewhere {
+            findings.append(
+                ScenarioFinding(
+                    .fault(index, key: "on"), "no phone requests the status of a job",
+                    help: "set `status-polling: always` or `status-polling: after-loss` for a group"))
+        }
+        for (index, group) in scenario.groups.enumerated() where group.makes(.status) {
+            let policy = group.profile.status
+            if policy.interval < ContractLimit.statusPollMin {
+                findings.append(
+                    ScenarioFinding(
+                        .group(index, key: "status-interval"),
+                        "the status of a job may be requested once in 2 s; a request before that is answered with 429",
+                        help: "use `status-interval: 2s` or more"))
+            }
+            let jobTime = scenario.server.backend.jobTime.upperBound
+            guard policy.interval * Int64(policy.requestsMax) < jobTime else { continue }
+            findings.append(
+                ScenarioFinding(
+                    .group(index, key: "status-requests-max"),
+                    "a job may take longer than \(policy.requestsMax) requests for its status: its scan then waits for the next launch",
+                    help: "raise `status-requests-max` or `status-interval`"))
+        }
+        return findings
+    }
+
     /// Words that mean something on a stream only, or nothing on it.
     private static func fieldConflict(_ fault: FaultSpec, fault index: Int) -> ScenarioFinding? {
         func finding(_ key: String, _ message: String, _ help: String) -> ScenarioFinding {
             ScenarioFinding(.fault(index, key: key), message, help: help)
         }
         let isStream = fault.target == .stream
+        if fault.kind == .expireToken, !isStream, fault.trigger != .atOnce {
+            return finding(
+                "after", "a request for the status is answered at once",
+                "leave out `after`, or use `on: stream`")
+        }
         if !isStream, case .afterEvents = fault.trigger {
             return finding("after", "only a stream has events", "use a time or a number of bytes")
         }

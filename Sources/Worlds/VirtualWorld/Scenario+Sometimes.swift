@@ -14,7 +14,10 @@ extension Scenario {
         func expect(_ moments: CoverageGoal...) {
             expected += moments.filter { !expected.contains($0) }
         }
-        let resumes = self.groups.contains { $0.profile.stream.resumes }
+        let resumes = self.groups.contains {
+            $0.profile.stream.resumes && $0.profile.status.polling == .off
+        }
+        if self.groups.contains(where: { $0.profile.status.polling == .always }) { expect(.statusPolled) }
         for fault in self.faults where fault.chance >= .percent(5) {
             switch (fault.kind, fault.target) {
             case (.rateLimit, _): expect(.limited, .uploadRepeated)

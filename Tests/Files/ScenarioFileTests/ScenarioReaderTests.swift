@@ -51,6 +51,9 @@ struct ScenarioReaderTests {
                 inline-books: off
                 streams-max: 2
                 idle-timeout: 90s
+                status-polling: after-loss
+                status-interval: 3s
+                status-requests-max: 12
             """
         ).groups.first
         var profile = ClientProfile.contract
@@ -58,6 +61,9 @@ struct ScenarioReaderTests {
         profile.cleanup.isMade = false
         profile.results.usesInlineBooks = false
         profile.stream.slots = 2
+        profile.status.polling = .afterLoss
+        profile.status.interval = .seconds(3)
+        profile.status.requestsMax = 12
         profile.stream.idleTimeout = .seconds(90)
         let link = LinkProfile(
             up: LinkDirection(delay: .milliseconds(65), bitsPerSecond: 1_500_000),

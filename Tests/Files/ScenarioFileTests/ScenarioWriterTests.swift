@@ -95,6 +95,9 @@ struct ScenarioWriterTests {
                 streams-max: 5
                 idle-timeout: auto
                 request-timeout: 30s
+                status-polling: off
+                status-interval: 2s
+                status-requests-max: 75
                 network: perfect
                 scans: 1
                 photos: shelves

@@ -46,7 +46,25 @@ import Testing
 
     // MARK: Answers
 
-    @Test(arguments: [Talaria.Operation.upload, .stream, .results, .cleanup])
+    @Test func `a status is answered once in two seconds, and a 429 comes only before that`() {
+        func story(_ second: Int, after pause: Interval) -> HarnessStory {
+            HarnessStory {
+                $0.upload()
+                $0.exchange(.status, 200)
+                $0.pass(pause)
+                $0.exchange(.status, attempt: 2, second)
+            }
+        }
+        #expect(story(200, after: .seconds(2)).errors() == [])
+        #expect(story(429, after: .seconds(1)).errors() == [])
+        #expect(
+            story(200, after: .seconds(1)).errors() == [
+                "the status of a job was answered again after 1003 ms"
+            ])
+        #expect(story(429, after: .seconds(2)).errors().count == 1)
+    }
+
+    @Test(arguments: [Talaria.Operation.upload, .stream, .results, .cleanup, .status])
     func `an error that a fault answers with has its fault`(operation: Talaria.Operation) {
         func story(status: Int, by fault: Int?) -> HarnessStory {
             HarnessStory {

@@ -62,6 +62,7 @@ import Testing
             .uploadAccepted(job: "j", took: second * 2, service: second),
             .resultsDecoded(job: "j", books: 1, took: second),
             .cleanupAnswered(job: "j", status: 204, took: second),
+            .statusDecoded(job: "j", status: .processing, took: second),
             .streamOpened(job: "j", attempt: 1, after: nil, took: second),
             .firstEvent(job: "j", took: second),
             .eventApplied(job: "j", id: nil, kind: .progress, latency: second, replayed: false),

@@ -34,6 +34,7 @@ import Testing
             seen: ["- 10000 finished completed", "+ 20000 finished completed"]),
         Row(kind: .httpError(.unavailable), on: .results),
         Row(kind: .httpError(.unavailable), on: .cleanup),
+        Row(kind: .httpError(.unavailable), on: .status),
         Row(kind: .stripBooks(.absent)), Row(kind: .stripBooks(.null)), Row(kind: .stripBooks(.empty)),
         Row(kind: .stripBooks(.renamed)),
         Row(kind: .truncateResults, on: .results),
@@ -41,6 +42,7 @@ import Testing
         Row(kind: .expireToken, seen: ["- 10000 finished completed"]),
         Row(kind: .expireToken, trigger: .afterEvents(2), seen: ["- 10000 finished completed"]),
         Row(kind: .expireToken, trigger: .afterTime(.seconds(4)), seen: ["- 10000 finished completed"]),
+        Row(kind: .expireToken, on: .status, seen: ["- 10000 finished completed"]),
         // The job lives on at the upstream, where a cleanup finds it.
         Row(
             kind: .jobGone(status: 404),
@@ -114,6 +116,7 @@ import Testing
         let upload = two.ask(.upload, "POST", "/v3/jobs/scans", attempt: 2)
         guard let body = JSON.decode(UploadAccepted.self, from: two.answers[upload].body) else { return two }
         let (job, token) = ("/v3/jobs/scans/\(body.data.jobId)", body.data.authToken)
+        if row.on == .status { two.ask(.status, "GET", job, token: token, faults: armed(.status)) }
         let first = two.ask(.stream, "GET", job + "/stream", token: token, faults: armed(.stream))
         two.run(to: .zero + .seconds(20))
         let ids = two.answers[first].ids
@@ -125,6 +128,25 @@ import Testing
         two.ask(.results, "GET", job + "/results", token: token, faults: armed(.results))
         two.ask(.cleanup, "DELETE", job + "/cleanup", token: token, faults: armed(.cleanup))
         return two
+    }
+
+    @Test(arguments: TwoWays.Way.allCases)
+    func `a job that a fault has failed has the status failed`(way: TwoWays.Way) {
+        var two = TwoWays(way)
+        let upload = two.ask(.upload, "POST", "/v3/jobs/scans")
+        guard let body = JSON.decode(UploadAccepted.self, from: two.answers[upload].body) else { return }
+        let (job, token) = ("/v3/jobs/scans/\(body.data.jobId)", body.data.authToken)
+        let fault = ArmedFault(
+            fault: 0, kind: .finalError(code: "INVALID_FILE"), trigger: .afterTime(.seconds(1)), draw: 1)
+        two.ask(.stream, "GET", job + "/stream", token: token, faults: [fault])
+        for (end, status) in [
+            (Interval.zero, JobStatus.initialized), (.seconds(4), .failed), (.seconds(20), .failed),
+        ] {
+            two.run(to: .zero + end)
+            let index = two.ask(.status, "GET", job, token: token)
+            let read = JSON.decode(StatusBody.self, from: two.answers[index].body)?.data.status
+            #expect(read == status, "after \(end.wholeMilliseconds) ms")
+        }
     }
 
     @Test(arguments: Self.rows) func `a fault does the same directly and through the gateway`(row: Row) {

@@ -240,6 +240,14 @@ enum Wording {
         JSON.encode(ResultsBody(jobId: job, results: (0..<books).map(Self.book)))
     }
 
+    static func status(_ status: JobStatus, job: String = "job-1") -> [UInt8] {
+        JSON.encode(
+            StatusBody(
+                StatusBody.Status(
+                    jobId: job, status: status, progress: status == .completed ? 1 : 0.5, processedCount: 1,
+                    totalCount: 1)))
+    }
+
     static func event(_ name: String, id: String?, _ data: String) -> String {
         (id.map { "id: \($0)\n" } ?? "") + "event: \(name)\ndata: \(data)\n\n"
     }

@@ -13,7 +13,7 @@ enum TransitionTable {
 
         The states of one scan in the app, with the `contract` profile. `waiting` is `ScanQueue`; the states from `uploading` to
         `cleaning` are `ActiveScan.Stage`. What is not listed leaves a scan where it is. A kill brings every scan back to
-        `waiting`, with what its durable record says.
+        `waiting`, with what its durable record says. A scan is in `polling` and `unpolled` with `status-polling: always` only.
 
         \(Transition.table(Self.scan))
 
@@ -32,8 +32,8 @@ enum TransitionTable {
 // MARK: The scan
 
 enum ScanState: String, MachineState {
-    case waiting, uploading, recording, opening, streaming, disconnected, fetching, unfetched, filing,
-        cleaning
+    case waiting, uploading, recording, opening, streaming, disconnected, polling, unpolled, fetching,
+        unfetched, filing, cleaning
     case settled
 
     static func of(_ phone: TestPhone) -> Self { phone.scanState }
@@ -57,6 +57,15 @@ enum ScanState: String, MachineState {
         case .disconnected:
             phone.captureToStream()
             phone.fail(.stream, .reset)
+        case .polling:
+            phone = Self.unpolled.reached()
+            phone.pass(.seconds(2))
+        case .unpolled:
+            var profile = ClientProfile.contract
+            profile.status.polling = .always
+            phone = TestPhone(profile: profile)
+            phone.capture(1)
+            phone.accept()
         case .fetching:
             phone.captureToStream()
             phone.stream(Wording.completed(rawBooks: nil))
@@ -89,6 +98,8 @@ extension TestPhone {
         case .opening: .opening
         case .streaming: .streaming
         case .disconnected: .disconnected
+        case .polling: .polling
+        case .unpolled: .unpolled
         case .fetching: .fetching
         case .unfetched: .unfetched
         case .filing: .filing
@@ -113,6 +124,11 @@ enum ScanInput: String, MachineInput {
     case completedWithout = "event `completed` without books"
     case finalError = "event `error`, not retryable"
     case retryableError = "event `error`, retryable"
+    case statusRunning = "status: 200, `processing`"
+    case statusCompleted = "status: 200, `completed`"
+    case statusEnded = "status: 200, `failed`"
+    case statusUnauthorized = "status: 401"
+    case statusFailed = "status: 503"
     case results = "results: 200"
     case resultsUnauthorized = "results: 401"
     case resultsFailed = "results: 503"
@@ -173,6 +189,11 @@ enum ScanInput: String, MachineInput {
             phone.storesByItself = false
             return event(Wording.error(retryable: false))
         case .retryableError: return event(Wording.error(retryable: true))
+        case .statusRunning: return answer(.status, 200, Wording.status(.processing))
+        case .statusCompleted: return answer(.status, 200, Wording.status(.completed))
+        case .statusEnded: return answer(.status, 200, Wording.status(.failed))
+        case .statusUnauthorized: return answer(.status, 401)
+        case .statusFailed: return answer(.status, 503)
         case .results:
             phone.storesByItself = false
             return answer(.results, 200, Wording.results(books: 2))

@@ -152,6 +152,7 @@ struct TemporaryFolder: ~Copyable {
         attempts.stream = 2
         attempts.results = 3
         attempts.cleanup = 4
+        attempts.status = 5
         let text = "a \"quoted\" \\ back\u{8}\n\u{1F}\u{7F} / é 📚\u{2028}"
         var full = DurableScan(
             scan: 9, photo: 3, capturedUnixMs: 1_700_000_000_123,
@@ -162,7 +163,7 @@ struct TemporaryFolder: ~Copyable {
         full.isVolatile = true
         #expect(Mirror(reflecting: full).children.count == 14, "a new member is to be written too")
         #expect(full.job.map { Mirror(reflecting: $0).children.count } == 4)
-        #expect(Mirror(reflecting: attempts).children.count == 4)
+        #expect(Mirror(reflecting: attempts).children.count == 5)
         let book = Book(
             title: text, author: text, isbn: "978", confidence: 0.1, enrichmentStatus: .notFound,
             coverUrl: "https://a/b")

@@ -1,4 +1,5 @@
 import Faults
+import Phone
 import Plan
 import SimBase
 import Testing
@@ -116,6 +117,40 @@ struct ScenarioCheckTests {
         #expect(
             warned(fault(.expireToken, trigger: slow, count: .perScan(5))) == [], "the job is over before")
         #expect(warned(fault(.expireToken, chance: .never, count: .perScan(5))) == [])
+    }
+
+    private func polling(
+        _ faults: [FaultSpec] = [], _ change: (inout StatusPolicy) -> Void = { _ in }
+    ) -> [ScenarioFinding.Subject] {
+        var group = group()
+        group.profile.status.polling = .always
+        change(&group.profile.status)
+        return ScenarioCheck.warnings(scenario([group], faults: faults)).map(\.subject)
+    }
+
+    @Test func `a fault on the status needs a phone that requests it`() {
+        #expect(warned(fault(error(503), on: .status)) == [.fault(0, key: "on")])
+        #expect(polling([fault(error(503), on: .status)]) == [])
+        #expect(polling([fault(.expireToken, count: .perScan(5))]) == [], "no stream is opened")
+    }
+
+    @Test func `the interval and the budget of status requests fit the backend`() {
+        #expect(polling() == [])
+        #expect(polling { $0.interval = .milliseconds(1_999) } == [.group(0, key: "status-interval")])
+        #expect(polling { $0.requestsMax = 7 } == [.group(0, key: "status-requests-max")])
+        #expect(polling { $0.requestsMax = 8 } == [])
+    }
+
+    @Test func `firings on the status are counted against the failures in a row`() {
+        #expect(polling([fault(error(503), on: .status, count: .perScan(5))]) == [.fault(0, key: "count")])
+        #expect(polling([fault(error(503), on: .status, count: .perScan(4))]) == [])
+        #expect(polling([fault(error(401), on: .status, count: .perScan(4))]) == [.fault(0, key: "count")])
+    }
+
+    @Test func `a token on the status expires at once`() {
+        let late = FaultTrigger.afterTime(.seconds(1)...(.seconds(1)))
+        #expect(subjects(fault(.expireToken, on: .status, trigger: late)) == [.fault(0, key: "after")])
+        #expect(subjects(fault(.expireToken, on: .status)) == [])
     }
 
     @Test func `firings of several faults add up, where a scan may meet all of them`() {

@@ -71,6 +71,7 @@ enum Bench {
 
     static func run(_ plan: WorldPlan) throws -> Outcome {
         var settings = LedgerSettings.embedded
+        settings.tokenLifetime = plan.run.scenario.server.backend.tokenLifetime
         settings.faultsOffPath = plan.run.scenario.faults.indices.filter {
             plan.run.scenario.faults[$0].kind.has(.sparesPath)
         }

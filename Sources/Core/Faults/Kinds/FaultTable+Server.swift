@@ -21,7 +21,7 @@ extension FaultTable {
             example: "{do: rate-limit, quota: 1 per 4s, retry-after: 2s}"),
         FaultKindEntry(
             .httpError, "http-error", .server, [.endsExchange, .refusesJobRequests],
-            on: [.upload, .stream, .results, .cleanup],
+            on: [.upload, .stream, .results, .cleanup, .status],
             fields: [
                 .required("status", .integer(400...599), example: "503", "status of the response"),
                 .optional(
@@ -53,12 +53,12 @@ extension FaultTable {
             example: "{do: truncate-results, chance: 30%}"),
         FaultKindEntry(
             .expireToken, "expire-token", .server, [.changesStream, .changesJob, .refusesJobRequests],
-            on: [.stream], after: [.time, .events],
+            on: [.stream, .status], orElse: .stream, after: [.time, .events],
             does: "revokes the job's token and ends its open streams with FIN",
             example: "{do: expire-token, after: 1s, chance: 10%}"),
         FaultKindEntry(
             .jobGone, "job-gone", .server, [.endsExchange, .changesJob, .refusesJobRequests],
-            on: [.stream, .results],
+            on: [.stream, .results, .status],
             fields: [
                 .standard("status", .choice(["404", "410"]), "410", "status of the response")
             ],

@@ -12,6 +12,7 @@ package struct ClientProfile: Hashable, Sendable {
     package var stream = StreamPolicy()
     package var events = EventPolicy()
     package var results = ResultsPolicy()
+    package var status = StatusPolicy()
     package var token = TokenPolicy()
     package var cleanup = CleanupPolicy()
     package var failedScans = FailedScanPolicy.wait

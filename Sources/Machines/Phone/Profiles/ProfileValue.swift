@@ -177,6 +177,18 @@ package struct ProfileValue: Sendable {
         ProfileValue("results.keeps-enrichment-status", "enrichmentStatus of a book", "contract 5, GAP-14") {
             Self.text($0.results.keepsEnrichmentStatus)
         },
+        ProfileValue("status.polling", "status of a job instead of its stream", "contract 1.4 and 4.13") {
+            $0.status.polling.rawValue
+        },
+        ProfileValue("status.interval", "time from a status to its next request", "contract 1.4") {
+            Self.text($0.status.interval)
+        },
+        ProfileValue("status.requests-max", "requests for the status of one job", "contract 4.13") {
+            String($0.status.requestsMax)
+        },
+        ProfileValue("status.failures-max", "failures of these in a row", "contract 4.13") {
+            String($0.status.failuresMax)
+        },
         ProfileValue("token.expiry", "401 on stream and results", "contract 2.5 and 5, GAP-11") {
             $0.token.expiry.rawValue
         },

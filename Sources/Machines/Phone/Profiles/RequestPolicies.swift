@@ -1,4 +1,5 @@
 package import SimBase
+import Talaria
 
 // How a client makes requests and reads what is wrong with their answers.
 
@@ -65,6 +66,27 @@ package struct WaitPolicy: Hashable, Sendable {
     package var prefersHeader = false
     /// Whether `Retry-After` counts where a problem document has no `retryAfterMs`.
     package var usesHeader = true
+}
+
+/// The requests for the status of a job (Docs/contract.md sections 1.4 and 4.13).
+package struct StatusPolicy: Hashable, Sendable {
+    package var polling = StatusPolling.off
+    /// The time from an answer to the next request. The contract allows one request in 2 s.
+    package var interval = ContractLimit.statusPollMin
+    /// The requests for the status of one job, from a launch on; then its scan waits for the next launch.
+    package var requestsMax = 75
+    /// The failures in a row that are tolerated; after the next one the scan waits for the next launch.
+    package var failuresMax = 4
+}
+
+/// When a client requests the status of a job instead of reading its stream.
+package enum StatusPolling: String, CaseIterable, Hashable, Sendable {
+    /// Never: a lost stream is opened again.
+    case off
+    /// From the first loss of its stream on.
+    case afterLoss = "after-loss"
+    /// From the upload on: no stream is opened.
+    case always
 }
 
 /// The token of a job (Docs/contract.md section 2.5).
