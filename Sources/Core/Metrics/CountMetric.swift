@@ -46,6 +46,8 @@ package enum CountMetric: String, CaseIterable, Sendable {
     /// Deviations from the contract in responses and events.
     case contractFindings = "contract.findings"
     case statusAttempts = "status.attempts"
+    /// Photos of captured scans.
+    case photosTaken = "photos.taken"
 }
 
 extension CountMetric: MetricCase {
@@ -97,6 +99,7 @@ extension CountMetric: MetricCase {
         case .booksPending: (31, .lower, needsBackend: true, isMeasured: false)
         case .contractFindings: (32, .lower, needsBackend: false, isMeasured: true)
         case .statusAttempts: (33, .neither, needsBackend: false, isMeasured: true)
+        case .photosTaken: (34, .neither, needsBackend: false, isMeasured: true)
         }
     }
 }

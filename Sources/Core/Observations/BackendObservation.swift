@@ -12,6 +12,8 @@ package enum BackendObservation: Hashable, Sendable {
     case problem(
         Operation, attempt: UInt32, status: Int, job: String?, retryable: Bool, retryAfter: Interval?)
     case accepted(job: String, books: Int)
+    /// Follows `accepted` for an upload of several photos.
+    case photosReceived(job: String, count: Int)
     /// `after`: the position of the event that the stream continues after, nil without a usable Last-Event-ID.
     case streamOpened(job: String, attempt: UInt32, after: Int?)
     /// `position`: the event's index in the job's log, from 0; nil for one that says where the job stands, and is in no log.
@@ -69,6 +71,10 @@ extension BackendObservation {
             fields.begin(.backend, "accepted")
             fields.job(job)
             fields.number("books", books)
+        case .photosReceived(let job, let count):
+            fields.begin(.backend, "photos-received")
+            fields.job(job)
+            fields.number("count", count)
         case .streamOpened(let job, let attempt, let after):
             fields.begin(.backend, "stream-opened")
             fields.job(job)
@@ -142,6 +148,8 @@ extension BackendObservation {
                     job: try fields.text("job"), retryable: try fields.isTrue("retryable"),
                     retryAfter: try fields.optionalTime("retry_after_ns"))
             case "accepted": .accepted(job: try fields.job(), books: try fields.count("books"))
+            case "photos-received":
+                .photosReceived(job: try fields.job(), count: try fields.count("count"))
             case "stream-opened":
                 .streamOpened(
                     job: try fields.job(), attempt: try fields.attempt(),

@@ -32,6 +32,8 @@ package enum PhoneObservation: Hashable, Sendable {
     // The scan.
     /// The shutter: when it was due by the schedule (coordinated omission is avoided by counting from there).
     case captured(scheduled: Instant)
+    /// Follows `captured` for a scan of several photos, which are the parts of one upload.
+    case photosTaken(Int)
     /// `took`: nil when the photo had been prepared for an earlier scan.
     case photoPrepared(took: Interval?, bytes: Int)
     /// The photo cannot be used. The scan is refused once that is durable.
@@ -138,6 +140,9 @@ extension PhoneObservation {
         case .captured(let scheduled):
             fields.begin(.phone, "captured")
             fields.number("scheduled_ns", scheduled.nanoseconds)
+        case .photosTaken(let count):
+            fields.begin(.phone, "photos-taken")
+            fields.number("count", count)
         case .photoPrepared(let took, let bytes):
             fields.begin(.phone, "photo-prepared")
             fields.time("took_ns", took)
@@ -298,6 +303,7 @@ extension PhoneObservation {
             case "lost-from-storage": .lostFromStorage(books: try fields.count("books"))
             case "clock-set": .clockSet(ahead: try fields.time("ahead_ns"))
             case "captured": .captured(scheduled: try fields.moment("scheduled_ns"))
+            case "photos-taken": .photosTaken(try fields.count("count"))
             case "photo-prepared":
                 .photoPrepared(took: try fields.optionalTime("took_ns"), bytes: try fields.count("bytes"))
             case "photo-rejected": .photoRejected(reason: try fields.requiredText("reason"))

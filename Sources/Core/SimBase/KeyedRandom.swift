@@ -36,6 +36,8 @@ public enum DrawDomain: UInt64, Sendable {
     case lineEnds = 29
     /// A device id of one scan.
     case scanIdentity = 30
+    /// The number of photos of a scan.
+    case photosPerScan = 31
     case test = 99
 }
 

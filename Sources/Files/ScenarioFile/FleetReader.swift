@@ -2,12 +2,14 @@ import Faults
 import Phone
 import Plan
 import SimBase
+import Talaria
 
 /// Reads `fleet`.
 struct FleetReader {
     static let keys = Self.valueKeys + ProfileToggle.all.map(\.key)
     private static let valueKeys = [
         "devices", "profile", "network", "scans", "arrivals", "spacing", "think", "start", "photos",
+        "photos-per-scan",
         "preprocess", "resume",
         "cleanup", "inline-books", "streams-max", "idle-timeout", "request-timeout",
         "status-polling", "status-interval", "status-requests-max",
@@ -133,6 +135,10 @@ struct FleetReader {
             return time
         }
         self.readStatus(map, into: &profile.status)
+        profile.upload.photos = map.value("photos-per-scan", default: profile.upload.photos) {
+            text throws(ValueError) in
+            try Values.integers(text, 1...ContractLimit.photosMax, what: "the number of photos of a scan")
+        }
         let idle: Interval?? = map.value("idle-timeout") { text throws(ValueError) -> Interval? in
             if text == "auto" { return nil }
             let time = try Values.duration(text, max: ScenarioLimit.timeMax)

@@ -77,6 +77,8 @@ package enum ScenarioSchema {
                             ),
                     ], required: ["paint"]),
             ]).described("a folder in Images/, a list of folders and photos, or synthetic photos"),
+            "photos-per-scan": .integers(1...ContractLimit.photosMax)
+                .described("photos of one scan, which are the parts of one upload"),
             "preprocess": .choice(Preprocessing.allCases.map(\.rawValue))
                 .described("whether photos are preprocessed for each capture or once per run"),
             "resume": .toggle.described("whether streams resume with Last-Event-ID"),

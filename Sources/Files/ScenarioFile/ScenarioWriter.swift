@@ -65,6 +65,7 @@ package enum ScenarioWriter {
                 ("network", self.text(group.network)),
                 ("scans", String(group.scansPerDevice)),
                 ("photos", self.text(group.photos)),
+                ("photos-per-scan", self.text(profile.upload.photos)),
                 ("preprocess", group.preprocess.rawValue),
             ] + self.values(group.load)
         return ["  \(self.quoted(group.name)):"] + values.map { "    \($0.key): \($0.value)" }

@@ -59,7 +59,7 @@ extension HarnessChecks {
         case .streamEnded(let job, let attempt, let byPeer):
             self.streamEnded(job: job, attempt: attempt, byPeer: byPeer, scan, phoneIndex)
         case .connected, .problem, .failed, .found: break
-        case .accepted, .streamOpened, .eventWritten, .pingWritten, .finished, .tokenRevoked,
+        case .accepted, .photosReceived, .streamOpened, .eventWritten, .pingWritten, .finished, .tokenRevoked,
             .resultsServed, .cleaned, .canceled, .expired, .vanished:
             // A foreign backend's jobs are its own.
             if let server = self.server { self.ofJob(payload, scan, phoneIndex, server) }
@@ -114,7 +114,8 @@ extension HarnessChecks {
         case .vanished(let job):
             _ = self.remove(job, phoneIndex)
             self.note(.vanished, scan, phoneIndex, needsFault: true)
-        case .connected, .requested, .answered, .problem, .failed, .streamEnded, .found: break
+        case .photosReceived, .connected, .requested, .answered, .problem, .failed, .streamEnded, .found:
+            break
         }
     }
 

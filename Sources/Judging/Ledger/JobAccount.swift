@@ -10,6 +10,8 @@ struct JobAccount: Sendable {
 
     // What the backend said.
     var isAcceptedByBackend = false
+    /// The photos that its upload brought.
+    var photos = 1
     /// The moment at which the token was issued; nil for a job from before this run.
     var acceptedAt: Instant?
     var isTokenRevoked = false

@@ -112,8 +112,20 @@ extension PhoneAccount {
         self.jobs[index].isKnownToPhone = true
         self.jobs[index].knownAt = at
         if self.jobs[index].acceptedAt == nil { self.jobs[index].acceptedAt = at }
+        if rules.settings.hasBackendView { self.comparePhotos(ofJob: index, at: at, into: &findings) }
         guard !rules.settings.hasBackendView else { return }
         findings.count(in: self.group) { $0.jobs.accepted += 1 }
+    }
+
+    /// Every photo that was taken must have reached the backend.
+    private func comparePhotos(ofJob index: Int, at: Instant, into findings: inout Findings) {
+        let job = self.jobs[index]
+        guard let taken = self.index(of: job.scan).map({ self.scans[$0] }), !taken.isInherited,
+            taken.photos != job.photos
+        else { return }
+        findings.violate(
+            .serverAgrees, device: self.device, scan: job.scan, at: at,
+            "the backend received \(job.photos) photos of a scan with \(taken.photos)")
     }
 
     /// A foreign server gave an id that it had given before: what is known of the older job says nothing of the new one.

@@ -82,6 +82,7 @@ extension PhoneAccount {
             if operation == .cleanup { self.deleteLimited(scan, retryAfter: retryAfter, at: at) }
         case .resultsDecoded(let job, _, _):
             if let index = self.jobIndex(job, of: scan) { self.jobs[index].hadResults = true }
+        case .photosTaken(let count): self.updateScan(scan) { $0.photos = count }
         case .statusDecoded(let job, let status, _):
             self.statusDecoded(scan, job: job, status, at: at, rules: rules, into: &findings)
         case .cleanupAnswered(let job, let status, _):
@@ -170,6 +171,9 @@ extension PhoneAccount {
         switch payload {
         case .accepted(let job, _):
             self.accepted(scan, job: job, at: at, into: &findings)
+        case .photosReceived(let job, let count):
+            guard let index = self.jobIndex(job, of: scan) else { return }
+            self.jobs[index].photos = count
         case .streamEnded(let job, let attempt, _):
             self.streams.ended(job: job, scan: scan, attempt: attempt)
         case .streamOpened(let job, let attempt, let after):
@@ -241,7 +245,8 @@ extension BackendObservation {
     var isOfTheGatewayToo: Bool {
         switch self {
         case .tokenRevoked, .problem, .failed: true
-        case .connected, .requested, .answered, .accepted, .streamOpened, .eventWritten, .pingWritten,
+        case .connected, .requested, .answered, .accepted, .photosReceived, .streamOpened, .eventWritten,
+            .pingWritten,
             .streamEnded, .finished, .resultsServed, .cleaned, .canceled, .expired, .vanished, .found:
             false
         }

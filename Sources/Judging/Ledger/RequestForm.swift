@@ -15,7 +15,7 @@ package struct RequestForm: Hashable, Sendable {
     package enum Body: Hashable, Sendable {
         case none
         /// Multipart with one part of that name and type: the photo of that scan.
-        case photo(field: String, type: String, of: ScanNumber)
+        case photos(field: String, type: String, of: ScanNumber, count: Int)
     }
 
     package var device: DeviceNumber
@@ -268,10 +268,9 @@ struct RequestFormCheck: Sendable {
         if types.count != 1 || !types[0].hasPrefix("multipart/form-data; boundary=") {
             wrong.append("not exactly one Content-Type: multipart/form-data with a boundary")
         }
-        let isPhoto = ["image/jpeg", "image/png"].contains {
-            form.body == .photo(field: "photos[]", type: $0, of: form.scan)
-        }
-        if !isPhoto { wrong.append("no photo of its scan in photos[]") }
+        guard case .photos(field: "photos[]", type: let type, of: form.scan, count: let count) = form.body,
+            ["image/jpeg", "image/png"].contains(type), (1...ContractLimit.photosMax).contains(count)
+        else { return wrong + ["no photos of its scan in photos[], or too many"] }
         return wrong
     }
 }

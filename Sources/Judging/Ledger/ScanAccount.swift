@@ -33,6 +33,8 @@ struct ScanAccount: Sendable {
     /// The process was killed after the scan was settled, and the record did not say so yet.
     var isKeptUndecided = false
     var isPrepared = false
+    /// The photos that the phone said it has.
+    var photos = 1
     /// Its storage was full when it was captured.
     var isCapturedWithoutRoom = false
     /// The last final answer or event was one that a fired fault had delivered.

@@ -143,6 +143,8 @@ package struct MetricsCollector: Sendable {
 
     private mutating func measure(_ payload: PhoneObservation, _ group: MetricGroup) {
         switch payload {
+        case .captured: self.measured.table.add(1, to: .photosTaken, in: group)
+        case .photosTaken(let count): self.measured.table.add(Int64(count - 1), to: .photosTaken, in: group)
         case .photoPrepared(let took, _):
             guard let took else { return }
             self.measured.table.record(.preprocessTime, took, in: group)

@@ -137,6 +137,9 @@ extension Backend {
                     entriesMax: self.dialect.replayedEventsMax)), due: self.now)
         effects.append(
             .observe(self.payload(owner, .accepted(job: facts.id, books: facts.script.books))))
+        if photos > 1 {
+            effects.append(.observe(self.payload(owner, .photosReceived(job: facts.id, count: photos))))
+        }
 
         let host = upload.authority
         let own = self.link(.job(jobId: facts.id), host)

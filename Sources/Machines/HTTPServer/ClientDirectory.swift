@@ -62,7 +62,7 @@ struct ClientDirectory: Sendable {
         case .accepted(let job, _): self.owners[job] = (observation.device, observation.scan)
         case .expired(let job), .vanished(let job): self.owners[job] = nil
         case .cleaned(let job, effective: true), .canceled(let job): self.forgetLater(job)
-        case .connected, .requested, .answered, .streamOpened, .eventWritten, .pingWritten,
+        case .connected, .requested, .answered, .photosReceived, .streamOpened, .eventWritten, .pingWritten,
             .streamEnded,
             .finished, .problem, .failed, .tokenRevoked, .resultsServed, .found,
             .cleaned(_, effective: false):

@@ -36,6 +36,8 @@ extension App {
             self.queue.index(of: number) == nil && self.activeIndex(number) == nil,
             "a scan number was used twice")
         self.observe(.captured(scheduled: scheduled), of: number, at: now, into: &effects)
+        let photos = self.photoCount(of: number)
+        if photos > 1 { self.observe(.photosTaken(photos), of: number, at: now, into: &effects) }
         guard self.unsettledCount < AppLimits.unsettledMax else {
             self.note(.settled(number, .refused(code: AppLimits.queueFullCode)), into: &effects)
             self.observe(
@@ -51,11 +53,22 @@ extension App {
             cause: cause.rawValue, attempts: DurableAttempts(), tokenExpiries: 0,
             retryableErrors: 0, completed: false, refusal: nil)
         record.isVolatile = self.isVolatile(waitingFor: cause)
+        record.photos = photos
         let writeID = self.store(.put(record), into: &effects)
         let scan = Scan(record: record, scheduled: scheduled)
         self.queue.insert(
             WaitingScan(
                 scan: scan, cause: cause, hold: .none, floor: now, writeID: writeID, isAnnounced: false))
+    }
+
+    /// Returns the number of photos that the user takes for a scan.
+    private func photoCount(of scan: ScanNumber) -> Int {
+        let photos = self.profile.upload.photos
+        // Nothing is drawn where there is no choice.
+        guard photos.count > 1 else { return photos.lowerBound }
+        let more = self.random.below(
+            UInt64(photos.count), .photosPerScan, UInt64(self.number.raw), UInt64(scan.raw))
+        return photos.lowerBound + Int(more)
     }
 
     /// Why a scan would wait now even with a slot to be had.

@@ -15,8 +15,10 @@ extension App {
         scan.record.cause = WaitingCause.interrupted.rawValue
         self.note(.put(scan.record), into: &effects)
         self.active.append(ActiveScan(scan: scan, stage: .uploading))
+        let photos = scan.record.photos
         // In two steps, so that no size of a photo can overflow.
-        let (whole, rest) = Int64(bytes).quotientAndRemainder(dividingBy: AppLimits.uploadBytesPerSecondMin)
+        let (whole, rest) = Int64(min(bytes, .max / photos) * photos).quotientAndRemainder(
+            dividingBy: AppLimits.uploadBytesPerSecondMin)
         let transfer =
             Interval.seconds(min(whole, 86_400))
             + .nanoseconds(rest * 1_000_000_000 / AppLimits.uploadBytesPerSecondMin)
@@ -26,7 +28,7 @@ extension App {
                 target: Endpoint.upload.path,
                 job: nil, headers: [HeaderField("User-Agent", self.profile.upload.userAgent)],
                 lastEventID: nil,
-                body: .photo(scan.number), timeout: self.profile.requestTimeout + transfer),
+                body: .photos(scan.number, count: photos), timeout: self.profile.requestTimeout + transfer),
             at: now, into: &effects)
     }
 

@@ -21,8 +21,8 @@ package enum AppEffect: Hashable, Sendable {
 package struct AppRequest: Hashable, Sendable {
     package enum Body: Hashable, Sendable {
         case none
-        /// Multipart with one part `photos[]`, the prepared photo of this scan.
-        case photo(ScanNumber)
+        /// Multipart with so many parts `photos[]`, the prepared photos of this scan.
+        case photos(ScanNumber, count: Int)
     }
 
     package var id: RequestID

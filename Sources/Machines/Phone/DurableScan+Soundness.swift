@@ -19,7 +19,8 @@ extension DurableScan {
             self.booksApplied.count <= AppLimits.booksPerScanMax
             && self.booksApplied.allSatisfy { (0..<AppLimits.booksPerScanMax).contains($0) }
         let isEnded = self.refusal.map { ServerText.isCode($0) && !self.completed } ?? true
-        return (1...AppLimits.scanNumberMax).contains(self.scan) && self.photo >= 0
+        let hasPhotos = (1...ContractLimit.photosMax).contains(self.photos)
+        return hasPhotos && (1...AppLimits.scanNumberMax).contains(self.scan) && self.photo >= 0
             && (0...Self.capturedMax).contains(self.capturedUnixMs) && isCounted && isFiled
             && isEnded && self.job?.isSound ?? true
     }

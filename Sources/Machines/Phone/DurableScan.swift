@@ -29,6 +29,8 @@ package struct DurableScan: Hashable, Sendable {
     package var completed: Bool
     /// Set, with the code that was shown, once the scan was refused and only the DELETE is left to do.
     package var refusal: String?
+    /// The number of its photos, which are the parts of one upload.
+    package var photos = 1
     /// The app has it in memory only: it goes with the process, as if it had not been written.
     package var isVolatile = false
 

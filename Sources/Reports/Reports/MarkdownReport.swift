@@ -168,6 +168,9 @@ package enum MarkdownReport {
             let causes = discarded.map { "\($0.cause) \(Figures.count($0.count))" }
             text += "\nDiscarded: \(causes.joined(separator: ", ")).\n"
         }
+        if let photos = result.photos {
+            text += "\nPhotos: \(Figures.count(photos)) taken, one upload for each scan.\n"
+        }
         text += "\nBooks: \(known ? Figures.count(books.expected) : "n/a") expected, "
         text += "\(Figures.count(books.received)) received, "
         if books.pending > 0 { text += "\(Figures.count(books.pending)) pending, " }

@@ -87,6 +87,12 @@ extension RunResult {
         return reasons
     }
 
+    /// The photos of all captured scans; nil where each scan has one.
+    var photos: Int64? {
+        let photos = self.metrics.everything(of: .fleet).count(.photosTaken)
+        return photos > Int64(self.totals.scans.captured) ? photos : nil
+    }
+
     /// The waiting scans by cause, in the order of `WaitingCause`, without empty causes.
     package static func waiting(_ scans: ScanTotals) -> [(cause: String, words: String, count: Int)] {
         WaitingCause.allCases.map { (cause: $0.rawValue, words: $0.words, count: scans.waiting($0)) }

@@ -27,6 +27,9 @@ extension SummaryWriter {
         }
         if scans.open > 0 { sum.append(Piece(" + \(Figures.count(scans.open)) unsettled")) }
         self.labeled("Scans", sum)
+        if let photos = self.result.photos {
+            self.labeled("  photos", [Piece("\(Figures.count(photos)) taken, one upload for each scan")])
+        }
         let waiting = RunResult.waiting(scans)
         if !waiting.isEmpty {
             self.labeled(

@@ -174,19 +174,23 @@ extension Fleet {
     private func body(of request: AppRequest, phone: Int) -> TransferRequest.Body {
         switch request.body {
         case .none: return .none
-        case .photo(let scan):
+        case .photos(let scan, let count):
             guard let photo = self.phones[phone].photos.first(where: { $0.scan == scan })?.photo else {
                 preconditionFailure("an upload of a photo that was not prepared")
             }
-            let parts = photo.uploadParts(
-                scanName: "device \(self.phones[phone].number.raw) scan \(scan.raw)")
-            return .multipart([
-                .init(
-                    name: self.phones[phone].machine.profile.upload.part, filename: "spine.jpg",
-                    contentType: "image/jpeg",
-                    content: PhotoSource(
-                        head: parts.head, shared: SharedBytes(photo.jpeg), from: parts.tailOffset))
-            ])
+            let name = self.phones[phone].machine.profile.upload.part
+            let (shared, scanName) = (
+                SharedBytes(photo.jpeg), "device \(self.phones[phone].number.raw) scan \(scan.raw)"
+            )
+            return .multipart(
+                (1...count).map { number in
+                    // Each part has bytes of its own.
+                    let parts = photo.uploadParts(
+                        scanName: number == 1 ? scanName : "\(scanName) photo \(number)")
+                    return TransferRequest.Part(
+                        name: name, filename: "spine.jpg", contentType: "image/jpeg",
+                        content: PhotoSource(head: parts.head, shared: shared, from: parts.tailOffset))
+                })
         }
     }
 }

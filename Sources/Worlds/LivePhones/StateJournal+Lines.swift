@@ -51,6 +51,7 @@ extension JSONWriter {
             writer.member("retryableErrors", record.retryableErrors)
             writer.member("completed", record.completed)
             writer.member("refusal", record.refusal)
+            if record.photos > 1 { writer.member("photos", record.photos) }
             if record.isVolatile { writer.member("volatile", true) }
         }
     }
@@ -160,6 +161,7 @@ extension DurableScan {
             retryableErrors: try record.required("retryableErrors") { $0.integer },
             completed: try record.required("completed") { $0.flag },
             refusal: try record.optional("refusal") { $0.text })
+        self.photos = try record.optional("photos") { $0.integer } ?? 1
         self.isVolatile = try record.optional("volatile") { $0.flag } ?? false
     }
 }

@@ -46,6 +46,7 @@ package enum ScenarioCheck {
     /// the fleet.
     package static func findings(_ scenario: Scenario, for purpose: Purpose = .run) -> [ScenarioFinding] {
         self.sizes(scenario) + self.tunnels(scenario) + self.backend(scenario)
+            + (purpose == .run ? self.photos(scenario) : [])
             + scenario.faults.indices.compactMap { self.fieldConflict(scenario.faults[$0], fault: $0) }
             + (purpose == .run ? self.neverThrough(scenario) : [])
             + scenario.faults.indices.compactMap { self.neverAwake(scenario, fault: $0) }
@@ -106,6 +107,18 @@ package enum ScenarioCheck {
             return ScenarioFinding(
                 .group(index, key: "network"), "a phone that stays offline cannot finish its scans",
                 help: "add `for: 4s`, or another link after it")
+        }
+    }
+
+    /// Scans of more photos than the backend takes at once.
+    private static func photos(_ scenario: Scenario) -> [ScenarioFinding] {
+        let most = scenario.server.backend.photosMax
+        return scenario.groups.enumerated().compactMap { index, group in
+            guard group.profile.upload.photos.upperBound > most else { return nil }
+            return ScenarioFinding(
+                .group(index, key: "photos-per-scan"),
+                "the backend refuses an upload of more than \(most) photos",
+                help: "lower it, or raise `photos-max` of the server")
         }
     }
 

@@ -24,9 +24,23 @@ struct WireState: Sendable {
         case over
     }
 
-    /// A photo on its way: how many of its bytes have not left. Then comes what ends the upload.
+    /// Photos on their way: how many bytes of the one that is sent have not left, and how many photos follow. Then comes what
+    /// ends the upload.
     struct Upload: Sendable {
+        let photoFiller: Int
         var fillerLeft: Int
+        var photosLeft: Int
+
+        init(photoFiller: Int, photos: Int) {
+            self.photoFiller = photoFiller
+            self.fillerLeft = photoFiller
+            self.photosLeft = photos - 1
+        }
+
+        mutating func beginNext() {
+            self.fillerLeft = self.photoFiller
+            self.photosLeft -= 1
+        }
     }
 
     let phone: Int

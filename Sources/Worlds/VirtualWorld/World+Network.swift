@@ -76,7 +76,7 @@ extension World {
             }
             self.wires.update(wire) { $0.send(bytes.count) }
             self.schedule(.bytes(wire, bytes), at: arrival)
-        case .photo(let scan):
+        case .photos(let scan, let count):
             guard let photo = self.phones[phone].photos.first(where: { $0.scan == scan }) else {
                 preconditionFailure("an upload of a photo that was not prepared")
             }
@@ -85,16 +85,20 @@ extension World {
             let part = self.phones[phone].machine.profile.upload.part
             let start = part == Self.uploadField ? Self.uploadStart : Self.uploadStart(ofPart: part)
             self.checkForm(
-                of: request, headers, body: .photo(field: part, type: Self.photoType, of: scan), of: phone)
+                of: request, headers,
+                body: .photos(field: part, type: Self.photoType, of: scan, count: count), of: phone)
+            let bodyBytes =
+                start.count + filler + (count - 1) * (Self.lineEnd.count + start.count + filler)
+                + Self.uploadEnd.count
             let bytes = ByteBuilder.bytes { bytes in
                 RequestWriter.head(
                     method: request.method, target: request.target, host: Self.host, headers: headers,
-                    bodyBytes: start.count + filler + Self.uploadEnd.count, into: &bytes)
+                    bodyBytes: bodyBytes, into: &bytes)
                 bytes.append(contentsOf: start)
             }
             self.wires.update(wire) { state in
                 state.send(bytes.count)
-                state.upload = .init(fillerLeft: filler)
+                state.upload = .init(photoFiller: filler, photos: count)
             }
             self.schedule(.bytes(wire, bytes), at: arrival)
             self.schedule(.upload(wire), at: arrival)
@@ -118,6 +122,7 @@ extension World {
                 + "Content-Type: \(Self.photoType)\r\n\r\n").utf8) + Self.photoStart
     }
 
+    private static let lineEnd = Array("\r\n".utf8)
     private static let uploadEnd = Array("\r\n--\(boundary)--\r\n".utf8)
 
     /// Refuses the request before anything of it leaves, if a `refuse` fault is due. Returns whether it is refused.
@@ -180,6 +185,14 @@ extension World {
                     state.sendAtOnce(block)
                 }
                 self.sendToServer(.receivedFiller(connection, bytes: block))
+            } else if self.wires.ask(wire, { $0.upload?.photosLeft ?? 0 }) ?? 0 > 0 {
+                let start = Self.lineEnd + self.uploadStart(on: wire)
+                self.wires.update(wire) { state in
+                    state.upload?.beginNext()
+                    state.movedAt = now
+                    state.sendAtOnce(start.count)
+                }
+                self.sendToServer(.received(connection, start[...]))
             } else {
                 self.wires.update(wire) { state in
                     state.upload = nil
@@ -189,6 +202,13 @@ extension World {
                 self.sendToServer(.received(connection, Self.uploadEnd[...]))
             }
         }
+    }
+
+    /// The first bytes of a part of the upload that a wire carries.
+    private func uploadStart(on wire: WireID) -> [UInt8] {
+        guard let phone = self.wires.ask(wire, { $0.phone }) else { return Self.uploadStart }
+        let part = self.phones[phone].machine.profile.upload.part
+        return part == Self.uploadField ? Self.uploadStart : Self.uploadStart(ofPart: part)
     }
 
     mutating func abort(_ id: RequestID, of phone: Int) {

@@ -50,6 +50,31 @@ import Testing
         }
     }
 
+    /// The body of an upload of five photos.
+    private static let fivePhotos = Array(
+        ((1...5).map { number in
+            "--b0undary\r\nContent-Disposition: form-data; name=\"photos[]\"; filename=\"spine.jpg\"\r\n"
+                + "Content-Type: image/jpeg\r\n\r\nphoto \(number)\r\n"
+        }.joined() + "--b0undary--\r\n").utf8)
+
+    @Test func `five photos are five parts, in any two pieces`() {
+        let expected = (1...5).map {
+            part("photos[]", filename: "spine.jpg", contentType: "image/jpeg", "photo \($0)")
+        }
+        withEverySplit(of: Self.fivePhotos) { #expect(parts($0) == .success(expected)) }
+    }
+
+    @Test func `an upload that is cut at any byte is no upload of fewer photos`() {
+        // The line end behind the closing delimiter is not needed.
+        for count in 0..<(Self.fivePhotos.count - 2) {
+            let cut = parts([Array(Self.fivePhotos.prefix(count))])
+            guard case .failure = cut else {
+                Issue.record("\(count) bytes: \(cut)")
+                return
+            }
+        }
+    }
+
     @Test(arguments: ["-", "-----", "a", "aaaa", "--a--", "x y", String(repeating: "z", count: 70)])
     func `a boundary may look like anything`(boundary: String) {
         // Content full of near misses of the delimiter.

@@ -124,6 +124,12 @@ struct ErrorTextTests {
                 """)
     }
 
+    @Test(arguments: ["0", "6", "0..3", "4..6"])
+    func `a scan has one to five photos`(photos: String) {
+        let text = rendered(minimal, set: ["fleet.phones.photos-per-scan=\(photos)"])
+        #expect(text.contains("the number of photos of a scan must be a number from 1 to 5, not"), "\(text)")
+    }
+
     @Test func `an override is named by the option`() {
         #expect(
             rendered(minimal, set: ["fleet.phones.devices=many"]) == """

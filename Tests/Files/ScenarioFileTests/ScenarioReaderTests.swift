@@ -51,6 +51,7 @@ struct ScenarioReaderTests {
                 inline-books: off
                 streams-max: 2
                 idle-timeout: 90s
+                photos-per-scan: 2..5
                 status-polling: after-loss
                 status-interval: 3s
                 status-requests-max: 12
@@ -61,6 +62,7 @@ struct ScenarioReaderTests {
         profile.cleanup.isMade = false
         profile.results.usesInlineBooks = false
         profile.stream.slots = 2
+        profile.upload.photos = 2...5
         profile.status.polling = .afterLoss
         profile.status.interval = .seconds(3)
         profile.status.requestsMax = 12

@@ -101,6 +101,7 @@ struct ScenarioWriterTests {
                 network: perfect
                 scans: 1
                 photos: shelves
+                photos-per-scan: 1
                 preprocess: once
                 arrivals: 1/s
                 spacing: uniform

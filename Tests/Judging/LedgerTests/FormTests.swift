@@ -98,7 +98,7 @@ import Testing
         #expect(Self.wrong(operation) { $0.headers.append(HeaderField("Content-Type", "application/json")) })
         #expect(
             Self.wrong(operation) {
-                $0.body = .photo(field: "photos[]", type: "image/jpeg", of: ScanNumber(1))
+                $0.body = .photos(field: "photos[]", type: "image/jpeg", of: ScanNumber(1), count: 1)
             })
     }
 
@@ -106,15 +106,23 @@ import Testing
         #expect(Self.wrong(.upload) { $0.tokens = [.foreign] })
         #expect(Self.wrong(.upload) { $0.body = .none })
         #expect(
-            Self.wrong(.upload) { $0.body = .photo(field: "image", type: "image/jpeg", of: ScanNumber(1)) })
+            Self.wrong(.upload) {
+                $0.body = .photos(field: "image", type: "image/jpeg", of: ScanNumber(1), count: 1)
+            })
         #expect(
-            Self.wrong(.upload) { $0.body = .photo(field: "photos[]", type: "text/plain", of: ScanNumber(1)) }
+            Self.wrong(.upload) {
+                $0.body = .photos(field: "photos[]", type: "text/plain", of: ScanNumber(1), count: 1)
+            }
         )
         #expect(
-            Self.wrong(.upload) { $0.body = .photo(field: "photos[]", type: "image/jpeg", of: ScanNumber(2)) }
+            Self.wrong(.upload) {
+                $0.body = .photos(field: "photos[]", type: "image/jpeg", of: ScanNumber(2), count: 1)
+            }
         )
         #expect(
-            !Self.wrong(.upload) { $0.body = .photo(field: "photos[]", type: "image/png", of: ScanNumber(1)) }
+            !Self.wrong(.upload) {
+                $0.body = .photos(field: "photos[]", type: "image/png", of: ScanNumber(1), count: 1)
+            }
         )
         #expect(Self.wrong(.upload) { form in form.headers.removeAll { $0.name == "Content-Type" } })
         #expect(

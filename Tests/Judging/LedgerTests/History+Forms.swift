@@ -42,7 +42,7 @@ extension History {
             form.target = "/v3/jobs/scans"
             form.tokens = []
             form.headers.append(HeaderField("Content-Type", "multipart/form-data; boundary=x"))
-            form.body = .photo(field: "photos[]", type: "image/jpeg", of: seen.scan)
+            form.body = .photos(field: "photos[]", type: "image/jpeg", of: seen.scan, count: 1)
         case .stream:
             form.target += "/stream"
             form.headers.append(HeaderField("Accept", "text/event-stream"))

@@ -10,6 +10,22 @@ import Testing
         history.phone(.streamLost(job: history.job, attempt: 1, .reset, silence: nil))
     }
 
+    @Test(arguments: [(2, 2), (2, 1), (1, 2), (5, 4)])
+    func `every photo of a scan reaches the backend`(taken: Int, received: Int) {
+        let history = History {
+            $0.launch()
+            $0.capture()
+            if taken > 1 { $0.phone(.photosTaken(taken)) }
+            $0.send(.upload, job: nil)
+            $0.backend(.accepted(job: $0.job, books: 3))
+            if received > 1 { $0.backend(.photosReceived(job: $0.job, count: received)) }
+            $0.phone(.uploadAccepted(job: $0.job, took: .milliseconds(9), service: .milliseconds(8)))
+            $0.open()
+            $0.ending(0)
+        }
+        #expect(history.broken() == (taken == received ? [] : [.serverAgrees]))
+    }
+
     // MARK: stream.id-monotone
 
     @Test func `a reconnect asks for exactly what follows the last applied event`() {

@@ -216,6 +216,7 @@ extension TwoWays {
             switch payload {
             case .eventWritten, .pingWritten, .resultsServed, .found: continue
             case .accepted: lines.append((observation.at, "accepted"))
+            case .photosReceived(_, let count): lines.append((observation.at, "photosReceived \(count)"))
             case .finished(_, let kind, _):
                 if !hasFinished { lines.append((observation.at, "finished \(kind)")) }
                 hasFinished = true

@@ -78,7 +78,7 @@ struct JourneyTests {
                         headers: [
                             HeaderField("X-Device-ID", identity),
                             HeaderField("User-Agent", "SwiftWing/1.0 iOS/26.0"), trace(.upload, 1),
-                        ], body: .photo(scan))),
+                        ], body: .photos(scan, count: 1))),
             ])
 
         phone.now = .zero + .milliseconds(40)

@@ -6,6 +6,55 @@ import Testing
 
 /// What the answers to an upload lead to.
 struct UploadTests {
+    private static func photos(_ range: ClosedRange<Int>, seed: UInt64 = 1) -> TestPhone {
+        var profile = ClientProfile.contract
+        profile.upload.photos = range
+        return TestPhone(profile: profile, seed: seed)
+    }
+
+    @Test(arguments: 1...5) func `all photos of a scan are parts of its upload`(count: Int) {
+        var phone = Self.photos(count...count)
+        phone.capture(1)
+        #expect(phone.request(.upload)?.body == .photos(ScanNumber(1), count: count))
+        #expect(phone.payloads.contains(.photosTaken(count)) == (count > 1))
+        #expect(phone.record?.photos == count)
+    }
+
+    @Test func `the number of photos is drawn for each scan, and stays`() throws {
+        var phone = Self.photos(1...5)
+        for scan in 1...40 { phone.capture(UInt32(scan)) }
+        let drawn = phone.store.scans.map(\.photos)
+        #expect(Set(drawn) == [1, 2, 3, 4, 5])
+        var again = Self.photos(1...5)
+        for scan in 1...40 { again.capture(UInt32(scan)) }
+        #expect(again.store.scans.map(\.photos) == drawn)
+        var other = Self.photos(1...5, seed: 2)
+        for scan in 1...40 { other.capture(UInt32(scan)) }
+        #expect(other.store.scans.map(\.photos) != drawn)
+    }
+
+    @Test func `an upload that is repeated has the same photos, also after a relaunch`() throws {
+        var phone = Self.photos(4...4)
+        phone.capture(1)
+        phone.answer(.upload, 503)
+        phone.pass(.seconds(1))
+        #expect(phone.request(.upload)?.body == .photos(ScanNumber(1), count: 4))
+        let record = try #require(phone.record)
+        let next = TestPhone(restored: [record])
+        #expect(next.request(.upload)?.body == .photos(ScanNumber(1), count: 4))
+    }
+
+    @Test func `the time of an upload grows with its photos`() {
+        var phone = Self.photos(5...5)
+        phone.capture(1)
+        // 30 s, and five photos of 200,000 bytes at 8,000 bytes per second.
+        phone.pass(.milliseconds(154_999))
+        #expect(phone.request(.upload) != nil)
+        phone.pass(.milliseconds(1))
+        #expect(
+            phone.payloads.contains(.requestFailed(.upload, attempt: 1, .timedOut, took: .seconds(155))))
+    }
+
     private func uploading() -> TestPhone {
         var phone = TestPhone()
         phone.capture(1)

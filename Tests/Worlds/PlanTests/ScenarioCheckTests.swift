@@ -147,6 +147,16 @@ struct ScenarioCheckTests {
         #expect(polling([fault(error(401), on: .status, count: .perScan(4))]) == [.fault(0, key: "count")])
     }
 
+    @Test func `a scan has no more photos than the backend takes`() {
+        var group = group()
+        group.profile.upload.photos = 2...4
+        var limited = scenario([group])
+        #expect(ScenarioCheck.findings(limited) == [])
+        limited.server.backend.photosMax = 3
+        #expect(ScenarioCheck.findings(limited).map(\.subject) == [.group(0, key: "photos-per-scan")])
+        #expect(ScenarioCheck.findings(limited, for: .serve) == [])
+    }
+
     @Test func `a token on the status expires at once`() {
         let late = FaultTrigger.afterTime(.seconds(1)...(.seconds(1)))
         #expect(subjects(fault(.expireToken, on: .status, trigger: late)) == [.fault(0, key: "after")])

@@ -55,6 +55,11 @@ package struct ProfileValue: Sendable {
         ProfileValue("upload.repeats-limited", "upload again after a 429", "contract 1.8, design 6") {
             Self.text($0.upload.repeatsLimited)
         },
+        ProfileValue("upload.photos", "photos of one scan", "contract 1.1 and 4.2, step 8") {
+            let photos = $0.upload.photos
+            return photos.count == 1
+                ? String(photos.lowerBound) : "\(photos.lowerBound)..\(photos.upperBound)"
+        },
         ProfileValue("upload.part", "name of the part that is the photo", "contract 1.1 and 7, C27") {
             $0.upload.part
         },

@@ -35,6 +35,8 @@ package struct UploadPolicy: Hashable, Sendable {
     package var retriesMax: Int?
     /// Whether a scan whose upload met a rate limit is uploaded again after the wait. Off: it has failed.
     package var repeatsLimited = true
+    /// The photos of one scan, which are the parts of one upload; drawn for each scan.
+    package var photos = 1...1
     /// The name of the part that is the photo.
     package var part = "photos[]"
     package var answer = UploadAnswerForm.contract

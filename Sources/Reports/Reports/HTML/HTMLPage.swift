@@ -70,6 +70,7 @@ package struct HTMLPage {
             ("exit code", "\(result.exit.rawValue)"),
         ]
         if result.groups.count > 1 { facts.insert(("groups", Figures.count(result.groups.count)), at: 1) }
+        if let photos = result.photos { facts.append(("photos", Figures.count(photos))) }
         let list = HTMLText.definitions("facts", facts.map { ($0.0, HTMLText.escaped($0.1)) })
         let reasons = HTMLText.items(result.reasons, bytesMax: 600)
         return """
