@@ -32,6 +32,9 @@ package enum PhoneObservation: Hashable, Sendable {
     // The scan.
     /// The shutter: when it was due by the schedule (coordinated omission is avoided by counting from there).
     case captured(scheduled: Instant)
+    /// Comes before `captured` for a region of a photo that the app segments: the number of the region, from 1, and of how
+    /// many. `capture`: the scan of the first of them.
+    case regionTaken(capture: UInt32, number: Int, of: Int)
     /// Follows `captured` for a scan of several photos, which are the parts of one upload.
     case photosTaken(Int)
     /// `took`: nil when the photo had been prepared for an earlier scan.
@@ -140,6 +143,11 @@ extension PhoneObservation {
         case .captured(let scheduled):
             fields.begin(.phone, "captured")
             fields.number("scheduled_ns", scheduled.nanoseconds)
+        case .regionTaken(let capture, let number, let regions):
+            fields.begin(.phone, "region-taken")
+            fields.number("capture", Int(capture))
+            fields.number("number", number)
+            fields.number("of", regions)
         case .photosTaken(let count):
             fields.begin(.phone, "photos-taken")
             fields.number("count", count)
@@ -303,6 +311,10 @@ extension PhoneObservation {
             case "lost-from-storage": .lostFromStorage(books: try fields.count("books"))
             case "clock-set": .clockSet(ahead: try fields.time("ahead_ns"))
             case "captured": .captured(scheduled: try fields.moment("scheduled_ns"))
+            case "region-taken":
+                .regionTaken(
+                    capture: UInt32(clamping: try fields.count("capture")),
+                    number: try fields.count("number"), of: try fields.count("of"))
             case "photos-taken": .photosTaken(try fields.count("count"))
             case "photo-prepared":
                 .photoPrepared(took: try fields.optionalTime("took_ns"), bytes: try fields.count("bytes"))

@@ -38,6 +38,8 @@ public enum DrawDomain: UInt64, Sendable {
     case scanIdentity = 30
     /// The number of photos of a scan.
     case photosPerScan = 31
+    /// The number of regions of a photo that the app segments.
+    case regionsPerCapture = 32
     case test = 99
 }
 

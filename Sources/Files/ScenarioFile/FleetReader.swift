@@ -9,7 +9,7 @@ struct FleetReader {
     static let keys = Self.valueKeys + ProfileToggle.all.map(\.key)
     private static let valueKeys = [
         "devices", "profile", "network", "scans", "arrivals", "spacing", "think", "start", "photos",
-        "photos-per-scan",
+        "photos-per-scan", "regions",
         "preprocess", "resume",
         "cleanup", "inline-books", "streams-max", "idle-timeout", "request-timeout",
         "status-polling", "status-interval", "status-requests-max",
@@ -138,6 +138,10 @@ struct FleetReader {
         profile.upload.photos = map.value("photos-per-scan", default: profile.upload.photos) {
             text throws(ValueError) in
             try Values.integers(text, 1...ContractLimit.photosMax, what: "the number of photos of a scan")
+        }
+        profile.upload.regions = map.value("regions", default: profile.upload.regions) {
+            text throws(ValueError) in
+            try Values.integers(text, 1...ContractLimit.regionsMax, what: "the number of regions of a photo")
         }
         let idle: Interval?? = map.value("idle-timeout") { text throws(ValueError) -> Interval? in
             if text == "auto" { return nil }

@@ -79,6 +79,8 @@ package enum ScenarioSchema {
             ]).described("a folder in Images/, a list of folders and photos, or synthetic photos"),
             "photos-per-scan": .integers(1...ContractLimit.photosMax)
                 .described("photos of one scan, which are the parts of one upload"),
+            "regions": .integers(1...ContractLimit.regionsMax)
+                .described("regions of a photo that the app segments, each a scan with an upload of its own"),
             "preprocess": .choice(Preprocessing.allCases.map(\.rawValue))
                 .described("whether photos are preprocessed for each capture or once per run"),
             "resume": .toggle.described("whether streams resume with Last-Event-ID"),

@@ -66,6 +66,7 @@ package enum ScenarioWriter {
                 ("scans", String(group.scansPerDevice)),
                 ("photos", self.text(group.photos)),
                 ("photos-per-scan", self.text(profile.upload.photos)),
+                ("regions", self.text(profile.upload.regions)),
                 ("preprocess", group.preprocess.rawValue),
             ] + self.values(group.load)
         return ["  \(self.quoted(group.name)):"] + values.map { "    \($0.key): \($0.value)" }

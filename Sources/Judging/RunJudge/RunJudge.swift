@@ -40,6 +40,7 @@ package struct RunJudge: Sendable {
     private var sums = TotalsCrossCheck()
     /// The goals that the run must reach; nil if none are required.
     package private(set) var coverage: CoverageTable?
+    private var regions = RegionAccount()
     /// Judges what a simulated world tells beside observations; nil elsewhere. The driver hands that on.
     package var invariants: SimulationInvariants?
     /// Observations so far.
@@ -117,6 +118,7 @@ package struct RunJudge: Sendable {
         self.observations += 1
         self.invariants?.record(observation)
         self.coverage?.record(observation)
+        self.regions.record(observation)
         self.samples.record(observation)
         self.collector.record(observation)
         if self.judges(observation.device) {
@@ -210,7 +212,7 @@ package struct RunJudge: Sendable {
         result.generator = facts.generator
         result.streamsOpen = facts.streamsOpen
         if isWhole { result.drained = facts.drain }
-        result.notes = facts.notes
+        result.notes = facts.notes + [self.regions.note].compactMap { $0 }
         result.warnings = facts.warnings + log.warnings
         result.take(self.timeline.errors)
         result.exit = result.judgement(failures: Set([failure?.kind].compactMap { $0 })).exit

@@ -1,4 +1,5 @@
 import Faults
+import Observations
 package import SimBase
 import Talaria
 
@@ -47,8 +48,8 @@ package struct Phone: Sendable {
     /// Captures that were due while there was no shutter: they are made when the app is in the foreground again, and their
     /// time counts from when they were due.
     package internal(set) var deferred: [DeferredCapture] = []
-    /// The last capture, until it is settled: in a closed group nothing else is captured meanwhile.
-    var awaited: ScanNumber?
+    /// The scans of the last capture that are not settled: in a closed group nothing else is captured meanwhile.
+    var awaited: [ScanNumber] = []
     /// Scans that a dead process left in its storage, and of these the ones of which more than the DELETE is left.
     var left = (records: 0, unsettled: 0)
     /// The moment of the app's next own action.
@@ -161,8 +162,7 @@ package struct Phone: Sendable {
                 effects.insert(.flush, at: index)
             }
             self.unacknowledged = write.id
-            guard let scan = write.settled, scan == self.awaited else { continue }
-            self.awaited = nil
+            guard let scan = write.settled, self.endsWait(for: scan) else { continue }
             index += 1
             effects.insert(.awaitedSettled, at: index)
         }
@@ -179,20 +179,55 @@ package struct Phone: Sendable {
             self.deferred.append(DeferredCapture(arrival: arrival, photo: photo))
             return
         }
-        let scan = ScanNumber(self.lastScan.raw + 1)
-        self.lastScan = scan
+        let first = ScanNumber(self.lastScan.raw + 1)
+        let regions = self.regionCount(of: first)
         self.captures += 1
-        self.awaited = scan
-        effects.append(.use(scan))
-        self.handle(
-            app: .captured(scan: scan, photo: photo, scheduled: arrival.scheduled), at: now, into: &effects)
+        self.awaited = (0..<UInt32(regions)).map { ScanNumber(first.raw + $0) }
+        for number in 1...regions {
+            // A fault may have taken the app off the screen between two regions.
+            guard self.isOnScreen else { return self.drop(from: ScanNumber(self.lastScan.raw + 1)) }
+            let scan = ScanNumber(self.lastScan.raw + 1)
+            self.lastScan = scan
+            effects.append(.use(scan, beginsCapture: number == 1))
+            if regions > 1 { self.observe(region: number, of: regions, first, scan, at: now, into: &effects) }
+            self.handle(
+                app: .captured(scan: scan, photo: photo, scheduled: arrival.scheduled), at: now,
+                into: &effects)
+        }
     }
+
+    /// Returns the number of regions of a capture, by its first scan.
+    private func regionCount(of first: ScanNumber) -> Int {
+        let regions = self.profile.upload.regions
+        // Nothing is drawn where there is no choice.
+        guard regions.count > 1 else { return regions.lowerBound }
+        let more = self.context.random.below(
+            UInt64(regions.count), .regionsPerCapture, UInt64(self.number.raw), UInt64(first.raw))
+        return regions.lowerBound + Int(more)
+    }
+
+    private func observe(
+        region: Int, of regions: Int, _ capture: ScanNumber, _ scan: ScanNumber, at now: Instant,
+        into effects: inout [PhoneEffect]
+    ) {
+        let payload = PhoneObservation.regionTaken(capture: capture.raw, number: region, of: regions)
+        effects.append(
+            .observe(Observation(at: now, device: self.number, scan: scan, what: .phone(payload))))
+    }
+
+    /// Regions that are not captured are not waited for.
+    private mutating func drop(from first: ScanNumber) { self.awaited.removeAll { $0 >= first } }
 
     /// A scan that an earlier run left behind does not count.
     private mutating func settled(_ scan: ScanNumber, into effects: inout [PhoneEffect]) {
-        guard scan == self.awaited else { return }
-        self.awaited = nil
-        effects.append(.awaitedSettled)
+        if self.endsWait(for: scan) { effects.append(.awaitedSettled) }
+    }
+
+    /// A scan is settled, or gone. Returns whether it was the last that the user waited for.
+    private mutating func endsWait(for scan: ScanNumber) -> Bool {
+        guard let index = self.awaited.firstIndex(of: scan) else { return false }
+        self.awaited.remove(at: index)
+        return self.awaited.isEmpty
     }
 
     /// The user takes the phone up again, unless something still keeps the app away.
@@ -222,8 +257,8 @@ package struct Phone: Sendable {
         if self.clockAhead != .zero {
             self.handle(app: .clockSet(ahead: self.clockAhead), at: now, into: &effects)
         }
-        // The scan that the user waited for went with the process or with the app.
-        if let awaited = self.awaited, !restored.contains(where: { $0.scan == awaited.raw }) {
+        // What the user waited for went with the process or with the app.
+        for awaited in self.awaited where !restored.contains(where: { $0.scan == awaited.raw }) {
             self.settled(awaited, into: &effects)
         }
     }

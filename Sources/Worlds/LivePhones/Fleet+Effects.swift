@@ -73,8 +73,8 @@ extension Fleet {
         case .app(.store(let change, _)):
             self.journal.store(change, of: self.phones[phone].number)
             if !change.mayWait { self.wantFlush() }
-        case .use(let scan):
-            self.captured += 1
+        case .use(let scan, let beginsCapture):
+            if beginsCapture { self.captured += 1 }
             self.journal.use(scan, of: self.phones[phone].number)
         case .flush: self.acknowledgeFlush(to: phone)
         case .flushNow:

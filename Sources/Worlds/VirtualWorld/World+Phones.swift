@@ -105,7 +105,7 @@ extension World {
         case .app(.releasePhoto(let scan)):
             self.phones[phone].photos.removeAll { $0.scan == scan }
         case .app(.store): break  // The phone remembers what it has stored.
-        case .use: self.progress.captured += 1
+        case .use(_, let beginsCapture): self.progress.captured += beginsCapture ? 1 : 0
         case .flush: self.flushSoon(phone)
         case .flushNow, .wiped: break
         case .park: self.park(phone)

@@ -25,7 +25,7 @@ extension World {
             case .app(.preparePhoto(let scan, _)): "prepares the photo of scan \(scan.raw)"
             case .app(.releasePhoto(let scan)): "releases the photo of scan \(scan.raw)"
             case .app(.store(let change, _)): "writes \(Self.name(of: change))"
-            case .use(let scan): "starts scan \(scan.raw)"
+            case .use(let scan, _): "starts scan \(scan.raw)"
             case .flush: "requests a flush of its storage"
             case .flushNow: "flushes its storage"
             case .wiped: "is wiped"

@@ -52,6 +52,7 @@ struct ScenarioReaderTests {
                 streams-max: 2
                 idle-timeout: 90s
                 photos-per-scan: 2..5
+                regions: 1..20
                 status-polling: after-loss
                 status-interval: 3s
                 status-requests-max: 12
@@ -63,6 +64,7 @@ struct ScenarioReaderTests {
         profile.results.usesInlineBooks = false
         profile.stream.slots = 2
         profile.upload.photos = 2...5
+        profile.upload.regions = 1...20
         profile.status.polling = .afterLoss
         profile.status.interval = .seconds(3)
         profile.status.requestsMax = 12

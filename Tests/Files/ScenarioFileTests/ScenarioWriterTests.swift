@@ -102,6 +102,7 @@ struct ScenarioWriterTests {
                 scans: 1
                 photos: shelves
                 photos-per-scan: 1
+                regions: 1
                 preprocess: once
                 arrivals: 1/s
                 spacing: uniform

@@ -15,9 +15,13 @@ struct Bench {
     /// All requests so far.
     private(set) var sent: [AppRequest] = []
 
-    init(remembers: Bool = true, seed: UInt64 = 7) {
+    init(
+        remembers: Bool = true, seed: UInt64 = 7, profile change: (inout ClientProfile) -> Void = { _ in }
+    ) {
+        var profile = ClientProfile.contract
+        change(&profile)
         self.phone = Phone(
-            number: DeviceNumber(3), profile: .contract,
+            number: DeviceNumber(3), profile: profile,
             identity: .draw(KeyedRandom(seed: seed), DeviceNumber(3)), installation: 0, lastScan: .none,
             remembers: remembers,
             context: RunContext(
@@ -108,7 +112,7 @@ struct Bench {
             case .app(.preparePhoto): "prepare"
             case .app(.releasePhoto): "release"
             case .app(.store): "write"
-            case .use(let scan): "use \(scan.raw)"
+            case .use(let scan, _): "use \(scan.raw)"
             case .flush: "flush"
             case .flushNow: "flush now"
             case .wiped: "wiped"

@@ -56,9 +56,10 @@ package struct ProfileValue: Sendable {
             Self.text($0.upload.repeatsLimited)
         },
         ProfileValue("upload.photos", "photos of one scan", "contract 1.1 and 4.2, step 8") {
-            let photos = $0.upload.photos
-            return photos.count == 1
-                ? String(photos.lowerBound) : "\(photos.lowerBound)..\(photos.upperBound)"
+            Self.text($0.upload.photos)
+        },
+        ProfileValue("upload.regions", "scans of the regions of one photo", "contract 4.2, step 2b") {
+            Self.text($0.upload.regions)
         },
         ProfileValue("upload.part", "name of the part that is the photo", "contract 1.1 and 7, C27") {
             $0.upload.part
@@ -242,6 +243,10 @@ package struct ProfileValue: Sendable {
     private static let identity = "contract 1.1, 4.9 and 5, GAP-10"
 
     private static func text(_ isOn: Bool) -> String { isOn ? "on" : "off" }
+
+    private static func text(_ range: ClosedRange<Int>) -> String {
+        range.count == 1 ? String(range.lowerBound) : "\(range.lowerBound)..\(range.upperBound)"
+    }
 
     private static func text(_ time: Interval) -> String {
         let milliseconds = time.wholeMilliseconds

@@ -37,6 +37,8 @@ package struct UploadPolicy: Hashable, Sendable {
     package var repeatsLimited = true
     /// The photos of one scan, which are the parts of one upload; drawn for each scan.
     package var photos = 1...1
+    /// The regions that the app finds in a photo, each a scan with an upload of its own; drawn for each capture.
+    package var regions = 1...1
     /// The name of the part that is the photo.
     package var part = "photos[]"
     package var answer = UploadAnswerForm.contract

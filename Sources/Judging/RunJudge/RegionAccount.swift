@@ -1,0 +1,113 @@
+import Observations
+import SimBase
+
+/// The captures that were segmented on the phone: one is complete when each of its regions is. The regions of a capture are
+/// scans of their own, so that every other account has them as such.
+struct RegionAccount: Sendable {
+    /// A region that is not complete.
+    private struct Region: Sendable {
+        let scan: ScanNumber
+        let number: Int
+        /// What was last heard of it.
+        var fate = "not finished"
+    }
+
+    private struct Capture: Sendable {
+        let first: UInt32
+        let regions: Int
+        /// Regions that were taken so far.
+        var taken = 0
+        var left: [Region] = []
+    }
+
+    private struct Phone: Sendable {
+        let device: DeviceNumber
+        /// Captures that are not complete.
+        var captures: [Capture] = []
+    }
+
+    /// Incomplete regions that are named.
+    private static let namedMax = 8
+
+    private var indexes = DeviceIndex()
+    private var phones: [Phone] = []
+    private var captures = 0
+    private var regions = 0
+    private var complete = 0
+
+    mutating func record(_ observation: borrowing Observation) {
+        guard observation.side == .phone, case .phone(let payload) = observation.what else { return }
+        switch payload {
+        case .regionTaken(let capture, let number, let regions):
+            let phone = self.index(of: observation.device)
+            self.taken(observation.scan, capture, number, of: regions, phone)
+        case .completed: self.completed(observation.scan, of: observation.device)
+        case .queued(let cause):
+            self.heard("waiting: \(cause.rawValue)", observation.scan, observation.device)
+        case .refused(let code, _): self.heard("refused: \(code)", observation.scan, observation.device)
+        default: break
+        }
+    }
+
+    private mutating func index(of device: DeviceNumber) -> Int {
+        if let index = self.indexes[device] { return index }
+        self.phones.append(Phone(device: device))
+        self.indexes[device] = self.phones.count - 1
+        return self.phones.count - 1
+    }
+
+    private mutating func taken(
+        _ scan: ScanNumber, _ first: UInt32, _ number: Int, of regions: Int, _ phone: Int
+    ) {
+        self.regions += 1
+        if self.phones[phone].captures.last?.first != first {
+            self.captures += 1
+            self.phones[phone].captures.append(Capture(first: first, regions: regions))
+        }
+        let last = self.phones[phone].captures.count - 1
+        self.phones[phone].captures[last].taken += 1
+        self.phones[phone].captures[last].left.append(Region(scan: scan, number: number))
+    }
+
+    private mutating func completed(_ scan: ScanNumber, of device: DeviceNumber) {
+        guard let (phone, capture, region) = self.find(scan, device) else { return }
+        self.phones[phone].captures[capture].left.remove(at: region)
+        let known = self.phones[phone].captures[capture]
+        guard known.left.isEmpty, known.taken == known.regions else { return }
+        self.complete += 1
+        self.phones[phone].captures.remove(at: capture)
+    }
+
+    private mutating func heard(_ fate: String, _ scan: ScanNumber, _ device: DeviceNumber) {
+        guard let (phone, capture, region) = self.find(scan, device) else { return }
+        self.phones[phone].captures[capture].left[region].fate = fate
+    }
+
+    private func find(_ scan: ScanNumber, _ device: DeviceNumber) -> (phone: Int, capture: Int, region: Int)?
+    {
+        guard self.captures > 0, let phone = self.indexes[device] else { return nil }
+        for (capture, known) in self.phones[phone].captures.enumerated() {
+            if let region = known.left.firstIndex(where: { $0.scan == scan }) {
+                return (phone, capture, region)
+            }
+        }
+        return nil
+    }
+
+    /// The line in the reports; nil if nothing was segmented.
+    var note: String? {
+        guard self.captures > 0 else { return nil }
+        let names = self.phones.flatMap { phone in
+            phone.captures.flatMap { capture in
+                capture.left.map {
+                    "phone \(phone.device.raw) scan \($0.scan.raw), region \($0.number) of \(capture.regions) (\($0.fate))"
+                }
+            }
+        }
+        let head =
+            "segmentation: \(self.complete) of \(self.captures) captures complete, \(self.regions) regions"
+        guard !names.isEmpty else { return head }
+        let more = names.count > Self.namedMax ? " and \(names.count - Self.namedMax) more" : ""
+        return "\(head); incomplete: \(names.prefix(Self.namedMax).joined(separator: "; "))\(more)"
+    }
+}
