@@ -114,7 +114,8 @@ extension EndToEnd {
             let labels = outcome.output.split(separator: "\n").compactMap { $0.split(separator: " ").first }
             #expect(
                 labels == [
-                    "descriptors", "ports", "processors", "memory", "clock", "libcurl", "libevent", "libyaml",
+                    "descriptors", "ports", "processors", "memory", "clock", "libcurl", "libevent", "libssl",
+                    "libyaml",
                     "libturbojpeg", "capacity",
                 ])
             #expect(outcome.output.contains(/libcurl +libcurl\/[0-9]+\.[0-9]+/))

@@ -142,7 +142,7 @@ extension SideBySide {
             var whole: Bool
         }
 
-        /// The job is slow: events before the client has connected would be replayed, and a fault does not count them.
+        /// The job is slow: few events come before the client has connected.
         private static func options(_ fault: String) -> [String] {
             ["--set", "server.job-time=2s..2s"]
                 + (fault.isEmpty ? [] : ["--set", "faults=[{\(fault), on: stream, after: 2 events}]"])
