@@ -183,6 +183,7 @@ extension ServedConnection {
             ResponseWriter.head(status: 200, headers: headers, framing: .untilClose, into: &bytes)
         }
         self.exchange?.answer = .streaming(lineEnd, since: now)
+        self.answered = id
         self.deadline = .distantFuture
         self.loseEarly(&context)
         self.send(bytes, at: now, &context)

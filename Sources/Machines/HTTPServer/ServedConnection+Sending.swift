@@ -99,7 +99,10 @@ extension ServedConnection {
                 return
             case .cutRest(let id, let order):
                 if case .cutPending = self.state { continue }
-                guard self.answered == id, !self.outbox.isEmpty || self.isPassing(id) else { continue }
+                // A later request is on the way only after the whole answer has arrived.
+                guard self.answered == id, self.exchange.map({ $0.id == id }) ?? true,
+                    !self.outbox.isEmpty || self.isPassing(id)
+                else { continue }
                 self.loseUnderway(to: .fault, &context)
                 self.consume(order, &context)
                 self.abandonExchange(&context)

@@ -108,7 +108,7 @@ struct ServedConnection: Sendable {
         case .open, .cutPending:
             next = min(next, self.deadline)
             if self.isOpen, let moment = self.inbound.nextAt { next = min(next, moment) }
-            if self.isArmed, let moment = self.nextCutterDue { next = min(next, moment) }
+            if self.isOpen, self.isArmed, let moment = self.nextCutterDue { next = min(next, moment) }
             if !self.isPeerDone, !self.isReaderFull,
                 let moment = self.link.upResumes(at: now, self.isArmed ? self.exchange?.up : nil)
             {
