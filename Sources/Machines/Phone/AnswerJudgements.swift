@@ -37,10 +37,10 @@ enum StreamJudgement: Hashable, Sendable {
     case jobEnded(JobEnd)
     case lost(LossCause, after: Interval?, BadAnswer?)
     /// A 4xx that the contract does not name for a stream: tried again a named number of times.
-    case refused
+    case refused(after: Interval?)
 
     static func judge(_ answer: inout Answer, _ profile: ClientProfile) -> StreamJudgement {
-        if profile.stream.statuses == .retried, answer.head.status != 200 { return .refused }
+        if profile.stream.statuses == .retried, answer.head.status != 200 { return .refused(after: nil) }
         if let end = JobEnd(status: answer.head.status, profile.token) { return .jobEnded(end) }
         switch answer.head.status {
         case 200:
@@ -53,7 +53,7 @@ enum StreamJudgement: Hashable, Sendable {
         case 408, 429, 500...599: return .lost(.refusedByStatus, after: answer.serverWait, nil)
         case 400...499:
             answer.note(.unexpectedStatus)
-            return .refused
+            return .refused(after: answer.serverWait)
         default:
             answer.note(.unexpectedStatus)
             return .lost(.refusedByStatus, after: nil, .unexpectedStatus)

@@ -100,9 +100,9 @@ extension App {
                     into: &effects)
             }
             self.streamLost(exchange.scan, cause, after: asked, at: now, into: &effects)
-        case .refused:
+        case .refused(let asked):
             self.observe(bad: .unexpectedStatus, exchange, at: now, into: &effects)
-            self.streamLost(exchange.scan, .refusedByStatus, after: nil, at: now, into: &effects)
+            self.streamLost(exchange.scan, .refusedByStatus, after: asked, at: now, into: &effects)
             // Else it was the last loss that the profile allows, or the status of the job is requested instead.
             guard let index = self.activeIndex(exchange.scan),
                 case .disconnected = self.active[index].stage
