@@ -277,6 +277,8 @@ struct BackoffCheck: Sendable {
         _ operation: Operation, _ scan: ScanNumber, _ attempt: UInt32, _ failure: TransportFailure,
         _ at: Instant, _ phoneIndex: Int
     ) {
+        // An answer that the phone does not have requests nothing of it.
+        self.cut(operation, scan: scan, attempt: attempt, phoneIndex: phoneIndex)
         switch operation {
         case .upload:
             self.phones[phoneIndex].uploads.removeAll { $0.scan == scan }

@@ -9,7 +9,7 @@ extension HarnessChecks {
         _ fault: Int, _ operation: Talaria.Operation, _ attempt: UInt32, _ scan: ScanNumber, _ phoneIndex: Int
     ) {
         guard self.settings.faults.indices.contains(fault) else { return }
-        self.holdToRule(fault, scan, phoneIndex)
+        self.holdToRule(fault, operation, attempt, scan, phoneIndex)
         let effect = self.settings.faults[fault]
         let index = self.exchangeIndex(operation, scan, attempt, phoneIndex)
         if let index {

@@ -38,6 +38,17 @@ extension HarnessChecks {
         var count: Int
         /// The last time. What is written to several streams of a job at once counts once.
         var at: Instant
+        /// The moment at which it had fired as often as it may; nil until then.
+        var fullAt: Instant?
+    }
+
+    /// An exchange that a fault may hit, from its beginning on.
+    struct ArmedExchange: Sendable {
+        let fault: Int
+        let scan: ScanNumber
+        let operation: Talaria.Operation
+        let attempt: UInt32
+        let at: Instant
     }
 
     /// The number of latest scans and faults that are remembered for each phone.
@@ -47,8 +58,33 @@ extension HarnessChecks {
         fault < self.settings.rules.count ? self.settings.rules[fault] : nil
     }
 
+    /// An exchange was opened that a fault may hit.
+    mutating func opened(
+        _ fault: Int, _ operation: Talaria.Operation, _ attempt: UInt32, _ scan: ScanNumber, _ phoneIndex: Int
+    ) {
+        guard self.rule(of: fault)?.firingsMax != nil else { return }
+        if self.phones[phoneIndex].armed.count == Self.firingsKept {
+            self.phones[phoneIndex].armed.removeFirst()
+        }
+        self.phones[phoneIndex].armed.append(
+            ArmedExchange(fault: fault, scan: scan, operation: operation, attempt: attempt, at: self.now))
+    }
+
+    /// Whether an exchange was open already when the fault had fired as often as it may: such an exchange keeps it.
+    private func wasOpen(
+        _ firings: Firings, _ operation: Talaria.Operation, _ attempt: UInt32, _ phoneIndex: Int
+    ) -> Bool {
+        guard let fullAt = firings.fullAt else { return false }
+        return self.phones[phoneIndex].armed.contains {
+            $0.fault == firings.fault && $0.scan == firings.scan && $0.operation == operation
+                && $0.attempt == attempt && $0.at <= fullAt
+        }
+    }
+
     /// A fault has fired for a scan of a phone.
-    mutating func holdToRule(_ fault: Int, _ scan: ScanNumber, _ phoneIndex: Int) {
+    mutating func holdToRule(
+        _ fault: Int, _ operation: Talaria.Operation, _ attempt: UInt32, _ scan: ScanNumber, _ phoneIndex: Int
+    ) {
         self.holdToScope(fault, scan, phoneIndex)
         guard let most = self.rule(of: fault)?.firingsMax else { return }
         guard
@@ -59,12 +95,17 @@ extension HarnessChecks {
             if self.phones[phoneIndex].firings.count == Self.firingsKept {
                 self.phones[phoneIndex].firings.removeFirst()
             }
-            self.phones[phoneIndex].firings.append(Firings(fault: fault, scan: scan, count: 1, at: self.now))
+            self.phones[phoneIndex].firings.append(
+                Firings(
+                    fault: fault, scan: scan, count: 1, at: self.now, fullAt: most == 1 ? self.now : nil))
             return
         }
         guard self.phones[phoneIndex].firings[index].at < self.now else { return }
         self.phones[phoneIndex].firings[index].at = self.now
+        let firings = self.phones[phoneIndex].firings[index]
+        guard !self.wasOpen(firings, operation, attempt, phoneIndex) else { return }
         self.phones[phoneIndex].firings[index].count += 1
+        if firings.count + 1 == most { self.phones[phoneIndex].firings[index].fullAt = self.now }
         guard self.phones[phoneIndex].firings[index].count == most + 1 else { return }
         self.error(
             "fault \(fault + 1) of the list fired \(most + 1) times for one scan (maximum: \(most))", scan,

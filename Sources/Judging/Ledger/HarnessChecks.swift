@@ -74,6 +74,8 @@ struct HarnessChecks: Sendable {
         var jobs: [HarnessJob] = []
         var quotas = QuotaAccount()
         var firings: [Firings] = []
+        /// The last exchanges that faults with a limit may hit.
+        var armed: [ArmedExchange] = []
         /// The faults that have a share, a bit for each.
         var hitBy: UInt64 = 0
         /// The latest jobs whose tokens a fault has revoked, for a target behind the gateway.
@@ -134,8 +136,10 @@ struct HarnessChecks: Sendable {
         case .backend(let payload): self.backend(payload, scan, phoneIndex)
         case .fault(.fired(let fault, let operation, let attempt)):
             self.fired(fault, operation, attempt, scan, phoneIndex)
-        case .fault(.decided(let fault, .upload, let attempt, fires: true)):
-            if self.hasQuotas { self.decided(fault, scan, attempt: attempt, at: at, phoneIndex) }
+        case .fault(.decided(let fault, let operation, let attempt, fires: true)):
+            self.opened(fault, operation, attempt, scan, phoneIndex)
+            guard operation == .upload, self.hasQuotas else { return }
+            self.decided(fault, scan, attempt: attempt, at: at, phoneIndex)
         case .fault(.began(let fault)):
             self.holdToScope(fault, scan, phoneIndex)
             self.began(fault, phoneIndex)

@@ -243,7 +243,10 @@ extension PhoneAccount {
         self.jobs[index].pendingCleanup?.sent(attempt, isHit: isHit)
         let job = self.jobs[index]
         // A job from before this run may have been finished then.
-        if job.pendingCleanup != nil || job.isInherited || self.isSettled(job.scan) { return }
+        // Nor can one destroy anything that the backend has lost already.
+        if job.pendingCleanup != nil || job.isInherited || job.hasVanished || self.isSettled(job.scan) {
+            return
+        }
         let state =
             job.terminal == nil ? "before its terminal event was applied" : "before its books were durable"
         findings.violate(

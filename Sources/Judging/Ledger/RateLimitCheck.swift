@@ -17,8 +17,12 @@ struct RateLimitCheck: Sendable {
         /// The waits that responses in flight request. `isRounded`: in whole seconds, since the body does not
         /// contain the wait.
         var told: [(scan: ScanNumber, attempt: UInt32, wait: Interval, isRounded: Bool)] = []
+        /// Waits that a fault is about to round: it fires before the answer.
+        var rounded: [(scan: ScanNumber, attempt: UInt32)] = []
         /// The attempt of each upload that was answered with 429, until its phone has read that.
         var limited: [(scan: ScanNumber, attempt: UInt32)] = []
+        /// The last 429 that the phone has read, with its own word of the wait.
+        var last: (scan: ScanNumber, attempt: UInt32, said: Interval, at: Instant)?
         /// The youngest scan that was turned down and has its photo, while the queue is shut.
         var youngest: ScanNumber?
         /// The moment at which it opens and nothing else holds the phone back.
@@ -37,16 +41,23 @@ struct RateLimitCheck: Sendable {
     mutating func receivedRetryAfter(_ wait: Interval, scan: ScanNumber, attempt: UInt32, phoneIndex: Int) {
         self.phones[phoneIndex].told.removeAll { $0.scan == scan }
         if self.phones[phoneIndex].told.count == Self.toldMax { self.phones[phoneIndex].told.removeFirst() }
-        self.phones[phoneIndex].told.append((scan, attempt, wait, false))
+        let isRounded = self.phones[phoneIndex].rounded.contains { $0 == (scan, attempt) }
+        self.phones[phoneIndex].rounded.removeAll { $0.scan == scan }
+        self.phones[phoneIndex].told.append((scan, attempt, wait, isRounded))
     }
 
     /// A fault leaves the body of the answer without its wait.
     mutating func rounded(_ operation: Operation, scan: ScanNumber, attempt: UInt32, phoneIndex: Int) {
-        guard operation == .upload,
-            let index = self.phones[phoneIndex].told.lastIndex(where: {
-                $0.scan == scan && $0.attempt == attempt
-            })
-        else { return }
+        guard operation == .upload else { return }
+        let told = self.phones[phoneIndex].told.lastIndex { $0.scan == scan && $0.attempt == attempt }
+        guard let index = told else {
+            self.phones[phoneIndex].rounded.removeAll { $0.scan == scan }
+            if self.phones[phoneIndex].rounded.count == Self.toldMax {
+                self.phones[phoneIndex].rounded.removeFirst()
+            }
+            self.phones[phoneIndex].rounded.append((scan, attempt))
+            return
+        }
         self.phones[phoneIndex].told[index].isRounded = true
     }
 
@@ -54,6 +65,12 @@ struct RateLimitCheck: Sendable {
     mutating func cut(_ operation: Operation, scan: ScanNumber, attempt: UInt32, phoneIndex: Int) {
         guard operation == .upload else { return }
         self.phones[phoneIndex].told.removeAll { $0.scan == scan && $0.attempt == attempt }
+        // The phone may have read it in the same instant.
+        guard let last = self.phones[phoneIndex].last, last.scan == scan, last.attempt == attempt else {
+            return
+        }
+        self.phones[phoneIndex].dueAt = max(
+            self.phones[phoneIndex].dueAt, last.at + min(max(.zero, last.said), .hours(24)))
     }
 
     /// - Returns: What is wrong with what is seen.
@@ -93,6 +110,7 @@ struct RateLimitCheck: Sendable {
         var wait = saying
         if let index = self.phones[phoneIndex].limited.firstIndex(where: { $0.scan == scan }) {
             let attempt = self.phones[phoneIndex].limited.remove(at: index).attempt
+            self.phones[phoneIndex].last = (scan, attempt, saying, at)
             if let told = self.phones[phoneIndex].told.firstIndex(where: {
                 $0.scan == scan && $0.attempt == attempt
             }) {

@@ -294,10 +294,12 @@ package struct RequestGivenUp: Hashable, Sendable {
     package var readyAt: Instant
     /// The moment at which the last byte moved, in either direction.
     package var movedAt: Instant
+    /// The size of its photo; 0 without one.
+    package var photoBytes: Int
 
     package init(
         device: DeviceNumber, scan: ScanNumber, operation: Operation, attempt: UInt32, at: Instant,
-        readyAt: Instant, movedAt: Instant
+        readyAt: Instant, movedAt: Instant, photoBytes: Int = 0
     ) {
         self.device = device
         self.scan = scan
@@ -306,5 +308,6 @@ package struct RequestGivenUp: Hashable, Sendable {
         self.at = at
         self.readyAt = readyAt
         self.movedAt = movedAt
+        self.photoBytes = photoBytes
     }
 }

@@ -43,17 +43,20 @@ extension SimulationInvariants {
         case .replied(let operation, let attempt, let status, let took):
             self.ended(operation, attempt, isAnswer: true, seen, phoneIndex)
             if took < .zero { self.violate(.timeSane, seen, "a response before its request") }
-            guard status == 401 else { return }
-            for index in self.states[phoneIndex].jobs.indices
-            where self.states[phoneIndex].jobs[index].scan == seen.scan && operation != .cleanup {
-                self.states[phoneIndex].jobs[index].refusedAt = seen.at
-            }
+            if operation == .stream { self.states[phoneIndex].streamStatus = status }
+            guard status == 401, operation != .cleanup else { return }
+            // A scan has one job at a time: an earlier one has a token of its own, and may still be owed its DELETE.
+            let latest = self.states[phoneIndex].jobs.lastIndex { $0.scan == seen.scan }
+            if let latest { self.states[phoneIndex].jobs[latest].refusedAt = seen.at }
         case .requestFailed(let operation, let attempt, let failure, let took):
             self.ended(operation, attempt, isAnswer: false, seen, phoneIndex)
             if took < .zero { self.violate(.timeSane, seen, "a failure before its request") }
             if failure == .timedOut { self.judgeTimeout(operation, attempt, took, seen) }
         case .eventIgnored(_, _, let name, malformed: true):
             self.unreadable("an event \(name.bounded)", seen, phoneIndex)
+        // A status that no contract names for a stream has been read, and means nothing.
+        case .badAnswer(.stream, _, .unexpectedStatus)
+        where !Self.isNamed(streamStatus: self.states[phoneIndex].streamStatus): break
         case .badAnswer(.stream, _, let problem): self.unreadable(problem.rawValue, seen, phoneIndex)
         case .eventApplied(_, _, _, let latency?, _):
             if latency < .zero { self.violate(.timeSane, seen, "an event applied before it was written") }
@@ -144,6 +147,14 @@ extension SimulationInvariants {
             }
             self.order.receivedRetryAfter(wait, scan: seen.scan, phoneIndex: phoneIndex)
         default: break
+        }
+    }
+
+    /// Whether the contract says what a status means that is answered to the request for a stream (Docs/contract.md section 1.7).
+    private static func isNamed(streamStatus status: Int) -> Bool {
+        switch status {
+        case 200, 401, 403, 404, 408, 410, 429, 500...599: true
+        default: false
         }
     }
 }

@@ -52,6 +52,9 @@ extension SimulationInvariants {
                 && $0.attempt == attempt
         }
         guard let link else { return }
+        let transfer = Interval.milliseconds(
+            Int64(link.photoBytes) * 1_000 / self.settings.uploadBytesPerSecondMin)
+        guard link.photoBytes == 0 || took < limit + transfer - IdleTimeoutCheck.tick else { return }
         let idle = took - (max(link.movedAt, link.readyAt) - link.readyAt)
         guard idle < limit - Self.timeoutSlack else { return }
         self.violate(

@@ -29,6 +29,8 @@ package struct SimulationInvariants: Sendable {
         /// Scans on whose stream a fault wrote what cannot be read.
         var troubled: [ScanNumber] = []
         var uploads: [(scan: ScanNumber, count: Int)] = []
+        /// The last status that was answered to a request for a stream.
+        var streamStatus = 0
         /// Its storage has no room, and when it had room again.
         var isFull = false
         var freedAt = Instant.zero

@@ -387,14 +387,17 @@ extension World {
             state.down.delivered += bytes.count
             if !state.hasAnswer, !state.isReused { first = state.asked }
             state.hasAnswer = true
-            state.movedAt = now
             if let stream = state.stream, stream.isOpen {
                 if now - stream.lastByteAt > limit { broken = stream }
-                state.stream?.lastByteAt = now
                 state.stream?.bytes += bytes.count
             }
             do throws(ResponseError) {
                 try state.reader.receive(bytes, into: &events)
+                // The frame of a chunk, and a part of a head, are no progress that an app can see.
+                if !events.isEmpty {
+                    state.movedAt = now
+                    state.stream?.lastByteAt = now
+                }
                 return (state.phone, request, true)
             } catch {
                 return (state.phone, request, false)
