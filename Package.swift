@@ -81,6 +81,20 @@ let modules = [
             "SimBase", "Metrics", "Wire", "Talaria", "Observations", "Faults", "Phone", "Backend",
             "HTTPServer", "Ledger", "RunJudge", "Plan",
         ]),
+    // What the judge of a run must know of its plan.
+    Module(
+        "RunSetup", .worlds,
+        [
+            "SimBase", "Metrics", "Talaria", "Faults", "Phone", "Backend", "Ledger", "RunJudge", "Plan",
+            "VirtualWorld",
+        ]),
+    Module(
+        "Search", .worlds,
+        [
+            "SimBase", "Metrics", "Talaria", "Observations", "Faults", "Phone", "Backend", "Ledger",
+            "RunJudge", "Plan", "VirtualWorld", "RunSetup",
+        ],
+        tests: ["ScenarioFile"]),
     Module("EventLoop", .worlds, ["SimBase", "SystemIO", "CEvent", "CSystem"]),
     Module("CurlLoop", .worlds, ["SimBase", "Wire", "SystemIO", "EventLoop", "CSystem", "CCurl"]),
     // TLS without a socket: bytes in, bytes out.
@@ -141,10 +155,18 @@ let modules = [
     Module(
         "RunDriver", .runs,
         [
-            "SimBase", "Metrics", "Wire", "Talaria", "Observations", "Faults", "Phone", "Backend",
-            "HTTPServer", "Ledger", "RunMetrics", "RunJudge", "Plan", "VirtualWorld", "SystemIO",
-            "EventLoop", "CurlLoop", "LivePhones", "LiveServer", "ScenarioFile", "Imaging", "RunArchive",
+            "SimBase", "Metrics", "Wire", "Talaria", "Observations", "Faults", "Phone",
+            "HTTPServer", "Ledger", "RunMetrics", "RunJudge", "Plan", "VirtualWorld", "RunSetup",
+            "SystemIO", "EventLoop", "CurlLoop", "LivePhones", "LiveServer", "ScenarioFile", "Imaging",
+            "RunArchive",
             "Reports", "Dashboard",
+        ]),
+    Module(
+        "Campaigns", .runs,
+        [
+            "SimBase", "Talaria", "Observations", "Faults", "Phone", "Ledger", "RunJudge", "Plan",
+            "VirtualWorld", "Search", "SystemIO", "EventLoop", "ScenarioFile", "RunArchive",
+            "RunDriver",
         ]),
 ]
 
@@ -152,7 +174,7 @@ let modules = [
 let pure = modules.filter { module in
     switch module.layer {
     case .core, .machines, .judging: true
-    case .worlds: ["Plan", "VirtualWorld"].contains(module.name)
+    case .worlds: ["Plan", "VirtualWorld", "RunSetup", "Search"].contains(module.name)
     case .files, .reports, .runs: false
     }
 }

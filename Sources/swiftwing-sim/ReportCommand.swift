@@ -5,6 +5,7 @@ import Reports
 import RunArchive
 import RunDriver
 import RunJudge
+import RunSetup
 
 /// `report`: renders runs again from the files that they left.
 enum ReportCommand {

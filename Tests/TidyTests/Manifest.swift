@@ -17,7 +17,7 @@ enum Manifest {
         /// Targets that decide: the rule of the manifest, said again so that a change of it is seen.
         var isPure: Bool {
             ["core", "machines", "judging"].contains(self.layer)
-                || ["Plan", "VirtualWorld"].contains(self.name)
+                || ["Plan", "VirtualWorld", "RunSetup", "Search"].contains(self.name)
         }
     }
 

@@ -147,7 +147,7 @@ import Testing
                     #/\b(?:FileManager|FileHandle|unsafe (?:open|fopen|opendir|rename|unlink|mkdir)\()/#),
             onlyIn: Set(
                 [
-                    "BackendChild", "LoadedScenario", "RunInterruption",
+                    "ProgramFile", "LoadedScenario", "RunInterruption",
                 ].map { "RunDriver/\($0).swift" }
                     + [
                         "ListCommand", "ReportCommand", "SSEDecodeCommand", "ScenarioSource",

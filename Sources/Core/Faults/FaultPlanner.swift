@@ -15,7 +15,7 @@ package struct FaultPlanner: Sendable {
 
     package let specs: [FaultSpec]
     private let side: FaultSide
-    private let random: KeyedRandom
+    private var random: KeyedRandom
     /// The identity of each fault for the draws.
     private let digests: [UInt64]
     private var firings = FiringCounts(scansMax: FaultPlanner.scansRemembered)
@@ -26,6 +26,9 @@ package struct FaultPlanner: Sendable {
         self.random = random
         self.digests = specs.map(\.key)
     }
+
+    /// Continues with other draws.
+    package mutating func redraw(_ random: KeyedRandom) { self.random = random }
 
     /// Returns the faults that affect this exchange, in the order of the list.
     ///

@@ -40,6 +40,8 @@ public enum DrawDomain: UInt64, Sendable {
     case photosPerScan = 31
     /// The number of regions of a photo that the app segments.
     case regionsPerCapture = 32
+    /// What a search draws from a seed.
+    case swarm = 33
     case test = 99
 }
 

@@ -59,6 +59,9 @@ package enum Invariant: String, CaseIterable, Hashable, Sendable {
     /// Those that are judged only in a world at rest: faults over, scans settled, jobs expired.
     static let atRest: [Invariant] = [.jobEnded, .deviceNotStuck, .timersClean, .othersUnharmed]
 
+    /// Whether it is judged only after a settled end.
+    package var isAtRest: Bool { Self.atRest.contains(self) }
+
     package var statement: String {
         switch self {
         case .scanCustody:

@@ -18,7 +18,7 @@ package import Talaria
 package struct Backend: Sendable {
     let configuration: BackendConfiguration
     let shelf: Shelf
-    let random: KeyedRandom
+    private(set) var random: KeyedRandom
     var now = Instant.zero
     var jobs = SlotMap<JobKey, Job>()
     var streams = SlotMap<ExchangeID, Stream>()
@@ -42,6 +42,9 @@ package struct Backend: Sendable {
         self.limiter = configuration.rateLimit.map { RateLimiter(quota: $0) }
         self.faults = ServerFaults(wallClockAtZero: configuration.wallClockAtZero)
     }
+
+    /// Continues with other draws.
+    package mutating func redraw(_ random: KeyedRandom) { self.random = random }
 
     // MARK: Events
 

@@ -33,6 +33,13 @@ enum Origin: Sendable {
             }
     }
 
+    /// Continues with other draws, where it is simulated.
+    mutating func redraw(_ random: KeyedRandom) {
+        guard case .simulated(var backend) = self else { return }
+        backend.redraw(random)
+        self = .simulated(backend)
+    }
+
     /// Handles an event. The machine is moved out and back, so that its buffers are not copied.
     ///
     /// - Returns: When the machine wants to be woken.

@@ -38,6 +38,12 @@ package struct Server: Sendable {
         self.origin = Origin(setup.origin, random: setup.random)
     }
 
+    /// Continues with other draws.
+    package mutating func redraw(_ random: KeyedRandom) {
+        self.context.redraw(random)
+        self.origin.redraw(random)
+    }
+
     // MARK: Events
 
     /// A connection was made. It is over by `.finish`, by a cut that is not a silence, or by `.gone`.

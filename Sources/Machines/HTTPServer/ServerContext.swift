@@ -18,7 +18,7 @@ struct ServerContext: Sendable {
     private(set) var links: FleetLinks
     let clockZero: Int64
     let nonce: [UInt8]?
-    private let random: KeyedRandom
+    private var random: KeyedRandom
     private var planner: FaultPlanner?
     private var callers = ClientDirectory()
     /// Connections of each phone of the fleet so far.
@@ -56,6 +56,11 @@ struct ServerContext: Sendable {
     /// The time of the present event.
     var now = Instant.zero
     var effects: [ServerEffect] = []
+
+    mutating func redraw(_ random: KeyedRandom) {
+        self.random = random
+        self.planner?.redraw(random)
+    }
 
     init(_ setup: HTTPServerConfiguration) {
         self.links = setup.links

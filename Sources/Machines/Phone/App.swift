@@ -14,7 +14,7 @@ package struct App: Sendable {
     package let number: DeviceNumber
     package let identity: DeviceIdentity
     package let profile: ClientProfile
-    let random: KeyedRandom
+    var random: KeyedRandom
     let run: UInt64
     let clockZero: Int64
     let wallClockAtZero: Int64

@@ -10,7 +10,7 @@ import Talaria
 package struct Phone: Sendable {
     package let number: DeviceNumber
     package let profile: ClientProfile
-    let context: RunContext
+    private(set) var context: RunContext
     package internal(set) var app: App
     package internal(set) var identity: DeviceIdentity
     /// The number of earlier installations of the app.
@@ -76,6 +76,12 @@ package struct Phone: Sendable {
         self.app = App(
             number: number, identity: identity, profile: profile, random: context.random,
             run: context.run, clockZero: context.clockZero, wallClockAtZero: context.wallClockAtZero)
+    }
+
+    /// Continues with other draws. Its identity stays.
+    package mutating func redraw(_ random: KeyedRandom) {
+        self.context.random = random
+        self.app.random = random
     }
 
     // MARK: Events

@@ -61,7 +61,7 @@ final class BackendChild {
         let lines = try SystemIO.Pipe()
         let observations = try SystemIO.Pipe()
         let plan = ChildPlan(
-            executable: try Self.ownPath(),
+            executable: try ProgramFile.path(),
             arguments: words,
             environment: nil,
             inherited: [
@@ -84,17 +84,6 @@ final class BackendChild {
     }
 
     deinit { for watch in self.watches { watch.cancel() } }
-
-    /// The path of this program, wherever it was called from.
-    static func ownPath() throws -> String {
-        if let path = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe") {
-            return path
-        }
-        guard let path = Bundle.main.executablePath else {
-            throw CommandFailure(.internalError, "cannot determine the path of this program")
-        }
-        return path
-    }
 
     /// Sends the start of the run to the child, which then listens and reports it.
     func begin(clock: LoopClock, wallClockAtZero: Int64) {
@@ -156,25 +145,5 @@ final class BackendChild {
     private func stopListening() {
         self.watches[1].interest = []
         self.isToldOut = true
-    }
-}
-
-/// A place for a value that is known later than the closure that needs it.
-final class Box<Value> {
-    var value: Value
-    init(_ value: Value) { self.value = value }
-}
-
-extension Loop {
-    /// Turns the loop until something holds or the time is over; tells whether it held.
-    func turn(until holds: () -> Bool, atMost time: Interval) -> Bool {
-        let end = self.now() + time
-        let timer = LoopTimer(loop: self) { _ in }
-        while !holds() {
-            guard self.now() < end else { return false }
-            timer.arm(at: min(end, self.now() + .milliseconds(50)))
-            self.runOnce()
-        }
-        return true
     }
 }

@@ -7,6 +7,7 @@ import Metrics
 import Plan
 import RunJudge
 import RunMetrics
+import RunSetup
 import SimBase
 
 extension LiveRun {

@@ -9,6 +9,7 @@ import Observations
 import Plan
 import RunArchive
 import RunJudge
+import RunSetup
 import SimBase
 
 /// One live run from its plan to its report, on the main thread: it starts the backend and the fleet,

@@ -34,7 +34,7 @@ package struct LoadedScenario {
 
     /// The folders in which bare names are searched after the current folder.
     package static func folders() throws -> [String] {
-        ScenarioFinder.folders(executable: try BackendChild.ownPath())
+        ScenarioFinder.folders(executable: try ProgramFile.path())
     }
 
     /// The folder of photos, or the photo, that a scenario means: `Images/NAME` in the current folder, beside the

@@ -1,5 +1,5 @@
 import Plan
-import RunArchive
+package import RunArchive
 package import ScenarioFile
 import SimBase
 package import VirtualWorld
@@ -16,12 +16,17 @@ package enum PlanFiles {
         return (try PlanLoader.load(path: path, bytes: bytes), bytes)
     }
 
-    static func save(_ plan: WorldPlan, outcome: Chain, note: String, to path: String) throws(OutputError) {
-        let text = PlanWriter.text(Self.saved(plan, outcome: outcome, note: note))
+    /// `digest` and `events`: the outcome of the run of the plan.
+    package static func save(
+        _ plan: WorldPlan, digest: UInt64, events: Int, note: String, to path: String
+    ) throws(OutputError) {
+        let text = PlanWriter.text(Self.saved(plan, digest: digest, events: events, note: note))
         try OutputError.write([(path: path, text: text)])
     }
 
-    private static func saved(_ plan: WorldPlan, outcome: Chain, note: String) -> SavedPlan {
+    private static func saved(
+        _ plan: WorldPlan, digest: UInt64, events: Int, note: String
+    ) -> SavedPlan {
         let isScheduled = plan.captures == nil && plan.run.expectedArrivals.scans > Self.capturesWrittenMax
         var saved = SavedPlan(
             tool: ThisProgram.tool, note: note, scenario: plan.run.scenario,
@@ -29,8 +34,7 @@ package enum PlanFiles {
             captures: isScheduled ? nil : plan.captures ?? Array(plan.run.arrivals), settle: plan.settle,
             wallClockAtZero: plan.wallClockAtZero, splits: plan.splits, heapMax: plan.limits.heapMax,
             eventsPerInstantMax: plan.limits.eventsPerInstantMax,
-            outcome: .init(
-                digest: Hexadecimal.text(outcome.value, digits: 16), events: outcome.events))
+            outcome: .init(digest: Hexadecimal.text(digest, digits: 16), events: events))
         saved.staysOffline = plan.staysOffline
         saved.shufflesTies = plan.shufflesTies
         return saved

@@ -72,7 +72,7 @@ package struct ReplayCheck {
 
     private func child(_ words: [String], _ environment: [String: String]) throws -> Child {
         let process = Process()
-        process.executableURL = URL(filePath: try BackendChild.ownPath())
+        process.executableURL = URL(filePath: try ProgramFile.path())
         process.arguments = ["replay", self.path] + words + (self.hasCanary ? ["--canary"] : [])
         process.environment = environment
         let (output, complaint) = (Pipe(), Pipe())

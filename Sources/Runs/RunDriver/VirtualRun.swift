@@ -6,6 +6,7 @@ import Observations
 import Plan
 import RunArchive
 import RunJudge
+import RunSetup
 package import ScenarioFile
 import SimBase
 package import VirtualWorld
@@ -85,7 +86,8 @@ package final class VirtualRun {
         guard let path = self.request.savesPlanTo, !self.judge.isInterrupted else { return [] }
         do throws(OutputError) {
             try PlanFiles.save(
-                self.request.plan, outcome: self.world.chain, note: self.plan.scenario.description, to: path)
+                self.request.plan, digest: self.world.chain.value, events: self.world.chain.events,
+                note: self.plan.scenario.description, to: path)
             return []
         } catch {
             return error.failures
@@ -116,18 +118,16 @@ package final class VirtualRun {
 
     /// Judges, measures and logs the observations since the last call.
     private func processObservations() {
-        self.collectAuditFindings()
+        self.reportFindings()
         self.world.take(&self.batch)
         self.judge.receive(&self.batch, into: self.directory)
         self.directory.reportTrouble(on: self.console)
     }
 
-    /// Collects the findings that only the links, wires and storages can see.
-    private func collectAuditFindings() {
-        for finding in self.world.takeFindings() { self.judge.invariants?.record(finding) }
-        for silence in self.world.takeSilences() { self.judge.invariants?.record(silence) }
-        for form in self.world.takeForms() { self.judge.invariants?.record(form) }
-        for request in self.world.takeGivenUp() { self.judge.invariants?.record(request) }
+    private func reportFindings() {
+        guard var invariants = self.judge.invariants.take() else { return }
+        self.world.report(to: &invariants)
+        self.judge.invariants = invariants
     }
 
     private var gauges: FleetGauges {
@@ -143,7 +143,7 @@ package final class VirtualRun {
     private func finish(_ failure: WorldFailure?, planFailures: [OutputError.Failure]) -> ExitCode {
         let ended = self.world.now
         self.world.checkConservation()
-        self.collectAuditFindings()
+        self.reportFindings()
         let isCut = self.judge.isInterrupted || failure != nil
         var facts = RunFacts(
             endedAt: ended, length: (isCut ? ended : self.world.phonesEnded) - .zero,

@@ -1,8 +1,8 @@
 package import Phone
-import SimBase
+package import SimBase
 
 extension Arrival {
-    static func photoDraw(_ random: KeyedRandom, _ device: DeviceNumber, _ ordinal: Int) -> UInt64 {
+    package static func photoDraw(_ random: KeyedRandom, _ device: DeviceNumber, _ ordinal: Int) -> UInt64 {
         random.draw(.photo, UInt64(device.raw), UInt64(ordinal))
     }
 }

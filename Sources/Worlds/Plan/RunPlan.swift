@@ -36,7 +36,7 @@ package enum PlanTarget: Hashable, Sendable {
 }
 
 /// The plan of a run: the group of each phone, and the time of each capture. A pure function of the scenario.
-package struct RunPlan: Sendable {
+package struct RunPlan: Hashable, Sendable {
     /// The number of silent pings after which a stream of the embedded backend is lost: two may be late, a
     /// third may not.
     package static let idlePings = (halves: Int64(5), of: Int64(2))

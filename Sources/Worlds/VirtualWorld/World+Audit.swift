@@ -10,6 +10,14 @@ import Wire
 // What the world can say of itself: whether every byte that was sent is accounted for. It changes nothing of what happens.
 
 extension World {
+    /// Hands on what only links, wires and storages can see.
+    package mutating func report(to invariants: inout SimulationInvariants) {
+        for finding in self.takeFindings() { invariants.record(finding) }
+        for silence in self.takeSilences() { invariants.record(silence) }
+        for form in self.takeForms() { invariants.record(form) }
+        for request in self.takeGivenUp() { invariants.record(request) }
+    }
+
     /// Returns and removes the new findings.
     package mutating func takeFindings() -> [AuditFinding] {
         for leak in self.wires.takeLeaks() {
@@ -68,7 +76,9 @@ extension World {
             RequestGivenUp(
                 device: self.phones[phone].machine.number, scan: asked.scan, operation: asked.operation,
                 attempt: asked.attempt, at: self.now, readyAt: max(asked.sentAt, min(ready, self.now)),
-                movedAt: max(asked.sentAt, movedAt)))
+                movedAt: max(asked.sentAt, movedAt),
+                photoBytes: asked.operation == .upload
+                    ? self.phones[state.phone].photos.first { $0.scan == asked.scan }?.bytes ?? 0 : 0))
     }
 
     /// Bytes that did not arrive, by their causes.

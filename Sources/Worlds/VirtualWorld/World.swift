@@ -15,7 +15,7 @@ import Wire
 /// what is outside of them: wires, a storage, a photo that takes its time, and a schedule. A value: a copy is a snapshot.
 package struct World: Sendable {
     let plan: WorldPlan
-    let random: KeyedRandom
+    private(set) var random: KeyedRandom
     package internal(set) var now = Instant.zero
     var queue = EventHeap<WorldEvent>()
     /// The moment of each phone's next wake-up.
@@ -82,6 +82,14 @@ package struct World: Sendable {
         self.progress = RunProgress(plan)
         self.switchOn(faults.map { FaultPlanner(specs: $0, random: plan.run.random) })
         self.beginSchedule()
+    }
+
+    /// Continues with other draws: what was drawn already stays.
+    package mutating func redraw(_ random: KeyedRandom) {
+        self.random = random
+        self.server.redraw(random)
+        self.refusals?.redraw(random)
+        for phone in self.phones.indices { self.phones[phone].machine.redraw(random) }
     }
 
     // MARK: Time

@@ -3,7 +3,7 @@ package import Plan
 package import SimBase
 
 /// The plan of a virtual run: everything that happens is a function of it and of the build.
-package struct WorldPlan: Sendable {
+package struct WorldPlan: Hashable, Sendable {
     package var run: RunPlan
     /// The captures, in order; nil is what the run's schedule says. Closed groups think as they always do.
     package var captures: [Arrival]?

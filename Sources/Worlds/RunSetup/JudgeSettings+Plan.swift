@@ -1,12 +1,12 @@
 import Backend
 import Faults
-import Ledger
+package import Ledger
 import Metrics
 import Phone
 package import Plan
 package import RunJudge
 import SimBase
-import VirtualWorld
+package import VirtualWorld
 
 extension JudgeSettings {
     /// Creates the settings of the judge for any run of this plan. Completed runs have additional settings.
@@ -46,7 +46,7 @@ extension LedgerSettings {
 }
 
 extension SimulationInvariantSettings {
-    init(_ plan: WorldPlan) {
+    package init(_ plan: WorldPlan) {
         let groups = plan.run.groups
         let scenario = plan.run.scenario
         self.init(
@@ -68,7 +68,7 @@ extension SimulationInvariantSettings {
 
 extension CoverageTable {
     /// `expected`: beside what the scenario itself names.
-    init(_ scenario: Scenario, expected: [CoverageGoal], slotsMax: Int) {
+    package init(_ scenario: Scenario, expected: [CoverageGoal], slotsMax: Int) {
         self.init(
             expected: expected, named: scenario.moments.compactMap { CoverageGoal(rawValue: $0) },
             slotsMax: slotsMax, raisesBase: scenario.raisesBase)
@@ -76,12 +76,14 @@ extension CoverageTable {
 }
 
 extension FleetMap {
-    init(_ plan: RunPlan) { self.init(plan.groups.map { ($0.spec.name, $0.spec.devices) }) }
+    package init(_ plan: RunPlan) { self.init(plan.groups.map { ($0.spec.name, $0.spec.devices) }) }
 }
 
 extension ArrivalAccount {
     /// `closedDue`: captures of closed groups.
-    init(_ plan: RunPlan, _ expectedArrivals: ExpectedArrivals, closedDue: Int, achieved: Int, late: Int) {
+    package init(
+        _ plan: RunPlan, _ expectedArrivals: ExpectedArrivals, closedDue: Int, achieved: Int, late: Int
+    ) {
         let scheduled = zip(plan.groups, expectedArrivals.scansByGroup).reduce(0) {
             if case .open = $1.0.spec.load { $0 + $1.1 } else { $0 }
         }

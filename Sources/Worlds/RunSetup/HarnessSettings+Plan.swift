@@ -1,14 +1,14 @@
 import Backend
 import Faults
-import Ledger
+package import Ledger
 import Metrics
-import Plan
+package import Plan
 import SimBase
 import Talaria
 
 extension HarnessSettings {
     /// Creates the settings of the harness checks of a run; nil if only the phones report observations.
-    init?(_ plan: RunPlan, hasBackendView: Bool, hasGateway: Bool) {
+    package init?(_ plan: RunPlan, hasBackendView: Bool, hasGateway: Bool) {
         guard hasBackendView || hasGateway else { return nil }
         let backend = plan.scenario.server.backend
         var simulated = SimulatedServer(

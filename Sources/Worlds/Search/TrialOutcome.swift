@@ -1,0 +1,74 @@
+package import Ledger
+package import RunJudge
+package import SimBase
+
+/// What is wrong with a run, without the place where it happened: failures of one kind are likely one bug.
+package enum FailureKind: Hashable, Sendable, Comparable {
+    /// `client`: the profile of the phone that broke it; nil if the violation is about no one phone.
+    case invariant(Invariant, client: String?)
+    /// The simulation itself failed, or a check of the harness.
+    case simulation
+
+    /// The invariant, or `simulation`.
+    package var name: String {
+        switch self {
+        case .invariant(let invariant, _): invariant.rawValue
+        case .simulation: "simulation"
+        }
+    }
+
+    package var client: String? {
+        switch self {
+        case .invariant(_, let client): client
+        case .simulation: nil
+        }
+    }
+
+    package static func < (left: FailureKind, right: FailureKind) -> Bool {
+        (left.name, left.client ?? "") < (right.name, right.client ?? "")
+    }
+}
+
+/// What became of a trial.
+package struct TrialOutcome: Hashable, Sendable {
+    /// An invariant that does not hold.
+    package struct Break: Hashable, Sendable {
+        package var kind: FailureKind
+        /// Those that no profile and no scenario expects.
+        package var violations: Int
+        package var first: Violation
+    }
+
+    /// The digest of all events.
+    package var digest: UInt64
+    package var events: Int
+    package var endedAt: Instant
+    /// The invariants that were broken although nothing expects it, in their order.
+    package var breaks: [Break] = []
+    /// An error of the simulation itself; nil if there was none.
+    package var failure: String?
+    /// The goals of coverage that it reached.
+    package var reached: [CoverageGoal] = []
+    /// How often each fault fired, by its index in the scenario.
+    package var firings: [Int] = []
+    package var scans = 0
+
+    init(digest: UInt64, events: Int, endedAt: Instant) {
+        self.digest = digest
+        self.events = events
+        self.endedAt = endedAt
+    }
+
+    /// Whether an invariant was broken or the simulation failed.
+    package var isFailing: Bool { !self.breaks.isEmpty || self.failure != nil }
+
+    /// The kinds of failures, in the order of the invariants.
+    package var kinds: [FailureKind] {
+        self.breaks.map(\.kind) + (self.failure == nil ? [] : [.simulation])
+    }
+
+    /// The first violation of a kind; nil if there is none, or if the simulation failed.
+    package func violation(_ kind: FailureKind) -> Violation? {
+        self.breaks.first { $0.kind == kind }?.first
+    }
+}

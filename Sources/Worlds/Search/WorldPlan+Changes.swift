@@ -1,0 +1,31 @@
+import Phone
+import Plan
+import SimBase
+import VirtualWorld
+
+extension WorldPlan {
+    /// The time after the last capture in which a fault may begin.
+    private static let tail = Interval.minutes(2)
+
+    /// Changes the scenario and leaves everything else as it is. Groups may be left out.
+    mutating func changeScenario(_ change: (inout Scenario) -> Void) {
+        var scenario = self.run.scenario
+        change(&scenario)
+        self.run = RunPlan(scenario, target: .embedded)
+    }
+
+    /// Gives open groups rates that last as long as the captures that are listed one by one, so that the plan passes the checks of
+    /// a scenario.
+    mutating func fitLoads() {
+        guard let captures = self.captures else { return }
+        let last = captures.map { $0.scheduled - Instant.zero }.max() ?? Interval.zero
+        self.changeScenario { scenario in
+            for index in scenario.groups.indices {
+                guard case .open = scenario.groups[index].load else { continue }
+                let scans = Int64(scenario.groups[index].devices * scenario.groups[index].scansPerDevice)
+                let gap = Interval.seconds(((last + Self.tail) / max(1, scans)).wholeMilliseconds / 1_000 + 1)
+                scenario.groups[index].load = .open(.constant(ArrivalRate(arrivals: 1, per: gap)), .uniform)
+            }
+        }
+    }
+}

@@ -1,0 +1,48 @@
+import Faults
+import Ledger
+import Phone
+import Plan
+import RunJudge
+import RunSetup
+import SimBase
+import Testing
+import VirtualWorld
+
+/// What the judge of a run learns from its plan.
+struct KnownBreaksTests {
+    private static func settings(_ name: String, _ toggles: [ToggleSetting] = []) throws -> JudgeSettings {
+        let profile = try #require(ProfileTable.named(name))
+        let group = FleetGroup(
+            name: "all", devices: 1, profile: profile.profile(with: toggles), toggles: toggles,
+            idleTimeout: .automatic, network: .always(NamedLink(name: "test", profile: .perfect)),
+            scansPerDevice: 1, load: .open(.constant(ArrivalRate(arrivals: 1, per: .seconds(1))), .uniform),
+            photos: .folder("none"), preprocess: .once)
+        let scenario = Scenario(
+            name: "test", description: "", seed: 1, groups: [group], server: .contract, faults: [], slos: [],
+            drain: .seconds(30), duration: nil)
+        return JudgeSettings(
+            RunPlan(scenario, target: .embedded), world: .virtual, hasBackendView: true)
+    }
+
+    @Test func theContractIsExcusedFromNothing() throws {
+        #expect(try Self.settings("contract").ledger.profiles.map(\.breaks) == [[]])
+    }
+
+    @Test func aShippingClientIsKnownForWhatItsQuirksBreak() throws {
+        let breaks = try Self.settings("swiftwing-head").ledger.profiles[0].breaks
+        #expect(breaks.contains(.streamIDMonotone))
+        #expect(breaks.contains(.herdBounded))
+        #expect(!breaks.contains(.bookNeverDoubleAdded))
+    }
+
+    @Test func aQuirkThatIsOffExcusesNothing() throws {
+        let mended = ToggleSetting(.quirk(.jitter), isOn: false)
+        let breaks = try Self.settings("swiftwing-head", [mended]).ledger.profiles[0].breaks
+        #expect(!breaks.contains(.herdBounded))
+    }
+
+    @Test func aQuirkOverTheContractExcusesNothing() throws {
+        let added = ToggleSetting(.quirk(.jitter), isOn: true)
+        #expect(try Self.settings("contract", [added]).ledger.profiles[0].breaks == [])
+    }
+}

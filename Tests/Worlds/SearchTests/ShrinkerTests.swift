@@ -1,0 +1,87 @@
+import Faults
+import Ledger
+import Phone
+import Plan
+import Search
+import SimBase
+import Testing
+import VirtualWorld
+
+struct ShrinkerTests {
+    private static let kind = FailureKind.invariant(.streamParseRobust, client: "contract")
+
+    /// Eight scans of four phones, and five faults of which one is to blame.
+    private static func plan() -> WorldPlan {
+        SearchBench.plan(
+            SearchBench.scenario(
+                toggles: [.quirk(.unknownEvents)],
+                faults: [
+                    SearchBench.fault(.noPing, on: .stream, id: "no-ping", chance: .percent(50)),
+                    SearchBench.fault(.twoTerminals, on: .stream, id: "two", chance: .percent(50)),
+                    SearchBench.fault(
+                        .unknownEvent(nil), on: .stream, id: "unknown", chance: .percent(60),
+                        after: .afterEvents(1...3)),
+                    SearchBench.fault(.stripBooks(.empty), on: .stream, id: "strip", chance: .percent(50)),
+                    SearchBench.fault(.truncateResults, on: .results, id: "truncate", chance: .percent(50)),
+                ]))
+    }
+
+    @Test func oneScanAndOneFaultAreLeft() throws {
+        let result = try #require(Shrinker.shrink(Self.plan(), failing: Self.kind))
+        #expect(result.plan.captures?.count == 1)
+        #expect(result.plan.run.scenario.faults.map(\.kind.name) == ["unknown-event"])
+        #expect(result.plan.run.devices == 1)
+        #expect(result.plan.run.scenario.faults[0].chance == .always)
+        #expect(result.isConfirmed)
+        #expect(result.outcome.kinds.contains(Self.kind))
+        #expect(Trial.outcome(of: result.plan) == result.outcome)
+    }
+
+    @Test func eachItemThatIsLeftIsNeeded() throws {
+        let plan = try #require(Shrinker.shrink(Self.plan(), failing: Self.kind)).plan
+        var withoutFault = plan
+        var scenario = plan.run.scenario
+        scenario.faults = []
+        withoutFault.run = RunPlan(scenario, target: .embedded)
+        #expect(Trial.outcome(of: withoutFault)?.isFailing == false)
+        var withoutScan = plan
+        withoutScan.captures = []
+        #expect(Trial.outcome(of: withoutScan)?.isFailing == false)
+    }
+
+    @Test func aPlanThatDoesNotFailInThisWayIsNotShrunk() {
+        let other = FailureKind.invariant(.bookNeverLost, client: "contract")
+        #expect(Shrinker.shrink(Self.plan(), failing: other) == nil)
+        #expect(Shrinker.shrink(SearchBench.plan(SearchBench.scenario()), failing: Self.kind) == nil)
+    }
+
+    @Test func theNumberOfTrialsIsBounded() throws {
+        let result = try #require(Shrinker.shrink(Self.plan(), failing: Self.kind, trialsMax: 10))
+        #expect(result.trials <= 11)
+        #expect(!result.isConfirmed)
+    }
+
+    @Test func anInterruptionKeepsTheBestPlanSoFar() throws {
+        var looks = 0
+        let result = try #require(
+            Shrinker.shrink(
+                Self.plan(), failing: Self.kind,
+                isStopped: {
+                    looks += 1
+                    return looks > 12
+                }))
+        #expect(result.outcome.kinds.contains(Self.kind))
+        #expect(!result.isConfirmed)
+    }
+
+    /// A failure that only a settled end shows keeps it.
+    @Test func aFailureAboutTheEndKeepsItsEnd() throws {
+        var plan = SearchBench.plan(SearchBench.scenario(devices: 2, toggles: [.quirk(.lineReader)]))
+        plan.settle = .minutes(10)
+        let kind = FailureKind.invariant(.deviceNotStuck, client: "contract")
+        let result = try #require(Shrinker.shrink(plan, failing: kind))
+        #expect(result.plan.settle == .minutes(10))
+        #expect(result.plan.captures?.count == 1)
+        #expect(result.plan.run.scenario.faults.isEmpty)
+    }
+}
