@@ -26,10 +26,15 @@ enum OutputFolder {
     }
 
     /// A new folder in `Reports` for several runs of a scenario.
-    static func forSeveral(_ scenario: Scenario) -> String {
+    static func forSeveral(_ scenario: Scenario) -> String { self.new(scenario, for: "profiles") }
+
+    /// A new folder in `Reports` for a search.
+    static func forSearch(_ scenario: Scenario) -> String { self.new(scenario, for: "search") }
+
+    private static func new(_ scenario: Scenario, for purpose: String) -> String {
         let now = Int64(Date().timeIntervalSince1970 * 1_000)
         let name = RunLocation.name(started: now, scenario: scenario.name, seed: scenario.seed)
-        return "Reports/\(name)-profiles"
+        return "Reports/\(name)-\(purpose)"
     }
 
     /// A folder that another run is writing to is refused later, with a message of its own.

@@ -1,3 +1,4 @@
+import Campaigns
 import Plan
 import RunDriver
 import ScenarioFile
@@ -24,7 +25,7 @@ enum SimulateCommand {
             Option(
                 name: "--save-plan", value: "FILE", help: "save the run as a plan for 'swiftwing-sim replay'"
             ),
-        ] + RunTags.options + OutputFolder.options + [
+        ] + SearchOptions.options + RunTags.options + OutputFolder.options + [
             .trace, .quiet, .noColor,
         ],
         positionalsMin: 1, positionalsMax: 1, example: "swiftwing-sim simulate flaky-network.scenario",
@@ -33,6 +34,9 @@ enum SimulateCommand {
         })
 
     private static func run(_ arguments: Arguments, _ console: Console) throws -> ExitCode {
+        if let seeds = arguments["--seeds"] {
+            return try SearchOptions.run(seeds: SeedRange(seeds), arguments, console)
+        }
         let loaded = try ScenarioSource.load(arguments.positionals[0], arguments)
         ScenarioSource.warn(loaded, console)
         var plan = WorldPlan(RunPlan(loaded.scenario, target: .embedded))

@@ -201,7 +201,7 @@ package enum ScenarioWriter {
     // MARK: Faults
 
     /// Returns the keys of a fault without its names, with every default filled in.
-    static func content(_ fault: FaultSpec) -> String {
+    package static func content(_ fault: FaultSpec) -> String {
         self.fields(fault, names: []).joined(separator: ", ")
     }
 

@@ -1,0 +1,184 @@
+import EventLoop
+import Faults
+import RunArchive
+import RunDriver
+import RunJudge
+import Search
+import SimBase
+import SystemIO
+import VirtualWorld
+
+/// What a search prints and writes at its end: its failures, grouped by invariant and shape of the smallest plan, and what no
+/// seed reached.
+struct CampaignReport {
+    /// Failing seeds that are named.
+    private static let seedsNamed = 5
+    /// Seeds from which on every kind of fault must have fired in one of them.
+    static let seedsForAllFaults = 1_000
+
+    /// Failures of one kind whose smallest plans have one shape.
+    private struct Group {
+        var kind: FailureKind
+        var shape: PlanShape
+        /// The smallest of them.
+        var best: ShrunkFailure
+        var seeds: [UInt64]
+    }
+
+    private let request: CampaignRequest
+    private let findings: CampaignFindings
+    private let console: Console
+
+    init(_ request: CampaignRequest, _ findings: CampaignFindings, console: Console) {
+        self.request = request
+        self.findings = findings
+        self.console = console
+    }
+
+    private var tally: CampaignTally { self.findings.tally }
+
+    /// Writes the plans and reports of the failures, prints the summary, and returns the exit code.
+    func finish() -> ExitCode {
+        var failures: [OutputError.Failure] = []
+        for group in self.groups { failures += self.tell(group) }
+        for line in self.summary { self.console.outFolded(line) }
+        guard failures.isEmpty else {
+            self.console.error("swiftwing-sim: \(OutputError(failures: failures, saved: []))")
+            return ExitCode.worst([self.code, .cannotWrite])
+        }
+        return self.code
+    }
+
+    private var groups: [Group] {
+        var groups: [Group] = []
+        for failure in self.findings.shrunk {
+            guard let plan = failure.result?.plan else { continue }
+            let shape = PlanShape(plan)
+            if let index = groups.firstIndex(where: { $0.kind == failure.kind && $0.shape == shape }) {
+                groups[index].seeds.append(failure.seed)
+            } else {
+                groups.append(
+                    Group(kind: failure.kind, shape: shape, best: failure, seeds: [failure.seed]))
+            }
+        }
+        return groups.sorted { ($0.kind, $0.shape) < ($1.kind, $1.shape) }
+    }
+
+    // MARK: One failure
+
+    /// Prints and saves the report of a group's smallest plan.
+    private func tell(_ group: Group) -> [OutputError.Failure] {
+        guard let result = group.best.result else { return [] }
+        let name = "\(group.kind.name)-\(group.best.seed)"
+        let path = "\(self.request.output)/\(name).plan.json"
+        let report = FailureReport(
+            failure: group.best, result: result,
+            story: FailureStory(group.kind, result.plan, result.outcome), plan: path,
+            seeds: (self.tally.failures[group.kind]?.count ?? 0, self.tally.seeds),
+            again: self.again(group.best.seed))
+        self.console.out(report.text)
+        do {
+            try FileTree.makeFolder(self.request.output, mode: 0o755)
+        } catch {
+            return [OutputError.Failure(path: self.request.output, reason: "\(error)")]
+        }
+        do throws(OutputError) {
+            try PlanFiles.save(
+                result.plan, digest: result.outcome.digest, events: result.outcome.events,
+                note: report.title, to: path)
+            try OutputError.write([("\(self.request.output)/\(name).txt", report.text)])
+            return []
+        } catch {
+            return error.failures
+        }
+    }
+
+    private func again(_ seed: UInt64) -> String {
+        let words = self.request.words + ["--seeds", "\(seed)..\(seed)"]
+        return ShellWords.line(["swiftwing-sim"] + words)
+    }
+
+    // MARK: The summary
+
+    private var summary: [String] {
+        let tally = self.tally
+        let milliseconds = max(1, self.findings.searchTime.wholeMilliseconds)
+        var lines = [
+            "\(tally.seeds) seeds (\(self.request.seeds.text), faults: \(self.request.plans.source.rawValue)), \(tally.scans) scans, \(tally.events) events in \(StoryText.time(self.findings.searchTime)): \(Int64(tally.seeds) * 1_000 / milliseconds) seeds/s, \(Int64(tally.events) * 1_000 / milliseconds) events/s, \(self.request.jobs) processes"
+        ]
+        if let end = self.findings.endedEarly { lines.append("ended early: \(Self.text(end))") }
+        for kind in tally.kinds { lines.append(self.line(of: kind)) }
+        for group in self.groups {
+            lines.append("  \(group.kind.name): \(group.shape.text) (\(group.seeds.count) shrunk)")
+        }
+        lines += self.simulationErrors
+        if tally.kinds.isEmpty, self.findings.crashes.isEmpty { lines.append("no failures") }
+        lines.append(
+            "situations: \(CoverageGoal.allCases.count - tally.unreached.count) of \(CoverageGoal.allCases.count) reached"
+                + Self.list("; not reached: ", tally.unreached.map(\.rawValue)))
+        if self.request.plans.source == .swarm {
+            lines.append(
+                "faults: \(FaultTable.all.count - tally.unfired.count) of \(FaultTable.all.count) kinds fired"
+                    + Self.list("; not fired: ", tally.unfired))
+        }
+        lines.append(
+            "digest \(Hexadecimal.text(tally.digest, digits: 16)); \(self.findings.repeats) seeds run again alone, \(self.findings.unequal.count) with another result"
+        )
+        return lines
+    }
+
+    private func line(of kind: FailureKind) -> String {
+        let seeds = self.tally.failures[kind] ?? []
+        let client = kind.client.map { " (client \($0))" } ?? ""
+        let named = seeds.prefix(Self.seedsNamed).map(String.init).joined(separator: ", ")
+        let more = seeds.count > Self.seedsNamed ? ", ..." : ""
+        return "FAIL  \(kind.name)\(client): \(seeds.count) seeds (\(named)\(more))"
+    }
+
+    private var simulationErrors: [String] {
+        var lines: [String] = []
+        if let first = self.tally.firstFailure { lines.append("  seed \(first.seed): \(first.text)") }
+        for crash in self.findings.crashes {
+            lines.append("FAIL  seed \(crash.seed): the simulation was \(crash.cause)")
+            if let event = crash.lastEvent { lines.append("  the last event: \(event)") }
+            lines += crash.complaint.map { "    " + $0 }
+        }
+        for seed in self.findings.unequal {
+            lines.append("FAIL  seed \(seed) had another digest when it was run alone")
+        }
+        return lines
+    }
+
+    private static func text(_ end: CampaignEnd) -> String {
+        switch end {
+        case .interrupted: "interrupted"
+        case .budget(let time): "the time of --budget, \(StoryText.time(time)), is over"
+        case .failures: "as many seeds fail as --stop-after allows"
+        }
+    }
+
+    private static func list(_ lead: String, _ names: [String]) -> String {
+        names.isEmpty ? "" : lead + names.joined(separator: ", ")
+    }
+
+    // MARK: The exit code
+
+    private var code: ExitCode {
+        var codes: [ExitCode] = []
+        if self.tally.kinds.contains(where: { $0 != .simulation }) { codes.append(.invariantBroken) }
+        let hasErrors = self.tally.kinds.contains(.simulation) || !self.findings.crashes.isEmpty
+        if hasErrors || !self.findings.unequal.isEmpty { codes.append(.internalError) }
+        if self.findings.endedEarly == .interrupted { codes.append(.interrupted) }
+        if !self.missing.isEmpty { codes.append(.untrustworthy) }
+        return ExitCode.worst(codes)
+    }
+
+    /// What a whole search must have come to, or it has tried too little.
+    private var missing: [String] {
+        guard self.findings.endedEarly == nil else { return [] }
+        let goals = self.request.goals.filter { goal in self.tally.unreached.contains { $0.rawValue == goal }
+        }
+        let isLong = self.request.plans.source == .swarm && self.tally.seeds >= Self.seedsForAllFaults
+        return goals + (isLong ? self.tally.unfired : [])
+    }
+}

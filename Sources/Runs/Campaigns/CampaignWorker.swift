@@ -1,0 +1,51 @@
+import EventLoop
+package import RunDriver
+package import Search
+import SimBase
+import SystemIO
+
+/// One process of a search. It runs its part of the seeds in ascending order and prints a line for each.
+package struct CampaignWorker {
+    /// Which seeds are its own: every `of`-th, beginning with number `index`, both counted from the first seed.
+    package struct Part: Hashable, Sendable {
+        package var index: Int
+        package var of: Int
+
+        package init(index: Int, of: Int) {
+            self.index = index
+            self.of = of
+        }
+
+        /// Reads `I/N`.
+        package init?(_ text: String) {
+            let numbers = text.split(separator: "/").map { Int($0) }
+            guard numbers.count == 2, let index = numbers[0], let of = numbers[1], of > 0,
+                (0..<of).contains(index)
+            else { return nil }
+            self.init(index: index, of: of)
+        }
+    }
+
+    private let plans: SeedPlans
+    private let seeds: SeedRange
+    private let part: Part
+
+    package init(_ plans: SeedPlans, seeds: SeedRange, part: Part) {
+        self.plans = plans
+        self.seeds = seeds
+        self.part = part
+    }
+
+    package func run(_ console: Console) -> ExitCode {
+        var seed = self.seeds.first + UInt64(self.part.index)
+        while seed <= self.seeds.last {
+            guard let result = self.plans.result(of: seed, isStopped: { Interruption.isRequested }) else {
+                return .interrupted
+            }
+            console.out(result.line)
+            guard !Interruption.isRequested else { return .interrupted }
+            seed += UInt64(self.part.of)
+        }
+        return .success
+    }
+}

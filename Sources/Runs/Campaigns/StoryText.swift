@@ -1,0 +1,144 @@
+import Observations
+import SimBase
+import Talaria
+
+/// One line about an observation, for somebody who has not seen the code. Nil for what explains no failure.
+enum StoryText {
+    /// `faults`: the ids of the scenario's faults.
+    static func text(_ observation: Observation, faults: [String]) -> String? {
+        switch observation.what {
+        case .phone(let payload): self.phone(payload)
+        case .backend(let payload): self.backend(payload)
+        case .fault(let payload): self.fault(payload, faults)
+        case .network: nil
+        }
+    }
+
+    /// `phone 0` for what the phone did, `server` for what the backend did to it.
+    static func side(_ observation: Observation) -> String {
+        switch observation.side {
+        case .phone, .network: "phone \(observation.device.raw)"
+        case .backend: "server"
+        case .fault: "fault"
+        }
+    }
+
+    // MARK: The phone
+
+    private static func phone(_ payload: PhoneObservation) -> String? {
+        switch payload {
+        case .launched(let restored): "app started, \(restored) scans restored from its storage"
+        case .killed: "app killed"
+        case .reinstalled(let discarded): "app reinstalled, \(discarded) scans discarded"
+        case .suspended: "app goes to the background"
+        case .resumed: "app returns to the foreground"
+        case .pathLost: "network lost"
+        case .pathReturned: "network returned"
+        case .pathChanged: "network changed"
+        case .storageFilled: "storage full"
+        case .storageFreed: "storage has room again"
+        case .clockSet(let ahead): "wall clock set \(Self.time(ahead)) off"
+        case .captured: "photo taken"
+        case .photosTaken(let count): "\(count) photos for one scan"
+        case .regionTaken(let capture, let number, let regions):
+            "region \(number) of \(regions) of capture \(capture)"
+        case .statusDecoded(_, let status, _): "status of the job: \(status.rawValue)"
+        case .statusGivenUp: "gave up on the status of the job"
+        case .photoRejected(let reason): "photo rejected: \(reason)"
+        case .queued(let cause): "scan waits: \(cause.rawValue)"
+        case .bookAdded(let ordinal, _): "book \(ordinal + 1) added to the library"
+        case .bookRepeated(let ordinal): "book \(ordinal + 1) recognized, not added again"
+        case .completed: "scan completed"
+        case .refused(let code, _): "scan refused for good: \(code)"
+        case .requestSent(let operation, let attempt, _, let lastEventID):
+            "-> \(Self.request(operation)), attempt \(attempt)"
+                + (lastEventID.map { ", Last-Event-ID \($0)" } ?? "")
+        case .replied(let operation, _, let status, _): "<- \(status) to \(Self.request(operation))"
+        case .requestFailed(let operation, _, let failure, _):
+            "\(Self.request(operation)) failed: \(failure.rawValue)"
+        case .badAnswer(let operation, _, let problem):
+            "the answer to \(Self.request(operation)) cannot be used: \(problem.rawValue)"
+        case .rateLimited(let operation, let wait):
+            "told to wait \(Self.time(wait)) before \(Self.request(operation))"
+        case .resultsDecoded(_, let books, _): "read \(books) books from the results"
+        case .resultsGivenUp: "gave up on the results"
+        case .jobAbandoned(_, let cause): "does not delete the job: \(cause.name)"
+        case .eventApplied(_, let id, let kind, _, let replayed):
+            "applied event \(id ?? "without id"), \(kind.rawValue)" + (replayed ? ", a replay" : "")
+        case .eventIgnored(_, let id, let name, let malformed):
+            "ignored event \(id ?? "without id"), \(name)" + (malformed ? ", which is malformed" : "")
+        case .terminalApplied(_, let kind, let inline):
+            "job ended: \(kind.rawValue), books \(inline.rawValue)"
+        case .streamLost(_, _, let cause, _): "stream lost: \(cause.rawValue)"
+        case .reconnectGivenUp(_, let cause, let attempts):
+            "gave up reconnecting after \(attempts) attempts: \(cause.rawValue)"
+        case .lostFromStorage(let books): "a scan with \(books) books is missing from the storage"
+        case .recordKept, .photoPrepared, .slotTaken, .slotGiven, .found, .uploadAccepted, .cleanupAnswered,
+            .streamOpened, .firstEvent, .ping, .reconnected, .reconnectSuperseded:
+            nil
+        }
+    }
+
+    // MARK: The backend
+
+    private static func backend(_ payload: BackendObservation) -> String? {
+        switch payload {
+        case .answered(let operation, _, let status): "answers \(status) to \(Self.request(operation))"
+        case .accepted(let job, let books): "creates job \(Self.short(job)) with \(books) books"
+        case .photosReceived(_, let count): "received \(count) photos"
+        case .streamOpened(_, _, let after):
+            "opens the stream" + (after.map { " behind event \($0)" } ?? " at its start")
+        case .eventWritten(_, let id, _, let kind, let replayed):
+            "sends event \(id), \(kind.rawValue)" + (replayed ? ", again" : "")
+        case .streamEnded(_, _, let byPeer): byPeer ? "sees the stream end" : "ends the stream"
+        case .finished(_, let kind, let books): "job ends: \(kind.rawValue), \(books) books"
+        case .failed(_, let code, let retryable): "job fails: \(code)" + (retryable ? ", may be retried" : "")
+        case .tokenRevoked: "revokes the job's token"
+        case .resultsServed(_, let books): "serves \(books) books"
+        case .cleaned(_, let effective): effective ? "deletes the job" : "has nothing to delete"
+        case .canceled: "cancels the job"
+        case .expired: "job expires"
+        case .vanished: "job vanishes"
+        case .connected, .requested, .problem, .pingWritten, .found: nil
+        }
+    }
+
+    // MARK: Faults
+
+    private static func fault(_ payload: FaultObservation, _ faults: [String]) -> String? {
+        func id(_ index: Int) -> String { faults.indices.contains(index) ? faults[index] : String(index) }
+        return switch payload {
+        case .decided: nil
+        case .fired(let fault, let operation, let attempt):
+            "\(id(fault)) acts on \(Self.request(operation)), attempt \(attempt)"
+        case .began(let fault): "\(id(fault)) begins"
+        case .ended(let fault): "\(id(fault)) ends"
+        }
+    }
+
+    // MARK: Words
+
+    static func request(_ operation: Operation) -> String {
+        switch operation {
+        case .upload: "POST scans"
+        case .stream: "GET stream"
+        case .results: "GET results"
+        case .cleanup: "DELETE cleanup"
+        case .status: "GET status"
+        case .cancel: "DELETE job"
+        }
+    }
+
+    static func time(_ interval: Interval) -> String {
+        let milliseconds = interval.wholeMilliseconds
+        return abs(milliseconds) < 1_000 ? "\(milliseconds) ms" : "\(Self.seconds(milliseconds)) s"
+    }
+
+    /// `12.345`.
+    static func seconds(_ milliseconds: Int64) -> String {
+        let rest = String(abs(milliseconds) % 1_000)
+        return "\(milliseconds / 1_000).\(String(repeating: "0", count: 3 - rest.count))\(rest)"
+    }
+
+    private static func short(_ job: String) -> String { String(job.prefix(8)) }
+}

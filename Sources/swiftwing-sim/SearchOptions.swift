@@ -1,0 +1,69 @@
+import Campaigns
+import Foundation
+import Plan
+import RunArchive
+import RunDriver
+import ScenarioFile
+import Search
+import SimBase
+
+/// `simulate --seeds`: a search through many seeds instead of one run.
+enum SearchOptions {
+    static let options = [
+        Option(
+            name: "--seeds", value: "A..B",
+            help: "search these seeds for failures, or N seeds of a commit: @REV+N, for example @HEAD+1000"),
+        Option(
+            name: "--faults", value: "SOURCE",
+            help: "with --seeds: file (default) uses the scenario's faults, swarm draws faults from each seed"
+        ),
+        Option(
+            name: "--jobs", value: "N", help: "with --seeds: number of processes (default: one per core)"),
+        Option(name: "--stop-after", value: "N", help: "with --seeds: stop after N failing seeds"),
+        Option(name: "--budget", value: "D", help: "with --seeds: stop after this time, for example 10m"),
+        Option(
+            name: "--worker", value: "I/N",
+            help: "with --seeds: run every N-th seed from number I, and print one line for each"),
+    ]
+
+    private static let jobsMax = 256
+
+    static func run(seeds: SeedRange, _ arguments: Arguments, _ console: Console) throws -> ExitCode {
+        let loaded = try ScenarioSource.load(arguments.positionals[0], arguments)
+        let source = try Self.source(arguments)
+        var plans = SeedPlans(loaded.scenario, source: source)
+        plans.settle = try arguments.parsed("--settle", OptionValues.duration)
+        plans.staysOffline = try arguments.parsed("--stays-broken", OptionValues.share)
+        plans.shufflesTies = try arguments.parsed("--ties", OptionValues.ties)
+        if let text = arguments["--worker"] {
+            guard let part = CampaignWorker.Part(text) else {
+                throw CommandFailure(.usage, "--worker expects I/N such as 0/2, not '\(text)'")
+            }
+            return CampaignWorker(plans, seeds: seeds, part: part).run(console)
+        }
+        let words = arguments.words([
+            "--devices", "--duration", "--settle", "--stays-broken", "--ties", "--set", "--faults",
+        ])
+        let folder = try OutputFolder.path(arguments) ?? OutputFolder.forSearch(loaded.scenario)
+        var request = CampaignRequest(
+            plans, seeds: seeds, words: ["simulate", loaded.path] + words, scenario: loaded.scenario.name,
+            output: folder)
+        request.goals = loaded.scenario.moments
+        request.jobs =
+            try arguments.number("--jobs", in: 1...Self.jobsMax)
+            ?? ProcessInfo.processInfo.activeProcessorCount
+        request.stopAfter = try arguments.number("--stop-after", in: 1...Int(SeedRange.seedsMax))
+        request.budget = try arguments.parsed("--budget", OptionValues.duration)
+        request.isQuiet = arguments.has("--quiet")
+        try RunInterruption.check()
+        return try Campaign(request, console: console).run()
+    }
+
+    private static func source(_ arguments: Arguments) throws -> FaultSource {
+        guard let text = arguments["--faults"] else { return .file }
+        guard let source = FaultSource(rawValue: text) else {
+            throw CommandFailure(.usage, "--faults expects file or swarm, not '\(text)'")
+        }
+        return source
+    }
+}
