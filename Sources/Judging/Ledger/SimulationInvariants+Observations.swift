@@ -153,7 +153,7 @@ extension SimulationInvariants {
     /// Whether the contract says what a status means that is answered to the request for a stream (Docs/contract.md section 1.7).
     private static func isNamed(streamStatus status: Int) -> Bool {
         switch status {
-        case 200, 401, 403, 404, 408, 410, 429, 500...599: true
+        case 200, 401, 404, 408, 410, 429, 500...599: true
         default: false
         }
     }
