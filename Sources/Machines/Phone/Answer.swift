@@ -112,6 +112,20 @@ struct Answer: Sendable {
         return self.isJSON && !self.head.isEncoded ? .undecodable : .wrongContentType
     }
 
+    /// Why the data of an answer is not that of the requested job; nil if it is. Noted as a deviation.
+    mutating func objection(success: Bool?, jobId: String?, to requested: String) -> BadAnswer? {
+        guard success != false else {
+            self.notes.add("success", expected: "true", seen: "false", isDecisive: true)
+            return .notSuccess
+        }
+        // What belongs to another job is not this scan's.
+        guard let jobId, jobId != requested else { return nil }
+        self.notes.add(
+            "data.jobId", expected: "the requested job", seen: "another job", excerpt: jobId,
+            isDecisive: true)
+        return .undecodable
+    }
+
     /// The wait that the server requests: `retryAfterMs` of the body, then the header in seconds or as a date. Zero
     /// means at once. A wait that is negative, unreadable or past is ignored, and the next source is used.
     var serverWait: Interval? {

@@ -80,16 +80,8 @@ enum ResultsJudgement: Hashable, Sendable {
             let reading = answer.read(
                 { ResultsReading.read($0, envelope, into: &$1) }, bytesMax: AppLimits.resultsBytesMax)
             guard let body = reading else { return .bad(answer.badness) }
-            guard body.success != false else {
-                answer.notes.add("success", expected: "true", seen: "false", isDecisive: true)
-                return .bad(.notSuccess)
-            }
-            // The books of another job are not this scan's.
-            guard body.jobId.map({ $0 == jobId }) ?? true else {
-                answer.notes.add(
-                    "data.jobId", expected: "the requested job", seen: "another job",
-                    excerpt: body.jobId, isDecisive: true)
-                return .bad(.undecodable)
+            if let bad = answer.objection(success: body.success, jobId: body.jobId, to: jobId) {
+                return .bad(bad)
             }
             guard body.books.count <= AppLimits.booksPerScanMax else {
                 answer.notes.add(
@@ -126,15 +118,8 @@ enum StatusJudgement: Hashable, Sendable {
             let reading = answer.read(
                 { JobStatusReading.read($0, into: &$1) }, bytesMax: AppLimits.answerBytesMax)
             guard let body = reading else { return .bad(answer.badness) }
-            guard body.success != false else {
-                answer.notes.add("success", expected: "true", seen: "false", isDecisive: true)
-                return .bad(.notSuccess)
-            }
-            guard body.jobId.map({ $0 == jobId }) ?? true else {
-                answer.notes.add(
-                    "data.jobId", expected: "the requested job", seen: "another job",
-                    excerpt: body.jobId, isDecisive: true)
-                return .bad(.undecodable)
+            if let bad = answer.objection(success: body.success, jobId: body.jobId, to: jobId) {
+                return .bad(bad)
             }
             return .status(body.status)
         case 429: return .limited(for: answer.serverWait)
