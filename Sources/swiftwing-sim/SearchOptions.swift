@@ -28,13 +28,30 @@ enum SearchOptions {
 
     private static let jobsMax = 256
 
+    /// Options of one run, which a search has no use for.
+    private static let ofOneRun = ["--seed", "--save-plan", "--trace", RunTags.name]
+
+    /// Throws if options of a search are given to one run.
+    static func requireSearch(_ arguments: Arguments) throws {
+        for option in Self.options where option.name != "--seeds" && arguments.has(option.name) {
+            throw CommandFailure(
+                .usage, "\(option.name) requires --seeds", hint: "for example --seeds 1..1000")
+        }
+    }
+
     static func run(seeds: SeedRange, _ arguments: Arguments, _ console: Console) throws -> ExitCode {
+        for name in Self.ofOneRun where arguments.has(name) {
+            throw CommandFailure(.usage, "\(name) belongs to one run, and --seeds has several")
+        }
         let loaded = try ScenarioSource.load(arguments.positionals[0], arguments)
         let source = try Self.source(arguments)
         var plans = SeedPlans(loaded.scenario, source: source)
         plans.settle = try arguments.parsed("--settle", OptionValues.duration)
         plans.staysOffline = try arguments.parsed("--stays-broken", OptionValues.share)
         plans.shufflesTies = try arguments.parsed("--ties", OptionValues.ties)
+        if source == .file, plans.staysOffline ?? .never > .never, plans.settle == nil {
+            throw CommandFailure(.usage, "--stays-broken requires --settle", hint: "for example --settle 10m")
+        }
         if let text = arguments["--worker"] {
             guard let part = CampaignWorker.Part(text) else {
                 throw CommandFailure(.usage, "--worker expects I/N such as 0/2, not '\(text)'")

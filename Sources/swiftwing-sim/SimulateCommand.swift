@@ -37,6 +37,7 @@ enum SimulateCommand {
         if let seeds = arguments["--seeds"] {
             return try SearchOptions.run(seeds: SeedRange(seeds), arguments, console)
         }
+        try SearchOptions.requireSearch(arguments)
         let loaded = try ScenarioSource.load(arguments.positionals[0], arguments)
         ScenarioSource.warn(loaded, console)
         var plan = WorldPlan(RunPlan(loaded.scenario, target: .embedded))

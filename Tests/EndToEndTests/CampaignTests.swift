@@ -141,10 +141,34 @@ extension SideBySide {
             (["--seeds", "1..2", "--worker", "2/2"], "--worker expects"),
             (["--seeds", "1..2", "--jobs", "0"], "--jobs"),
             (["--seeds", "@no-such-commit+5"], "git does not know"),
+            (["--seeds", "1..2", "--save-plan", "x"], "--save-plan belongs to one run"),
+            (["--seeds", "1..2", "--seed", "3"], "--seed belongs to one run"),
+            (["--seeds", "1..2", "--stays-broken", "50%"], "--stays-broken requires --settle"),
+            (["--seeds", "1..2", "--profile", "contract,wingtip"], "--seeds belongs to one run"),
+            (["--faults", "swarm"], "--faults requires --seeds"),
+            (["--jobs", "2"], "--jobs requires --seeds"),
         ]) func `what cannot be searched is refused`(words: [String], complaint: String) async throws {
             let outcome = try await Binary.run(["simulate", "flaky-network"] + words)
             #expect(outcome.code == 64)
             #expect(outcome.complaint.contains(complaint), "\(outcome.complaint)")
+        }
+
+        @Test func `a search that reached too little is not trustworthy, and says why`() async throws {
+            let scratch = try Scratch()
+            defer { withExtendedLifetime(scratch) {} }
+            let folder = scratch.folder.appending(path: "search")
+            let empty = try await Binary.run(
+                [
+                    "simulate", "flaky-network", "--quiet", "--output", folder.path, "--seeds", "1..3",
+                    "--duration", "1ms",
+                ])
+            #expect(empty.code == 98, "\(empty)")
+            #expect(empty.output.contains("not trustworthy: no scan was captured"))
+            #expect(!empty.output.contains("no failures"))
+            // One seed cannot come to all situations that the scenario names.
+            let short = try await Self.search(["--seeds", "1..1"], in: folder)
+            #expect(short.code == 98, "\(short)")
+            #expect(short.output.contains("not trustworthy: no seed reached "))
         }
 
         @Test func `a folder that cannot be written is reported beside the failure`() async throws {

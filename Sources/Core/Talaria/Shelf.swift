@@ -19,7 +19,7 @@ package struct Shelf: Hashable, Sendable {
         case spines
         /// The books of the contract, with the statuses of OAS (Docs/contract.md section 7, C11).
         case openAPI
-        /// The same books for every scan: those of a captured stream.
+        /// Every scan has the books of a captured stream.
         case captured([Book])
     }
 

@@ -99,7 +99,6 @@ package final class Campaign {
 
     /// Shrinks the first failing seeds of each kind.
     private func shrinkFailures() {
-        let started = self.loop.now()
         for kind in self.findings.tally.kinds {
             for seed in (self.findings.tally.failures[kind] ?? []).prefix(Self.shrunkPerKind) {
                 guard !Interruption.isRequested else { return }
@@ -113,6 +112,5 @@ package final class Campaign {
                     ))
             }
         }
-        self.findings.shrinkTime = self.loop.now() - started
     }
 }

@@ -31,7 +31,17 @@ struct CampaignFindings: Sendable {
     var shrunk: [ShrunkFailure] = []
     var endedEarly: CampaignEnd?
     var searchTime = Interval.zero
-    var shrinkTime = Interval.zero
+
+    /// Seeds of which nothing is known, although the search was not ended before them.
+    func missing(of seeds: Int) -> Int {
+        self.endedEarly == nil ? seeds - self.tally.seeds - Set(self.crashes.map(\.seed)).count : 0
+    }
+
+    /// Seeds that were to be run again, and of which no second result is known.
+    var unrepeated: Int { self.endedEarly == .interrupted ? 0 : self.digests.count - self.repeats }
+
+    /// Seeds that did not fail alike when they were run again.
+    var unsteady: [UInt64] { self.shrunk.filter { $0.result == nil }.map(\.seed) }
 
     init(_ request: CampaignRequest) { self.tally = CampaignTally(first: request.seeds.first) }
 

@@ -13,6 +13,8 @@ import VirtualWorld
 struct CampaignReport {
     /// Failing seeds that are named.
     private static let seedsNamed = 5
+    /// Situations and kinds of faults that are named.
+    private static let namesMax = 12
     /// Seeds from which on every kind of fault must have fired in one of them.
     static let seedsForAllFaults = 1_000
 
@@ -104,7 +106,7 @@ struct CampaignReport {
         let tally = self.tally
         let milliseconds = max(1, self.findings.searchTime.wholeMilliseconds)
         var lines = [
-            "\(tally.seeds) seeds (\(self.request.seeds.text), faults: \(self.request.plans.source.rawValue)), \(tally.scans) scans, \(tally.events) events in \(StoryText.time(self.findings.searchTime)): \(Int64(tally.seeds) * 1_000 / milliseconds) seeds/s, \(Int64(tally.events) * 1_000 / milliseconds) events/s, \(self.request.jobs) processes"
+            "\(Self.count(tally.seeds, "seed")) (\(self.request.seeds.text), faults: \(self.request.plans.source.rawValue)), \(Self.count(tally.scans, "scan")), \(tally.events) events in \(StoryText.time(self.findings.searchTime)): \(Int64(tally.seeds) * 1_000 / milliseconds) seeds/s, \(Int64(tally.events) * 1_000 / milliseconds) events/s, \(Self.count(self.request.jobs, "process", "processes"))"
         ]
         if let end = self.findings.endedEarly { lines.append("ended early: \(Self.text(end))") }
         for kind in tally.kinds { lines.append(self.line(of: kind)) }
@@ -112,7 +114,11 @@ struct CampaignReport {
             lines.append("  \(group.kind.name): \(group.shape.text) (\(group.seeds.count) shrunk)")
         }
         lines += self.simulationErrors
-        if tally.kinds.isEmpty, self.findings.crashes.isEmpty { lines.append("no failures") }
+        if tally.scans == 0 { lines.append("not trustworthy: no scan was captured") }
+        if !self.neverReached.isEmpty {
+            lines.append("not trustworthy: no seed reached \(self.neverReached.joined(separator: ", "))")
+        }
+        if self.code == .success { lines.append("no failures") }
         lines.append(
             "situations: \(CoverageGoal.allCases.count - tally.unreached.count) of \(CoverageGoal.allCases.count) reached"
                 + Self.list("; not reached: ", tally.unreached.map(\.rawValue)))
@@ -122,7 +128,7 @@ struct CampaignReport {
                     + Self.list("; not fired: ", tally.unfired))
         }
         lines.append(
-            "digest \(Hexadecimal.text(tally.digest, digits: 16)); \(self.findings.repeats) seeds run again alone, \(self.findings.unequal.count) with another result"
+            "digest \(Hexadecimal.text(tally.digest, digits: 16)); \(Self.count(self.findings.repeats, "seed")) run again alone, \(self.findings.unequal.count) with another result"
         )
         return lines
     }
@@ -132,7 +138,8 @@ struct CampaignReport {
         let client = kind.client.map { " (client \($0))" } ?? ""
         let named = seeds.prefix(Self.seedsNamed).map(String.init).joined(separator: ", ")
         let more = seeds.count > Self.seedsNamed ? ", ..." : ""
-        return "FAIL  \(kind.name)\(client): \(seeds.count) seeds (\(named)\(more))"
+        return
+            "FAIL  \(kind.name)\(client): \(Self.count(seeds.count, "seed")) (\(named)\(more))"
     }
 
     private var simulationErrors: [String] {
@@ -140,8 +147,16 @@ struct CampaignReport {
         if let first = self.tally.firstFailure { lines.append("  seed \(first.seed): \(first.text)") }
         for crash in self.findings.crashes {
             lines.append("FAIL  seed \(crash.seed): the simulation was \(crash.cause)")
-            if let event = crash.lastEvent { lines.append("  the last event: \(event)") }
             lines += crash.complaint.map { "    " + $0 }
+        }
+        let missing = self.findings.missing(of: self.request.seeds.count)
+        if missing > 0 { lines.append("FAIL  no result of \(Self.count(missing, "seed"))") }
+        if self.findings.unrepeated > 0 {
+            lines.append(
+                "FAIL  no second result of \(self.findings.unrepeated) seeds that were run again alone")
+        }
+        for seed in self.findings.unsteady {
+            lines.append("FAIL  seed \(seed) did not fail alike when it was run again")
         }
         for seed in self.findings.unequal {
             lines.append("FAIL  seed \(seed) had another digest when it was run alone")
@@ -157,8 +172,15 @@ struct CampaignReport {
         }
     }
 
+    /// `1 seed`, `2 seeds`.
+    private static func count(_ count: Int, _ one: String, _ many: String? = nil) -> String {
+        "\(count) \(count == 1 ? one : many ?? one + "s")"
+    }
+
     private static func list(_ lead: String, _ names: [String]) -> String {
-        names.isEmpty ? "" : lead + names.joined(separator: ", ")
+        guard !names.isEmpty else { return "" }
+        let more = names.count > Self.namesMax ? " and \(names.count - Self.namesMax) more" : ""
+        return lead + names.prefix(Self.namesMax).joined(separator: ", ") + more
     }
 
     // MARK: The exit code
@@ -167,14 +189,17 @@ struct CampaignReport {
         var codes: [ExitCode] = []
         if self.tally.kinds.contains(where: { $0 != .simulation }) { codes.append(.invariantBroken) }
         let hasErrors = self.tally.kinds.contains(.simulation) || !self.findings.crashes.isEmpty
-        if hasErrors || !self.findings.unequal.isEmpty { codes.append(.internalError) }
+        let isUnsteady = !self.findings.unequal.isEmpty || !self.findings.unsteady.isEmpty
+        let isIncomplete =
+            self.findings.missing(of: self.request.seeds.count) > 0 || self.findings.unrepeated > 0
+        if hasErrors || isUnsteady || isIncomplete { codes.append(.internalError) }
         if self.findings.endedEarly == .interrupted { codes.append(.interrupted) }
-        if !self.missing.isEmpty { codes.append(.untrustworthy) }
+        if self.tally.scans == 0 || !self.neverReached.isEmpty { codes.append(.untrustworthy) }
         return ExitCode.worst(codes)
     }
 
     /// What a whole search must have come to, or it has tried too little.
-    private var missing: [String] {
+    private var neverReached: [String] {
         guard self.findings.endedEarly == nil else { return [] }
         let goals = self.request.goals.filter { goal in self.tally.unreached.contains { $0.rawValue == goal }
         }

@@ -134,20 +134,27 @@ struct FailureReport {
             lines.append("Without \(difference.fault) the run passes. The first difference\(at): \(with)")
         }
         if let certain = self.story.likelihood.certainFrom {
-            let share = self.story.likelihood.points.first.map { $0.failures * 100 / Likelihood.forks } ?? 0
+            let first = self.story.likelihood.points.first?.failures ?? 0
             lines.append(
-                "With other draws from the start, \(share) % of \(Likelihood.forks) runs fail; from \(Self.moment(certain.at).trimmed) on, all"
+                first == Likelihood.forks
+                    ? "It fails with all other draws that were tried (\(first) runs)"
+                    : "With other draws from the start, \(first) of \(Likelihood.forks) runs fail; from \(Self.moment(certain.at).trimmed) on, all"
             )
         }
-        lines.append("\(self.seeds.failing) of \(self.seeds.all) seeds fail in this invariant")
+        lines.append("Seeds that fail in this way: \(self.seeds.failing) of \(self.seeds.all)")
         return lines
+    }
+
+    /// What `replay` ends with.
+    private var code: ExitCode {
+        self.failure.kind == .simulation ? .internalError : .invariantBroken
     }
 
     private var commands: [String] {
         [
             "", "Replay      swiftwing-sim replay \(self.plan)", "Whole seed  \(self.again)",
             "Keep it     cp \(self.plan) Scenarios/regressions/",
-            "digest \(Hexadecimal.text(self.result.outcome.digest, digits: 16)), replayed twice with the same result, exit code \(ExitCode.invariantBroken.rawValue)",
+            "digest \(Hexadecimal.text(self.result.outcome.digest, digits: 16)), replayed twice with the same result, exit code \(self.code.rawValue)",
         ]
     }
 

@@ -10,8 +10,6 @@ struct WorkerCrash: Hashable, Sendable {
     var cause: String
     /// The last lines of its error output: the message of the trap and its backtrace.
     var complaint: [String]
-    /// The last event that the simulation had handled; nil if the crash did not come again.
-    var lastEvent: String?
 }
 
 /// Every n-th seed of a search, run by one worker after the other: a worker that dies is replaced by one that goes on behind
@@ -81,8 +79,7 @@ final class WorkerLane {
             String.init)
         self.crashed(
             WorkerCrash(
-                seed: seed, cause: cause, complaint: Array(complaint.suffix(Self.complaintLinesMax)),
-                lastEvent: nil))
+                seed: seed, cause: cause, complaint: Array(complaint.suffix(Self.complaintLinesMax))))
         self.advance(behind: seed)
         do {
             try self.start()

@@ -7,7 +7,7 @@ package struct Likelihood: Hashable, Sendable {
         package var at: Instant
         /// Events before that moment.
         package var events: Int
-        /// Of `Likelihood.forks` runs, those that fail.
+        /// The number of runs that fail, of `Likelihood.forks`.
         package var failures: Int
     }
 

@@ -41,7 +41,7 @@ import SimBase
         return self.certificate
     }
 
-    /// The same for a certificate that is its own issuer.
+    /// Adds extensions, and signs a certificate that is its own issuer.
     consuming func selfSigned(
         _ key: borrowing PrivateKey, extensions: [(kind: Int32, value: String)]
     ) -> Certificate {

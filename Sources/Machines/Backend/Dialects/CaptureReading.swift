@@ -38,7 +38,7 @@ struct CaptureReading {
     private(set) var events: [Found] = []
     private(set) var retry: Interval?
     private(set) var lines = 0
-    /// Of a comment whose event is still to come.
+    /// The time that a comment gave for the next event.
     private var at: Int64?
 
     init(_ text: String) throws(Capture.Mistake) {
