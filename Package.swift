@@ -129,7 +129,7 @@ let modules = [
         "RunArchive", .files,
         [
             "SimBase", "Metrics", "JSON", "Talaria", "Observations", "Ledger", "RunMetrics", "RunJudge",
-            "Plan", "SystemIO", "CZlib",
+            "Plan", "SystemIO", "CZlib", "COpenSSL",
         ],
         tests: ["Reports", "ReportSamples"]),
 

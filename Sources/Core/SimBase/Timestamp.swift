@@ -33,7 +33,8 @@ package enum Timestamp {
         return 0x3030 | ten | (UInt64(number) - ten * 10) << 8
     }
 
-    private static func civil(days: Int64) -> (year: Int64, month: Int64, day: Int64) {
+    /// The date in the Gregorian calendar of a day counted from the first of 1970.
+    package static func civil(days: Int64) -> (year: Int64, month: Int64, day: Int64) {
         let shifted = days + 719_468
         let dayOfEra = shifted.flooredRemainder(146_097)
         let era = (shifted - dayOfEra) / 146_097

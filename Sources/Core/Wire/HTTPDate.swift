@@ -1,3 +1,5 @@
+import SimBase
+
 /// Dates of header fields in their one form that may be written, `Sun, 06 Nov 1994 08:49:37 GMT`
 /// (RFC 9110 section 5.6.7, IMF-fixdate). Moments are seconds since 1970.
 package enum HTTPDate {
@@ -27,7 +29,7 @@ package enum HTTPDate {
         else { return nil }
         let days = Self.daysSinceEpoch(year: year, month: Int64(month) + 1, day: day)
         // A day beyond its month's end would come back as another one.
-        guard Self.civil(days) == (year, Int64(month) + 1, day), Self.weekday(days) == weekday else {
+        guard Timestamp.civil(days: days) == (year, Int64(month) + 1, day), Self.weekday(days) == weekday else {
             return nil
         }
         return ((days * 24 + hour) * 60 + minute) * 60 + second
@@ -37,7 +39,7 @@ package enum HTTPDate {
     package static func text(_ seconds: Int64) -> String {
         let days = Self.floorDivide(seconds, 86_400)
         let clock = seconds - days * 86_400
-        let (year, month, day) = Self.civil(days)
+        let (year, month, day) = Timestamp.civil(days: days)
         precondition((1...9_999).contains(year), "a year of four digits")
         let date = "\(Self.padded(day, 2)) \(Self.months[Int(month) - 1]) \(Self.padded(year, 4))"
         let time = [clock / 3_600, clock / 60 % 60, clock % 60].map { Self.padded($0, 2) }
@@ -73,18 +75,5 @@ package enum HTTPDate {
         let dayOfYear = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1
         let dayOfEra = yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear
         return era * 146_097 + dayOfEra - 719_468
-    }
-
-    /// The inverse of `daysSinceEpoch`.
-    private static func civil(_ days: Int64) -> (year: Int64, month: Int64, day: Int64) {
-        let shifted = days + 719_468
-        let era = Self.floorDivide(shifted, 146_097)
-        let dayOfEra = shifted - era * 146_097
-        let yearOfEra = (dayOfEra - dayOfEra / 1_460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
-        let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
-        let shiftedMonth = (5 * dayOfYear + 2) / 153
-        let month = shiftedMonth < 10 ? shiftedMonth + 3 : shiftedMonth - 9
-        let year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
-        return (year, month, dayOfYear - (153 * shiftedMonth + 2) / 5 + 1)
     }
 }

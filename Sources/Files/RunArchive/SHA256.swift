@@ -1,68 +1,19 @@
+internal import COpenSSL
 import SimBase
 
-/// SHA-256 (FIPS 180-4), for naming a scenario by its bytes. Small rather than fast: a scenario is a few kilobytes.
+/// SHA-256 (FIPS 180-4), by libcrypto.
 package enum SHA256 {
-    /// The first 32 bits of the fractional parts of the cube roots of the first 64 primes.
-    private static let rounds: [UInt32] = [
-        0x428A_2F98, 0x7137_4491, 0xB5C0_FBCF, 0xE9B5_DBA5, 0x3956_C25B, 0x59F1_11F1, 0x923F_82A4,
-        0xAB1C_5ED5,
-        0xD807_AA98, 0x1283_5B01, 0x2431_85BE, 0x550C_7DC3, 0x72BE_5D74, 0x80DE_B1FE, 0x9BDC_06A7,
-        0xC19B_F174,
-        0xE49B_69C1, 0xEFBE_4786, 0x0FC1_9DC6, 0x240C_A1CC, 0x2DE9_2C6F, 0x4A74_84AA, 0x5CB0_A9DC,
-        0x76F9_88DA,
-        0x983E_5152, 0xA831_C66D, 0xB003_27C8, 0xBF59_7FC7, 0xC6E0_0BF3, 0xD5A7_9147, 0x06CA_6351,
-        0x1429_2967,
-        0x27B7_0A85, 0x2E1B_2138, 0x4D2C_6DFC, 0x5338_0D13, 0x650A_7354, 0x766A_0ABB, 0x81C2_C92E,
-        0x9272_2C85,
-        0xA2BF_E8A1, 0xA81A_664B, 0xC24B_8B70, 0xC76C_51A3, 0xD192_E819, 0xD699_0624, 0xF40E_3585,
-        0x106A_A070,
-        0x19A4_C116, 0x1E37_6C08, 0x2748_774C, 0x34B0_BCB5, 0x391C_0CB3, 0x4ED8_AA4A, 0x5B9C_CA4F,
-        0x682E_6FF3,
-        0x748F_82EE, 0x78A5_636F, 0x84C8_7814, 0x8CC7_0208, 0x90BE_FFFA, 0xA450_6CEB, 0xBEF9_A3F7,
-        0xC671_78F2,
-    ]
+    /// The 32 bytes of the digest.
+    package static func digest(of message: [UInt8]) -> [UInt8] {
+        unsafe [UInt8](unsafeUninitializedCapacity: 32) { digest, count in
+            let isMade = unsafe EVP_Digest(
+                message, message.count, digest.baseAddress, nil, EVP_sha256(), nil)
+            precondition(isMade == 1, "libcrypto has no SHA-256")
+            count = 32
+        }
+    }
 
     package static func hexadecimal(of message: [UInt8]) -> String {
-        var state: [UInt32] = [
-            0x6A09_E667, 0xBB67_AE85, 0x3C6E_F372, 0xA54F_F53A, 0x510E_527F, 0x9B05_688C, 0x1F83_D9AB,
-            0x5BE0_CD19,
-        ]
-        var padded = message
-        padded.append(0x80)
-        padded.append(contentsOf: [UInt8](repeating: 0, count: (120 - padded.count % 64) % 64))
-        let bits = UInt64(message.count) * 8
-        for shift in stride(from: UInt64(56), through: 0, by: -8) {
-            padded.append(UInt8(truncatingIfNeeded: bits >> shift))
-        }
-        for start in stride(from: 0, to: padded.count, by: 64) {
-            Self.absorb(padded[start..<start + 64], into: &state)
-        }
-        return state.map { Hexadecimal.text(UInt64($0), digits: 8) }.joined()
-    }
-
-    private static func absorb(_ block: ArraySlice<UInt8>, into state: inout [UInt32]) {
-        var schedule = stride(from: block.startIndex, to: block.endIndex, by: 4).map { index in
-            block[index..<index + 4].reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
-        }
-        for index in 16..<64 {
-            let (early, late) = (schedule[index - 15], schedule[index - 2])
-            let first = Self.rotated(early, 7) ^ Self.rotated(early, 18) ^ early >> 3
-            let second = Self.rotated(late, 17) ^ Self.rotated(late, 19) ^ late >> 10
-            schedule.append(schedule[index - 16] &+ first &+ schedule[index - 7] &+ second)
-        }
-        var (a, b, c, d) = (state[0], state[1], state[2], state[3])
-        var (e, f, g, h) = (state[4], state[5], state[6], state[7])
-        for index in 0..<64 {
-            let mixed = Self.rotated(e, 6) ^ Self.rotated(e, 11) ^ Self.rotated(e, 25)
-            let one = h &+ mixed &+ (e & f ^ ~e & g) &+ Self.rounds[index] &+ schedule[index]
-            let turned = Self.rotated(a, 2) ^ Self.rotated(a, 13) ^ Self.rotated(a, 22)
-            let two = turned &+ (a & b ^ a & c ^ b & c)
-            (h, g, f, e, d, c, b, a) = (g, f, e, d &+ one, c, b, a, one &+ two)
-        }
-        for (index, word) in [a, b, c, d, e, f, g, h].enumerated() { state[index] &+= word }
-    }
-
-    private static func rotated(_ word: UInt32, _ count: UInt32) -> UInt32 {
-        word >> count | word << (32 - count)
+        Self.digest(of: message).map { Hexadecimal.text(UInt64($0), digits: 2) }.joined()
     }
 }

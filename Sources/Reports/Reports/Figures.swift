@@ -71,16 +71,17 @@ package enum Figures {
 
     /// The share of failed operations in percent: `0.83%`.
     package static func share(_ rate: FailureRate) -> String {
-        guard rate.total > 0 else { return "0%" }
-        let perMillion = Int64(UInt128(rate.failed) * 1_000_000 / UInt128(rate.total))
-        return DecimalText.text(perMillion, decimals: 4, shown: 0...2) + "%"
+        DecimalText.text(Self.perMillion(rate), decimals: 4, shown: 0...2) + "%"
     }
 
     /// Six digits after the point, for machines.
     package static func ratio(_ rate: FailureRate) -> String {
-        guard rate.total > 0 else { return "0.000000" }
-        let perMillion = Int64(UInt128(rate.failed) * 1_000_000 / UInt128(rate.total))
-        return DecimalText.text(perMillion, decimals: 6, shown: 6...6)
+        DecimalText.text(Self.perMillion(rate), decimals: 6, shown: 6...6)
+    }
+
+    /// Of no operations, none failed.
+    private static func perMillion(_ rate: FailureRate) -> Int64 {
+        rate.total == 0 ? 0 : Int64(UInt128(rate.failed) * 1_000_000 / UInt128(rate.total))
     }
 
     /// `48 MiB`.

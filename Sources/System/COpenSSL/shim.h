@@ -3,6 +3,7 @@
 #include <stdint.h>
 #include <string.h>
 #include <openssl/err.h>
+#include <openssl/evp.h>
 #include <openssl/pem.h>
 #include <openssl/rand.h>
 #include <openssl/ssl.h>

@@ -74,13 +74,7 @@ package struct HTMLDocument {
             """
     }
 
-    package static func hash(_ text: String) -> String {
-        let digits = Array(SHA256.hexadecimal(of: Array(text.utf8)).utf8)
-        let bytes = stride(from: 0, to: digits.count, by: 2).map { index -> UInt8 in
-            UInt8(String(decoding: digits[index..<(index + 2)], as: UTF8.self), radix: 16) ?? 0
-        }
-        return Base64.text(bytes)
-    }
+    package static func hash(_ text: String) -> String { Base64.text(SHA256.digest(of: Array(text.utf8))) }
 
     /// The large sign of a verdict.
     package static func badge(_ tone: Tone) -> String {
