@@ -66,6 +66,7 @@ package struct FaultPlanner: Sendable {
     package func decides(_ fault: Int, _ key: ExchangeKey, group: String) -> Bool {
         let spec = self.specs[fault]
         return self.covers(fault, key.device, group: group)
+            && spec.scan ?? key.scan.raw == key.scan.raw && spec.attempt ?? key.attempt == key.attempt
             && spec.chance.happens(
                 self.random.draw(
                     .faultChance, self.digests[fault], Self.scanKey(key), UInt64(key.operation.rawValue)))
@@ -130,6 +131,7 @@ package struct FaultPlanner: Sendable {
         switch self.specs[fault].scope {
         case .everyone: true
         case .group(let name): name == group
+        case .phone(let number): number == device
         case .share(let share):
             share.happens(self.random.draw(.faultScope, self.digests[fault], UInt64(device.raw)))
         }
@@ -165,6 +167,25 @@ package struct FaultPlanner: Sendable {
             // Only a stream lives long enough to wait for a window, and only when it is open.
             guard key.operation == .stream, !spec.kind.has(.isHandledByPhone) else { return nil }
             return self.timed(spec.window, .zero, at: now)
+        }
+    }
+
+    /// The trigger of an exchange with its value drawn, as a range of one value.
+    func drawnTrigger(_ fault: Int, _ key: ExchangeKey) -> FaultTrigger {
+        let draw = self.random.draw(
+            .faultTrigger, self.digests[fault], Self.scanKey(key), Self.attemptKey(key))
+        switch self.specs[fault].trigger {
+        case .afterEvents(let range):
+            let events = Int(Self.pick(draw, Int64(range.lowerBound)...Int64(range.upperBound)))
+            return .afterEvents(events...events)
+        case .afterBytes(let range):
+            let bytes = Int(Self.pick(draw, Int64(range.lowerBound)...Int64(range.upperBound)))
+            return .afterBytes(bytes...bytes)
+        case .afterTime(let range):
+            let time = Interval(
+                nanoseconds: Self.pick(draw, range.lowerBound.nanoseconds...range.upperBound.nanoseconds))
+            return .afterTime(time...time)
+        case .atOnce, .afterRecords, .afterStep: return self.specs[fault].trigger
         }
     }
 

@@ -17,6 +17,10 @@ package struct FaultSpec: Hashable, Sendable {
     package var trigger: FaultTrigger
     package var count: FaultCount
     package var scope: FaultScope
+    /// The scan of each phone that it may affect, by its number; nil for all. Not for faults of the phone.
+    package var scan: UInt32?
+    /// The attempt of a request that it may affect, from 1; nil for all. Not for faults of the phone.
+    package var attempt: UInt32?
 
     package init(
         id: String, key: UInt64? = nil, kind: FaultKind, target: FaultTarget, chance: Odds,
@@ -155,4 +159,6 @@ package enum FaultScope: Hashable, Sendable {
     case everyone
     case share(Odds)
     case group(String)
+    /// One phone, by its number: what a plan of a live run has.
+    case phone(DeviceNumber)
 }

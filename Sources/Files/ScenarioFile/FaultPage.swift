@@ -18,7 +18,10 @@ package enum FaultPage {
             - chance: the probability, drawn once per scan and operation; for a fault of the phone, once per phone; default: `100%`
             - at: the start time, from the start of the run; default: `0s`
             - for: the duration; default: until the end of the run
-            - scope: the affected phones: `all`, a share such as `50% of devices`, or the name of a group; default: `all`
+            - scope: the affected phones: `all`, a share such as `50% of devices`, the name of a group, or one phone by its
+              number, such as `phone 7`; default: `all`
+            - scan, attempt: the one scan of a phone, and the one attempt of a request, that a fault of the server or the link
+              affects, numbered from 1; default: all
 
             Some kinds also have `after` (a time, or a number of events, bytes or records, or a step of a scan), `count` (`once`,
             a number, or `each-attempt`) and keys of their own.

@@ -7,6 +7,8 @@ struct FaultReader {
     let findings: Findings
     /// The names that `scope` may use.
     let groups: [String]
+    /// The number of phones.
+    let devices: Int
 
     func faults(_ node: Node?) -> [FaultSpec] {
         guard let node else { return [] }
@@ -92,12 +94,22 @@ struct FaultReader {
             try Values.count(text)
         }
         let scope = map.value("scope", default: .everyone) { text throws(ValueError) in
-            try Values.scope(text, groups: self.groups)
+            try Values.scope(text, groups: self.groups, devices: self.devices)
         }
+        let (scan, attempt) = (self.number("scan", map), self.number("attempt", map))
         guard let kind = self.kind(map, entry, trigger), let target else { return nil }
-        return FaultSpec(
+        var fault = FaultSpec(
             id: id, key: key, kind: kind, target: target, chance: chance, window: window,
             spread: at.upperBound - at.lowerBound, trigger: trigger, count: count, scope: scope)
+        (fault.scan, fault.attempt) = (scan, attempt)
+        return fault
+    }
+
+    /// The one scan or attempt that a fault may affect; nil for all.
+    private func number(_ key: String, _ map: MapReader) -> UInt32? {
+        map.value(key) { text throws(ValueError) in
+            UInt32(try Values.integer(text, 1...ScenarioLimit.scansPerDeviceMax, what: "`\(key)`"))
+        }
     }
 
     private static func article(_ kind: String) -> String {

@@ -34,7 +34,9 @@ struct ScenarioReader {
         let groups = fleet.groups(map.entry("fleet")?.value, of: map)
         // The names as written, also of groups that could not be read: a scope must not be blamed for them.
         let groupNames = fleet.names(map.entry("fleet")?.value)
-        let faults = FaultReader(findings: self.findings, groups: groupNames).faults(
+        let faults = FaultReader(
+            findings: self.findings, groups: groupNames, devices: groups.reduce(0) { $0 + $1.devices }
+        ).faults(
             map.entry("faults")?.value)
         let faultIDs = FaultIDs.of(Self.list(map.entry("faults")?.value)).compactMap { $0 }
         let slos = SLOReader(

@@ -142,8 +142,15 @@ package enum ScenarioSchema {
                 "when the fault starts, from the start of the run"),
             "for": .duration.described("duration of the fault"),
             "scope": .anyText.described(
-                "affected phones: `all`, a share such as `50% of devices`, or the name of a group"),
+                "affected phones: `all`, a share such as `50% of devices`, the name of a group, or one such as `phone 7`"
+            ),
         ]
+        if entry.layer != .phone {
+            keys["scan"] = .integer(1...ScenarioLimit.scansPerDeviceMax).described(
+                "the scan of a phone that it affects (default: all)")
+            keys["attempt"] = .integer(1...ScenarioLimit.scansPerDeviceMax).described(
+                "the attempt of a request that it affects (default: all)")
+        }
         if !entry.triggers.isEmpty {
             keys["after"] = JSONSchema.anyText.described("what must happen before the fault takes effect")
         }

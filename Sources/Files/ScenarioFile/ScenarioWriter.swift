@@ -226,7 +226,10 @@ package enum ScenarioWriter {
         if FaultTable.entry(fault.kind.name)?.defaultCount != nil {
             fields.append("count: \(Units.text(fault.count))")
         }
-        return fields + ["scope: \(self.text(fault.scope))"]
+        fields.append("scope: \(self.text(fault.scope))")
+        if let scan = fault.scan { fields.append("scan: \(scan)") }
+        if let attempt = fault.attempt { fields.append("attempt: \(attempt)") }
+        return fields
     }
 
     private static func text(_ value: FaultValue) -> String {
@@ -270,6 +273,7 @@ package enum ScenarioWriter {
         case .everyone: "all"
         case .share(let share): Units.percent(Int64(share.perMillion)) + " of devices"
         case .group(let name): self.quoted(name)
+        case .phone(let number): "phone \(number.raw)"
         }
     }
 

@@ -123,10 +123,17 @@ extension Values {
         }
     }
 
-    /// `all`, `50% of devices`, `50%`, or the name of a group.
-    static func scope(_ text: String, groups: [String]) throws(ValueError) -> FaultScope {
+    /// `all`, `50% of devices`, `50%`, `phone 7`, or the name of a group.
+    static func scope(
+        _ text: String, groups: [String], devices: Int
+    ) throws(ValueError) -> FaultScope {
         if text == "all" { return .everyone }
         if groups.contains(text) { return .group(text) }
+        if text.hasPrefix("phone ") {
+            let number = try Self.integer(
+                String(text.dropFirst("phone ".count)), 0...max(0, devices - 1), what: "a phone")
+            return .phone(DeviceNumber(UInt32(number)))
+        }
         var scanner = try ValueScanner(text)
         if text.unicodeScalars.first.map({ ("0"..."9").contains($0) }) ?? false {
             let share = try Self.share(&scanner)

@@ -8,6 +8,8 @@ import Talaria
 package struct FaultRule: Hashable, Sendable {
     /// The index of the one group that it may hit; nil if it may hit others.
     package var group: Int?
+    /// The one phone that it may hit; nil if it may hit others.
+    package var phone: DeviceNumber?
     /// The share of the phones, in millionths, that it may hit; nil if it may hit all.
     package var share: Int?
     /// The maximum number of firings for one scan; nil for no limit.
@@ -117,6 +119,9 @@ extension HarnessChecks {
         guard let rule = self.rule(of: fault) else { return }
         if let group = rule.group, self.settings.fleet.group(of: self.phones[phoneIndex].device) != group {
             self.error("fault \(fault + 1) of the list affected a phone of another group", scan, phoneIndex)
+        }
+        if let phone = rule.phone, self.phones[phoneIndex].device != phone {
+            self.error("fault \(fault + 1) of the list affected another phone than its own", scan, phoneIndex)
         }
         if rule.share != nil { self.noteHit(fault, phoneIndex) }
         if self.now < rule.from {

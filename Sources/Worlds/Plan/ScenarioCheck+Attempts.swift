@@ -48,6 +48,7 @@ extension ScenarioCheck {
         case .everyone: return true
         case .share(let share): return share > .never
         case .group(let name): return name == group.name
+        case .phone: return false  // One phone may be blocked on purpose.
         }
     }
 

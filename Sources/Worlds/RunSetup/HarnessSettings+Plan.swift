@@ -81,6 +81,7 @@ extension FaultRule {
         switch spec.scope {
         case .everyone: break
         case .group(let name): self.group = fleet.groups.firstIndex(of: name)
+        case .phone(let number): self.phone = number
         case .share(let odds): self.share = Int(odds.perMillion)
         }
         switch spec.count {

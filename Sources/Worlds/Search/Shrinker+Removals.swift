@@ -100,7 +100,7 @@ extension FleetGroup {
 
 extension WorldPlan {
     /// Keeps these phones, numbers them from 0 in their order, and leaves out groups without phones.
-    fileprivate mutating func keepPhones(_ phones: [DeviceNumber]) {
+    mutating func keepPhones(_ phones: [DeviceNumber]) {
         let counts = self.run.groups.map { group in phones.count { group.devices.contains($0.raw) } }
         let kept = counts.indices.filter { counts[$0] > 0 }
         let sizes = self.photoSizes
@@ -117,8 +117,17 @@ extension WorldPlan {
                 return group
             }
             scenario.faults.removeAll { fault in
-                guard case .group(let name) = fault.scope else { return false }
-                return !scenario.groups.contains { $0.name == name }
+                switch fault.scope {
+                case .group(let name): !scenario.groups.contains { $0.name == name }
+                case .phone(let number): !phones.contains(number)
+                case .everyone, .share: false
+                }
+            }
+            for index in scenario.faults.indices {
+                guard case .phone(let number) = scenario.faults[index].scope,
+                    let place = phones.firstIndex(of: number)
+                else { continue }
+                scenario.faults[index].scope = .phone(DeviceNumber(UInt32(place)))
             }
         }
         self.photoSizes = kept.map { sizes[$0] }

@@ -53,7 +53,10 @@ struct FaultTableTests {
     @Test func `the keys of a kind are its own and the common ones that it takes`() {
         #expect(
             FaultTable.entry("reset")?.keys
-                == ["do", "on", "id", "key", "cut", "side", "chance", "at", "for", "after", "count", "scope"])
+                == [
+                    "do", "on", "id", "key", "cut", "side", "chance", "at", "for", "after", "count", "scope",
+                    "scan", "attempt",
+                ])
         #expect(
             FaultTable.entry("offline")?.keys == ["do", "on", "id", "key", "chance", "at", "for", "scope"])
         #expect(FaultTable.entry("restart") == nil)

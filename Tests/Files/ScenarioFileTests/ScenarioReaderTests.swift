@@ -329,6 +329,19 @@ struct ScenarioReaderTests {
         #expect(try fault("{do: reset, scope: 20%}")?.scope == .share(.percent(20)))
     }
 
+    @Test func `a fault can be tied to one attempt of one scan of one phone`() throws {
+        let tied = try #require(try fault("{do: reset, scope: phone 0, scan: 2, attempt: 3}"))
+        #expect(tied.scope == .phone(DeviceNumber(0)))
+        #expect(tied.scan == 2 && tied.attempt == 3)
+        let text = ScenarioWriter.content(tied)
+        #expect(text.hasSuffix("scope: phone 0, scan: 2, attempt: 3"), "\(text)")
+        #expect(!ScenarioWriter.content(try #require(try fault("{do: reset}"))).contains("scan"))
+        let beyond = errors(minimal + "faults: [{do: reset, scope: phone 1000000}]\n")
+        #expect(beyond.count == 1 && beyond[0].message.hasPrefix("a phone must be a number from 0 to "))
+        let ofPhone = errors(minimal + "faults: [{do: offline, for: 1s, scan: 2}]\n")
+        #expect(ofPhone.map(\.message) == ["unknown key `scan` in an offline fault"])
+    }
+
     @Test func `faults without an id are counted within their kind`() throws {
         let faults = try load(
             minimal
