@@ -156,7 +156,7 @@ let modules = [
         "RunDriver", .runs,
         [
             "SimBase", "Metrics", "Wire", "Talaria", "Observations", "Faults", "Phone",
-            "HTTPServer", "Ledger", "RunMetrics", "RunJudge", "Plan", "VirtualWorld", "RunSetup",
+            "HTTPServer", "Ledger", "RunMetrics", "RunJudge", "Plan", "VirtualWorld", "RunSetup", "Search",
             "SystemIO", "EventLoop", "CurlLoop", "LivePhones", "LiveServer", "ScenarioFile", "Imaging",
             "RunArchive",
             "Reports", "Dashboard",

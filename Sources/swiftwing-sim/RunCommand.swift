@@ -30,6 +30,11 @@ enum RunCommand {
                     "keep the phones' storage (device ids, queues, library) in this folder; a later run continues from it"
             ),
             Option(
+                name: "--save-plan", value: "FILE",
+                help:
+                    "save the faults of the run and its phones with problems as a plan for 'simulate' and 'replay'"
+            ),
+            Option(
                 name: "--threads", value: "N",
                 help: "number of threads for the phones (default: depends on the number of cores)"),
         ] + RunTags.options + OutputFolder.options + [
@@ -56,6 +61,7 @@ enum RunCommand {
         request.stateFolder = arguments["--state"]
         request.threads = try arguments.number("--threads", in: 1...256)
         request.dashboard = dashboard
+        request.savesPlanTo = arguments["--save-plan"]
         ScenarioSource.warn(loaded, console)
         let preparation = try RunPreparation(request) { shelves in
             if !options.isQuiet {

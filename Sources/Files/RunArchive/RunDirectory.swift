@@ -25,10 +25,12 @@ package final class RunDirectory: RunLog {
         package static let latency = "latency.hlog"
         package static let series = "series.ndjson"
         package static let head = "run.json"
+        /// What a live run that failed did to its phones, for `simulate` and `replay`.
+        package static let plan = "plan.json"
         /// All names, the most useful first.
         package static let all = [
             Self.page, Self.summary, Self.markdown, Self.junit, Self.metrics, Self.events, Self.latency,
-            Self.series, Self.scenario, Self.head,
+            Self.series, Self.scenario, Self.head, Self.plan,
         ]
         /// The files that grow during the run.
         static let growing = [Self.events, Self.latency, Self.series]
@@ -172,6 +174,9 @@ package final class RunDirectory: RunLog {
     package func write(scenarioResolved text: String) {
         self.write(Array(text.utf8), as: FileName.scenario)
     }
+
+    /// The plan of a run that failed, before the reports.
+    package func write(plan text: String) { self.write(Array(text.utf8), as: FileName.plan) }
 
     /// Ends the logs and writes the reports. Returns the names of all files; throws when any of them is missing or cut
     /// short, having written the others: they then say so.

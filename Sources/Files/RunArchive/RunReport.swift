@@ -74,7 +74,7 @@ package struct RunReport: Sendable {
         self.worstWindows = [SLOWindow?](repeating: nil, count: result.slos.count)
     }
 
-    static func head(of folder: String) -> RunHead? {
+    package static func head(of folder: String) -> RunHead? {
         let path = RunDirectory.joined(folder, RunDirectory.FileName.head)
         let file = try? File.contents(of: path, bytesMax: InputFile.documentBytesMax)
         return file.flatMap { RunHead(reading: $0) }

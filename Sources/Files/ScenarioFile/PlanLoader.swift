@@ -8,7 +8,7 @@ package enum PlanLoader {
     private static let keys = [
         "plan", "tool", "note", "scenario", "photos", "captures", "settle", "wall-clock", "splits",
         "heap-max",
-        "instant-max", "stays-broken", "ties", "digest", "events",
+        "instant-max", "stays-broken", "ties", "digest", "events", "live",
     ]
 
     package static func load(path: String, bytes: [UInt8]) throws(ScenarioErrors) -> SavedPlan {
@@ -76,6 +76,7 @@ package enum PlanLoader {
         plan.shufflesTies = map.value("ties", default: false) { text throws(ValueError) in
             try self.ties(text)
         }
+        plan.live = map.entry("live").flatMap { self.live($0.value, findings) }
         return plan
     }
 
@@ -84,7 +85,7 @@ package enum PlanLoader {
         return true
     }
 
-    private static func words(_ text: String) throws(ValueError) -> String {
+    static func words(_ text: String) throws(ValueError) -> String {
         guard text.utf8.count <= PlanLimit.noteBytesMax else {
             throw ValueError("the maximum is \(PlanLimit.noteBytesMax) bytes")
         }

@@ -1,6 +1,7 @@
 import JSON
 import Phone
 import Plan
+import RunJudge
 import SimBase
 
 /// Writes a plan as JSON with one value, one fault and one capture on a line, so that two plans can be compared by eye.
@@ -27,6 +28,7 @@ package enum PlanWriter {
             members.append(("digest", self.quoted(outcome.digest)))
             members.append(("events", String(outcome.events)))
         }
+        if let live = plan.live { members.append(("live", self.text(live))) }
         let lines = members.map { "  \(self.quoted($0.key)): \($0.value)" }
         return "{\n" + lines.joined(separator: ",\n") + "\n}\n"
     }
@@ -43,6 +45,28 @@ package enum PlanWriter {
             let at = Units.text(capture.scheduled - .zero)
             return "{\"at\": \(self.quoted(at)), \"device\": \(capture.device.raw), \"photo\": \(photo)}"
         }
+    }
+
+    // MARK: The live run
+
+    private static func text(_ live: LiveRecord) -> String {
+        let failures = live.failures.map { failure in
+            let about =
+                (failure.device.map { ", \"device\": \($0.raw)" } ?? "")
+                + (failure.scan == .none ? "" : ", \"scan\": \(failure.scan.raw)")
+            let at = Units.text(failure.at - .zero)
+            return "      {\"what\": \(self.quoted(failure.name))\(about), \"at\": \(self.quoted(at)), "
+                + "\"text\": \(self.quoted(failure.text))}"
+        }
+        let list = failures.isEmpty ? "[]" : "[\n\(failures.joined(separator: ",\n"))\n    ]"
+        return """
+            {
+                "command": \(self.quoted(live.command)),
+                "phones-left-out": \(live.phonesLeftOut),
+                "faults-left-out": \(live.faultsLeftOut),
+                "failures": \(list)
+              }
+            """
     }
 
     private static func list(_ elements: [String]) -> String {

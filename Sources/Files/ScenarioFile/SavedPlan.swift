@@ -1,5 +1,6 @@
 package import Phone
 package import Plan
+package import RunJudge
 package import SimBase
 
 /// A virtual run in full: everything that happens in it follows from this and from the build. It is made from
@@ -33,6 +34,8 @@ package struct SavedPlan: Hashable, Sendable {
     package var eventsPerInstantMax: Int
     /// The outcome of the run when the plan was written.
     package var outcome: Outcome?
+    /// What the plan was kept for, if it is that of a live run; nil for others.
+    package var live: LiveRecord?
 
     package struct Outcome: Hashable, Sendable {
         /// Sixteen hexadecimal digits.

@@ -303,6 +303,11 @@ extension SummaryWriter {
             let others = self.result.files.filter { $0 != page }
             if !others.isEmpty { self.labeled("", [Piece(others.joined(separator: " "), .dim)]) }
         }
+        if let directory = self.result.directory, self.result.files.contains(RunDirectory.FileName.plan) {
+            let plan = RunDirectory.joined(directory, RunDirectory.FileName.plan)
+            self.page.command(
+                Piece("Explain with", .bold), indent: Self.labelColumns, ["swiftwing-sim", "simulate", plan])
+        }
         if !self.result.command.isEmpty {
             self.page.command(Piece("Reproduce with", .bold), indent: Self.labelColumns, self.result.command)
         }

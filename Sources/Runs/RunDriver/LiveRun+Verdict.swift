@@ -28,7 +28,8 @@ extension LiveRun {
         facts.warnings = self.warnings + self.fleetWarnings
         let result = self.feed.finish(facts, of: self.head)
         let judge = self.feed.judge
-        return RunOutput(directory: self.directory, console: self.console).finish(
+        let planFailures = self.savePlan(result, waiting: waiting, endedAt: ended)
+        return RunOutput(directory: self.directory, console: self.console, failures: planFailures).finish(
             result, of: judge,
             judged: { self.dashboard?.judged($0, judge.timeline.withoutPhones) },
             written: { self.dashboard?.finish($0) })

@@ -1,5 +1,6 @@
 import Plan
 package import RunArchive
+package import RunJudge
 package import ScenarioFile
 import SimBase
 package import VirtualWorld
@@ -27,14 +28,26 @@ package enum PlanFiles {
     private static func saved(
         _ plan: WorldPlan, digest: UInt64, events: Int, note: String
     ) -> SavedPlan {
+        var saved = Self.saved(plan, note: note)
+        saved.outcome = .init(digest: Hexadecimal.text(digest, digits: 16), events: events)
+        return saved
+    }
+
+    /// The plan of a live run, which no simulated run has an outcome of yet.
+    package static func saved(_ plan: WorldPlan, live: LiveRecord, note: String) -> SavedPlan {
+        var saved = Self.saved(plan, note: note)
+        saved.live = live
+        return saved
+    }
+
+    private static func saved(_ plan: WorldPlan, note: String) -> SavedPlan {
         let isScheduled = plan.captures == nil && plan.run.expectedArrivals.scans > Self.capturesWrittenMax
         var saved = SavedPlan(
             tool: ThisProgram.tool, note: note, scenario: plan.run.scenario,
             photos: plan.photoSizes,
             captures: isScheduled ? nil : plan.captures ?? Array(plan.run.arrivals), settle: plan.settle,
             wallClockAtZero: plan.wallClockAtZero, splits: plan.splits, heapMax: plan.limits.heapMax,
-            eventsPerInstantMax: plan.limits.eventsPerInstantMax,
-            outcome: .init(digest: Hexadecimal.text(digest, digits: 16), events: events))
+            eventsPerInstantMax: plan.limits.eventsPerInstantMax, outcome: nil)
         saved.staysOffline = plan.staysOffline
         saved.shufflesTies = plan.shufflesTies
         return saved

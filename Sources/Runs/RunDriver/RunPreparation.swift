@@ -21,6 +21,8 @@ package struct RunRequest {
     package var threads: Int?
     /// The address of the live dashboard; nil for none.
     package var dashboard: DashboardAddress?
+    /// The file of the plan, whatever the verdict; nil for none.
+    package var savesPlanTo: String?
 
     package init(_ options: RunOptions, target: TargetURL?) {
         self.options = options

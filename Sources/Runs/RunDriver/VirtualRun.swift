@@ -5,7 +5,7 @@ import Metrics
 import Observations
 import Plan
 import RunArchive
-import RunJudge
+package import RunJudge
 import RunSetup
 package import ScenarioFile
 import SimBase
@@ -18,6 +18,8 @@ package struct VirtualRequest {
     package var savesPlanTo: String?
     /// The outcome of the run when its plan was written, and the program that wrote it.
     package var expected: (outcome: SavedPlan.Outcome, tool: String)?
+    /// What the live run broke that the plan is of; nil for a plan of no live run.
+    package var live: LiveRecord?
 
     package init(_ options: RunOptions, plan: WorldPlan) {
         self.options = options
@@ -175,6 +177,11 @@ package final class VirtualRun {
         let broken = self.world.phonesToStayBroken.count
         if broken > 0 {
             notes.append("SLOs exclude \(broken) phones that stay offline")
+        }
+        if let live = self.request.live, let first = live.failures.first {
+            let subject = first.subject.isEmpty ? "" : " (\(first.subject))"
+            notes.append(
+                "the plan is of a live run that broke \(first.name)\(subject); 'simulate' explains it")
         }
         return notes + [self.judge.coverage?.note].compactMap { $0 }
     }

@@ -36,6 +36,7 @@ import Testing
         directory.write(scenarioResolved: "scenario: 1\n")
         directory.begin(Samples.head(groups: ["commuters", "readers"]))
         directory.log(Self.observation(at: 1))
+        directory.write(plan: "{}\n")
         let files = try directory.finish(Samples.passed(), RunTimeline(faults: 0))
         #expect(files == RunDirectory.FileName.all)
         let folder = "Reports/2026-11-21T093000Z-flaky-network-42"

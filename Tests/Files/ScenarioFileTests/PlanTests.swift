@@ -1,6 +1,7 @@
 import Faults
 import Phone
 import Plan
+import RunJudge
 import SimBase
 import Testing
 
@@ -71,6 +72,35 @@ import Testing
         #expect(read == plan)
         let wrong = try self.complaint(text.replacing("shuffled", with: "random"))
         #expect(wrong.message == "ties must be fixed or shuffled, not `random`")
+    }
+
+    @Test func `a plan of a live run says what that run broke`() throws {
+        var plan = try self.plan()
+        plan.outcome = nil
+        var live = LiveRecord(
+            command: "swiftwing-sim run small --seed 7",
+            failures: [
+                LiveRecord.Failure(
+                    .broken(.streamNoGap), device: DeviceNumber(3), scan: ScanNumber(2),
+                    at: .zero + .milliseconds(12_480), text: "the event \"5\" was never applied"),
+                LiveRecord.Failure(
+                    .broken(.herdBounded), device: nil, scan: .none, at: .zero, text: "too many"),
+                LiveRecord.Failure(
+                    .unfinished, device: DeviceNumber(1), scan: ScanNumber(1), at: .zero + .seconds(30),
+                    text: "not finished"),
+            ])
+        (live.phonesLeftOut, live.faultsLeftOut) = (4, 5)
+        plan.live = live
+        var fault = plan.scenario.faults[0]
+        (fault.scope, fault.scan, fault.attempt) = (.phone(DeviceNumber(3)), 2, 1)
+        plan.scenario.faults[0] = fault
+        let text = PlanWriter.text(plan)
+        #expect(text.split(separator: "\n").count { $0.contains("\"what\": ") } == 3)
+        let read = try PlanLoader.load(path: "a.plan.json", bytes: Array(text.utf8))
+        #expect(read == plan)
+        let wrong = try self.complaint(text.replacing("stream.no-gap", with: "stream.no-gab"))
+        #expect(wrong.message == "`stream.no-gab` is no invariant")
+        #expect(wrong.help == "did you mean `stream.no-gap`?")
     }
 
     @Test func `one capture, one fault and one value stand on a line`() throws {
