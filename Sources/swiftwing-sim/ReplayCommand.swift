@@ -46,11 +46,7 @@ enum ReplayCommand {
             return try Self.printChain(of: plan, events: Self.events(arguments), console)
         }
         try RunInterruption.check()
-        let loaded = LoadedScenario(saved.scenario, path: path, bytes: bytes)
-        let options = try RunOptions(loaded, again: arguments.words([RunTags.name]), arguments)
-        var request = VirtualRequest(options, plan: plan)
-        request.expected = saved.outcome.map { ($0, saved.tool) }
-        return try VirtualRun(request, console: console).run()
+        return try PlanOptions.replay(saved, plan, bytes, arguments, console)
     }
 
     /// `A..B`, both ends included.

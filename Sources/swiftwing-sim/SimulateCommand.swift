@@ -10,7 +10,7 @@ enum SimulateCommand {
     static let command = Command(
         name: "simulate", usage: "SCENARIO",
         summary:
-            "Runs a scenario on a simulated clock: faster than real time, with the same report",
+            "Runs a scenario on a simulated clock: faster than real time, with the same report; explains a PLAN that fails",
         options: ScenarioSource.options + [
             ProfileRuns.option,
             Option(
@@ -34,6 +34,7 @@ enum SimulateCommand {
         })
 
     private static func run(_ arguments: Arguments, _ console: Console) throws -> ExitCode {
+        if PlanOptions.isPlan(arguments.positionals[0]) { return try PlanOptions.explain(arguments, console) }
         if let seeds = arguments["--seeds"] {
             return try SearchOptions.run(seeds: SeedRange(seeds), arguments, console)
         }

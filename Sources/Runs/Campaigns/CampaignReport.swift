@@ -71,28 +71,11 @@ struct CampaignReport {
     /// Prints and saves the report of a group's smallest plan.
     private func tell(_ group: Group) -> [OutputError.Failure] {
         guard let result = group.best.result else { return [] }
-        let name = "\(group.kind.name)-\(group.best.seed)"
-        let path = "\(self.request.output)/\(name).plan.json"
-        let report = FailureReport(
-            failure: group.best, result: result,
-            story: FailureStory(group.kind, result.plan, result.outcome), plan: path,
-            seeds: (self.tally.failures[group.kind]?.count ?? 0, self.tally.seeds),
+        let origin = FailureOrigin.search(
+            failing: self.tally.failures[group.kind]?.count ?? 0, of: self.tally.seeds,
             again: self.again(group.best.seed))
-        self.console.out(report.text)
-        do {
-            try FileTree.makeFolder(self.request.output, mode: 0o755)
-        } catch {
-            return [OutputError.Failure(path: self.request.output, reason: "\(error)")]
-        }
-        do throws(OutputError) {
-            try PlanFiles.save(
-                result.plan, digest: result.outcome.digest, events: result.outcome.events,
-                note: report.title, to: path)
-            try OutputError.write([("\(self.request.output)/\(name).txt", report.text)])
-            return []
-        } catch {
-            return error.failures
-        }
+        return FailureFiles(folder: self.request.output, console: self.console)
+            .tell(group.best, result, origin)
     }
 
     private func again(_ seed: UInt64) -> String {

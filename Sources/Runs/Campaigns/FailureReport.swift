@@ -4,12 +4,21 @@ import Observations
 import Phone
 import Plan
 import RunDriver
+import RunJudge
 import ScenarioFile
 import Search
 import SimBase
 import VirtualWorld
 
-/// The report of a failing seed: at most 45 lines of 100 columns (Docs/simulation.md section 8).
+/// Where a failure that is reported comes from.
+enum FailureOrigin: Sendable {
+    /// A seed of a search: how many seeds fail in this way, of how many, and the words that run it again.
+    case search(failing: Int, of: Int, again: String)
+    /// A saved plan, and the failure of the live run that it was made of; nil for a plan of a simulated run.
+    case plan(String, live: LiveRecord.Failure?)
+}
+
+/// The report of a failing seed or plan: at most 45 lines of 100 columns (Docs/simulation.md section 8).
 struct FailureReport {
     private static let columns = 100
     /// Lines of the timeline: the first ones, and those before the violation.
@@ -23,10 +32,7 @@ struct FailureReport {
     let story: FailureStory
     /// The path of the saved plan.
     let plan: String
-    /// How many seeds fail in this way, of how many.
-    let seeds: (failing: Int, all: Int)
-    /// The words that run the whole seed again.
-    let again: String
+    let origin: FailureOrigin
 
     var text: String {
         let lines =
@@ -54,7 +60,14 @@ struct FailureReport {
         if case .invariant(let invariant, _) = self.failure.kind {
             lines.append("      expected: \(invariant.statement)")
         }
+        if case .plan(_, let live?) = self.origin { lines.append("      live: \(Self.text(live))") }
         return lines
+    }
+
+    /// `stream.no-gap, phone 7, scan 2, at 12.480 s: …`.
+    static func text(_ live: LiveRecord.Failure) -> String {
+        let subject = live.subject.isEmpty ? "" : live.subject + ", "
+        return "\(live.name), \(subject)at \(Self.moment(live.at).trimmed): \(live.text)"
     }
 
     // MARK: The smallest plan
@@ -141,7 +154,9 @@ struct FailureReport {
                     : "With other draws from the start, \(first) of \(Likelihood.forks) runs fail; from \(Self.moment(certain.at).trimmed) on, all"
             )
         }
-        lines.append("Seeds that fail in this way: \(self.seeds.failing) of \(self.seeds.all)")
+        if case .search(let failing, let all, _) = self.origin {
+            lines.append("Seeds that fail in this way: \(failing) of \(all)")
+        }
         return lines
     }
 
@@ -151,8 +166,13 @@ struct FailureReport {
     }
 
     private var commands: [String] {
-        [
-            "", "Replay      swiftwing-sim replay \(self.plan)", "Whole seed  \(self.again)",
+        let whole =
+            switch self.origin {
+            case .search(_, _, let again): "Whole seed  \(again)"
+            case .plan(let path, _): "Whole plan  \(ShellWords.line(["swiftwing-sim", "replay", path]))"
+            }
+        return [
+            "", "Replay      swiftwing-sim replay \(self.plan)", whole,
             "Keep it     cp \(self.plan) Scenarios/regressions/",
             "digest \(Hexadecimal.text(self.result.outcome.digest, digits: 16)), replayed twice with the same result, exit code \(self.code.rawValue)",
         ]
@@ -160,7 +180,7 @@ struct FailureReport {
 
     // MARK: Layout
 
-    private static func moment(_ moment: Instant) -> String {
+    static func moment(_ moment: Instant) -> String {
         let text = StoryText.seconds(moment.nanoseconds / 1_000_000) + " s"
         return String(repeating: " ", count: max(0, 10 - text.count)) + text
     }
@@ -176,5 +196,5 @@ struct FailureReport {
 }
 
 extension String {
-    fileprivate var trimmed: String { String(self.drop { $0 == " " }) }
+    var trimmed: String { String(self.drop { $0 == " " }) }
 }

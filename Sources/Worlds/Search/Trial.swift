@@ -66,6 +66,8 @@ package struct Trial: Sendable {
     /// Events so far.
     package var events: Int { self.world.chain.events }
     package var now: Instant { self.world.now }
+    /// The description of the next event; nil at the end of the run.
+    package var upcoming: String? { self.world.upcoming }
 
     /// Handles a number of events. Returns false at the end of the run.
     package mutating func advance(by events: Int) -> Bool { self.goesOn({ _ in }, events: events) }
@@ -133,6 +135,7 @@ package struct Trial: Sendable {
         let client = group.map { self.plan.run.groups[$0].profile.name }
         return TrialOutcome.Break(
             kind: .invariant(verdict.invariant, client: client),
-            violations: verdict.violations - verdict.expected, first: first)
+            violations: verdict.violations - verdict.expected, first: first,
+            phones: Set(verdict.examples.filter { !$0.isExpected }.compactMap(\.device)).sorted())
     }
 }

@@ -37,6 +37,8 @@ package struct TrialOutcome: Hashable, Sendable {
         /// Those that no profile and no scenario expects.
         package var violations: Int
         package var first: Violation
+        /// The phones of the first violations, each once.
+        package var phones: [DeviceNumber]
     }
 
     /// The digest of all events.

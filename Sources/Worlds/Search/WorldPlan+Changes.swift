@@ -14,6 +14,18 @@ extension WorldPlan {
         self.run = RunPlan(scenario, target: .embedded)
     }
 
+    /// Returns the plan of the phones that capture something, numbered from 0, and which phones these were.
+    func withoutIdlePhones() -> (plan: WorldPlan, phones: [DeviceNumber]) {
+        let active = Set((self.captures ?? []).map(\.device)).sorted()
+        guard !active.isEmpty, active.count < self.run.devices else {
+            return (self, (0..<UInt32(self.run.devices)).map { DeviceNumber($0) })
+        }
+        var plan = self
+        plan.keepPhones(active)
+        plan.fitLoads()
+        return (plan, active)
+    }
+
     /// Gives open groups rates that last as long as the captures that are listed one by one, so that the plan passes the checks of
     /// a scenario.
     mutating func fitLoads() {

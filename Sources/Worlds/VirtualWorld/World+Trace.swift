@@ -15,6 +15,27 @@ package struct TracedEvent: Hashable, Sendable {
 }
 
 extension World {
+    /// The description of the event that `step` would handle; nil at the end of the run.
+    package var upcoming: String? {
+        guard self.progress.isGoing else { return nil }
+        var wakes = self.wakes
+        let queued = self.queue.nextAt ?? .distantFuture
+        let serving = self.server.nextWake ?? .distantFuture
+        let waking = wakes.nextDue() ?? .distantFuture
+        let next = min(queued, serving, waking)
+        guard next < .distantFuture else { return nil }
+        let now = max(next, self.now)
+        let what: Happening? =
+            if queued <= now {
+                self.queue.next.map { .event($0.element) }
+            } else if serving <= now {
+                .serverWoke
+            } else {
+                wakes.popDue(at: now).map { .phoneWoke($0.key) }
+            }
+        return what.map { "\(now.nanoseconds) \($0)" }
+    }
+
     mutating func trace(_ effect: PhoneEffect, of phone: Int) {
         let text: String =
             switch effect {
