@@ -24,6 +24,9 @@ enum SearchOptions {
         Option(
             name: "--worker", value: "I/N",
             help: "with --seeds: run every N-th seed from number I, and print one line for each"),
+        Option(
+            name: "--canary", value: "SEED",
+            help: "with --seeds: self-test; crash in this seed, which the search must report"),
     ]
 
     private static let jobsMax = 256
@@ -40,7 +43,9 @@ enum SearchOptions {
     }
 
     static func run(seeds: SeedRange, _ arguments: Arguments, _ console: Console) throws -> ExitCode {
-        for name in Self.ofOneRun where arguments.has(name) {
+        // A worker traces the events of a seed that crashed.
+        for name in Self.ofOneRun
+        where arguments.has(name) && !(arguments.has("--worker") && name == Option.trace.name) {
             throw CommandFailure(.usage, "\(name) belongs to one run, and --seeds has several")
         }
         let loaded = try ScenarioSource.load(arguments.positionals[0], arguments)
@@ -56,10 +61,14 @@ enum SearchOptions {
             guard let part = CampaignWorker.Part(text) else {
                 throw CommandFailure(.usage, "--worker expects I/N such as 0/2, not '\(text)'")
             }
-            return CampaignWorker(plans, seeds: seeds, part: part).run(console)
+            var worker = CampaignWorker(plans, seeds: seeds, part: part)
+            worker.isTracing = arguments.has(Option.trace.name)
+            worker.canary = try arguments.number("--canary", in: 0...(.max))
+            return worker.run(console)
         }
         let words = arguments.words([
             "--devices", "--duration", "--settle", "--stays-broken", "--ties", "--set", "--faults",
+            "--canary",
         ])
         let folder = try OutputFolder.path(arguments) ?? OutputFolder.forSearch(loaded.scenario)
         var request = CampaignRequest(

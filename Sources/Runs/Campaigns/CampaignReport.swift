@@ -130,6 +130,9 @@ struct CampaignReport {
         if let first = self.tally.firstFailure { lines.append("  seed \(first.seed): \(first.text)") }
         for crash in self.findings.crashes {
             lines.append("FAIL  seed \(crash.seed): the simulation was \(crash.cause)")
+            lines.append(
+                crash.lastEvent.map { "  the last event, with its time in ns: \($0)" }
+                    ?? "  its last event is not known: run alone, the seed did not crash")
             lines += crash.complaint.map { "    " + $0 }
         }
         let missing = self.findings.missing(of: self.request.seeds.count)

@@ -10,6 +10,8 @@ struct WorkerCrash: Hashable, Sendable {
     var cause: String
     /// The last lines of its error output: the message of the trap and its backtrace.
     var complaint: [String]
+    /// The event in which it died when its seed was run again, with its time in nanoseconds; nil if it did not die again.
+    var lastEvent: String?
 }
 
 /// Every n-th seed of a search, run by one worker after the other: a worker that dies is replaced by one that goes on behind
@@ -26,6 +28,8 @@ final class WorkerLane {
     private(set) var next: UInt64?
     private var process: WorkerProcess?
     private var isStopped = false
+    /// A crash whose seed is run again to find its last event.
+    private var traced: WorkerCrash?
     /// Why a worker could not be started, or gave up.
     private(set) var failure: CommandFailure?
 
@@ -68,21 +72,42 @@ final class WorkerLane {
         self.next = isOver || next > self.last ? nil : next
     }
 
+    /// Runs the seed of a crash alone, with a line for each event. Searches print none, so that they lose no time.
+    private func trace(_ crash: WorkerCrash) throws {
+        self.traced = crash
+        let seeds = ["--seeds", "\(crash.seed)..\(crash.seed)", "--worker", "0/1", "--trace"]
+        self.process = try WorkerProcess(
+            self.words + seeds, loop: self.loop, receive: { _ in }, ended: { [unowned self] in self.ended() })
+    }
+
+    /// Reports a crash, and goes on behind its seed.
+    private func report(_ crash: WorkerCrash) throws {
+        self.crashed(crash)
+        self.advance(behind: crash.seed)
+        try self.start()
+    }
+
     private func ended() {
         guard let process = self.process else { return }
         self.process = nil
+        if var crash = self.traced {
+            self.traced = nil
+            crash.lastEvent = process.crash == nil ? nil : process.lastEvent
+            return self.continueOrFail { try self.report(crash) }
+        }
         if let refusal = process.refusal {
             self.failure = CommandFailure(.internalError, "a process of the search gave up: \(refusal)")
         }
         guard let cause = process.crash, let seed = self.next, !self.isStopped else { return }
-        let complaint = String(decoding: process.complaint, as: UTF8.self).split(separator: "\n").map(
-            String.init)
-        self.crashed(
-            WorkerCrash(
-                seed: seed, cause: cause, complaint: Array(complaint.suffix(Self.complaintLinesMax))))
-        self.advance(behind: seed)
+        let crash = WorkerCrash(
+            seed: seed, cause: cause,
+            complaint: CrashText.lines(process.complaint, linesMax: Self.complaintLinesMax))
+        self.continueOrFail { try self.trace(crash) }
+    }
+
+    private func continueOrFail(_ body: () throws -> Void) {
         do {
-            try self.start()
+            try body()
         } catch {
             self.failure =
                 error as? CommandFailure

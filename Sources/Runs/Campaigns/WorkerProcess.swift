@@ -17,6 +17,8 @@ final class WorkerProcess {
     private var watches: [Watch] = []
     private var bytes: [UInt8] = []
     private(set) var complaint: [UInt8] = []
+    /// The last event that a tracing worker began.
+    private(set) var lastEvent: String?
     private(set) var exit: ChildExit?
     private var openPipes = 2
     private var hasEnded = false
@@ -78,7 +80,11 @@ final class WorkerProcess {
         while let end = self.bytes.firstIndex(of: UInt8(ascii: "\n")) {
             let line = String(decoding: self.bytes[..<end], as: UTF8.self)
             self.bytes.removeSubrange(...end)
-            if let result = SeedResult(line: line) { self.receive(result) }
+            if line.hasPrefix(CampaignWorker.eventMark) {
+                self.lastEvent = String(line.dropFirst(CampaignWorker.eventMark.count))
+            } else if let result = SeedResult(line: line) {
+                self.receive(result)
+            }
         }
         self.endIfOver()
     }
