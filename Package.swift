@@ -164,9 +164,9 @@ let modules = [
     Module(
         "Campaigns", .runs,
         [
-            "SimBase", "Talaria", "Observations", "Faults", "Phone", "Ledger", "RunJudge", "Plan",
-            "VirtualWorld", "Search", "SystemIO", "EventLoop", "ScenarioFile", "RunArchive",
-            "RunDriver",
+            "SimBase", "Observations", "Faults", "Phone", "Ledger", "RunJudge", "Plan",
+            "VirtualWorld", "Search", "SystemIO", "EventLoop", "ScenarioFile", "RunArchive", "Reports",
+            "RunDriver", "JSON",
         ]),
 ]
 

@@ -1,6 +1,10 @@
+import Ledger
+import Observations
 import Reports
+import RunArchive
 import RunDriver
 import RunJudge
+import SimBase
 
 /// `inspect`: one phone's story as text, or which phones are worth it.
 enum InspectCommand {
@@ -9,6 +13,10 @@ enum InspectCommand {
         summary: "Prints the timeline of one phone; without --device, lists the phones with problems",
         options: [
             Option(name: "--device", value: "D", help: "number of the phone"),
+            Option(
+                name: "--scan", value: "N",
+                help:
+                    "with --device: tell this scan of both sides; ! marks a violation, ~ the longest silence"),
             .noColor,
         ],
         positionalsMin: 1, positionalsMax: 1, example: "swiftwing-sim inspect Reports/latest --device 7",
@@ -18,8 +26,16 @@ enum InspectCommand {
 
     private static func run(_ arguments: Arguments, _ console: Console) throws -> ExitCode {
         let folder = arguments.positionals[0]
+        let scan = try arguments.number("--scan", in: 1...UInt32.max)
         guard let device = try arguments.number("--device", in: 0...Int(UInt32.max)) else {
+            guard scan == nil else {
+                throw CommandFailure(
+                    .usage, "--scan requires --device", hint: "for example --device 7 --scan 2")
+            }
             return try Self.list(folder, console)
+        }
+        if let scan {
+            return try Self.tell(ScanNumber(scan), of: DeviceNumber(UInt32(device)), folder, console)
         }
         let head = try ReportCommand.head(of: folder)
         let count = PhoneTimelineText.write(
@@ -35,6 +51,29 @@ enum InspectCommand {
             throw CommandFailure(
                 .badData, "this run has no events of phone \(device)",
                 hint: "the phones of the run have the numbers 0 to \(max(0, phones - 1))")
+        }
+        return .success
+    }
+
+    private static func tell(
+        _ scan: ScanNumber, of device: DeviceNumber, _ folder: String, _ console: Console
+    ) throws -> ExitCode {
+        let run = try ReportCommand.read(folder).run
+        let observations = PhoneLog.observations(of: [device], folder: folder, faults: run.head.faults)
+        let story = ScanStory(
+            observations, device: device, scan: scan, faults: run.head.faults,
+            violations: run.result.verdicts.flatMap(\.examples), end: .zero + run.result.length)
+        guard !story.lines.isEmpty else {
+            let scans = Set(observations.map(\.scan)).filter { $0 != .none }.sorted().map { String($0.raw) }
+            throw CommandFailure(
+                .badData, "this run has no events of scan \(scan.raw) of phone \(device.raw)",
+                hint: scans.isEmpty
+                    ? "the phone has no scans" : "the phone has the scans \(scans.joined(separator: ", "))")
+        }
+        console.out("phone \(device.raw), scan \(scan.raw): \(story.outcome)")
+        let columns = console.tableColumns ?? ScanStoryText.columnsDefault
+        for line in ScanStoryText.lines(story, columns: columns) {
+            console.out(console.style.isASCII ? Printable.ascii(line) : line)
         }
         return .success
     }

@@ -66,8 +66,9 @@ extension SideBySide {
             let outcome = try await run.end(seconds: 40)
             #expect(await server.end() == 0)
 
-            #expect(run.report.files == RunReport.names)
-            for name in RunReport.names {
+            let files = (RunReport.names + ["plan.json"]).sorted()
+            #expect(run.report.files == files)
+            for name in files {
                 let data = try Data(contentsOf: run.report.folder.appending(path: name))
                 #expect(!data.contains(0) && !data.contains(0x1B), "\(name)")
                 if name == "report.html" || name == "junit.xml" {
@@ -330,6 +331,33 @@ extension SideBySide {
             let nobody = try await Binary.run(["inspect", report.folder.path, "--device", "99"])
             #expect(nobody.code == 65)
             #expect(nobody.complaint.contains("the phones of the run have the numbers 0 to 11"))
+        }
+
+        @Test func `the story of a scan fits the terminal, and no word is cut`() async throws {
+            let scratch = try Scratch()
+            let report = try await Self.simulated(scratch, "run")
+            let words = ["inspect", report.folder.path, "--device", "3", "--scan", "1"]
+            let told = try await Binary.run(words)
+            #expect(told.code == 0, "\(told)")
+            let lines = told.output.split(separator: "\n").map(String.init)
+            #expect(lines[0] == "phone 3, scan 1: completed")
+            #expect(lines.allSatisfy { $0.count <= 80 })
+            #expect(lines.contains { $0.contains("phone  -> POST scans, attempt 1") })
+            #expect(lines.contains { $0.contains("server creates job ") })
+            var environment = Subprocess.environment
+            environment["COLUMNS"] = "52"
+            let narrow = try await Subprocess.run(Binary.path, words, environment: environment)
+            let wrapped = narrow.output.split(separator: "\n").map(String.init)
+            #expect(
+                wrapped.dropFirst().allSatisfy { line in
+                    line.count <= 52 || line.split(separator: " ").contains { $0.count > 16 }
+                }, "\(narrow.output)")
+            func text(_ output: String) -> Set<Substring> { Set(output.split { " \n".contains($0) }) }
+            #expect(text(narrow.output) == text(told.output))
+            let nothing = try await Binary.run(
+                ["inspect", report.folder.path, "--device", "3", "--scan", "999"])
+            #expect(nothing.code == 65 && nothing.complaint.contains("the phone has the scans 1"))
+            #expect(try await Binary.run(["inspect", report.folder.path, "--scan", "1"]).code == 64)
         }
 
         @Test func `a reader that has had enough is no error`() async throws {

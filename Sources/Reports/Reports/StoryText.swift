@@ -1,11 +1,11 @@
-import Observations
-import SimBase
+package import Observations
+package import SimBase
 import Talaria
 
 /// One line about an observation, for somebody who has not seen the code. Nil for what explains no failure.
-enum StoryText {
+package enum StoryText {
     /// `faults`: the ids of the scenario's faults.
-    static func text(_ observation: Observation, faults: [String]) -> String? {
+    package static func text(_ observation: Observation, faults: [String]) -> String? {
         switch observation.what {
         case .phone(let payload): self.phone(payload)
         case .backend(let payload): self.backend(payload)
@@ -15,7 +15,7 @@ enum StoryText {
     }
 
     /// `phone 0` for what the phone did, `server` for what the backend did to it.
-    static func side(_ observation: Observation) -> String {
+    package static func side(_ observation: Observation) -> String {
         switch observation.side {
         case .phone, .network: "phone \(observation.device.raw)"
         case .backend: "server"
@@ -129,13 +129,13 @@ enum StoryText {
         }
     }
 
-    static func time(_ interval: Interval) -> String {
+    package static func time(_ interval: Interval) -> String {
         let milliseconds = interval.wholeMilliseconds
         return abs(milliseconds) < 1_000 ? "\(milliseconds) ms" : "\(Self.seconds(milliseconds)) s"
     }
 
     /// `12.345`.
-    static func seconds(_ milliseconds: Int64) -> String {
+    package static func seconds(_ milliseconds: Int64) -> String {
         let rest = String(abs(milliseconds) % 1_000)
         return "\(milliseconds / 1_000).\(String(repeating: "0", count: 3 - rest.count))\(rest)"
     }
