@@ -175,8 +175,9 @@ extension SideBySide {
             let outcome = try await Self.search(
                 ["--seeds", "9..9", "--set", "fleet.commuters.gap-5=on"],
                 in: URL(filePath: "/proc/no-such-folder"))
-            #expect(outcome.code == 97)
+            #expect(outcome.code == 74)
             #expect(outcome.output.contains("FAIL  stream.no-gap"))
+            #expect(outcome.output.contains(#""captures": ["#), "the plan is printed")
             #expect(outcome.complaint.contains("cannot write"), "\(outcome.complaint)")
         }
     }

@@ -1,5 +1,6 @@
 import EventLoop
 import Faults
+import Reports
 import RunArchive
 import RunDriver
 import RunJudge
@@ -46,7 +47,7 @@ struct CampaignReport {
         for line in self.summary { self.console.outFolded(line) }
         guard failures.isEmpty else {
             self.console.error("swiftwing-sim: \(OutputError(failures: failures, saved: []))")
-            return ExitCode.worst([self.code, .cannotWrite])
+            return .cannotWrite
         }
         return self.code
     }
@@ -75,7 +76,7 @@ struct CampaignReport {
             failing: self.tally.failures[group.kind]?.count ?? 0, of: self.tally.seeds,
             again: self.again(group.best.seed))
         return FailureFiles(folder: self.request.output, console: self.console)
-            .tell(group.best, result, origin)
+            .tell(group.best, result, origin, recipe: self.request.plans.recipe(of: group.best.seed))
     }
 
     private func again(_ seed: UInt64) -> String {

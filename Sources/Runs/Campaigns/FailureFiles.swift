@@ -1,5 +1,7 @@
+import JSON
 import RunArchive
 import RunDriver
+import ScenarioFile
 import Search
 import SystemIO
 
@@ -8,9 +10,9 @@ struct FailureFiles {
     let folder: String
     let console: Console
 
-    /// Returns what could not be written. The report was printed.
+    /// Returns what could not be written. The report was printed, and a plan that has no file is printed, too.
     func tell(
-        _ failure: ShrunkFailure, _ result: Shrinker.Result, _ origin: FailureOrigin
+        _ failure: ShrunkFailure, _ result: Shrinker.Result, _ origin: FailureOrigin, recipe: SwarmRecipe?
     ) -> [OutputError.Failure] {
         let name = "\(failure.kind.name)-\(failure.seed)"
         let path = "\(self.folder)/\(name).plan.json"
@@ -18,19 +20,26 @@ struct FailureFiles {
             failure: failure, result: result,
             story: FailureStory(failure.kind, result.plan, result.outcome), plan: path, origin: origin)
         self.console.out(report.text)
+        let plan = PlanFiles.text(
+            result.plan, digest: result.outcome.digest, events: result.outcome.events, note: report.title)
+        let record = String(decoding: JSON.encode(report.record(recipe: recipe)), as: UTF8.self) + "\n"
+        var failures: [OutputError.Failure] = []
         do {
             try FileTree.makeFolder(self.folder, mode: 0o755)
+            do throws(OutputError) {
+                try OutputError.write([
+                    (path, plan), ("\(self.folder)/\(name).txt", report.text),
+                    ("\(self.folder)/\(name).json", record),
+                ])
+            } catch {
+                failures = error.failures
+            }
         } catch {
-            return [OutputError.Failure(path: self.folder, reason: "\(error)")]
+            failures = [OutputError.Failure(path: self.folder, reason: "\(error)")]
         }
-        do throws(OutputError) {
-            try PlanFiles.save(
-                result.plan, digest: result.outcome.digest, events: result.outcome.events,
-                note: report.title, to: path)
-            try OutputError.write([("\(self.folder)/\(name).txt", report.text)])
-            return []
-        } catch {
-            return error.failures
+        if failures.contains(where: { $0.path == path || $0.path == self.folder }) {
+            self.console.out("The smallest plan could not be saved to \(path):\n\(plan)")
         }
+        return failures
     }
 }

@@ -3,6 +3,7 @@ import Ledger
 import Observations
 import Phone
 import Plan
+import Reports
 import RunDriver
 import RunJudge
 import ScenarioFile
@@ -26,6 +27,8 @@ struct FailureReport {
     private static let timelineTail = 12
     private static let capturesMax = 3
     private static let faultsMax = 4
+    /// The limit of a text of a live run, in UTF-8 bytes.
+    static let textBytesMax = 400
 
     let failure: ShrunkFailure
     let result: Shrinker.Result
@@ -67,7 +70,8 @@ struct FailureReport {
     /// `stream.no-gap, phone 7, scan 2, at 12.480 s: …`.
     static func text(_ live: LiveRecord.Failure) -> String {
         let subject = live.subject.isEmpty ? "" : live.subject + ", "
-        return "\(live.name), \(subject)at \(Self.moment(live.at).trimmed): \(live.text)"
+        let text = Printable.line(live.text, bytesMax: Self.textBytesMax)
+        return "\(live.name), \(subject)at \(Self.moment(live.at).trimmed): \(text)"
     }
 
     // MARK: The smallest plan

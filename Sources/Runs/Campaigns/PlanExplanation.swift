@@ -2,6 +2,7 @@ import EventLoop
 import Faults
 import Observations
 import Plan
+import Reports
 import RunArchive
 package import RunDriver
 import RunJudge
@@ -79,11 +80,11 @@ package struct PlanExplanation {
                 continue
             }
             codes.append(failure.kind == .simulation ? .internalError : .invariantBroken)
-            complaints += self.files.tell(shrunk, result, .plan(self.path, live: failure.live))
+            complaints += self.files.tell(shrunk, result, .plan(self.path, live: failure.live), recipe: nil)
         }
         guard complaints.isEmpty else {
             self.console.error("swiftwing-sim: \(OutputError(failures: complaints, saved: []))")
-            return ExitCode.worst(codes + [.cannotWrite])
+            return .cannotWrite
         }
         return ExitCode.worst(codes)
     }
@@ -104,7 +105,7 @@ package struct PlanExplanation {
         }
         lines += [
             "  A simulated run has other times between requests, and no real sockets and bytes.", "",
-            "Live        \(live.command)",
+            "Live        \(Printable.line(live.command))",
             "Replay      \(ShellWords.line(["swiftwing-sim", "replay", self.path]))",
         ]
         if check.others == nil {
@@ -131,7 +132,8 @@ package struct PlanExplanation {
         func step(_ observation: Observation?) -> String {
             guard let observation else { return "nothing more" }
             let text = StoryText.text(observation, faults: faults) ?? "something else"
-            return "\(FailureReport.moment(observation.at).trimmed) \(text)"
+            let shown = Printable.line(text, bytesMax: FailureReport.textBytesMax)
+            return "\(FailureReport.moment(observation.at).trimmed) \(shown)"
         }
         let subject = failure.subject
         var lines = [

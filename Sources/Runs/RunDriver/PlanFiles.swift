@@ -21,8 +21,12 @@ package enum PlanFiles {
     package static func save(
         _ plan: WorldPlan, digest: UInt64, events: Int, note: String, to path: String
     ) throws(OutputError) {
-        let text = PlanWriter.text(Self.saved(plan, digest: digest, events: events, note: note))
+        let text = Self.text(plan, digest: digest, events: events, note: note)
         try OutputError.write([(path: path, text: text)])
+    }
+
+    package static func text(_ plan: WorldPlan, digest: UInt64, events: Int, note: String) -> String {
+        PlanWriter.text(Self.saved(plan, digest: digest, events: events, note: note))
     }
 
     private static func saved(

@@ -3,7 +3,7 @@ import Foundation
 /// The description of the machine, for comparing runs. It contains no host name, because reports are shared.
 package enum ThisMachine {
     /// The description, for example `2 × AMD EPYC, 24016 MiB, Debian GNU/Linux 12 (bookworm)`.
-    static let text: String = {
+    package static let text: String = {
         let system = ProcessInfo.processInfo
         let memory = "\(system.physicalMemory >> 20) MiB"
         return [Self.processors, memory, system.operatingSystemVersionString].joined(separator: ", ")
@@ -28,5 +28,7 @@ package enum ThisMachine {
 /// Name and version.
 package enum ThisProgram {
     package static let version = "0.1.0"
-    static let tool = "swiftwing-sim \(Self.version)"
+    package static let tool = "swiftwing-sim \(Self.version)"
+    /// The version of Swift's standard library that the program uses, for example `Swift 6.3.0`.
+    package static let toolchain = "Swift \(_SwiftStdlibVersion.current)"
 }
