@@ -41,6 +41,12 @@ package struct FaultSpec: Hashable, Sendable {
 }
 
 extension FaultSpec {
+    /// Whether it affects one phone, scan or attempt alone, and may block that on purpose.
+    package var isTied: Bool {
+        if case .phone = self.scope { return true }
+        return self.scan != nil || self.attempt != nil
+    }
+
     /// The key of a fault that was given its id.
     package static func key(id: String) -> UInt64 { Digest.of(id) }
 

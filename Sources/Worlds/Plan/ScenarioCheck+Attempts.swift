@@ -43,12 +43,12 @@ extension ScenarioCheck {
     ) -> Bool {
         let fault = scenario.faults[index]
         let isAwake = fault.window.length.map { Instant.zero + fault.window.at + $0 >= end } ?? true
-        guard fault.chance > .never, isAwake, group.makes(fault.target) else { return false }
+        guard fault.chance > .never, isAwake, group.makes(fault.target), !fault.isTied else { return false }
         switch fault.scope {
         case .everyone: return true
         case .share(let share): return share > .never
         case .group(let name): return name == group.name
-        case .phone: return false  // One phone may be blocked on purpose.
+        case .phone: return false
         }
     }
 

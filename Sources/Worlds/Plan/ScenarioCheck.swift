@@ -199,8 +199,7 @@ package enum ScenarioCheck {
     static func neverThrough(_ scenario: Scenario, fault index: Int) -> ScenarioFinding? {
         let fault = scenario.faults[index]
         guard fault.chance > .never, fault.scope != .share(.never) else { return nil }
-        // One phone may be blocked on purpose.
-        if case .phone = fault.scope { return nil }
+        if fault.isTied { return nil }
         func finding(_ key: String, _ message: String, _ help: String) -> ScenarioFinding {
             ScenarioFinding(.fault(index, key: key), message, help: help)
         }

@@ -176,6 +176,19 @@ struct ScenarioCheckTests {
         #expect(warned(two, over) == [], "a fault that ends can be waited out")
     }
 
+    @Test func `a fault of one phone, scan or attempt may block it on purpose`() {
+        let endless = fault(error(503), on: .upload, count: .eachAttempt)
+        #expect(subjects(endless) == [.fault(0, key: "count")])
+        var (phone, scan, attempt) = (endless, endless, endless)
+        phone.scope = .phone(DeviceNumber(3))
+        scan.scan = 2
+        attempt.attempt = 1
+        for tied in [phone, scan, attempt] { #expect(subjects(tied) == [] && warned(tied) == []) }
+        var twice = fault(.retryableError(code: "X"), count: .perScan(2))
+        twice.scan = 1
+        #expect(warned(twice) == [])
+    }
+
     @Test func `a retryable error has one retry, and one more for each return`() {
         let twice = fault(.retryableError(code: "X"), count: .perScan(2))
         #expect(warned(twice) == [.fault(0, key: "count")])
