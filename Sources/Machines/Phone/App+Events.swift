@@ -187,7 +187,8 @@ extension App {
                 Cleanup(
                     scan: scan, job: job, purpose: .discard,
                     state: .waiting(until: due, floor: due, attempt: attempt)))
-            self.sendDueCleanups(at: now, into: &effects)
+            // An event that was held may be read when the path is lost.
+            if self.pathAvailable { self.sendDueCleanups(at: now, into: &effects) }
             return false
         }
     }

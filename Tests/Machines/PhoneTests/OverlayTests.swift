@@ -94,6 +94,15 @@ struct OverlayTests {
         #expect(phone.store.books.count == 2)
     }
 
+    @Test func `an event that cannot be read after the path was lost sends nothing`() {
+        var phone = head()
+        phone.captureToStream()
+        phone.stream(Self.unknown + Self.unknown)
+        phone.handle(.pathLost)
+        phone.pass(.milliseconds(5_200))
+        #expect(phone.request(.cleanup) == nil)
+    }
+
     @Test func `the background ends an overlay`() {
         var phone = phone(.overlays)
         phone.captureToStream()
