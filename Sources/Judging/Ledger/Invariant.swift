@@ -36,6 +36,7 @@ package enum Invariant: String, CaseIterable, Hashable, Sendable {
     case authNoStaleUse = "auth.no-stale-use"
     case retryBudget = "retry.budget"
     case deviceNotStuck = "device.not-stuck"
+    case scanSettles = "scan.settles"
     case timersClean = "timers.clean"
     case timeSane = "time.sane"
     case requestOneFate = "request.one-fate"
@@ -57,7 +58,9 @@ package enum Invariant: String, CaseIterable, Hashable, Sendable {
     static let simulated = Array(Self.allCases.drop { $0 != .scanOrder })
 
     /// Those that are judged only in a world at rest: faults over, scans settled, jobs expired.
-    static let atRest: [Invariant] = [.jobEnded, .deviceNotStuck, .timersClean, .othersUnharmed]
+    static let atRest: [Invariant] = [
+        .jobEnded, .deviceNotStuck, .scanSettles, .timersClean, .othersUnharmed,
+    ]
 
     /// Whether it is judged only after a settled end.
     package var isAtRest: Bool { Self.atRest.contains(self) }
@@ -109,7 +112,9 @@ package enum Invariant: String, CaseIterable, Hashable, Sendable {
         case .retryBudget:
             "every retry waits for its backoff, drawn below a ceiling that doubles, and for the delay that the server requested"
         case .deviceNotStuck:
-            "after all faults have ended, every phone settles its scans"
+            "after all faults have ended, every phone finishes what it has under way"
+        case .scanSettles:
+            "after all faults have ended, no scan of a phone with a path waits for its app to be opened, unless answers of the server have used up its retries"
         case .timersClean:
             "a phone that has finished has no pending timer"
         case .timeSane:
@@ -167,15 +172,16 @@ package enum Invariant: String, CaseIterable, Hashable, Sendable {
         case .authNoStaleUse: (20, .always, needsBackend: true, survivesBackendDeath: false)
         case .retryBudget: (21, .always, needsBackend: true, survivesBackendDeath: false)
         case .deviceNotStuck: (22, .eventually, needsBackend: true, survivesBackendDeath: false)
-        case .timersClean: (23, .finally, needsBackend: true, survivesBackendDeath: false)
-        case .timeSane: (24, .always, needsBackend: true, survivesBackendDeath: false)
-        case .requestOneFate: (25, .always, needsBackend: true, survivesBackendDeath: false)
-        case .linkConserves: (26, .always, needsBackend: true, survivesBackendDeath: false)
-        case .memoryBounded: (27, .always, needsBackend: true, survivesBackendDeath: false)
-        case .authNoLeak: (28, .always, needsBackend: true, survivesBackendDeath: false)
-        case .herdBounded: (29, .always, needsBackend: true, survivesBackendDeath: false)
-        case .othersUnharmed: (30, .eventually, needsBackend: true, survivesBackendDeath: false)
-        case .requestWellFormed: (31, .always, needsBackend: true, survivesBackendDeath: false)
+        case .scanSettles: (23, .eventually, needsBackend: true, survivesBackendDeath: false)
+        case .timersClean: (24, .finally, needsBackend: true, survivesBackendDeath: false)
+        case .timeSane: (25, .always, needsBackend: true, survivesBackendDeath: false)
+        case .requestOneFate: (26, .always, needsBackend: true, survivesBackendDeath: false)
+        case .linkConserves: (27, .always, needsBackend: true, survivesBackendDeath: false)
+        case .memoryBounded: (28, .always, needsBackend: true, survivesBackendDeath: false)
+        case .authNoLeak: (29, .always, needsBackend: true, survivesBackendDeath: false)
+        case .herdBounded: (30, .always, needsBackend: true, survivesBackendDeath: false)
+        case .othersUnharmed: (31, .eventually, needsBackend: true, survivesBackendDeath: false)
+        case .requestWellFormed: (32, .always, needsBackend: true, survivesBackendDeath: false)
         }
     }
 }

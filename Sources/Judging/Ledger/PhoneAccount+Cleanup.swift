@@ -114,6 +114,7 @@ extension PhoneAccount {
         // What made it dispensable was not durable: the next process continues with it.
         if !isDecided, self.jobs[index].pendingCleanup?.reason == .discard {
             self.jobs[index].pendingCleanup = nil
+            self.jobs[index].isAbandoned = false
         }
     }
 

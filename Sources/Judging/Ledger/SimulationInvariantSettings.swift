@@ -29,6 +29,8 @@ package struct SimulationInvariantSettings: Hashable, Sendable {
     /// Faults, by their indexes in the scenario's list, that request a wait in the header alone, where it is rounded up to whole
     /// seconds.
     package var faultsThatRound: [Int] = []
+    /// What the contract's client tries again by itself.
+    package var retryLimits = RetryLimits()
 
     package init(
         idleTimeout: Interval, isSettled: Bool, herdTime: Interval,
@@ -54,6 +56,8 @@ package struct FinalWorldState: Hashable, Sendable {
     package var restless: [DeviceNumber]
     /// Phones that stayed broken, of which nothing is expected.
     package var broken: [DeviceNumber]
+    /// Scans that wait in the storage of their phones, whether these are broken or not.
+    package var waiting: [WaitingRecord] = []
 
     package init(stuck: [DeviceNumber], restless: [DeviceNumber], broken: [DeviceNumber]) {
         self.stuck = stuck

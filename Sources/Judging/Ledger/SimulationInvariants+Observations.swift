@@ -14,6 +14,7 @@ extension SimulationInvariants {
             self.report(overtaking, of: seen.device)
         }
         self.order.record(payload, scan: seen.scan, at: seen.at, phoneIndex: phoneIndex)
+        self.unsettled?.record(payload, scan: seen.scan, phoneIndex: phoneIndex)
         self.backoffs.record(payload, scan: seen.scan, at: seen.at, phoneIndex: phoneIndex)
         for complaint in self.backoffs.takeComplaints() {
             self.violate(complaint.invariant, seen, complaint.text)
@@ -58,6 +59,14 @@ extension SimulationInvariants {
         case .badAnswer(.stream, _, .unexpectedStatus)
         where !Self.isNamed(streamStatus: self.states[phoneIndex].streamStatus): break
         case .badAnswer(.stream, _, let problem): self.unreadable(problem.rawValue, seen, phoneIndex)
+        // The answer to any other request has nothing to do with what was written on the stream.
+        case .badAnswer(let operation, let attempt, let problem) where problem != .unexpectedStatus:
+            guard !self.states[phoneIndex].answers.areFaulted(operation, scan: seen.scan, attempt: attempt)
+            else { return }
+            self.violate(
+                .streamParseRobust, seen,
+                "the answer to \(operation.name) \(attempt) is \(problem.rawValue), although no fault had changed it"
+            )
         case .eventApplied(_, _, _, let latency?, _):
             if latency < .zero { self.violate(.timeSane, seen, "an event applied before it was written") }
         case .rateLimited(.upload, let retryAfter):

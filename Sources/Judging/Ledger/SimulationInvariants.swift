@@ -29,6 +29,8 @@ package struct SimulationInvariants: Sendable {
         /// Scans on whose stream a fault wrote what cannot be read.
         var troubled: [ScanNumber] = []
         var uploads: [(scan: ScanNumber, count: Int)] = []
+        /// Its answers that a fault has acted on.
+        var answers = FaultedAnswers()
         /// The last status that was answered to a request for a stream.
         var streamStatus = 0
         /// Its storage has no room, and when it had room again.
@@ -70,6 +72,8 @@ package struct SimulationInvariants: Sendable {
     /// Requests that were given up at this moment.
     var givenUp: [RequestGivenUp] = []
     var order: UploadOrderCheck
+    /// Nil in a run without a settled end, which does not judge it.
+    var unsettled: UnsettledScansCheck?
     var deletes = CleanupCheck()
     var gates: RateLimitCheck
     var backoffs: BackoffCheck
@@ -89,6 +93,7 @@ package struct SimulationInvariants: Sendable {
         self.silences = IdleTimeoutCheck()
         self.backoffs = BackoffCheck(settings)
         self.order = UploadOrderCheck(base: settings.backoffBase, cap: settings.backoffCap)
+        self.unsettled = settings.isSettled ? UnsettledScansCheck(settings.retryLimits) : nil
         self.gates = RateLimitCheck()
         self.faultsThatCut = ledger.faultsThatCut
         self.faultsThatGarble = ledger.faultsThatGarble
@@ -145,6 +150,7 @@ package struct SimulationInvariants: Sendable {
                 self.gates.rounded(
                     operation, scan: observation.scan, attempt: attempt, phoneIndex: phoneIndex)
             }
+            self.states[phoneIndex].answers.faultFired(operation, scan: observation.scan, attempt: attempt)
             guard operation == .stream, self.faultsThatGarble.contains(fault) else { return }
             self.states[phoneIndex].troubled.append(observation.scan)
         case .fault, .network: break
@@ -226,6 +232,7 @@ package struct SimulationInvariants: Sendable {
                 "did not settle in time, while \(remains.broken.count) phones stayed broken"
             )
         }
+        self.judgeUnsettled(remains)
         for device in remains.restless {
             self.findings.violate(
                 .timersClean, device: device, scan: .none, at: self.now,
@@ -235,6 +242,20 @@ package struct SimulationInvariants: Sendable {
             self.findings.violate(
                 .jobEnded, device: job.device, scan: job.scan, at: self.now,
                 "job \(id.bounded) neither deleted nor expired")
+        }
+    }
+
+    /// A scan of a phone that is stuck, or that stays without a path, is no case of its own.
+    private mutating func judgeUnsettled(_ remains: FinalWorldState) {
+        for record in remains.waiting
+        where !remains.stuck.contains(record.device) && !remains.broken.contains(record.device) {
+            let isExcused = self.phones[record.device].map { phoneIndex in
+                self.unsettled?.isExcused(record.scan, phoneIndex: phoneIndex) ?? false
+            }
+            guard isExcused != true else { continue }
+            self.findings.violate(
+                .scanSettles, device: record.device, scan: record.scan, at: self.now,
+                "waits for its app to be opened (\(record.cause.rawValue)), and has retries left")
         }
     }
 
@@ -265,6 +286,7 @@ package struct SimulationInvariants: Sendable {
     package var remembered: Int {
         self.states.reduce(
             self.order.remembered + self.backoffs.remembered + self.deletes.remembered
+                + (self.unsettled?.remembered ?? 0)
         ) {
             $0 + $1.requests.remembered + $1.jobs.count + $1.isOver.count
                 + $1.troubled.count + $1.uploads.count + $1.cleaned.count

@@ -62,7 +62,23 @@ extension SimulationInvariantSettings {
         self.resultsFormats = groups.map {
             $0.profile.results.format ?? ClientProfile.contract.results.format ?? "lite"
         }
+        self.retryLimits = .contract
         self.faultsThatRound = scenario.faults.indices.filter { scenario.faults[$0].kind.roundsWaits }
+    }
+}
+
+extension RetryLimits {
+    /// Those of the contract's client.
+    fileprivate static var contract: RetryLimits {
+        let profile = ClientProfile.contract
+        var limits = RetryLimits()
+        limits.errors = profile.events.errorRetriesMax ?? .max
+        limits.uploads = profile.token.uploadsMax
+        limits.refusals = AppLimits.streamRefusalsMax
+        limits.badResults = AppLimits.resultsBadAnswersMax
+        limits.statusRequests = profile.status.requestsMax
+        limits.statusFailures = profile.status.failuresMax + 1
+        return limits
     }
 }
 

@@ -20,11 +20,14 @@ extension ProfileExpectation {
     private static let breaksByValue: [String: [Invariant]] = [
         // Docs/contract.md section 4.6: a later 429 ends the wait earlier. Section 4.5: without an address or a token there are
         // no results, and the scan is removed.
-        NamedProfile.swiftwingHead.name: [.limitHonoured, .scanCustody, .bookNeverLost, .jobNotCleanedEarly],
+        NamedProfile.swiftwingHead.name: [
+            .limitHonoured, .scanCustody, .bookNeverLost, .jobNotCleanedEarly, .scanSettles,
+        ],
         // Section 6.1: the part `image`, streams without a device id and without Last-Event-ID, a backoff that no event resets,
         // and no DELETE after a failure.
         NamedProfile.wingtip.name: [
             .requestWellFormed, .jobCleaned, .streamIDMonotone, .streamNoGap, .retryBudget, .herdBounded,
+            .scanSettles,
         ],
     ]
 }
@@ -43,7 +46,7 @@ extension ProfileToggle {
 extension Quirk {
     fileprivate var breaks: [Invariant] {
         switch self {
-        case .endOfStream: [.scanCustody, .bookNeverLost, .jobCleaned]
+        case .endOfStream: [.scanCustody, .bookNeverLost, .jobCleaned, .scanSettles]
         case .lineReader: []  // No shipping client is known to have it.
         case .offlineQueue: [.scanCustody, .bookNeverLost, .scanOrder, .jobNotCleanedEarly]
         case .background: [.scanCustody, .bookNeverLost, .jobNotCleanedEarly]
@@ -51,10 +54,13 @@ extension Quirk {
         case .cleanupOnce: [.jobCleaned]
         case .dataLines: []
         case .errorTexts: []
-        case .lostStream, .relativeURL: [.scanCustody, .bookNeverLost, .jobNotCleanedEarly]
+        case .lostStream, .relativeURL: [.scanCustody, .bookNeverLost, .jobNotCleanedEarly, .scanSettles]
         case .streamStatuses:
-            [.scanCustody, .bookNeverLost, .jobNotCleanedEarly, .authNoStaleUse, .retryBudget]
-        case .results: [.scanCustody, .bookNeverLost]
+            [
+                .scanCustody, .bookNeverLost, .jobNotCleanedEarly, .authNoStaleUse, .retryBudget,
+                .scanSettles,
+            ]
+        case .results: [.scanCustody, .bookNeverLost, .scanSettles]
         case .unknownEvents, .progressWithoutMessage, .nestedBooks, .otherVersions:
             [.jobNotCleanedEarly, .jobCleanedOnce, .streamParseRobust]
         case .lastEventID: [.streamIDMonotone, .streamNoGap]
@@ -77,9 +83,10 @@ extension Gap {
         case .enrichmentDegraded, .ping: [.scanRefusedForCause, .streamParseRobust]
         case .resultsFormat, .resultsDeviceID: [.requestWellFormed]
         case .deviceID: [.requestWellFormed, .jobCleaned]
-        case .tokenLifetime: [.streamParseRobust, .authNoStaleUse]
+        case .tokenLifetime: [.streamParseRobust, .authNoStaleUse, .scanSettles]
         case .enrichmentStatus: [.bookFaithful]
-        case .resultsEnvelope, .inlineBooks, .statuses, .document: []
+        case .resultsEnvelope: [.streamParseRobust]
+        case .inlineBooks, .statuses, .document: []
         }
     }
 }

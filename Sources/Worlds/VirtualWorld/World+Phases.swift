@@ -31,6 +31,8 @@ struct RunProgress: Sendable {
     var faultsHaveEnded = false
     /// Phones that were still busy when their time to quiesce was over.
     var stuck: [DeviceNumber] = []
+    /// Scans that were waiting then.
+    var waiting: [WaitingRecord] = []
     /// Phones with unfinished work.
     var busy = 0
     /// Users of closed groups who think of their next capture.
@@ -156,6 +158,7 @@ extension World {
         case .quiescing(let until):
             guard self.progress.busy == 0 || until <= self.now else { return }
             self.progress.stuck = self.phones.filter(\.isBusy).map(\.machine.number)
+            self.progress.waiting = self.waitingOnDisk
             self.suspendPhones()
         case .expiring(let until):
             if until <= self.now || self.server.jobsAlive == 0 { self.progress.phase = .over }
@@ -244,12 +247,14 @@ extension World {
 extension World {
     /// The final state beyond the observations, of a run whose faults have ended.
     package var remains: FinalWorldState {
-        FinalWorldState(
+        var remains = FinalWorldState(
             stuck: self.progress.stuck,
             restless: self.progress.faultsHaveEnded
                 ? self.phones.filter { $0.machine.nextWake != nil && !$0.isBroken }.map(\.machine.number)
                 : [],
             broken: self.phones.filter(\.isBroken).map(\.machine.number))
+        remains.waiting = self.progress.waiting
+        return remains
     }
 }
 

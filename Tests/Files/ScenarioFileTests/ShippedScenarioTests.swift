@@ -58,6 +58,7 @@ struct ShippedScenarioTests {
         (.authNoStaleUse, "token-expiry", [.tokenRefused, .restarted]),
         (.retryBudget, "outage", [.connectRefused]),
         (.deviceNotStuck, "outage", [.pathLost]),
+        (.scanSettles, "outage", [.pathLost]),
         (.timersClean, "outage", [.pathLost]),
         (.timeSane, "steady-load", []),
         (.requestOneFate, "network-drops", [.jobOrphaned, .connectRefused]),

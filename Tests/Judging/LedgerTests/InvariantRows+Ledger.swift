@@ -80,6 +80,7 @@ extension Invariant {
         case .serverAgrees: .serverAgrees
         case .scanOrder, .jobCleanedOnce, .jobEnded, .jobOrphansBounded, .jobSilentAfterCleanup,
             .streamDeadDetected, .streamParseRobust, .authNoStaleUse, .retryBudget, .deviceNotStuck,
+            .scanSettles,
             .timersClean, .timeSane, .requestOneFate, .linkConserves, .memoryBounded, .authNoLeak,
             .herdBounded, .othersUnharmed, .requestWellFormed:
             nil

@@ -111,6 +111,40 @@ extension History {
         self.send(.stream, attempt: 2, job: self.job)
     }
 
+    // For scan.settles: what the server answers, without what the phone makes of it.
+
+    fileprivate mutating func failTwice() {
+        for _ in 0..<2 { self.phone(.terminalApplied(job: self.job, kind: .error, inline: .absent)) }
+    }
+
+    fileprivate mutating func answers(_ status: Int, times: UInt32) {
+        for attempt in 1...times {
+            self.send(.stream, attempt: attempt, job: self.job)
+            self.phone(.replied(.stream, attempt: attempt, status: status, took: .milliseconds(1)))
+        }
+    }
+
+    fileprivate mutating func badResults(_ count: UInt32) {
+        for attempt in 1...count {
+            self.fault(.fired(fault: Fault.answers, .results, attempt: attempt))
+            self.phone(.badAnswer(.results, attempt: attempt, .undecodable))
+        }
+    }
+
+    fileprivate mutating func statuses(_ count: UInt32) {
+        for attempt in 1...count { self.ask(attempt, status: 200) }
+    }
+
+    fileprivate mutating func statuses(failed count: UInt32) {
+        for attempt in 1...count { self.ask(attempt, status: 503) }
+    }
+
+    private mutating func ask(_ attempt: UInt32, status: Int) {
+        self.send(.status, attempt: attempt, job: self.job)
+        self.phone(.replied(.status, attempt: attempt, status: status, took: .milliseconds(1)))
+        self.pass(.seconds(30))
+    }
+
     /// A stream that is lost, and asked for again when the wait is over.
     fileprivate mutating func loseStream(
         before: (inout History) -> Void = { _ in }, after index: String? = nil, wait: Interval,
@@ -391,6 +425,7 @@ extension Invariant {
         case .authNoStaleUse: .authNoStaleUse
         case .retryBudget: .retryBudget
         case .deviceNotStuck: .deviceNotStuck
+        case .scanSettles: .scanSettles
         case .timersClean: .timersClean
         case .timeSane: .timeSane
         case .requestOneFate: .requestOneFate
@@ -675,7 +710,19 @@ extension InvariantRow {
                     $0.fault(.fired(fault: Fault.cuts, .stream, attempt: 1))
                     $0.phone(.eventIgnored(job: $0.job, id: nil, name: "progress", malformed: true))
                     $0.clean()
-                })
+                }),
+            Excuse(
+                name: "fired fault on an answer that cannot be used",
+                inside: .journey("it fired on that answer") {
+                    $0.fault(.fired(fault: Fault.cuts, .results, attempt: 1))
+                    $0.phone(.badAnswer(.results, attempt: 1, .undecodable))
+                    $0.clean()
+                },
+                outside: .journey("it fired on the answer before") {
+                    $0.fault(.fired(fault: Fault.cuts, .results, attempt: 1))
+                    $0.phone(.badAnswer(.results, attempt: 2, .undecodable))
+                    $0.clean()
+                }),
         ],
         scenario: ShippedScenario(name: "network-drops"))
 
@@ -934,6 +981,54 @@ extension InvariantRow {
         ],
         scenario: aftermath)
 
+    fileprivate static let scanSettles = InvariantRow(
+        broken: .unsettled("a scan waits that nothing was answered to"),
+        kept: Example("none waits"),
+        excuses: [
+            Excuse(
+                name: "two error events that allow a retry, until the path returns or the app is opened",
+                inside: .unsettled("after the second") { $0.failTwice() },
+                outside: .unsettled("the path returned after it") {
+                    $0.failTwice()
+                    $0.phone(.pathLost)
+                    $0.phone(.pathReturned)
+                }),
+            Excuse(
+                name: "four answers that the token has expired or the job is gone, until the app is opened",
+                inside: .unsettled("after the fourth") { $0.answers(410, times: 4) },
+                outside: .unsettled("after the third") { $0.answers(410, times: 3) }),
+            Excuse(
+                name: "three other 4xx to the stream of one job, until the app is opened",
+                inside: .unsettled("after the third") { $0.answers(403, times: 3) },
+                outside: .unsettled("of two jobs") {
+                    $0.answers(403, times: 2)
+                    $0.upload(attempt: 2)
+                    $0.phone(.replied(.upload, attempt: 2, status: 202, took: .milliseconds(1)))
+                    $0.answers(403, times: 1)
+                }),
+            Excuse(
+                name: "three results of one job that cannot be used, until the app is opened",
+                inside: .unsettled("after the third") { $0.badResults(3) },
+                outside: .unsettled("the app was opened since") {
+                    $0.badResults(3)
+                    $0.phone(.suspended)
+                    $0.phone(.resumed)
+                }),
+            Excuse(
+                name: "five failed requests for the status of one job, until the app is opened",
+                inside: .unsettled("after the fifth") { $0.statuses(failed: 5) },
+                outside: .unsettled("after the fourth") { $0.statuses(failed: 4) }),
+            Excuse(
+                name: "75 requests for the status of one job, until the app is opened",
+                inside: .unsettled("after the 75th") { $0.statuses(75) },
+                outside: .unsettled("after the 74th") { $0.statuses(74) }),
+            Excuse(
+                name: "no path, for good",
+                inside: .unsettled("its phone stays broken", broken: [phone]),
+                outside: .unsettled("another one does", broken: [DeviceNumber(1)])),
+        ],
+        scenario: aftermath)
+
     fileprivate static let timersClean = InvariantRow(
         broken: Example(
             "a phone with nothing to do wants to be woken",
@@ -952,4 +1047,23 @@ extension InvariantRow {
             remains: FinalWorldState(stuck: [], restless: [], broken: [DeviceNumber(1)])),
         excuses: [],
         scenario: aftermath)
+}
+
+extension Example {
+    /// A scan that was uploaded, and that waits when all is over.
+    fileprivate static func unsettled(
+        _ name: String, broken: [DeviceNumber] = [],
+        _ script: @escaping @Sendable (inout History) -> Void = { _ in }
+    ) -> Example {
+        var remains = FinalWorldState(stuck: [], restless: [], broken: broken)
+        remains.waiting = [WaitingRecord(device: DeviceNumber(0), scan: ScanNumber(1), cause: .interrupted)]
+        return Example(name, remains: remains) {
+            $0.launch()
+            $0.capture()
+            $0.upload()
+            $0.answer(.upload, 202)
+            script(&$0)
+            $0.backend(.expired(job: $0.job))
+        }
+    }
 }

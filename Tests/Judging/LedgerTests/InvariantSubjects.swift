@@ -32,6 +32,7 @@ struct InvariantSubjects {
     /// The run came to its end, with so many phones; some of them may be broken for good.
     mutating func ended(settled phones: Int, broken: Int) {
         self.counts[.deviceNotStuck, default: 0] += phones
+        self.counts[.scanSettles, default: 0] += phones - broken
         self.counts[.timersClean, default: 0] += phones
         if broken > 0 { self.counts[.othersUnharmed, default: 0] += phones - broken }
     }

@@ -791,7 +791,7 @@ import Testing
         let shown: [Invariant] = [
             .scanOrder, .jobCleanedOnce, .jobEnded, .jobOrphansBounded, .jobSilentAfterCleanup,
             .streamDeadDetected, .streamParseRobust, .authNoStaleUse, .retryBudget, .deviceNotStuck,
-            .timersClean, .timeSane, .requestOneFate, .linkConserves,
+            .scanSettles, .timersClean, .timeSane, .requestOneFate, .linkConserves,
             .memoryBounded, .authNoLeak, .herdBounded, .othersUnharmed, .requestWellFormed,
         ]
         #expect(Invariant.simulated == shown)
@@ -805,7 +805,7 @@ import Testing
         let judged = invariants.verdicts.map(\.invariant)
         #expect(
             Set(Invariant.simulated).subtracting(judged) == [
-                .jobEnded, .deviceNotStuck, .timersClean, .othersUnharmed,
+                .jobEnded, .deviceNotStuck, .scanSettles, .timersClean, .othersUnharmed,
             ])
     }
 
