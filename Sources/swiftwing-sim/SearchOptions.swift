@@ -15,8 +15,12 @@ enum SearchOptions {
             help: "search these seeds for failures, or N seeds of a commit: @REV+N, for example @HEAD+1000"),
         Option(
             name: "--faults", value: "SOURCE",
-            help: "with --seeds: file (default) uses the scenario's faults, swarm draws faults from each seed"
+            help:
+                "with --seeds: file (default) uses the scenario's faults, swarm draws faults from each seed, pairs tries all pairs of faults of one scan"
         ),
+        Option(
+            name: "--known-breaks", value: nil,
+            help: "with --seeds: also report what the profiles are known to break"),
         Option(
             name: "--jobs", value: "N", help: "with --seeds: number of processes (default: one per core)"),
         Option(name: "--stop-after", value: "N", help: "with --seeds: stop after N failing seeds"),
@@ -51,9 +55,11 @@ enum SearchOptions {
         let loaded = try ScenarioSource.load(arguments.positionals[0], arguments)
         let source = try Self.source(arguments)
         var plans = SeedPlans(loaded.scenario, source: source)
+        let seeds = try Self.limited(seeds, to: plans.count)
         plans.settle = try arguments.parsed("--settle", OptionValues.duration)
         plans.staysOffline = try arguments.parsed("--stays-broken", OptionValues.share)
         plans.shufflesTies = try arguments.parsed("--ties", OptionValues.ties)
+        plans.countsKnownBreaks = arguments.has("--known-breaks")
         if source == .file, plans.staysOffline ?? .never > .never, plans.settle == nil {
             throw CommandFailure(.usage, "--stays-broken requires --settle", hint: "for example --settle 10m")
         }
@@ -66,10 +72,11 @@ enum SearchOptions {
             worker.canary = try arguments.number("--canary", in: 0...(.max))
             return worker.run(console)
         }
-        let words = arguments.words([
-            "--devices", "--duration", "--settle", "--stays-broken", "--ties", "--set", "--faults",
-            "--canary",
-        ])
+        let words =
+            arguments.words([
+                "--devices", "--duration", "--settle", "--stays-broken", "--ties", "--set", "--faults",
+                "--canary",
+            ]) + (plans.countsKnownBreaks ? ["--known-breaks"] : [])
         let folder = try OutputFolder.path(arguments) ?? OutputFolder.forSearch(loaded.scenario)
         var request = CampaignRequest(
             plans, seeds: seeds, words: ["simulate", loaded.path] + words, scenario: loaded.scenario.name,
@@ -85,10 +92,20 @@ enum SearchOptions {
         return try Campaign(request, console: console).run()
     }
 
+    /// Leaves out what is beyond the last plan.
+    private static func limited(_ seeds: SeedRange, to count: Int?) throws -> SeedRange {
+        guard let count else { return seeds }
+        let last = min(seeds.last, UInt64(count))
+        guard seeds.first >= 1, seeds.first <= last else {
+            throw CommandFailure(.usage, "the pairs of this scenario have the numbers 1..\(count)")
+        }
+        return try SeedRange("\(seeds.first)..\(last)")
+    }
+
     private static func source(_ arguments: Arguments) throws -> FaultSource {
         guard let text = arguments["--faults"] else { return .file }
         guard let source = FaultSource(rawValue: text) else {
-            throw CommandFailure(.usage, "--faults expects file or swarm, not '\(text)'")
+            throw CommandFailure(.usage, "--faults expects file, swarm or pairs, not '\(text)'")
         }
         return source
     }

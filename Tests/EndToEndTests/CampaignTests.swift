@@ -4,97 +4,12 @@ import Testing
 extension SideBySide {
     /// `simulate --seeds`: the search for failing seeds, and what it says of them.
     @Suite struct CampaignTests {
-        /// A bug that a toggle plants in the contract client, and what the search must make of it.
-        struct PlantedBug: Sendable, CustomTestStringConvertible {
-            let toggle: String
-            let invariant: String
-            /// The number of seeds within which it must be found.
-            let seeds: Int
-            /// The size of its smallest plan.
-            let scans: Int
-            let faults: Int
-
-            var testDescription: String { self.toggle }
-        }
-
-        /// The budgets leave the seeds that were needed a factor of two or more.
-        private static let bugs = [
-            PlantedBug(toggle: "quirk-1", invariant: "device.not-stuck", seeds: 1, scans: 1, faults: 0),
-            PlantedBug(
-                toggle: "quirk-5", invariant: "scan.refused-for-cause", seeds: 30, scans: 1, faults: 1),
-            PlantedBug(
-                toggle: "quirk-6", invariant: "scan.refused-for-cause", seeds: 30, scans: 1, faults: 1),
-            PlantedBug(toggle: "quirk-8", invariant: "stream.no-gap", seeds: 50, scans: 1, faults: 1),
-            PlantedBug(toggle: "quirk-10", invariant: "auth.no-stale-use", seeds: 100, scans: 1, faults: 1),
-            PlantedBug(toggle: "quirk-12", invariant: "retry.budget", seeds: 100, scans: 1, faults: 1),
-            PlantedBug(
-                toggle: "quirk-14", invariant: "job.not-cleaned-early", seeds: 600, scans: 1, faults: 2),
-            PlantedBug(toggle: "quirk-15", invariant: "request.well-formed", seeds: 10, scans: 1, faults: 0),
-            PlantedBug(toggle: "quirk-16", invariant: "scan.custody", seeds: 30, scans: 1, faults: 1),
-            // Waits without jitter show only where several phones wait.
-            PlantedBug(toggle: "quirk-19", invariant: "retry.budget", seeds: 100, scans: 8, faults: 2),
-            PlantedBug(toggle: "quirk-22", invariant: "stream.parse-robust", seeds: 60, scans: 1, faults: 1),
-            PlantedBug(toggle: "quirk-23", invariant: "job.cleaned", seeds: 60, scans: 1, faults: 1),
-            PlantedBug(toggle: "gap-1", invariant: "retry.budget", seeds: 60, scans: 1, faults: 1),
-            PlantedBug(toggle: "gap-4", invariant: "scan.refused-for-cause", seeds: 100, scans: 1, faults: 1),
-            PlantedBug(toggle: "gap-5", invariant: "stream.no-gap", seeds: 30, scans: 1, faults: 1),
-            PlantedBug(toggle: "gap-6", invariant: "stream.parse-robust", seeds: 30, scans: 1, faults: 1),
-            PlantedBug(toggle: "gap-7", invariant: "stream.parse-robust", seeds: 10, scans: 1, faults: 0),
-            PlantedBug(toggle: "gap-8", invariant: "request.well-formed", seeds: 60, scans: 1, faults: 2),
-            PlantedBug(toggle: "gap-10", invariant: "request.well-formed", seeds: 10, scans: 1, faults: 0),
-            PlantedBug(toggle: "gap-11", invariant: "auth.no-stale-use", seeds: 100, scans: 1, faults: 1),
-            PlantedBug(toggle: "gap-14", invariant: "book.faithful", seeds: 10, scans: 1, faults: 0),
-            PlantedBug(
-                toggle: "inconsistency-2", invariant: "book.never-lost", seeds: 60, scans: 1, faults: 2),
-            PlantedBug(
-                toggle: "inconsistency-3", invariant: "stream.parse-robust", seeds: 10, scans: 1, faults: 0),
-            PlantedBug(toggle: "inconsistency-5", invariant: "stream.no-gap", seeds: 30, scans: 1, faults: 1),
-        ]
-
-        private struct Plan: Decodable {
-            struct Scenario: Decodable { let faults: [Fault] }
-            struct Fault: Decodable {}
-            struct Capture: Decodable {}
-            let scenario: Scenario
-            let captures: [Capture]
-        }
-
-        private static func search(_ words: [String], in folder: URL) async throws -> Outcome {
-            try await Subprocess.run(
-                Binary.path,
-                ["simulate", "flaky-network", "--faults", "swarm", "--quiet", "--output", folder.path]
-                    + words,
-                environment: Subprocess.environment, seconds: 120)
-        }
-
-        @Test(arguments: bugs) func `a planted bug is found and shrunk`(bug: PlantedBug) async throws {
-            let scratch = try Scratch()
-            defer { withExtendedLifetime(scratch) {} }
-            let folder = scratch.folder.appending(path: "search")
-            let outcome = try await Self.search(
-                [
-                    "--seeds", "1..\(bug.seeds)", "--set", "fleet.commuters.\(bug.toggle)=on",
-                ], in: folder)
-            #expect(outcome.code == 97, "\(outcome)")
-            let plans = try FileManager.default.contentsOfDirectory(atPath: folder.path).filter {
-                $0.hasPrefix(bug.invariant) && $0.hasSuffix(".plan.json")
-            }
-            let sizes = try plans.map { name in
-                let plan = try JSONDecoder().decode(
-                    Plan.self, from: try Data(contentsOf: folder.appending(path: name)))
-                return (scans: plan.captures.count, faults: plan.scenario.faults.count)
-            }
-            #expect(
-                sizes.contains { $0.scans <= bug.scans && $0.faults <= bug.faults },
-                "\(sizes)\n\(outcome.output)")
-        }
-
         @Test func `the contract client passes, with any number of processes the same`() async throws {
             let scratch = try Scratch()
             defer { withExtendedLifetime(scratch) {} }
             var digests: [String] = []
             for jobs in ["1", "3"] {
-                let outcome = try await Self.search(
+                let outcome = try await CampaignSearch.run(
                     ["--seeds", "1..400", "--jobs", jobs], in: scratch.folder.appending(path: "search\(jobs)")
                 )
                 #expect(outcome.code == 0, "\(outcome)")
@@ -112,7 +27,7 @@ extension SideBySide {
             let scratch = try Scratch()
             defer { withExtendedLifetime(scratch) {} }
             let folder = scratch.folder.appending(path: "search")
-            let outcome = try await Self.search(
+            let outcome = try await CampaignSearch.run(
                 ["--seeds", "9..9", "--set", "fleet.commuters.gap-5=on"], in: folder)
             #expect(outcome.code == 97, "\(outcome)")
             let text = try String(
@@ -166,19 +81,64 @@ extension SideBySide {
             #expect(empty.output.contains("not trustworthy: no scan was captured"))
             #expect(!empty.output.contains("no failures"))
             // One seed cannot come to all situations that the scenario names.
-            let short = try await Self.search(["--seeds", "1..1"], in: folder)
+            let short = try await CampaignSearch.run(["--seeds", "1..1"], in: folder)
             #expect(short.code == 98, "\(short)")
             #expect(short.output.contains("not trustworthy: no seed reached "))
         }
 
         @Test func `a folder that cannot be written is reported beside the failure`() async throws {
-            let outcome = try await Self.search(
+            let outcome = try await CampaignSearch.run(
                 ["--seeds", "9..9", "--set", "fleet.commuters.gap-5=on"],
                 in: URL(filePath: "/proc/no-such-folder"))
             #expect(outcome.code == 74)
             #expect(outcome.output.contains("FAIL  stream.no-gap"))
             #expect(outcome.output.contains(#""captures": ["#), "the plan is printed")
             #expect(outcome.complaint.contains("cannot write"), "\(outcome.complaint)")
+        }
+
+        /// Every pair of faults that can be tied to the events of one scan.
+        @Test func `the contract client passes with every pair of faults of one scan`() async throws {
+            let scratch = try Scratch()
+            defer { withExtendedLifetime(scratch) {} }
+            let outcome = try await CampaignSearch.run(
+                ["--seeds", "1..100000000"], faults: "pairs", in: scratch.folder.appending(path: "search"))
+            #expect(outcome.code == 0, "\(outcome)")
+            #expect(outcome.output.contains("no failures"))
+            #expect(outcome.output.contains("35 of 35 kinds fired"))
+            // A number that shrinks means that anchors or kinds are lost.
+            let plans = try #require(
+                outcome.output.firstMatch(of: /^(\d+) seeds \(1\.\.(\d+), faults: pairs\), (\d+) scans/))
+            #expect(plans.1 == plans.2 && plans.1 == plans.3)
+            #expect(try #require(Int(plans.1)) >= 36_000)
+        }
+
+        @Test(arguments: ["quirk-2", "quirk-9", "gap-5"])
+        func `a planted bug fails with a pair of faults`(toggle: String) async throws {
+            let scratch = try Scratch()
+            defer { withExtendedLifetime(scratch) {} }
+            let outcome = try await CampaignSearch.run(
+                ["--seeds", "1..1000", "--stop-after", "1", "--set", "fleet.commuters.\(toggle)=on"],
+                faults: "pairs", in: scratch.folder.appending(path: "search"))
+            #expect(outcome.code == 97, "\(outcome)")
+            let beyond = try await CampaignSearch.run(
+                ["--seeds", "99999999..100000000"], faults: "pairs",
+                in: scratch.folder.appending(path: "beyond"))
+            #expect(beyond.code == 64 && beyond.complaint.contains("have the numbers 1.."), "\(beyond)")
+        }
+
+        @Test func `what a profile is known to break is reported where that is asked for, with its toggle`()
+            async throws
+        {
+            let scratch = try Scratch()
+            defer { withExtendedLifetime(scratch) {} }
+            let words = [
+                "--seeds", "1..40", "--profile", "swiftwing-head", "--set", "fleet.commuters.quirk-11=off",
+            ]
+            let known = try await CampaignSearch.run(
+                words + ["--known-breaks"], in: scratch.folder.appending(path: "known"))
+            #expect(known.code == 97, "\(known)")
+            #expect(known.output.contains("FAIL  scan.custody (client swiftwing-head)"))
+            #expect(known.output.contains(#/ book\.never-lost: 1 scan, .*; passes without quirk-2/#))
         }
     }
 }

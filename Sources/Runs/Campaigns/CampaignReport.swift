@@ -19,10 +19,11 @@ struct CampaignReport {
     /// Seeds from which on every kind of fault must have fired in one of them.
     static let seedsForAllFaults = 1_000
 
-    /// Failures of one kind whose smallest plans have one shape.
+    /// Failures of one kind whose smallest plans have one shape and need the same deviations of their client.
     private struct Group {
         var kind: FailureKind
         var shape: PlanShape
+        var toggles: ToggleBisection?
         /// The smallest of them.
         var best: ShrunkFailure
         var seeds: [UInt64]
@@ -31,11 +32,13 @@ struct CampaignReport {
     private let request: CampaignRequest
     private let findings: CampaignFindings
     private let console: Console
+    private let groups: [Group]
 
     init(_ request: CampaignRequest, _ findings: CampaignFindings, console: Console) {
         self.request = request
         self.findings = findings
         self.console = console
+        self.groups = Self.groups(of: findings)
     }
 
     private var tally: CampaignTally { self.findings.tally }
@@ -52,16 +55,22 @@ struct CampaignReport {
         return self.code
     }
 
-    private var groups: [Group] {
+    private static func groups(of findings: CampaignFindings) -> [Group] {
         var groups: [Group] = []
-        for failure in self.findings.shrunk {
+        for failure in findings.shrunk {
             guard let plan = failure.result?.plan else { continue }
             let shape = PlanShape(plan)
-            if let index = groups.firstIndex(where: { $0.kind == failure.kind && $0.shape == shape }) {
+            let toggles = ToggleBisection.toggles(behind: failure.kind, in: plan)
+            let index = groups.firstIndex {
+                $0.kind == failure.kind && $0.shape == shape && $0.toggles == toggles
+            }
+            if let index {
                 groups[index].seeds.append(failure.seed)
             } else {
                 groups.append(
-                    Group(kind: failure.kind, shape: shape, best: failure, seeds: [failure.seed]))
+                    Group(
+                        kind: failure.kind, shape: shape, toggles: toggles, best: failure,
+                        seeds: [failure.seed]))
             }
         }
         return groups.sorted { ($0.kind, $0.shape) < ($1.kind, $1.shape) }
@@ -88,6 +97,11 @@ struct CampaignReport {
 
     private var summary: [String] {
         let tally = self.tally
+        let scenario = self.request.plans.scenario
+        let missed = tally.unreached.filter { scenario.lacks(for: $0) == nil }
+        let impossible = tally.unreached.compactMap { goal in
+            scenario.lacks(for: goal).map { (need: $0, goal: goal) }
+        }
         let milliseconds = max(1, self.findings.searchTime.wholeMilliseconds)
         var lines = [
             "\(Self.count(tally.seeds, "seed")) (\(self.request.seeds.text), faults: \(self.request.plans.source.rawValue)), \(Self.count(tally.scans, "scan")), \(tally.events) events in \(StoryText.time(self.findings.searchTime)): \(Int64(tally.seeds) * 1_000 / milliseconds) seeds/s, \(Int64(tally.events) * 1_000 / milliseconds) events/s, \(Self.count(self.request.jobs, "process", "processes"))"
@@ -95,7 +109,8 @@ struct CampaignReport {
         if let end = self.findings.endedEarly { lines.append("ended early: \(Self.text(end))") }
         for kind in tally.kinds { lines.append(self.line(of: kind)) }
         for group in self.groups {
-            lines.append("  \(group.kind.name): \(group.shape.text) (\(group.seeds.count) shrunk)")
+            let toggles = group.toggles.map { "; \($0.text)" } ?? ""
+            lines.append("  \(group.kind.name): \(group.shape.text)\(toggles) (\(group.seeds.count) shrunk)")
         }
         lines += self.simulationErrors
         if tally.scans == 0 { lines.append("not trustworthy: no scan was captured") }
@@ -105,8 +120,9 @@ struct CampaignReport {
         if self.code == .success { lines.append("no failures") }
         lines.append(
             "situations: \(CoverageGoal.allCases.count - tally.unreached.count) of \(CoverageGoal.allCases.count) reached"
-                + Self.list("; not reached: ", tally.unreached.map(\.rawValue)))
-        if self.request.plans.source == .swarm {
+                + Self.list("; not reached: ", missed.map(\.rawValue))
+                + Self.list("; not possible without ", impossible.map { "\($0.need): \($0.goal.rawValue)" }))
+        if self.request.plans.source != .file {
             lines.append(
                 "faults: \(FaultTable.all.count - tally.unfired.count) of \(FaultTable.all.count) kinds fired"
                     + Self.list("; not fired: ", tally.unfired))

@@ -150,6 +150,7 @@ struct FailureReport {
             let at = difference.with.map { " at \(Self.moment($0.at).trimmed)" } ?? ""
             lines.append("Without \(difference.fault) the run passes. The first difference\(at): \(with)")
         }
+        if let toggles = self.story.toggles { lines.append("Of the client: \(toggles.text)") }
         if let certain = self.story.likelihood.certainFrom {
             let first = self.story.likelihood.points.first?.failures ?? 0
             lines.append(

@@ -27,6 +27,8 @@ package struct FailureStory: Sendable {
     package let observations: [Observation]
     package let differences: [Difference]
     package let likelihood: Likelihood
+    /// Which deviations of the client it needs; nil for a client that has none.
+    package let toggles: ToggleBisection?
 
     /// - Parameter plan: A plan that fails in the way of `kind`.
     package init(_ kind: FailureKind, _ plan: WorldPlan, _ outcome: TrialOutcome) {
@@ -43,12 +45,15 @@ package struct FailureStory: Sendable {
             let with = seen.filter { !$0.isAboutFaults }
             let same = zip(with, without).prefix { $0 == $1 }.count
             return Difference(
-                fault: fault.id, isNeeded: Trial.outcome(of: other)?.kinds.contains(kind) == false,
+                fault: fault.id, isNeeded: Trial.outcome(of: other)?.fails(as: kind) == false,
                 with: same < with.count ? with[same] : nil,
                 without: same < without.count ? without[same] : nil)
         }
+        // What comes behind the violation did not lead to it.
+        let end = outcome.violation(kind).map { Likelihood.events(of: plan, until: $0.at) }
         self.likelihood = Likelihood(
-            of: plan, kind, until: outcome.events, seed: plan.run.scenario.seed)
+            of: plan, kind, until: end ?? outcome.events, seed: plan.run.scenario.seed)
+        self.toggles = ToggleBisection.toggles(behind: kind, in: plan)
     }
 
     private static func observations(of plan: WorldPlan) -> [Observation] {

@@ -25,6 +25,13 @@ package struct Likelihood: Hashable, Sendable {
         return last + 1 < self.points.count ? self.points[last + 1] : nil
     }
 
+    /// Returns the number of events until a moment.
+    static func events(of plan: WorldPlan, until moment: Instant) -> Int {
+        var trial = Trial(plan)
+        while trial.now < moment, trial.advance(by: 1) {}
+        return trial.events
+    }
+
     /// - Parameter end: The number of events at the violation.
     /// - Parameter seed: The seed of the plan; the forks draw from seeds that follow from it.
     package init(of plan: WorldPlan, _ kind: FailureKind, until end: Int, seed: UInt64) {
@@ -37,7 +44,7 @@ package struct Likelihood: Hashable, Sendable {
                 digest.absorb(seed)
                 digest.absorb(UInt64(fork))
                 other.redraw(seed: digest.value)
-                return other.outcome().kinds.contains(kind)
+                return other.outcome().fails(as: kind)
             }
             self.points.append(Point(at: trial.now, events: trial.events, failures: failures))
             guard trial.advance(by: min(step, end - trial.events)) else { return }

@@ -9,25 +9,38 @@ package enum FaultSource: String, CaseIterable, Hashable, Sendable {
     case file
     /// Drawn from the seed, in place of those of the scenario.
     case swarm
+    /// All faults and pairs of faults that can be tied to the events of one scan. Seeds are their numbers, from 1.
+    case pairs
 }
 
 /// The plan of each seed of a search.
 package struct SeedPlans: Sendable {
-    private let scenario: Scenario
+    package let scenario: Scenario
     package let source: FaultSource
     /// Changes of every plan; nil leaves what the source says.
     package var settle: Interval?
     package var staysOffline: Odds?
     package var shufflesTies: Bool?
+    /// Whether what a profile is known to break counts as a failure.
+    package var countsKnownBreaks = false
+    /// Those of `pairs`.
+    private let exhaustive: ExhaustivePlans?
 
     package init(_ scenario: Scenario, source: FaultSource) {
         self.scenario = scenario
         self.source = source
+        self.exhaustive = source == .pairs ? ExhaustivePlans(scenario) : nil
     }
+
+    /// The number of plans where they are numbered; nil where any seed has one.
+    package var count: Int? { self.exhaustive?.count }
 
     package func plan(seed: UInt64) -> WorldPlan {
         var plan: WorldPlan
         switch self.source {
+        case .pairs:
+            guard let exhaustive = self.exhaustive else { preconditionFailure("there are no pairs") }
+            plan = exhaustive.plan(number: seed)
         case .swarm: plan = SwarmPlans(self.scenario).plan(seed: seed)
         case .file:
             var scenario = self.scenario
@@ -53,6 +66,7 @@ package struct SeedPlans: Sendable {
         let fired = Set(faults.indices.filter { outcome.firings[$0] > 0 }.map { faults[$0].kind.name })
         return SeedResult(
             seed: seed, digest: outcome.digest, events: outcome.events, scans: outcome.scans,
-            kinds: outcome.kinds, failure: outcome.failure, reached: outcome.reached, fired: fired.sorted())
+            kinds: self.countsKnownBreaks ? outcome.allKinds : outcome.kinds, failure: outcome.failure,
+            reached: outcome.reached, fired: fired.sorted())
     }
 }

@@ -12,6 +12,8 @@ package struct Shrinker {
         package var outcome: TrialOutcome
         /// Trials that were made.
         package var trials: Int
+        /// Events of all these trials: what they cost, on any machine.
+        package var events: Int
         /// The accepted steps in their order.
         package var steps: [String]
         /// Whether each remaining fault and capture was shown to be needed. False after a stop before the end.
@@ -26,6 +28,11 @@ package struct Shrinker {
     private(set) var plan: WorldPlan
     private var outcome: TrialOutcome
     private var trials = 0
+    private var events = 0
+    /// What was given, for a second search if the first one is misled.
+    private let start: (plan: WorldPlan, outcome: TrialOutcome)
+    /// Whether the time to settle follows from what the plan consists of.
+    private var scalesSettle = false
     private var steps: [String] = []
     private let trialsMax: Int
     private let isStopped: () -> Bool
@@ -38,6 +45,8 @@ package struct Shrinker {
         self.kind = kind
         self.plan = plan
         self.outcome = outcome
+        self.start = (plan, outcome)
+        self.events = 2 * outcome.events
         self.trialsMax = trialsMax
         self.isStopped = isStopped
     }
@@ -49,14 +58,38 @@ package struct Shrinker {
         _ plan: WorldPlan, failing kind: FailureKind, trialsMax: Int = Self.trialsMax,
         isStopped: @escaping () -> Bool = { false }
     ) -> Result? {
-        guard let first = Trial.outcome(of: plan), first.kinds.contains(kind),
+        guard let first = Trial.outcome(of: plan), first.fails(as: kind),
             Trial.outcome(of: plan) == first
         else { return nil }
         var shrinker = Shrinker(plan, first, kind: kind, trialsMax: trialsMax, isStopped: isStopped)
         return shrinker.shrunk()
     }
 
+    /// A short time to settle makes trials of what never settles cheap. It must not be what fails: the result fails with the
+    /// whole time, too, or the search is made again with it.
     private mutating func shrunk() -> Result {
+        self.listCaptures()
+        let settle = self.plan.settle
+        if self.kind.isAboutTheEnd {
+            self.scalesSettle = self.attempt("time to settle by what is left") {
+                $0.settle = $0.settleInProportion
+            }
+        }
+        let result = self.reduced()
+        guard self.scalesSettle, !self.isStopped() else { return result }
+        var whole = result.plan
+        whole.settle = settle
+        if self.outcome(of: whole)?.fails(as: self.kind) == true {
+            var confirmed = result
+            (confirmed.trials, confirmed.events) = (self.trials, self.events)
+            return confirmed
+        }
+        self.scalesSettle = false
+        (self.plan, self.outcome, self.steps) = (self.start.plan, self.start.outcome, [])
+        return self.reduced()
+    }
+
+    private mutating func reduced() -> Result {
         self.listCaptures()
         var isConfirmed = false
         for _ in 0..<Self.roundsMax {
@@ -76,7 +109,8 @@ package struct Shrinker {
             }
         }
         return Result(
-            plan: self.plan, outcome: self.outcome, trials: self.trials, steps: self.steps,
+            plan: self.plan, outcome: self.outcome, trials: self.trials, events: self.events,
+            steps: self.steps,
             isConfirmed: isConfirmed)
     }
 
@@ -89,17 +123,21 @@ package struct Shrinker {
         var candidate = self.plan
         change(&candidate)
         candidate.fitLoads()
+        if self.scalesSettle { candidate.settle = candidate.settleInProportion }
         guard candidate != self.plan else { return false }
-        self.trials += 1
-        guard let outcome = Trial.outcome(of: candidate), outcome.kinds.contains(self.kind) else {
-            return false
-        }
-        self.trials += 1
-        guard Trial.outcome(of: candidate) == outcome else { return false }
+        guard let outcome = self.outcome(of: candidate), outcome.fails(as: self.kind) else { return false }
+        guard self.outcome(of: candidate) == outcome else { return false }
         self.plan = candidate
         self.outcome = outcome
         self.steps.append(step)
         return true
+    }
+
+    private mutating func outcome(of plan: WorldPlan) -> TrialOutcome? {
+        self.trials += 1
+        let outcome = Trial.outcome(of: plan)
+        self.events += outcome?.events ?? 0
+        return outcome
     }
 
     /// Removes as many of the items as possible: halves first, then quarters, down to single ones.

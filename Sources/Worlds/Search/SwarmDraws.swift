@@ -8,7 +8,7 @@ struct SwarmDraws {
         case phones, scans, firstCapture, captureGap, photo, link, ties, staysOffline
         case isIncluded, chance, window, windowStart, windowLength, spread, trigger, triggerValue, count,
             scope
-        case field, target, kind, macro
+        case field, target, kind, macro, series
     }
 
     private let random: KeyedRandom

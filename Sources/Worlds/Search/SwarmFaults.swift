@@ -1,3 +1,4 @@
+import Backend
 import Faults
 import Plan
 import SimBase
@@ -191,8 +192,10 @@ struct SwarmFaults {
 
     // MARK: Outages
 
-    /// All phones lose their paths one after the other and get them back in another order, or the backend fails as a whole.
+    /// All phones lose their paths one after the other and get them back in another order, the backend fails as a whole, or a
+    /// stage of each job takes so long that its streams bring pings alone before they are lost.
     private func outage() -> [FaultSpec] {
+        if self.draws.happens(.percent(30), .macro, 3) { return self.stall() }
         let start = self.draws.interval(in: .zero...Interval.seconds(10), .macro, 0)
         let length = self.draws.interval(in: .seconds(1)...Interval.seconds(30), .macro, 1)
         let window = FaultWindow(at: start, length: length)
@@ -217,5 +220,20 @@ struct SwarmFaults {
             id: "reset-1", kind: .reset(.betweenEvents, .reply), target: .stream, chance: .always,
             window: window, trigger: .atOnce, count: .oncePerScan, scope: .everyone)
         return [cut] + refusals
+    }
+
+    private func stall() -> [FaultSpec] {
+        let stage = self.draws.one(of: ScanPhase.allCases, .macro, 4)
+        let time = self.draws.interval(in: .seconds(20)...Interval.seconds(60), .macro, 5)
+        // Long enough for a ping, wherever in the interval of the pings the stream is opened.
+        let ping = self.fleet.server.backend.ping
+        let life = ping + self.draws.interval(in: .milliseconds(200)...Interval.seconds(2), .macro, 6)
+        let slow = FaultSpec(
+            id: "slow-stage-1", kind: .slowStage(stage, by: time...time), target: .stream, chance: .always,
+            window: .always, trigger: .atOnce, count: .oncePerScan, scope: .everyone)
+        let cut = FaultSpec(
+            id: "reset-1", kind: .reset(.betweenEvents, .reply), target: .stream, chance: .always,
+            window: .always, trigger: .afterTime(life...life), count: .perScan(6), scope: .everyone)
+        return [slow, cut]
     }
 }

@@ -2,21 +2,25 @@ import Backend
 import Faults
 import Phone
 package import Plan
-package import SimBase
+import SimBase
 package import VirtualWorld
 
 /// Draws the plans of a search. The clients and the backend are those of the scenario; the number of phones, their captures,
 /// their links and all faults follow from the seed.
 package struct SwarmPlans: Sendable {
     /// The version of the generator. A seed means the same plan as long as it stays the same.
-    package static let version = 1
+    package static let version = 2
     /// The time that phones get to settle after all faults have ended, beyond what the backend's rate limit makes them wait.
-    package static let settle = Interval.minutes(10)
+    private static let settle = Interval.minutes(10)
 
     private static let phones = [1, 1, 1, 2, 2, 3, 4, 6]
     private static let scans = [1, 1, 2, 3]
     private static let firstCapture = Interval.zero...Interval.seconds(10)
     private static let captureGap = Interval.milliseconds(100)...Interval.seconds(60)
+    /// One phone in eight takes more photos in a few seconds than it has slots.
+    private static let seriesShare = Odds.percent(12)
+    private static let seriesBeyondSlots = 3
+    private static let seriesGap = Interval.milliseconds(50)...Interval.seconds(1)
     private static let links = ["perfect", "wifi", "lte", "3g", "edge-lossy", "very-bad"]
 
     private let scenario: Scenario
@@ -43,13 +47,18 @@ package struct SwarmPlans: Sendable {
         }
         scenario.faults = SwarmFaults(draws, fleet: scenario).faults(for: recipe)
         var plan = WorldPlan(RunPlan(scenario, target: .embedded))
-        plan.captures = Self.captures(phones: scenario.devices, draws)
-        // A phone whose scans are restarted may wait for the next window of the limit more than once.
-        plan.settle = Self.settle + (scenario.server.backend.rateLimit?.window ?? .zero) * 2
+        plan.captures = Self.captures(of: scenario, draws)
+        plan.settle = Self.settle(scenario)
         plan.fitLoads()
         plan.shufflesTies = draws.happens(.percent(50), .ties)
         if recipe != .quiet, draws.happens(.percent(25), .staysOffline) { plan.staysOffline = .percent(25) }
         return plan
+    }
+
+    /// Returns the time that phones get to settle. One whose scans are restarted may wait for the next window of the limit more
+    /// than once.
+    static func settle(_ scenario: Scenario) -> Interval {
+        Self.settle + (scenario.server.backend.rateLimit?.window ?? .zero) * 2
     }
 
     /// Captures are listed one by one, so that the rate says nothing.
@@ -61,17 +70,22 @@ package struct SwarmPlans: Sendable {
         scenario.groups[group].network = .always(NamedLink(preset))
     }
 
-    private static func captures(phones: Int, _ draws: SwarmDraws) -> [Arrival] {
+    private static func captures(of scenario: Scenario, _ draws: SwarmDraws) -> [Arrival] {
         var captures: [Arrival] = []
-        for phone in 0..<phones {
+        let slots = scenario.groups.flatMap { Array(repeating: $0.profile.stream.slots, count: $0.devices) }
+        for phone in 0..<scenario.devices {
             var at = Instant.zero + draws.interval(in: self.firstCapture, .firstCapture, phone)
-            for ordinal in 1...draws.one(of: self.scans, .scans, phone) {
+            let isSeries = draws.happens(self.seriesShare, .series, phone)
+            let scans =
+                isSeries ? slots[phone] + self.seriesBeyondSlots : draws.one(of: self.scans, .scans, phone)
+            for ordinal in 1...scans {
                 let photo = draws.below(8, .photo, phone, ordinal)
                 captures.append(
                     Arrival(
                         scheduled: at, device: DeviceNumber(UInt32(phone)), ordinal: ordinal, photo: photo,
                         of: 8))
-                at = at + draws.interval(in: self.captureGap, .captureGap, phone, ordinal)
+                let gap = isSeries ? self.seriesGap : self.captureGap
+                at = at + draws.interval(in: gap, .captureGap, phone, ordinal)
             }
         }
         return captures.sorted { ($0.scheduled, $0.device) < ($1.scheduled, $1.device) }

@@ -130,12 +130,19 @@ package struct Trial: Sendable {
     }
 
     private func broken(_ verdict: Verdict) -> TrialOutcome.Break? {
-        guard verdict.standing == .broken, let first = verdict.examples.first else { return nil }
+        guard verdict.violations > 0, let first = verdict.examples.first else { return nil }
+        let isExpected: Bool
+        switch verdict.standing {
+        case .broken: isExpected = false
+        case .brokenAsExpected: isExpected = true
+        case .held, .notAvailable: return nil
+        }
         let group = first.device.flatMap { self.fleet.group(of: $0) }
         let client = group.map { self.plan.run.groups[$0].profile.name }
         return TrialOutcome.Break(
-            kind: .invariant(verdict.invariant, client: client),
-            violations: verdict.violations - verdict.expected, first: first,
-            phones: Set(verdict.examples.filter { !$0.isExpected }.compactMap(\.device)).sorted())
+            kind: .invariant(verdict.invariant, client: client), isExpected: isExpected,
+            violations: isExpected ? verdict.violations : verdict.violations - verdict.expected,
+            first: first,
+            phones: Set(verdict.examples.filter { isExpected || !$0.isExpected }.compactMap(\.device)).sorted())
     }
 }

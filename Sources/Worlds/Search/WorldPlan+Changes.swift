@@ -1,3 +1,4 @@
+import Backend
 import Phone
 import Plan
 import SimBase
@@ -25,6 +26,25 @@ extension WorldPlan {
         plan.fitLoads()
         return (plan, active)
     }
+
+    /// The time to settle that a plan of this size needs at most, and no more than it has: a scan may time out a few times, and a
+    /// phone that may meet the rate limit waits for its window twice. Nil without a settled end.
+    var settleInProportion: Interval? {
+        guard let settle, let captures = self.captures else { return self.settle }
+        let items = captures.count + self.run.scenario.faults.count
+        var time = Self.settleBase + Self.settlePerItem * Int64(items)
+        if let limit = self.run.scenario.server.backend.rateLimit {
+            var counts = Array(repeating: 0, count: self.run.devices)
+            for capture in captures { counts[Int(capture.device.raw)] += 1 }
+            if counts.reduce(0, max) * Self.uploadsPerScan > limit.requests { time = time + limit.window * 2 }
+        }
+        return min(settle, time)
+    }
+
+    private static let settleBase = Interval.minutes(2)
+    private static let settlePerItem = Interval.minutes(1)
+    /// Uploads of one scan: the first, those after its token has expired, and one after a retryable error.
+    private static let uploadsPerScan = 5
 
     /// Gives open groups rates that last as long as the captures that are listed one by one, so that the plan passes the checks of
     /// a scenario.

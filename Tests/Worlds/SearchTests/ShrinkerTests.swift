@@ -80,8 +80,36 @@ struct ShrinkerTests {
         plan.settle = .minutes(10)
         let kind = FailureKind.invariant(.deviceNotStuck, client: "contract")
         let result = try #require(Shrinker.shrink(plan, failing: kind))
-        #expect(result.plan.settle == .minutes(10))
         #expect(result.plan.captures?.count == 1)
         #expect(result.plan.run.scenario.faults.isEmpty)
+        // Two minutes, and one for the scan.
+        #expect(result.plan.settle == .minutes(3))
+        var whole = result.plan
+        whole.settle = plan.settle
+        #expect(Trial.outcome(of: whole)?.kinds.contains(kind) == true)
+    }
+
+    /// Each trial of a phone that never settles lasts as long as it may: the time follows from what is left of the plan.
+    @Test func aPhoneThatNeverSettlesIsShrunkInAFewRunsOfIt() throws {
+        var plan = SearchBench.plan(SearchBench.scenario(devices: 2, toggles: [.quirk(.lineReader)]))
+        plan.settle = .minutes(50)
+        let kind = FailureKind.invariant(.deviceNotStuck, client: "contract")
+        let run = try #require(Trial.outcome(of: plan))
+        let result = try #require(Shrinker.shrink(plan, failing: kind))
+        #expect(result.trials <= 60, "\(result.trials) trials")
+        #expect(result.events <= 8 * run.events, "\(result.events) events, and one run has \(run.events)")
+    }
+
+    /// A plan never gets more time than it had.
+    @Test func theTimeToSettleDoesNotGrow() throws {
+        var plan = SearchBench.plan(
+            SearchBench.scenario(
+                devices: 1, toggles: [.quirk(.lostStream)],
+                faults: [SearchBench.fault(.reset(.betweenEvents, .reply), on: .stream, id: "reset")]))
+        plan.settle = .seconds(30)
+        let kind = FailureKind.invariant(.scanSettles, client: "contract")
+        let result = try #require(Shrinker.shrink(plan, failing: kind))
+        #expect(result.plan.settle == .seconds(30))
+        #expect(result.plan.captures?.count == 1)
     }
 }

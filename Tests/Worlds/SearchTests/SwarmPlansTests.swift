@@ -1,5 +1,8 @@
+import Backend
 import Faults
+import Phone
 import Plan
+import RunJudge
 import Search
 import SimBase
 import Testing
@@ -53,5 +56,25 @@ struct SwarmPlansTests {
         let resets = faults.filter { $0.kind.name == "reset" }
         #expect(!resets.isEmpty)
         for reset in resets { #expect(reset.trigger != .atOnce && reset.window.at == .zero) }
+    }
+
+    @Test func aPhoneMayTakeMorePhotosThanItHasSlots() {
+        let most = (1...200).map { seed in
+            let captures = Self.plans.plan(seed: UInt64(seed)).captures ?? []
+            return captures.map { one in captures.count { $0.device == one.device } }.max() ?? 0
+        }
+        #expect(most.max() == ClientProfile.contract.stream.slots + 3)
+        #expect(most.count { $0 > ClientProfile.contract.stream.slots } > 20)
+    }
+
+    @Test func whatAScenarioExcludesIsSaid() {
+        var scenario = SearchBench.scenario()
+        #expect(
+            CoverageGoal.allCases.filter { scenario.lacks(for: $0) != nil } == [
+                .baseRaised, .statusPolled, .statusLimited,
+            ])
+        scenario.groups[0].profile.status.polling = .always
+        scenario.server.backend.retryField = .seconds(3)
+        #expect(CoverageGoal.allCases.allSatisfy { scenario.lacks(for: $0) == nil })
     }
 }

@@ -40,7 +40,9 @@ struct TrialTests {
         let all = try #require(Trial.outcome(of: SearchBench.plan(scenario)))
         #expect(!all.kinds.isEmpty)
         scenario.expectBroken = all.kinds.map { .invariant(id: $0.name) }
-        #expect(try #require(Trial.outcome(of: SearchBench.plan(scenario))).kinds.isEmpty)
+        let expected = try #require(Trial.outcome(of: SearchBench.plan(scenario)))
+        #expect(expected.kinds.isEmpty && !expected.isFailing)
+        #expect(expected.allKinds == all.kinds)
     }
 
     @Test func aTrialCanBeStopped() {
