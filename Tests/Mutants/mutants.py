@@ -12,6 +12,7 @@ check of the harness on itself: exit code 70, with the sentence that says what c
   mutants.py no-delete-after-relaunch   that one
   mutants.py --list                     names them, and builds nothing
   mutants.py --json FILE                keeps what it finds in FILE, and goes on from there
+  mutants.py --search 1000              in how many of 1,000 seeds a search finds each, instead of the shipped scenarios
 """
 
 import argparse
@@ -31,6 +32,8 @@ import tempfile
 import threading
 import time
 import zlib
+
+import search
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.normpath(os.path.join(HERE, "../.."))
@@ -83,11 +86,13 @@ def main():
         return 0
     if not os.access(options.binary, os.X_OK):
         sys.exit("mutants.py: no program at %s: make build, or --binary" % options.binary)
-    session = Session(options, bugs)
+    session = None if options.search else Session(options, bugs)
     # All are planted, whichever are asked for: then a copy is built once.
-    copies = [copy for copy in shared(everything) if any(bug in copy.bugs for bug in session.open)]
+    copies = [copy for copy in shared(everything) if any(bug in copy.bugs for bug in (session.open if session else bugs))]
     for copy in copies:
         copy.build()
+    if options.search:
+        return search.table(options, bugs, scenario_path(search.SCENARIO), SWITCH)
     shutil.rmtree(os.path.join(WORK, "runs"), ignore_errors=True)
     os.makedirs(os.path.join(WORK, "runs"))
     resource.setrlimit(resource.RLIMIT_FSIZE, (FILE_BYTES_MAX, resource.getrlimit(resource.RLIMIT_FSIZE)[1]))
@@ -100,6 +105,7 @@ def parsed():
     parser.add_argument("names", nargs="*", metavar="NAME", help="only these bugs")
     parser.add_argument("--list", action="store_true", help="name the bugs, and see that their places are there")
     parser.add_argument("--seeds", type=int, default=12, metavar="N", help="simulate with the seeds 1 to N (12)")
+    parser.add_argument("--search", type=int, metavar="N", help="search the seeds 1 to N, and simulate no scenario")
     parser.add_argument("--all", action="store_true", help="also simulate " + ", ".join(LARGE))
     parser.add_argument("--exhaustive", action="store_true", help="make every run of every bug, and name all that broke")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="runs at once")
