@@ -6,9 +6,10 @@ import RunDriver
 enum ProfilesCommand {
     static let command = Command(
         name: "profiles", usage: "[NAME [NAME]]",
-        summary: "Lists the client profiles, prints the values of one, or the differences of two",
+        summary:
+            "Lists the client profiles, prints the values of one, or what to change in the first to get the second",
         options: [],
-        positionalsMin: 0, positionalsMax: 2, example: "swiftwing-sim profiles swiftwing-legacy contract",
+        positionalsMin: 0, positionalsMax: 2, example: "swiftwing-sim profiles swiftwing-head contract",
         run: { try Self.run($0, $1) })
 
     private static func run(_ arguments: Arguments, _ console: Console) throws -> ExitCode {
@@ -22,7 +23,7 @@ enum ProfilesCommand {
             switch profiles.count {
             case 0: Self.list(columns: console.tableColumns)
             case 1: Self.values(profiles[0], columns: console.tableColumns)
-            default: Self.difference(profiles[0], profiles[1], columns: console.tableColumns)
+            default: ProfileDifference(profiles[0], profiles[1]).lines(columns: console.tableColumns)
             }
         console.out(lines.joined(separator: "\n"))
         return .success
@@ -35,63 +36,60 @@ enum ProfilesCommand {
             + ["", "Toggles, each `on` or `off` in a group of a scenario:"]
             + TextTable.lines(toggles, indent: 2, columns: columns)
             + ["", "Deviations without a toggle:"]
-            + Self.table(HiddenToggle.allCases, columns: columns)
-    }
-
-    private static func table(_ hidden: [HiddenToggle], columns: Int?) -> [String] {
-        TextTable.lines(
-            hidden.map { [$0.key, $0.reason, "Docs/contract.md \($0.source)"] }, indent: 2, columns: columns)
+            + ProfileText.hidden(HiddenToggle.allCases, columns: columns)
     }
 
     private static func values(_ profile: NamedProfile, columns: Int?) -> [String] {
         let values = profile.profile()
-        let rows = ProfileValue.all.map { [$0.name, $0.text(values), $0.meaning, $0.source] }
-        let toggles = profile.toggles(with: []).map { [$0.key, $0.title, $0.source] }
+        let rows = ProfileValue.all.flatMap { value in
+            ["  \(value.name): \(value.text(values))"]
+                + ProfileText.folded("    \(value.behavior(values)) (\(value.source))", columns)
+        }
+        let toggles = profile.toggles(with: []).map { toggle in
+            [toggle.key, toggle.title, toggle.harm?.rawValue ?? "", ProfileText.source(of: toggle)]
+        }
         return ["\(profile.name): \(profile.summary) (Docs/contract.md \(profile.source))"]
-            + TextTable.lines(rows, indent: 2, columns: columns)
-            + (toggles.isEmpty ? [] : ["", "Toggles that are on:"])
+            + rows + (toggles.isEmpty ? [] : ["", "Toggles that are on:"])
             + TextTable.lines(toggles, indent: 2, columns: columns)
+            + ProfileText.unproven(profile, columns: columns)
+    }
+}
+
+/// Parts of what `profiles` prints of one client or two.
+enum ProfileText {
+    static func source(of toggle: ProfileToggle) -> String { "Docs/contract.md \(toggle.source)" }
+
+    /// The section of Docs/swiftwing-head.md about a defect of the app; nil for another toggle.
+    static func page(of toggle: ProfileToggle) -> String? {
+        guard case .quirk(let quirk) = toggle else { return nil }
+        return "Docs/swiftwing-head.md, Q\(quirk.rawValue)"
     }
 
-    // MARK: Difference
-
-    /// The values of both, under the toggle that they come from; last, the values that come from none.
-    private static func difference(_ left: NamedProfile, _ right: NamedProfile, columns: Int?) -> [String] {
-        let (ours, theirs) = (left.profile(), right.profile())
-        let (onLeft, onRight) = (left.toggles(with: []), right.toggles(with: []))
-        var unexplained = Self.changed(ours, theirs)
-        var lines: [String] = []
-        for toggle in ProfileToggle.all where onLeft.contains(toggle) != onRight.contains(toggle) {
-            var profile = onLeft.contains(toggle) ? theirs : ours
-            toggle.apply(to: &profile)
-            let values = Self.changed(profile, onLeft.contains(toggle) ? theirs : ours)
-            unexplained.removeAll { value in values.contains { $0.name == value.name } }
-            lines += ["", "\(toggle.key): \(toggle.title) (Docs/contract.md \(toggle.source))"]
-            lines += Self.table(values, ours, theirs, columns: columns)
-        }
-        if !unexplained.isEmpty {
-            lines += ["", "Values that no toggle changes:"]
-            lines += TextTable.lines(
-                unexplained.map { [$0.name, $0.text(ours), $0.text(theirs), $0.meaning, $0.source] },
-                indent: 2,
-                columns: columns)
-        }
-        let hidden = HiddenToggle.allCases.filter { left.hidden.contains($0) != right.hidden.contains($0) }
-        if !hidden.isEmpty {
-            lines += ["", "Deviations without a toggle:"] + Self.table(hidden, columns: columns)
-        }
-        guard !lines.isEmpty else { return ["\(left.name) and \(right.name) are identical"] }
-        return ["Values of \(left.name), and of \(right.name):"] + lines
+    /// A line of prose within the terminal, or within `columnsMax` where there is none.
+    static func folded(_ line: String, _ columns: Int?) -> [String] {
+        let margin = line.prefix { $0 == " " }.count
+        return TextFold.lines(line, columns: columns ?? Self.columnsMax, indent: margin)
     }
 
-    private static func changed(_ left: ClientProfile, _ right: ClientProfile) -> [ProfileValue] {
-        ProfileValue.all.filter { $0.text(left) != $0.text(right) }
-    }
+    /// The width of prose that goes to a file.
+    static let columnsMax = 120
 
-    private static func table(
-        _ values: [ProfileValue], _ left: ClientProfile, _ right: ClientProfile, columns: Int?
-    ) -> [String] {
+    static func hidden(_ hidden: [HiddenToggle], columns: Int?) -> [String] {
         TextTable.lines(
-            values.map { [$0.name, $0.text(left), $0.text(right), $0.meaning] }, indent: 2, columns: columns)
+            hidden.map { [$0.key, $0.reason, "Docs/contract.md \($0.source)"] }, indent: 2, columns: columns)
+    }
+
+    /// The toggles that a client may have without a proof; empty if it has none.
+    static func unproven(_ profile: NamedProfile, columns: Int?) -> [String] {
+        guard !profile.unproven.isEmpty else { return [] }
+        let rows = profile.unproven.map { toggle in
+            let sources = [Self.source(of: toggle), Self.page(of: toggle)].compactMap { $0 }
+            return [toggle.key, toggle.title, sources.joined(separator: "; ")]
+        }
+        let text = """
+            Not simulated in \(profile.name) by default, because no source proves it. Check first whether the app has it: look at how \
+            its code splits a stream into lines. With it no scan is completed, whatever else is mended.
+            """
+        return [""] + Self.folded(text, columns) + TextTable.lines(rows, indent: 2, columns: columns)
     }
 }

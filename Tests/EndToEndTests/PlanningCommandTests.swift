@@ -135,7 +135,8 @@ extension EndToEnd {
             try Golden.expect(
                 try await Golden.transcript([
                     ["profiles"], ["profiles", "contract"], ["profiles", "swiftwing-legacy", "contract"],
-                    ["profiles", "contract", "contract"], ["profiles", "contrakt"],
+                    ["profiles", "swiftwing-head", "contract"], ["profiles", "contract", "contract"],
+                    ["profiles", "contrakt"],
                 ]), is: "profiles.txt")
         }
     }

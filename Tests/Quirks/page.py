@@ -26,7 +26,12 @@ FLAKY = ("head-on-flaky-network", "commuters")
 HIDING = "quirk-11"
 REQUESTS = ("upload.attempts", "sse.connect.attempts", "sse.reconnect.attempts", "results.attempts", "cleanup.attempts")
 
-Quirk = collections.namedtuple("Quirk", "key title")
+# The train with a backend whose sseUrl is absolute.
+ABSOLUTE = FLAKY + ("server.links=absolute",)
+
+# A defect, what the app does by it, and what the program says that it costs.
+Quirk = collections.namedtuple("Quirk", "key title harm")
+LOSES_SCANS, LOSES_NO_SCAN, UNSEEN_HARM = "loses scans", "loses no scan", "no run shows it"
 
 
 def number(key):
@@ -46,12 +51,14 @@ def read(path):
 
 
 def profiles(binary, *words):
-    """The quirks in an answer of `profiles`: those with a toggle, and those without one, each with its sentence."""
+    """The quirks in each paragraph of an answer of `profiles`, by the beginning of the paragraph."""
     text = subprocess.run(
         [binary, "profiles", *words], cwd=ROOT, check=True, capture_output=True, text=True).stdout
-    parts = text.partition("Deviations without a toggle:")
-    return [[Quirk(*found) for found in re.findall(r"^ +(quirk-\d+)  +(\S.*?)(?:  .*)?$", part, re.M)]
-            for part in (parts[0], parts[2])]
+    found = {}
+    for paragraph in text.split("\n\n"):
+        rows = [re.split(r"  +", line.strip()) for line in paragraph.splitlines() if line.startswith("  quirk-")]
+        found[paragraph.split(" ")[0]] = [Quirk(row[0], row[1], row[2] if len(row) > 3 else None) for row in rows]
+    return found
 
 
 def catalogue():
@@ -138,10 +145,11 @@ class Runs:
         return self.begin(where, client).result()
 
     def simulate(self, where, client):
-        scenario, group = where
+        scenario, group, *changes = where
         with tempfile.TemporaryDirectory() as folder:
             output = os.path.join(folder, "run")
             words = ["simulate", "Scenarios/%s.scenario" % scenario, "--output", output, "--quiet", "--no-color"]
+            words += ["--set=" + change for change in changes]
             done = subprocess.run(
                 [self.binary] + words + client.settings(group), cwd=ROOT, capture_output=True, text=True)
             if done.returncode not in (0, 97, 98, 99):
@@ -203,6 +211,7 @@ class Page:
         """Begins the runs that are needed in any case, several at once."""
         for client in (self.contract, self.app, self.seen, self.mended):
             self.runs.begin(FLAKY, client)
+        self.runs.begin(ABSOLUTE, self.app)
         for key in [quirk.key for quirk in self.own] + list(self.others):
             clients = [self.contract.with_(key), *self.pair(key)]
             for client in clients + [self.mended.with_(key), self.app.without(key)]:
@@ -247,6 +256,7 @@ class Page:
         first = self.flaky(self.contract)
         rows = [["`contract`: the client of the design documents"] + first.cells]
         rows.append(["`%s`: the app at HEAD" % APP] + self.flaky(self.app).cells)
+        rows.append(["the app, with a backend whose `sseUrl` is absolute"] + self.runs.of(ABSOLUTE, self.app).cells)
         keeping = self.keeping()
         if keeping:
             rows.append(["the app with only %s mended" % name(keeping)] + self.flaky(self.app.without(keeping)).cells)
@@ -256,25 +266,59 @@ class Page:
         rows.append(["all quirks mended"] + self.flaky(self.mended).cells)
         return table(["%d scans" % first.captured] + CELLS, rows)
 
-    def ranking(self):
+    def harms(self):
+        """What each quirk costs, by the runs: fewer scans, something else, or nothing that a run shows."""
+        found = {}
+        for quirk in self.own + list(self.others.values()):
+            alone, (before, after) = self.contract.with_(quirk.key), self.pair(quirk.key)
+            pairs = [(self.flaky(self.contract), self.flaky(alone)), (self.flaky(after), self.flaky(before))]
+            where = smallest(quirk.key)
+            if where:
+                sound, broken, app, mended = (self.runs.of(where, client) for client in self.small(quirk.key))
+                pairs += [(sound, broken), (mended, app)]
+            loses = any(broken.completed < sound.completed for sound, broken in pairs)
+            found[quirk.key] = LOSES_SCANS if loses else LOSES_NO_SCAN if where else UNSEEN_HARM
+        return found
+
+    def check_harms(self):
+        """The program sorts the quirks by what they cost, and has no figures: it is held to those of the runs."""
+        harms = self.harms()
+        wrong = [quirk.key for quirk in self.own if quirk.harm != harms[quirk.key]]
+        if wrong:
+            sys.exit("page.py: QuirkHarm in Quirk.swift is not what the runs show of %s" % ", ".join(wrong))
+
+    @staticmethod
+    def linked(quirk):
+        return "[%s](#%s)" % (name(quirk.key), anchor(quirk))
+
+    def train(self):
+        """What each quirk costs on the train; the names of those that cost nothing there."""
         base, floor = self.flaky(self.contract), self.flaky(self.mended)
-        ranked = []
+        ranked, idle = [], []
         for quirk in self.own:
             alone, left = self.flaky(self.contract.with_(quirk.key)), self.flaky(self.mended.with_(quirk.key))
             before, after = (self.flaky(client) for client in self.pair(quirk.key))
-            where, own = smallest(quirk.key), ["-"] * 3
+            cells = [alone.unfinished - base.unfinished, left.unfinished - floor.unfinished,
+                     after.completed - before.completed, before.lost - after.lost]
+            if any(cells):
+                ranked.append(((-cells[0], -cells[3], number(quirk.key)), [self.linked(quirk), quirk.title] + cells))
+            else:
+                idle.append(name(quirk.key))
+        rows = [row for _, row in sorted(ranked, key=lambda entry: entry[0])]
+        return table(TRAIN_HEAD, rows, texts=2), idle
+
+    def alone(self):
+        """What each quirk costs in its own scenario: those that lose scans first."""
+        ranked = []
+        for quirk in self.own:
+            where, own = smallest(quirk.key), ["-"] * 4
             if where:
                 sound, broken = (self.runs.of(where, client) for client in self.small(quirk.key)[:2])
-                own = ["%d of %d" % (broken.unfinished - sound.unfinished, sound.captured),
-                       signed(broken.requests - sound.requests), delay(sound.slow, broken.slow)]
-            cost = alone.unfinished - base.unfinished
-            ranked.append(((-cost, after.lost - before.lost, number(quirk.key)), [
-                "[%s](#%s)" % (name(quirk.key), anchor(quirk)), quirk.title, cost, left.unfinished - floor.unfinished,
-                after.completed - before.completed, before.lost - after.lost, signed(alone.requests - base.requests)] + own))
-        rows = [row for _, row in sorted(ranked, key=lambda entry: entry[0])]
-        return table(
-            ["quirk", "the app", "alone", "left over", "saved", "kept", "requests", "own: scans", "own: requests", "own: time"], rows,
-            texts=2)
+                own = ["%d of %d" % (broken.unfinished - sound.unfinished, sound.captured), signed(broken.requests - sound.requests),
+                       signed(broken.jobs_left - sound.jobs_left), delay(sound.slow, broken.slow)]
+            rank = (LOSES_SCANS, LOSES_NO_SCAN, UNSEEN_HARM).index(quirk.harm)
+            ranked.append(((rank, number(quirk.key)), [self.linked(quirk), quirk.title, quirk.harm] + own))
+        return table(ALONE_HEAD, [row for _, row in sorted(ranked, key=lambda entry: entry[0])], texts=3)
 
     def section(self, quirk):
         where = smallest(quirk.key)
@@ -304,6 +348,8 @@ class Page:
             sentences.append("Alone it changes nothing that a run can measure.")
         elif app.told == mended.told:
             sentences.append(self.hidden(quirk.key))
+        if mended.completed < app.completed:
+            sentences.append(self.worse(quirk, app, mended))
         sentences.append(self.on_flaky(quirk))
         return text + wrapped(" ".join(sentences))
 
@@ -319,6 +365,25 @@ class Page:
                   if self.runs.of(where, app).told != self.runs.of(where, mended).told]
         return "In the app %s." % ("%s hides it" % " or ".join(hiding) if hiding else "other quirks hide it")
 
+    def worse(self, quirk, app, mended):
+        """Why the app completes fewer scans without a quirk: after which others it completes more."""
+        where = smallest(quirk.key)
+        text = "After Q11 alone, mending it completes fewer scans: %d instead of %d." % (mended.completed, app.completed)
+        if quirk.key in REASONS:
+            text += " " + REASONS[quirk.key]
+        gains = []
+        for other in self.own:
+            if other.key in (quirk.key, HIDING):
+                continue
+            before = self.runs.of(where, self.seen.without(other.key).with_(quirk.key))
+            after = self.runs.of(where, self.seen.without(other.key, quirk.key))
+            if after.completed > before.completed:
+                gains.append("with %s mended as well, it is %d instead of %d" % (
+                    name(other.key), after.completed, before.completed))
+        if gains:
+            text += " %s." % (joined(gains)[:1].upper() + joined(gains)[1:])
+        return text
+
     def on_flaky(self, quirk):
         base, alone = self.flaky(self.contract), self.flaky(self.contract.with_(quirk.key))
         before, after = (self.flaky(client) for client in self.pair(quirk.key))
@@ -332,12 +397,16 @@ class Page:
 
     def text(self):
         self.prepare()
+        self.check_harms()
         steps = self.order()
         remaining = self.flaky(self.mended)
-        text = INTRODUCTION % {"order": wrapped(self.sentence(steps))} + "\n" + self.losses(steps) + "\n" + LEGEND
+        words = {"app": wrapped(self.sentence()), "order": self.first(steps), "unproven": self.unproven()}
+        text = INTRODUCTION % words + "\n" + self.losses(steps) + "\n" + LEGEND
         if remaining.unfinished:
             text += "\n" + wrapped(REMAINING % (remaining.unfinished, remaining.waiting, remaining.lost))
-        text += "\n" + RANKING + "\n" + self.ranking() + "\n## Each quirk\n\n" + EACH
+        on_train, idle = self.train()
+        text += "\n" + TRAIN + "\n" + on_train + "\n" + wrapped("The others change none of these figures: %s." % joined(idle))
+        text += "\n" + ALONE + "\n" + self.alone() + "\n## Each quirk\n\n" + EACH
         for quirk in sorted(self.own + list(self.others.values()), key=lambda quirk: number(quirk.key)):
             text += "\n" + self.section(quirk)
         if self.untold:
@@ -345,20 +414,33 @@ class Page:
             text += "".join("| %s | %s |\n" % (name(quirk.key), quirk.title) for quirk in self.untold)
         return text
 
-    def sentence(self, steps):
-        captured = self.flaky(self.app).captured
-        parts, before = [], self.flaky(self.app).completed
-        for keys, client in steps:
-            after = self.flaky(client).completed
-            parts.append("%s (%d more scans)" % (joined([name(key) for key in keys]), after - before))
-            before = after
-        text = "Of %d scans, the app completes %d. Mend %s, in this order." % (
-            captured, self.flaky(self.app).completed, ", then ".join(parts))
+    def sentence(self):
+        app, absolute = self.flaky(self.app), self.runs.of(ABSOLUTE, self.app)
+        text = (
+            "Of %d scans, the app completes %d, because the `sseUrl` of an upload is relative, as the contract says (Q11). Where "
+            "a backend sends an absolute one, as the live backend was seen to do, Q11 has no effect, and the app completes %d."
+            % (app.captured, app.completed, absolute.completed))
         keeping = self.keeping()
         if keeping:
-            text += " Until then, mending %s keeps the scans that fail: with it alone, %d of them are lost instead of %d." % (
+            text += " Mending %s keeps the scans that fail: with it alone, %d of them are lost instead of %d." % (
                 name(keeping), self.flaky(self.app.without(keeping)).lost, self.flaky(self.app).lost)
         return text
+
+    def first(self, steps):
+        """What to mend first, and what each step gains."""
+        titles = {quirk.key: quirk for quirk in self.own}
+        rows, before = [], self.flaky(self.app).completed
+        for index, (keys, client) in enumerate(steps):
+            after = self.flaky(client).completed
+            what = "; ".join("%s %s" % (self.linked(titles[key]), titles[key].title) for key in keys)
+            rows.append(["%d. %s" % (index + 1, what), "+%d" % (after - before), "%d of %d" % (after, self.flaky(client).captured)])
+            before = after
+        return table(["mend", "scans", "completed then"], rows)
+
+    def unproven(self):
+        texts = [wrapped(UNPROVEN % {"name": name(quirk.key), "title": quirk.title, "anchor": anchor(quirk)})
+                 for quirk in self.others.values()]
+        return "\n".join(texts)
 
 
 def heading(quirk):
@@ -369,6 +451,11 @@ def anchor(quirk):
     return re.sub(r"[^\w\- ]", "", heading(quirk).lower()).replace(" ", "-")
 
 
+REASONS = {
+    "quirk-16": "The path that is lost for a moment behind the tunnel ends everything that is under way: with the quirk one scan of "
+                "those taken offline, without it as many as there are slots. The app gives up each of them (Q9) and removes it (Q20).",
+}
+
 INTRODUCTION = """\
 # The app at HEAD on a flaky network
 
@@ -376,9 +463,17 @@ This page is for the developers of SwiftWing. It shows what the simulation says 
 bad network, by which of its quirks ([contract.md](contract.md) section 4.11), and what mending each gains. `make docs` makes
 the page from runs of the virtual world, which are the same everywhere.
 
+%(app)s
+Mend first:
+
 %(order)s
+What an app without a quirk has to do instead is printed, value by value, by
+
+    swiftwing-sim profiles swiftwing-head contract
+
+%(unproven)s
 The app is the profile `swiftwing-head`. It was made from a description of the app, not from its code, and is only as good as
-that description. `swiftwing-sim profiles swiftwing-head contract` prints its values beside those of a client that loses nothing.
+that description. `contract` is the client of the design documents, which loses nothing.
 
 ## What is lost
 
@@ -388,7 +483,12 @@ phones go through a tunnel, uploads are limited, and some completed events come 
 
     swiftwing-sim simulate head-on-flaky-network
     swiftwing-sim simulate head-on-flaky-network --set fleet.commuters.quirk-11=off
+    swiftwing-sim simulate head-on-flaky-network --set server.links=absolute
 """
+
+UNPROVEN = """\
+%(name)s is not in these figures: %(title)s. Whether the app has it is not proven. Check that first, by [its scenario](#%(anchor)s)
+and the evidence in [contract.md](contract.md) section 4.11: an app with it completes no scan, whatever else is mended."""
 
 LEGEND = """\
 A scan that waits is in the phone's durable queue. A refused one was shown to the user as failed for good. A lost one is neither
@@ -400,20 +500,29 @@ REMAINING = """\
 With all quirks mended, %d scans are not completed: %d wait, and %d are lost. No failed upload is made again (section 4.3), which is
 a value of the profile and no quirk."""
 
-RANKING = """\
-## Which quirk costs most
+TRAIN = """\
+## What each quirk costs on the train
 
-The first five figures are about the 120 scans of `head-on-flaky-network`:
+The figures are scans, of the 120 of `head-on-flaky-network`:
 
-- alone: scans that `contract` with only this quirk does not complete
-- left over: scans that the app does not complete because of it when all other quirks are mended
-- saved: scans that the app completes in addition when it is mended alone. Q11 is mended before, because it hides all others
-- kept: by how many fewer scans are lost when it is mended alone, completed or not. Q11 is mended before
-- requests: those that `contract` with only this quirk makes in addition. A client that gives up makes fewer
-
-The others are about the scenario of the quirk, in which `contract` with it is compared with `contract`: scans that are not
-completed, requests in addition, and by how much longer 95 % of the scans take.
+- only quirk: not completed by `contract` with this quirk and no other
+- last quirk: not completed by the app when this is the only quirk that is left
+- completed, lost: how many more are completed, and fewer lost, when this quirk is mended in the app. Q11, which hides all others,
+  is mended before
 """
+
+TRAIN_HEAD = ["quirk", "the app", "only quirk", "last quirk", "completed", "lost"]
+
+ALONE = """\
+## What each quirk costs in its own scenario
+
+The figures compare `contract` with the quirk and `contract` in the scenario of the quirk: scans that are not completed, requests
+and jobs left on the server in addition, and by how much longer 95 % of the completed scans take. Fewer requests and
+less time are those of scans that were given up, or of waits that were not kept. The severity is the worst that any run of this page
+shows, in the app or in `contract`.
+"""
+
+ALONE_HEAD = ["quirk", "the app", "severity", "not completed", "requests", "jobs left", "time"]
 
 EACH = """\
 Each quirk has a scenario in which a client with it shows what it does, and one without it shows nothing. The command simulates
@@ -438,9 +547,9 @@ def main():
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     options = parser.parse_args()
     binary = os.path.abspath(options.binary)
-    own, _ = profiles(binary, APP)
-    known, untold = profiles(binary)
-    others = [quirk for quirk in known if quirk not in own]
+    app, known = profiles(binary, APP), profiles(binary)
+    own, untold = app["Toggles"], known["Deviations"]
+    others = [quirk for quirk in known["Toggles,"] if quirk.key not in [mine.key for mine in own]]
     sys.stdout.write(Page(Runs(binary, options.jobs), own, others, untold).text())
 
 

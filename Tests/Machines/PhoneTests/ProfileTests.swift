@@ -1,3 +1,4 @@
+import SimBase
 import Testing
 
 @testable import Phone
@@ -18,6 +19,40 @@ struct ProfileTests {
         let names = self.names(of: ClientProfile.contract).filter { $0 != "name" }
         #expect(Set(ProfileValue.all.map(\.name)) == Set(names))
         #expect(ProfileValue.all.count == names.count)
+    }
+
+    /// The profiles by themselves, and `contract` with each toggle.
+    private static let clients =
+        [NamedProfile.contract, .swiftwingHead, .swiftwingLegacy, .swiftwingPolling, .wingtip].map {
+            $0.profile()
+        }
+        + ProfileToggle.all.map { NamedProfile.contract.profile(with: [.init($0, isOn: true)]) }
+
+    @Test func `clients that differ in a value are told apart by what they do`() {
+        for client in Self.clients {
+            for value in ProfileValue.all {
+                #expect(value.behavior(client).hasSuffix("."), "\(value.name)")
+                guard value.text(client) != value.text(.contract) else { continue }
+                // One of these is shown by itself, in a column of its own.
+                let isShown = ["upload.user-agent", "upload.part"].contains(value.name)
+                #expect(
+                    isShown || value.behavior(client) != value.behavior(.contract),
+                    "\(client.name): \(value.name) \(value.text(client))")
+            }
+        }
+    }
+
+    @Test func `a value names the documents that it comes from by their paths`() {
+        for value in ProfileValue.all { #expect(value.source.contains(#/^Docs\/\w+\.md section/#)) }
+    }
+
+    @Test(arguments: [
+        (Interval.milliseconds(5_200), "5.2s"), (.milliseconds(500), "500ms"), (.seconds(30), "30s"),
+        (.milliseconds(1_050), "1.05s"), (.zero, "none"),
+    ]) func `times of a second or more are shown in seconds`(time: Interval, text: String) {
+        var profile = ClientProfile.contract
+        profile.events.overlay = time
+        #expect(ProfileValue.all.first { $0.name == "events.overlay" }?.text(profile) == text)
     }
 
     @Test(arguments: ProfileToggle.all) func `every toggle changes a value of the contract's client`(

@@ -10,7 +10,7 @@ package enum HiddenToggle: String, CaseIterable, Sendable {
     package var reason: String {
         switch self {
         case .unfinishedEvent:
-            "every client drops an event without its blank line, as the standard requires; `quirk-2` then forgets the scan"
+            "every simulated client drops an event without its blank line, as the standard requires; `quirk-2` then forgets the scan"
         case .leakedTokens: "a token that stays in memory after an error has no effect outside of the app"
         case .tokenReuse: "it is about the tokens of WebSocket, which no profile uses"
         }

@@ -7,6 +7,8 @@ package struct NamedProfile: Sendable {
     package let toggles: [ProfileToggle]
     /// Its deviations that have no toggle.
     package let hidden: [HiddenToggle]
+    /// Toggles that it may have, which no source proves. They are off.
+    package let unproven: [ProfileToggle]
     /// Whether it is an app that people use. Some of these are known to break invariants.
     package let isShipping: Bool
     /// One sentence for lists.
@@ -32,22 +34,37 @@ package struct NamedProfile: Sendable {
     }
 
     package static let contract = NamedProfile(
-        base: .contract, toggles: [], hidden: [], isShipping: false,
-        summary: "the client of the design documents", source: "sections 1, 2 and 5")
+        base: .contract, toggles: [], hidden: [], unproven: [], isShipping: false,
+        summary: "the client of the design documents: what the app should do", source: "sections 1, 2 and 5")
 
     package static let swiftwingLegacy = NamedProfile(
         base: Self.base("swiftwing-legacy"), toggles: Gap.allCases.map { .gap($0) }, hidden: [],
-        isShipping: true,
+        unproven: [], isShipping: true,
         summary: "the SwiftWing app before its compliance plan", source: "section 5")
 
     package static let swiftwingHead = NamedProfile(
         base: Self.head, toggles: Self.provenQuirks.map { .quirk($0) },
-        hidden: [.unfinishedEvent, .leakedTokens], isShipping: true,
-        summary: "the SwiftWing app at HEAD", source: "section 4")
+        hidden: [.unfinishedEvent, .leakedTokens], unproven: [.quirk(.lineReader)], isShipping: true,
+        summary: "the SwiftWing app at HEAD (commit 039ea0a): what the app does", source: "section 4")
 
     package static let wingtip = NamedProfile(
-        base: Self.flutter, toggles: [], hidden: [], isShipping: true, summary: "the wingtip app",
-        source: "section 6.1")
+        base: Self.flutter, toggles: [], hidden: [], unproven: [], isShipping: true,
+        summary: "the wingtip app", source: "section 6.1")
+
+    package static let swiftwingPolling = NamedProfile(
+        base: Self.poller, toggles: [], hidden: [], unproven: [], isShipping: true,
+        summary: "the SwiftWing app 3.9.0, which polls the status", source: "section 4.13")
+
+    /// Docs/contract.md section 4.13, last row. A value that it does not name is the contract's.
+    private static var poller: ClientProfile {
+        var profile = Self.base("swiftwing-polling")
+        profile.status.polling = .always
+        profile.status.requestsMax = 75
+        profile.status.failuresMax = 4
+        profile.results.failuresMax = 4
+        profile.cleanup.isMade = false
+        return profile
+    }
 
     /// Docs/contract.md section 6.1. A value that it does not name is the contract's.
     private static var flutter: ClientProfile {

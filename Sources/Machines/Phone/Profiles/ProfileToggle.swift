@@ -38,6 +38,12 @@ package enum ProfileToggle: Hashable, Sendable {
     package var title: String { self.deviation.title }
     package var source: String { self.deviation.source }
 
+    /// What it costs, if it is a defect of the app at HEAD.
+    package var harm: QuirkHarm? {
+        guard case .quirk(let quirk) = self else { return nil }
+        return quirk.harm
+    }
+
     package func apply(to profile: inout ClientProfile) { self.deviation.apply(to: &profile) }
 
     private var deviation: any ProfileDeviation {

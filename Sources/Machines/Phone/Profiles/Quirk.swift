@@ -40,7 +40,8 @@ package enum Quirk: Int, ProfileDeviation {
         case .nestedBooks: "a result event with a nested book is taken for a failure of the job"
         case .lastEventID: "Last-Event-ID is never sent"
         case .lostStream: "a stream that fails below HTTP is not opened again"
-        case .streamStatuses: "every status of a stream other than 200 is tried again alike"
+        case .streamStatuses:
+            "every status of a stream other than 200 is tried again alike, also 401, 404 and 410"
         case .relativeURL: "a relative sseUrl is not resolved, and its request fails"
         case .retryableErrors: "retryable error events are retried without limit"
         case .overlays:
@@ -48,12 +49,13 @@ package enum Quirk: Int, ProfileDeviation {
         case .results: "a job is deleted when its results could not be fetched once"
         case .deviceIDs: "results and cleanup have a device id of their own for each scan"
         case .offlineQueue:
-            "offline scans are uploaded once and removed whatever comes of it, twice after a short loss; others are not stored"
-        case .background: "in the background streams stay open, and scans are given up"
+            "a photo taken offline is uploaded once and removed whatever comes of it, twice after a short loss; others are not stored"
+        case .background: "in the background streams stay open, and the scans under way are given up"
         case .jitter: "nothing has jitter"
-        case .thrownErrors: "a scan that fails is removed, and its job deleted after 5.2 s"
+        case .thrownErrors: "a scan that fails is removed with its photo, and its job deleted after 5.2 s"
         case .errorTexts: "the user is shown one text for every refused upload"
-        case .otherVersions: "the events of other versions of the backend are taken for a failure of the job"
+        case .otherVersions:
+            "the events `failed`, `timeout`, `initialized` and `processing` of other backend versions are taken for a failure of the job"
         case .cleanupOnce: "a DELETE is sent once, whatever its answer"
         case .retryAfter: "Retry-After is ignored where a problem document has no retryAfterMs"
         }
@@ -97,6 +99,39 @@ package enum Quirk: Int, ProfileDeviation {
             if profile.events.unknown == .ignored { profile.events.unknown = .otherVersionsFail }
         case .cleanupOnce: profile.cleanup.requestsMax = 1
         case .retryAfter: profile.waits.usesHeader = false
+        }
+    }
+}
+
+/// The worst that a defect of the app does, as the runs of Docs/swiftwing-head.md show it. `Tests/Quirks/page.py` holds each
+/// defect to its runs.
+package enum QuirkHarm: String, CaseIterable, Sendable {
+    /// The app completes fewer scans than without it.
+    case losesScans = "loses scans"
+    /// As many scans, but more time, requests or jobs left on the server, or events that are missed or come too early.
+    case losesNoScan = "loses no scan"
+    case unseen = "no run shows it"
+
+    /// A heading for a list of such defects.
+    package var title: String {
+        switch self {
+        case .losesScans: "Defects that lose scans"
+        case .losesNoScan:
+            "Defects that lose no scan, but cost time, requests, events, or jobs left on the server"
+        case .unseen: "Defects that no run shows"
+        }
+    }
+}
+
+extension Quirk {
+    package var harm: QuirkHarm {
+        switch self {
+        case .lineReader, .endOfStream, .unknownEvents, .progressWithoutMessage, .nestedBooks, .lostStream,
+            .streamStatuses, .relativeURL, .results, .deviceIDs, .offlineQueue, .background, .thrownErrors,
+            .otherVersions:
+            .losesScans
+        case .lastEventID, .retryableErrors, .overlays, .jitter, .cleanupOnce, .retryAfter: .losesNoScan
+        case .dataLines, .errorTexts: .unseen
         }
     }
 }

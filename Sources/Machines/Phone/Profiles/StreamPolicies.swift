@@ -14,7 +14,7 @@ package struct StreamPolicy: Hashable, Sendable {
     package var afterLoss = LostStreamPolicy.reconnects
     /// After the end of the body without a terminal event.
     package var afterEnd = EndOfStreamPolicy.reconnects
-    package var statuses = StreamStatusPolicy.understood
+    package var statuses = StreamStatusPolicy.byStatus
     package var reader = SSEReader.Rules.standard
     /// Requests and streams of one job that may fail; then the scan has failed. Nil for no limit.
     package var attemptsMax: Int?
@@ -47,7 +47,7 @@ package enum EndOfStreamPolicy: String, CaseIterable, Hashable, Sendable {
 /// What the status of a stream's answer means to a client (Docs/contract.md section 4.4).
 package enum StreamStatusPolicy: String, CaseIterable, Hashable, Sendable {
     /// A 401, 404 or 410 ends the job, and the scan is uploaded again; a `Retry-After` is obeyed.
-    case understood
+    case byStatus = "by-status"
     /// Every status other than 200 is tried again alike, three times in all; then the scan has failed.
     case retried
 }
@@ -103,9 +103,9 @@ package enum UnknownEventPolicy: String, CaseIterable, Hashable, Sendable {
 /// What a client takes a `result` event for, which the contract does not have (Docs/contract.md sections 2.1 and 4.5).
 package enum ResultEventPolicy: String, CaseIterable, Hashable, Sendable {
     /// An unknown event.
-    case unknown
+    case unknown = "ignored"
     /// A book, at the top level of the data or nested under `book`: it is shown until the job completes.
-    case understood
+    case understood = "shown"
     /// A book at the top level. The parser fails at one that is nested.
     case topLevel = "top-level"
     /// A book of the scan: when the job completes, those that came on its last stream are all there are. Without any, the scan
@@ -116,9 +116,9 @@ package enum ResultEventPolicy: String, CaseIterable, Hashable, Sendable {
 /// What the failure of a parser at an event means to a client.
 package enum EventFailurePolicy: String, CaseIterable, Hashable, Sendable {
     /// The job has ended: the scan is refused and the job deleted.
-    case final
+    case final = "ends-scan"
     /// The job is deleted and its token forgotten, and the client goes on reading the stream.
-    case continues
+    case continues = "reads-on"
 }
 
 /// What a client reads of an `error` event (Docs/contract.md section 2.1).
@@ -163,6 +163,8 @@ package struct ResultsPolicy: Hashable, Sendable {
     package var isFallback = true
     /// Whether a failed request for results is made again. Off: the scan has failed, and its job is deleted.
     package var isRepeated = true
+    /// The failures of these requests for one job that are tolerated; after the next one the scan has failed. Nil for no limit.
+    package var failuresMax: Int?
     /// Whether the results are requested only where the event names their address and the job has a token. Off: the address
     /// of the contract is known.
     package var needsAddress = false

@@ -1,0 +1,160 @@
+import SimBase
+import Talaria
+
+// The values of results, statuses, tokens and DELETEs.
+
+extension ProfileValue {
+    static let jobs: [ProfileValue] = [
+        ProfileValue(
+            "results.uses-inline-books", .contract("section 5, GAP-3"),
+            { Self.text($0.results.usesInlineBooks) }
+        ) {
+            $0.results.usesInlineBooks
+                ? "The books in a `completed` event are the books of the scan, without a request for results."
+                : "The books in a `completed` event are ignored."
+        },
+        ProfileValue(
+            "results.is-fallback", .contract("section 2.3"), { Self.text($0.results.isFallback) }
+        ) {
+            $0.results.isFallback
+                ? """
+                Results are requested where a `completed` event has no books that can be used: absent, null, empty or unreadable.
+                """
+                : "Results are not requested: a `completed` event without books is a scan without books."
+        },
+        ProfileValue("results.is-repeated", .both("section 4.5"), { Self.text($0.results.isRepeated) }) {
+            $0.results.isRepeated
+                ? """
+                After no connection, no answer, 408, 429 or 5xx, the results are requested again after the backoff (backoff.*), \
+                and not before Retry-After or `retryAfterMs`. After 401, 404 or 410 the photo is uploaded again \
+                (token.uploads-max). After the third other answer the scan waits in the queue until the app is \
+                opened. The job is deleted only after the books are stored.
+                """
+                : """
+                The results are requested once. If that fails, the job is deleted, and the books with it: the scan has failed \
+                (failed-scans).
+                """
+        },
+        ProfileValue(
+            "results.failures-max", .contract("section 4.13"), { Self.text(limit: $0.results.failuresMax) }
+        ) {
+            guard let failures = $0.results.failuresMax else {
+                return "The results of a job are requested again as often as that fails."
+            }
+            return """
+                At most \(failures) failures of these requests for one job are tolerated; after the next, the scan has failed \
+                (failed-scans).
+                """
+        },
+        ProfileValue(
+            "results.needs-address", .contract("section 4.5"), { Self.text($0.results.needsAddress) }
+        ) {
+            $0.results.needsAddress
+                ? """
+                Results are requested only if the `completed` event has `resultsUrl` and the job has a token. Otherwise the job is \
+                deleted, and the scan has failed (failed-scans).
+                """
+                : """
+                Results are requested at `resultsUrl`, and without one at `/v3/jobs/scans/{jobId}/results`; Authorization is sent \
+                if the job has a token.
+                """
+        },
+        ProfileValue(
+            "results.rejects-unknown-status", .contract("sections 1.3 and 4.5"),
+            { Self.text($0.results.rejectsUnknownStatus) }
+        ) {
+            $0.results.rejectsUnknownStatus
+                ? "One book with an `enrichmentStatus` that the client does not know makes the whole list unreadable."
+                : "A book with an `enrichmentStatus` that the client does not know is kept like the others."
+        },
+        ProfileValue(
+            "results.format", .contract("sections 1.3 and 5, GAP-8"), { $0.results.format ?? "none" }
+        ) {
+            $0.results.format.map { "Results are requested with `format=\($0)`, added once." }
+                ?? "Results are requested without `format`."
+        },
+        ProfileValue(
+            "results.envelope", .contract("sections 1.3 and 5, GAP-2"), { $0.results.envelope.rawValue }
+        ) {
+            switch $0.results.envelope {
+            case .data: "The books of an answer are in `data.results`."
+            case .topLevel: "The books of an answer are in `results`, at the top level."
+            }
+        },
+        ProfileValue(
+            "results.keeps-enrichment-status", .contract("section 5, GAP-14"),
+            { Self.text($0.results.keepsEnrichmentStatus) }
+        ) {
+            $0.results.keepsEnrichmentStatus
+                ? "The `enrichmentStatus` of a book is stored with it."
+                : "The `enrichmentStatus` of a book is dropped."
+        },
+        ProfileValue(
+            "status.polling", .contract("sections 1.4 and 4.13"), { $0.status.polling.rawValue }
+        ) {
+            switch $0.status.polling {
+            case .off: "The stream of a job is read. Its status is not requested."
+            case .afterLoss: "After the first loss of its stream, the status of a job is requested instead."
+            case .always: "No stream is opened: the status of a job is requested until it has ended."
+            }
+        },
+        ProfileValue("status.interval", .contract("section 1.4"), { Self.text($0.status.interval) }) {
+            "A status is requested \(Self.prose($0.status.interval)) after the answer to the last request."
+        },
+        ProfileValue(
+            "status.requests-max", .contract("section 4.13"), { String($0.status.requestsMax) }
+        ) {
+            """
+            The status of a job is requested at most \($0.status.requestsMax) times; then the scan waits in the queue until the \
+            app is opened.
+            """
+        },
+        ProfileValue(
+            "status.failures-max", .contract("section 4.13"), { String($0.status.failuresMax) }
+        ) {
+            """
+            At most \($0.status.failuresMax) failures of these requests in a row are tolerated; after the next, the scan waits \
+            likewise.
+            """
+        },
+        ProfileValue("token.expiry", .contract("sections 2.5 and 5, GAP-11"), { $0.token.expiry.rawValue }) {
+            switch $0.token.expiry {
+            case .uploadsAgain:
+                "A 401 on stream, status or results means that the token has expired: the photo is uploaded again."
+            case .unknown:
+                "A 401 on stream, status or results is a failed request like any other, made again with that token."
+            }
+        },
+        ProfileValue("token.uploads-max", .design, { String($0.token.uploadsMax) }) {
+            """
+            After a 401, 404 or 410 on stream, status or results a photo is uploaded again, at most \($0.token.uploadsMax) times \
+            per scan; then the scan waits in the queue until the app is opened.
+            """
+        },
+        ProfileValue("cleanup.is-made", .contract("section 1.1, row 4"), { Self.text($0.cleanup.isMade) }) {
+            $0.cleanup.isMade
+                ? "A job is deleted after its books are stored on the phone." : "No job is deleted."
+        },
+        ProfileValue(
+            "cleanup.is-made-after-failure", .both("section 1.1, row 4"),
+            { Self.text($0.cleanup.isMadeAfterFailure) }
+        ) {
+            $0.cleanup.isMadeAfterFailure
+                ? "A job is deleted as well when its scan is refused or continues with another job."
+                : "A job whose scan has not completed is not deleted."
+        },
+        ProfileValue(
+            "cleanup.requests-max", .both("section 4.2, step 13"), { String($0.cleanup.requestsMax) }
+        ) {
+            $0.cleanup.requestsMax > 1
+                ? """
+                A DELETE without an answer, or with 408, 429 or 5xx, is sent again after the backoff (backoff.*), at most \
+                \($0.cleanup.requestsMax) requests in all. 2xx, 404 and 410 are a success. After any other status the job is \
+                left to expire.
+                """
+                : """
+                A DELETE is sent once. If it fails, the job is left on the server until it expires, and nothing is shown.
+                """
+        },
+    ]
+}

@@ -1,0 +1,141 @@
+import SimBase
+
+// The values of identities, uploads and waits.
+
+extension ProfileValue {
+    static let requests: [ProfileValue] = [
+        ProfileValue("identity.upload", Self.identity, { $0.identity.upload.rawValue }) {
+            $0.identity.upload.behavior(of: "an upload")
+        },
+        ProfileValue("identity.stream", Self.identity, { $0.identity.stream.rawValue }) {
+            $0.identity.stream.behavior(of: "a request for a stream or a status")
+        },
+        ProfileValue("identity.results", Self.identity, { $0.identity.results.rawValue }) {
+            $0.identity.results.behavior(of: "a request for results")
+        },
+        ProfileValue("identity.cleanup", Self.identity, { $0.identity.cleanup.rawValue }) {
+            $0.identity.cleanup.behavior(of: "a DELETE")
+        },
+        ProfileValue(
+            "upload.shows-code", .both("section 4.11, Q21"), { Self.text($0.upload.showsCode) }
+        ) {
+            $0.upload.showsCode
+                ? "The user sees why a photo was refused: the text for the `code` of the problem document."
+                : "The user sees the same text for every refused photo, whatever its `code`."
+        },
+        ProfileValue(
+            "upload.user-agent", .contract("section 4.2, step 8"), { $0.upload.userAgent }
+        ) { _ in "Uploads have this User-Agent." },
+        ProfileValue(
+            "upload.problems", .contract("sections 1.7 and 5, GAP-1"), { $0.upload.problems.rawValue }
+        ) {
+            switch $0.upload.problems {
+            case .decoded:
+                """
+                Of the problem document in a 4xx or 5xx, `code`, `retryable` and `retryAfterMs` are used.
+                """
+            case .ignored: "The body of a 4xx or 5xx is not read: only the status and Retry-After count."
+            }
+        },
+        ProfileValue("upload.is-repeated", .both("section 4.3"), { Self.text($0.upload.isRepeated) }) {
+            $0.upload.isRepeated
+                ? """
+                An upload that fails by no fault of the photo is made again after the backoff (backoff.*), until it is accepted: \
+                after no connection, no answer, 401, 403, 404, 408, 410, 5xx, a 202 that cannot be read, or a 4xx with \
+                `retryable: true`. The photo stays in the queue meanwhile. Any other 4xx is final: the user sees it, and the \
+                scan is over.
+                """
+                : """
+                An upload is made once. Whatever it fails by, the scan has failed (failed-scans). Only after a 429 it is made again.
+                """
+        },
+        ProfileValue("upload.retries-max", .design, { Self.text(limit: $0.upload.retriesMax) }) {
+            guard let retries = $0.upload.retriesMax else {
+                return "A failed upload is made again as often as it fails."
+            }
+            return """
+                A failed upload is made again at most \(retries) times in a row; then the scan has failed (failed-scans).
+                """
+        },
+        ProfileValue(
+            "upload.repeats-limited", .both("section 1.8"), { Self.text($0.upload.repeatsLimited) }
+        ) {
+            $0.upload.repeatsLimited
+                ? "After a 429 the photo stays in the queue, and is uploaded when the wait is over."
+                : "After a 429 the scan has failed (failed-scans)."
+        },
+        ProfileValue(
+            "upload.photos", .contract("sections 1.1 and 4.2, step 8"), { Self.text($0.upload.photos) }
+        ) {
+            $0.upload.photos == 1...1
+                ? "An upload has one photo." : "An upload has \(Self.text($0.upload.photos)) photos."
+        },
+        ProfileValue(
+            "upload.regions", .contract("section 4.2, step 2b"), { Self.text($0.upload.regions) }
+        ) {
+            $0.upload.regions == 1...1
+                ? "A photo is one scan."
+                : "The app finds \(Self.text($0.upload.regions)) regions in a photo, each a scan of its own."
+        },
+        ProfileValue(
+            "upload.part", .contract("sections 1.1 and 7, C27"), { $0.upload.part }
+        ) { _ in "The photo is the part of the multipart body with this name." },
+        ProfileValue("upload.answer", .contract("section 1.2"), { $0.upload.answer.rawValue }) {
+            switch $0.upload.answer {
+            case .contract:
+                "200 and 202 are a success; jobId, sseUrl and, where there is one, authToken are in `data`."
+            case .flat:
+                "202 alone is a success; jobId and streamUrl are at the top level, and there is no token."
+            }
+        },
+        ProfileValue(
+            "waits.prefers-header", .contract("sections 1.7 and 1.8"), { Self.text($0.waits.prefersHeader) }
+        ) {
+            $0.waits.prefersHeader
+                ? "Where an answer has both, Retry-After counts and not `retryAfterMs`."
+                : "Where an answer has both, `retryAfterMs` counts and not Retry-After."
+        },
+        ProfileValue("waits.uses-header", .contract("section 4.3"), { Self.text($0.waits.usesHeader) }) {
+            $0.waits.usesHeader
+                ? """
+                Where a problem document has no `retryAfterMs`, the wait is that of Retry-After, in seconds or as a date.
+                """
+                : """
+                Where a problem document has no `retryAfterMs`, Retry-After is ignored: after a 429 the wait is \
+                \(Self.prose($0.waits.rateLimitDefault)) (waits.rate-limit-default).
+                """
+        },
+        ProfileValue("waits.is-set-anew", .both("section 4.6"), { Self.text($0.waits.isSetAnew) }) {
+            $0.waits.isSetAnew
+                ? """
+                A later 429 replaces the wait of an earlier one, even if uploads then begin before the time that the earlier one \
+                stated.
+                """
+                : "Of several 429s, the one whose wait ends last counts: a later 429 never makes the wait shorter."
+        },
+        ProfileValue(
+            "waits.rate-limit-default", .contract("section 4.3"), { Self.text($0.waits.rateLimitDefault) }
+        ) {
+            "After a 429 without a time, no photo is uploaded for \(Self.prose($0.waits.rateLimitDefault))."
+        },
+    ]
+
+    private static let identity = Source.contract("sections 1.1, 4.9 and 5, GAP-10")
+}
+
+extension DeviceIDSource {
+    fileprivate func behavior(of request: String) -> String {
+        switch self {
+        case .persistent:
+            """
+            The X-Device-ID of \(request) is that of the installation: one UUID, created at the first launch and stored.
+            """
+        case .perScan: "The X-Device-ID of \(request) is a new random UUID for each scan."
+        case .perService:
+            """
+            The X-Device-ID of \(request) is a random UUID for each scan, and not the one with which the photo was uploaded.
+            """
+        case .absent: "The X-Device-ID of \(request) is missing."
+        }
+    }
+}

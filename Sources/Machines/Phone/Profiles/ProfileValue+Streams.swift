@@ -1,0 +1,134 @@
+import SimBase
+import Wire
+
+// The values of event streams.
+
+extension ProfileValue {
+    static let streams: [ProfileValue] = [
+        ProfileValue("stream.slots", .contract("section 8"), { String($0.stream.slots) }) {
+            "At most \($0.stream.slots) scans of a phone are uploaded or followed at once; the others wait in the queue."
+        },
+        ProfileValue(
+            "stream.resumes", .contract("sections 2.2 and 5, GAP-5"), { Self.text($0.stream.resumes) }
+        ) {
+            $0.stream.resumes
+                ? """
+                A stream that is opened again sends Last-Event-ID with the id of the last event that was read. The server goes on \
+                after that event.
+                """
+                : """
+                Last-Event-ID is never sent. A stream that is opened again begins wherever the server is: events are missed, or \
+                come twice.
+                """
+        },
+        ProfileValue("stream.after-loss", .both("section 4.4"), { $0.stream.afterLoss.rawValue }) {
+            switch $0.stream.afterLoss {
+            case .reconnects:
+                """
+                After a failed connection, a reset, or silence for stream.idle-timeout, the stream is opened again after the \
+                backoff (backoff.*). The scan goes on.
+                """
+            case .fails:
+                """
+                After a failed connection, a reset, or silence for stream.idle-timeout, the stream is not opened again: the scan \
+                has failed (failed-scans).
+                """
+            }
+        },
+        ProfileValue("stream.after-end", .both("section 4.4"), { $0.stream.afterEnd.rawValue }) {
+            switch $0.stream.afterEnd {
+            case .reconnects:
+                """
+                A body that ends without `completed` or `error` is a loss like a reset: the stream is opened again after the \
+                backoff (backoff.*). The job goes on until one of the two has come.
+                """
+            case .finishes:
+                """
+                The end of the body is taken for the end of the job, whatever the last event was. Nothing more is requested, \
+                neither the results nor a DELETE.
+                """
+            }
+        },
+        ProfileValue("stream.statuses", .both("section 4.4"), { $0.stream.statuses.rawValue }) {
+            switch $0.stream.statuses {
+            case .byStatus:
+                """
+                401, 404, 410: the job cannot be followed any more; the photo is uploaded again at once, for a new job and token \
+                (token.uploads-max). 408, 429, 5xx: the stream is requested again after the backoff, and not before Retry-After \
+                or `retryAfterMs`. Any other 4xx: the same, but after the third for a job the scan waits in the queue until \
+                the app is opened. Any other status: requested again after the backoff.
+                """
+            case .retried:
+                """
+                Every status other than 200, 401, 404 and 410 included, is treated alike: the stream is requested again with the \
+                same token, three times in all, whatever Retry-After says. Then the scan has failed (failed-scans).
+                """
+            }
+        },
+        ProfileValue(
+            "stream.reader", .contract("section 4.11, Q1 and Q4"), { $0.stream.reader.rawValue }
+        ) {
+            switch $0.stream.reader {
+            case .standard:
+                """
+                Lines are read as in the HTML standard, section 9.2.6: several `data` lines of an event are joined by line feeds, \
+                an event without `event` has the name `message`, and of a value one blank after the colon is removed.
+                """
+            case .lastDataLine:
+                """
+                Of several `data` lines of an event the last counts, an event without `event` is dropped, and values are \
+                trimmed at both ends.
+                """
+            case .withoutEmptyLines: "Empty lines are not seen, so that no event ever ends and none is read."
+            }
+        },
+        ProfileValue("stream.attempts-max", .design, { Self.text(limit: $0.stream.attemptsMax) }) {
+            guard let attempts = $0.stream.attemptsMax else {
+                return "A stream may be lost and opened again as often as that happens."
+            }
+            return "After \(attempts) losses of the streams of a job, the scan has failed (failed-scans)."
+        },
+        ProfileValue("stream.resets-backoff", .design, { Self.text($0.stream.resetsBackoff) }) {
+            $0.stream.resetsBackoff
+                ? "After a new event, the backoff of the stream begins at backoff.base again."
+                : "The backoff grows with every loss of the streams of a job, whatever came in between."
+        },
+        ProfileValue(
+            "stream.resolves-relative-address", .contract("sections 1.2 and 7, C1"),
+            { Self.text($0.stream.resolvesRelativeAddress) }
+        ) {
+            $0.stream.resolvesRelativeAddress
+                ? """
+                A relative `sseUrl` (`/v3/jobs/scans/{jobId}/stream`) is resolved against the base URL of the API. An absolute one \
+                is requested as it is.
+                """
+                : """
+                A relative `sseUrl` is requested without a host, which fails at once: the scan has failed (failed-scans). An \
+                absolute one works.
+                """
+        },
+        ProfileValue("stream.connect-timeout", .design, { Self.text($0.stream.connectTimeout) }) {
+            """
+            A request for a stream without a response head after \(Self.prose($0.stream.connectTimeout)) has failed \
+            (stream.after-loss).
+            """
+        },
+        ProfileValue("stream.idle-timeout", .design, { Self.text($0.stream.idleTimeout) }) {
+            """
+            A stream without a byte, pings included, for \(Self.prose($0.stream.idleTimeout)) is lost (stream.after-loss). A \
+            ping comes every 30 s.
+            """
+        },
+        ProfileValue(
+            "stream.slot-hold", .both("section 4.12"), { $0.stream.slotHold.map(Self.text) ?? "none" }
+        ) {
+            guard let hold = $0.stream.slotHold else {
+                return "The next scan gets the slot as soon as the stream has ended; a DELETE needs no slot."
+            }
+            return """
+                A scan keeps its slot until its DELETE is answered, and for \(Self.prose(hold)) more if it is completed. The next \
+                scan waits for that.
+                """
+        },
+    ]
+}
