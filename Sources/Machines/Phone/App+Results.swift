@@ -156,6 +156,12 @@ extension App {
             self.giveUp(scan, .resultsUnavailable, job: .deleted, at: now, into: &effects)
             return
         }
+        if let max = self.profile.results.failuresMax, case .fetching(let fetch) = self.active[index].stage,
+            fetch.failures >= max
+        {
+            self.giveUp(scan, .resultsUnavailable, job: .deletedWithScan, at: now, into: &effects)
+            return
+        }
         let attempt = self.active[index].scan.record.attempts.results
         self.active[index].stage = self.active[index].stage.failed(
             asked: asked, self.profile.backoff, draw: self.jitter(.results, scan, attempt: attempt), at: now)

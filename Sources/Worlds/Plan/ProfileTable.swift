@@ -2,7 +2,9 @@ package import Phone
 
 /// The clients that a scenario may name.
 package enum ProfileTable {
-    package static let all: [NamedProfile] = [.contract, .swiftwingHead, .swiftwingLegacy, .wingtip]
+    package static let all: [NamedProfile] = [
+        .contract, .swiftwingHead, .swiftwingLegacy, .swiftwingPolling, .wingtip,
+    ]
 
     /// Clients that are designed but not built yet.
     package static let planned = ["books-v3"]

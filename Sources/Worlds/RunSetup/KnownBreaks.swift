@@ -23,6 +23,8 @@ extension ProfileExpectation {
         NamedProfile.swiftwingHead.name: [
             .limitHonoured, .scanCustody, .bookNeverLost, .jobNotCleanedEarly, .scanSettles,
         ],
+        // Section 4.13: there is no DELETE.
+        NamedProfile.swiftwingPolling.name: [.jobCleaned],
         // Section 6.1: the part `image`, streams without a device id and without Last-Event-ID, a backoff that no event resets,
         // and no DELETE after a failure.
         NamedProfile.wingtip.name: [

@@ -39,6 +39,41 @@ struct StatusTests {
     /// The number of requests for the status so far.
     private func requests(_ phone: TestPhone) -> UInt32 { phone.record?.attempts.status ?? 0 }
 
+    // MARK: The app that polls
+
+    @Test func `the app that polls opens no stream and deletes no job`() {
+        var phone = TestPhone(profile: NamedProfile.swiftwingPolling.profile())
+        phone.capture(1)
+        phone.accept()
+        phone.pass(.seconds(2))
+        #expect(phone.request(.stream) == nil)
+        phone.answer(.status, 200, Wording.status(.completed))
+        phone.answer(.results, 200, Wording.results(books: 2))
+        #expect(phone.request(.cleanup) == nil)
+        #expect(phone.store.settled.map(\.outcome) == [.completed])
+        #expect(phone.app.isQuiescent)
+    }
+
+    @Test
+    func `the app that polls tolerates four failures of its results, and keeps the scan after the fifth`() {
+        for (profile, waits) in [(NamedProfile.swiftwingPolling, true), (.contract, false)] {
+            var values = profile.profile()
+            values.status.polling = .always
+            var phone = TestPhone(profile: values)
+            phone.capture(1)
+            phone.accept()
+            phone.pass(.seconds(2))
+            phone.answer(.status, 200, Wording.status(.completed))
+            for _ in 1...5 {
+                for _ in 0..<400 where phone.request(.results) == nil { phone.pass(.milliseconds(100)) }
+                phone.answer(.results, 503)
+            }
+            phone.pass(.minutes(10))
+            #expect((phone.request(.results) == nil) == waits)
+            #expect(phone.record?.job != nil)
+        }
+    }
+
     // MARK: Instead of the stream
 
     @Test func `no stream is opened, and the status is requested after the interval`() {
