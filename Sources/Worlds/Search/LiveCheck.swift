@@ -1,4 +1,3 @@
-import Backend
 import Ledger
 import Phone
 import Plan
@@ -35,8 +34,7 @@ package struct LiveCheck: Sendable {
         let isAboutTheEnd = live.failures.allSatisfy(\.isAboutTheEnd)
         var first = plan
         if isAboutTheEnd, first.settle == nil {
-            first.settle =
-                SwarmPlans.settle + (plan.run.scenario.server.backend.rateLimit?.window ?? .zero) * 2
+            first.settle = SwarmPlans.settle(plan.run.scenario)
         }
         self.plan = first
         let everybody = (0..<UInt32(plan.run.devices)).map { DeviceNumber($0) }
@@ -69,9 +67,9 @@ package struct LiveCheck: Sendable {
         _ failure: LiveRecord.Failure, in outcome: TrialOutcome, _ phones: [DeviceNumber]
     ) -> FailureKind? {
         outcome.breaks.first { found in
-            guard case .invariant(let invariant, _) = found.kind, invariant == failure.invariant else {
-                return false
-            }
+            guard !found.isExpected, case .invariant(let invariant, _) = found.kind,
+                failure.invariants.contains(invariant)
+            else { return false }
             return failure.device.map { device in
                 found.phones.contains {
                     phones.indices.contains(Int($0.raw)) && phones[Int($0.raw)] == device
@@ -82,14 +80,14 @@ package struct LiveCheck: Sendable {
 }
 
 extension LiveRecord.Failure {
-    /// The invariant that a settled simulation breaks if this failure is no accident of its time.
-    fileprivate var invariant: Invariant {
+    /// The invariants that a settled simulation breaks if this failure is no accident of its time.
+    fileprivate var invariants: [Invariant] {
         switch self.kind {
-        case .broken(let invariant): invariant
-        case .unfinished: .deviceNotStuck
+        case .broken(let invariant): [invariant]
+        case .unfinished: [.deviceNotStuck, .scanSettles]
         }
     }
 
     /// Whether only a settled end shows it.
-    fileprivate var isAboutTheEnd: Bool { self.invariant.isAtRest }
+    fileprivate var isAboutTheEnd: Bool { self.invariants.contains(where: \.isAtRest) }
 }

@@ -143,6 +143,7 @@ package struct Trial: Sendable {
             kind: .invariant(verdict.invariant, client: client), isExpected: isExpected,
             violations: isExpected ? verdict.violations : verdict.violations - verdict.expected,
             first: first,
-            phones: Set(verdict.examples.filter { isExpected || !$0.isExpected }.compactMap(\.device)).sorted())
+            phones: Set(verdict.examples.filter { isExpected || !$0.isExpected }.compactMap(\.device))
+                .sorted())
     }
 }
