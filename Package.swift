@@ -41,6 +41,8 @@ let modules = [
     Module("Metrics", .core, ["SimBase"]),
     Module("JSON", .core, ["SimBase"]),
     Module("Wire", .core, ["SimBase"]),
+    // Files of libraries.
+    Module("CSV", .core, ["SimBase"]),
     Module("Talaria", .core, ["SimBase", "JSON"]),
     Module("Observations", .core, ["SimBase", "Talaria"]),
     Module("Faults", .core, ["SimBase", "JSON", "Talaria", "Observations"]),
@@ -263,7 +265,7 @@ let package = Package(
         + [
             // What the tests read stays where it lies.
             .testTarget(
-                name: "EndToEndTests", dependencies: ["swiftwing-sim"],
+                name: "EndToEndTests", dependencies: ["swiftwing-sim", "SimBase", "CSV"],
                 exclude: ["Fixtures", "Goldens", "Tools"], swiftSettings: strictForTests),
             .testTarget(name: "TidyTests", swiftSettings: strictForTests),
         ]

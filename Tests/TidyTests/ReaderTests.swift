@@ -7,6 +7,7 @@ import Testing
         ["SimBase/Instant", "SimBase/Saturating", "Phone/Answer", "Phone/DurableScan+Soundness"]
         + ["Gateway/Recording", "Gateway/RecordingLine", "Gateway/RecordingPlayer", "HTTPServer/Recorder"]
         + ["CurlLoop/ResponseHead+Parsing", "LiveServer/Upstream", "JSON/JSONReader", "JSON/JSONNode"]
+        + ["CSV/CSVReader", "CSV/SeparatorSearch", "CSV/LibraryTable"]
         + ["JSON/JSONObjectText", "Talaria/LeanReading"]
         + [
             "LivePhones/JournalFile", "LivePhones/JournalSubject", "LivePhones/StateFolder",

@@ -42,6 +42,8 @@ public enum DrawDomain: UInt64, Sendable {
     case regionsPerCapture = 32
     /// What a search draws from a seed.
     case swarm = 33
+    /// A generated library file.
+    case library = 40
     case test = 99
 }
 
