@@ -44,7 +44,10 @@ extension SimulationInvariants {
         case .replied(let operation, let attempt, let status, let took):
             self.ended(operation, attempt, isAnswer: true, seen, phoneIndex)
             if took < .zero { self.violate(.timeSane, seen, "a response before its request") }
-            if operation == .stream { self.states[phoneIndex].streamStatus = status }
+            if operation == .stream {
+                self.states[phoneIndex].unnamed.removeAll { $0 == seen.scan }
+                if !Self.isNamed(streamStatus: status) { self.states[phoneIndex].unnamed.append(seen.scan) }
+            }
             guard status == 401, operation != .cleanup else { return }
             // A scan has one job at a time: an earlier one has a token of its own, and may still be owed its DELETE.
             let latest = self.states[phoneIndex].jobs.lastIndex { $0.scan == seen.scan }
@@ -57,7 +60,7 @@ extension SimulationInvariants {
             self.unreadable("an event \(name.bounded)", seen, phoneIndex)
         // A status that no contract names for a stream has been read, and means nothing.
         case .badAnswer(.stream, _, .unexpectedStatus)
-        where !Self.isNamed(streamStatus: self.states[phoneIndex].streamStatus): break
+        where self.states[phoneIndex].unnamed.contains(seen.scan): break
         case .badAnswer(.stream, _, let problem): self.unreadable(problem.rawValue, seen, phoneIndex)
         // The answer to any other request has nothing to do with what was written on the stream.
         case .badAnswer(let operation, let attempt, let problem) where problem != .unexpectedStatus:

@@ -99,6 +99,7 @@ extension SimulationInvariants {
 
     mutating func settled(_ scan: ScanNumber, _ phoneIndex: Int) {
         self.states[phoneIndex].troubled.removeAll { $0 == scan }
+        self.states[phoneIndex].unnamed.removeAll { $0 == scan }
         self.states[phoneIndex].uploads.removeAll { $0.scan == scan }
         self.states[phoneIndex].requests.settled(scan)
         // Of its jobs a DELETE may still be under way; of the scans before nothing is.
@@ -108,5 +109,6 @@ extension SimulationInvariants {
         self.states[phoneIndex].jobs.removeAll { $0.scan == gone }
         self.states[phoneIndex].requests.forget(gone)
         self.states[phoneIndex].troubled.removeAll { $0 == gone }
+        self.states[phoneIndex].unnamed.removeAll { $0 == gone }
     }
 }

@@ -31,8 +31,8 @@ package struct SimulationInvariants: Sendable {
         var uploads: [(scan: ScanNumber, count: Int)] = []
         /// Its answers that a fault has acted on.
         var answers = FaultedAnswers()
-        /// The last status that was answered to a request for a stream.
-        var streamStatus = 0
+        /// Scans whose last request for a stream was answered with a status that the contract does not name.
+        var unnamed: [ScanNumber] = []
         /// Its storage has no room, and when it had room again.
         var isFull = false
         var freedAt = Instant.zero
@@ -289,7 +289,7 @@ package struct SimulationInvariants: Sendable {
                 + (self.unsettled?.remembered ?? 0)
         ) {
             $0 + $1.requests.remembered + $1.jobs.count + $1.isOver.count
-                + $1.troubled.count + $1.uploads.count + $1.cleaned.count
+                + $1.troubled.count + $1.unnamed.count + $1.uploads.count + $1.cleaned.count
         }
     }
 }

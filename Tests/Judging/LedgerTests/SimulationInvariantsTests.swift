@@ -524,6 +524,22 @@ import Testing
         #expect(self.broken(history(isTouched: true)) == [])
     }
 
+    @Test func `a status without a name is that of one scan's stream`() {
+        func history(answered status: Int) -> History {
+            History {
+                $0.launch()
+                $0.capture()
+                $0.phone(.replied(.stream, attempt: 1, status: status, took: .zero))
+                $0.scan = ScanNumber(2)
+                $0.phone(.replied(.stream, attempt: 1, status: 200, took: .zero))
+                $0.scan = ScanNumber(1)
+                $0.phone(.badAnswer(.stream, attempt: 1, .unexpectedStatus))
+            }
+        }
+        #expect(!self.broken(history(answered: 418)).contains(.streamParseRobust))
+        #expect(self.broken(history(answered: 503)).contains(.streamParseRobust))
+    }
+
     @Test func `a token that was answered by 401 is not used again`() {
         func history(next job: String) -> History {
             History {
