@@ -200,6 +200,8 @@ extension World {
                     state.sendAtOnce(Self.uploadEnd.count)
                 }
                 self.sendToServer(.received(connection, Self.uploadEnd[...]))
+                // The answer may have come, and the next upload may have taken the wire: its head is still to come.
+                return
             }
         }
     }
@@ -450,7 +452,8 @@ extension World {
         case .body(let piece): self.send(.replyBytes(request, piece), toAppOf: phone)
         case .end:
             self.endStream(on: wire, isGivenUp: false)
-            if self.wires.ask(wire, { $0.reader.keepsAlive }) ?? false {
+            // As libcurl does, an answer that comes before its request is sent ends the connection.
+            if self.wires.ask(wire, { $0.reader.keepsAlive && $0.upload == nil }) ?? false {
                 self.wires.update(wire) { $0.request = nil }
             } else {
                 self.close(wire)
