@@ -27,9 +27,10 @@ package enum StoryText {
 
     private static func phone(_ payload: PhoneObservation) -> String? {
         switch payload {
-        case .launched(let restored): "app started, \(restored) scans restored from its storage"
+        case .launched(let restored):
+            "app started" + (restored > 0 ? ", \(Self.scans(restored)) restored from its storage" : "")
         case .killed: "app killed"
-        case .reinstalled(let discarded): "app reinstalled, \(discarded) scans discarded"
+        case .reinstalled(let discarded): "app reinstalled, \(Self.scans(discarded)) discarded"
         case .suspended: "app goes to the background"
         case .resumed: "app returns to the foreground"
         case .pathLost: "network lost"
@@ -60,19 +61,20 @@ package enum StoryText {
             "the answer to \(Self.request(operation)) cannot be used: \(problem.rawValue)"
         case .rateLimited(let operation, let wait):
             "told to wait \(Self.time(wait)) before \(Self.request(operation))"
-        case .resultsDecoded(_, let books, _): "read \(books) books from the results"
+        case .resultsDecoded(_, let books, _): "read \(Self.books(books)) from the results"
         case .resultsGivenUp: "gave up on the results"
         case .jobAbandoned(_, let cause): "does not delete the job: \(cause.name)"
         case .eventApplied(_, let id, let kind, _, let replayed):
-            "applied event \(id ?? "without id"), \(kind.rawValue)" + (replayed ? ", a replay" : "")
+            "applied event \(id ?? "without id"), \(kind.rawValue)"
+                + (replayed ? Self.replayed : "")
         case .eventIgnored(_, let id, let name, let malformed):
             "ignored event \(id ?? "without id"), \(name)" + (malformed ? ", which is malformed" : "")
         case .terminalApplied(_, let kind, let inline):
-            "job ended: \(kind.rawValue), books \(inline.rawValue)"
+            "job ended: \(kind.rawValue), \(Self.books(inline))"
         case .streamLost(_, _, let cause, _): "stream lost: \(cause.rawValue)"
         case .reconnectGivenUp(_, let cause, let attempts):
             "gave up reconnecting after \(attempts) attempts: \(cause.rawValue)"
-        case .lostFromStorage(let books): "a scan with \(books) books is missing from the storage"
+        case .lostFromStorage(let books): "a scan with \(Self.books(books)) is missing from the storage"
         case .recordKept, .photoPrepared, .slotTaken, .slotGiven, .found, .uploadAccepted, .cleanupAnswered,
             .streamOpened, .firstEvent, .ping, .reconnected, .reconnectSuperseded:
             nil
@@ -84,17 +86,17 @@ package enum StoryText {
     private static func backend(_ payload: BackendObservation) -> String? {
         switch payload {
         case .answered(let operation, _, let status): "answers \(status) to \(Self.request(operation))"
-        case .accepted(let job, let books): "creates job \(Self.short(job)) with \(books) books"
+        case .accepted(let job, let books): "creates job \(Self.short(job)) with \(Self.books(books))"
         case .photosReceived(_, let count): "received \(count) photos"
         case .streamOpened(_, _, let after):
             "opens the stream" + (after.map { " behind event \($0)" } ?? " at its start")
         case .eventWritten(_, let id, _, let kind, let replayed):
-            "sends event \(id), \(kind.rawValue)" + (replayed ? ", again" : "")
+            "sends event \(id), \(kind.rawValue)" + (replayed ? Self.replayed : "")
         case .streamEnded(_, _, let byPeer): byPeer ? "sees the stream end" : "ends the stream"
-        case .finished(_, let kind, let books): "job ends: \(kind.rawValue), \(books) books"
+        case .finished(_, let kind, let books): "job ends: \(kind.rawValue), \(Self.books(books))"
         case .failed(_, let code, let retryable): "job fails: \(code)" + (retryable ? ", may be retried" : "")
         case .tokenRevoked: "revokes the job's token"
-        case .resultsServed(_, let books): "serves \(books) books"
+        case .resultsServed(_, let books): "serves \(Self.books(books))"
         case .cleaned(_, let effective): effective ? "deletes the job" : "has nothing to delete"
         case .canceled: "cancels the job"
         case .expired: "job expires"
@@ -117,6 +119,26 @@ package enum StoryText {
     }
 
     // MARK: Words
+
+    private static let replayed = ", from before the stream was opened"
+
+    private static func scans(_ count: some BinaryInteger) -> String {
+        Figures.count(count, "scan", "scans")
+    }
+
+    private static func books(_ count: some BinaryInteger) -> String {
+        Figures.count(count, "book", "books")
+    }
+
+    private static func books(_ form: InlineBooksForm) -> String {
+        switch form {
+        case .absent: "no list of books in it"
+        case .null: "its list of books is null"
+        case .empty: "its list of books is empty"
+        case .undecodable: "its list of books cannot be read"
+        case .books: "with its books"
+        }
+    }
 
     static func request(_ operation: Operation) -> String {
         switch operation {

@@ -22,9 +22,12 @@ enum FailureOrigin: Sendable {
 /// The report of a failing seed or plan: at most 45 lines of 100 columns (Docs/simulation.md section 8).
 struct FailureReport {
     private static let columns = 100
-    /// Lines of the timeline: the first ones, and those before the violation.
+    private static let linesMax = 45
+    /// Lines of the timeline: the first ones, and at most so many before the violation.
     private static let timelineHead = 6
     private static let timelineTail = 12
+    /// Lines that one sentence may take.
+    private static let foldsMax = 3
     private static let capturesMax = 3
     private static let faultsMax = 4
     /// The limit of a text of a live run, in UTF-8 bytes.
@@ -38,9 +41,10 @@ struct FailureReport {
     let origin: FailureOrigin
 
     var text: String {
-        let lines =
-            self.head + [""] + self.smallest + [""] + self.timeline + [""] + self.explanation + self.commands
-        return lines.map { Self.fitted($0) }.joined(separator: "\n") + "\n"
+        let before = (self.head + [""] + self.smallest + [""]).flatMap { Self.folded($0) }
+        let after = ([""] + self.explanation).flatMap { Self.folded($0) } + self.commands
+        let lines = before + self.timeline(linesMax: Self.linesMax - before.count - after.count) + after
+        return lines.joined(separator: "\n") + "\n"
     }
 
     /// The first line: enough for a chat message.
@@ -104,12 +108,19 @@ struct FailureReport {
 
     private func counts(_ plan: WorldPlan, _ faults: [FaultSpec]) -> String {
         let scans = plan.captures?.count ?? plan.run.expectedArrivals.scans
-        return "\(scans) scans and \(faults.count) faults"
+        return Figures.count(scans, "scan", "scans") + " and "
+            + Figures.count(faults.count, "fault", "faults")
     }
 
     // MARK: The timeline
 
-    private var timeline: [String] {
+    /// At most so many lines, with the heading and the violation: fewer events before the violation are shown if the
+    /// rest of the report is long.
+    private func timeline(linesMax: Int) -> [String] {
+        let violation = self.story.violation.map {
+            Self.folded("  \(Self.moment($0.at))  VIOLATION  \($0.text)", indent: 25)
+        }
+        let tail = max(3, min(Self.timelineTail, linesMax - 2 - Self.timelineHead - (violation?.count ?? 0)))
         let faults = self.result.plan.run.scenario.faults.map(\.id)
         let told = self.story.observations.compactMap { observation in
             StoryText.text(observation, faults: faults).map { (observation, $0) }
@@ -119,18 +130,15 @@ struct FailureReport {
         let shown = told[..<until]
         var lines: [String] = []
         for (index, entry) in shown.enumerated() {
-            let isInMiddle = index >= Self.timelineHead && index < shown.count - Self.timelineTail
+            let isInMiddle = index >= Self.timelineHead && index < shown.count - tail
             if isInMiddle {
-                let left = shown.count - Self.timelineTail - Self.timelineHead
-                if index == Self.timelineHead { lines.append("  ... \(left) more events") }
+                let left = shown.count - tail - Self.timelineHead
+                if index == Self.timelineHead { lines.append("  ... \(left) more lines") }
                 continue
             }
-            lines.append(Self.line(entry.0, entry.1))
+            lines.append(Self.fitted(Self.line(entry.0, entry.1)))
         }
-        if let violation = self.story.violation {
-            lines.append("  \(Self.moment(violation.at))  VIOLATION  \(violation.text)")
-        }
-        return ["What happens (\(lines.count) of \(self.story.outcome.events) events)"] + lines
+        return ["What happens, by the clock of the run:"] + lines + (violation ?? [])
     }
 
     private static func line(_ observation: Observation, _ text: String) -> String {
@@ -146,9 +154,12 @@ struct FailureReport {
         var lines: [String] = []
         if self.story.differences.isEmpty { lines.append("It fails without any fault.") }
         for difference in self.story.differences.prefix(2) where difference.isNeeded {
-            let with = difference.with.flatMap { StoryText.text($0, faults: faults) } ?? "something else"
-            let at = difference.with.map { " at \(Self.moment($0.at).trimmed)" } ?? ""
-            lines.append("Without \(difference.fault) the run passes. The first difference\(at): \(with)")
+            let first = difference.with.map { observation in
+                let what = StoryText.text(observation, faults: faults)
+                return ", and differs from \(Self.moment(observation.at).trimmed) on"
+                    + (what.map { " (here: \(StoryText.side(observation)), \($0))" } ?? "")
+            }
+            lines.append("Without \(difference.fault) the run passes\(first ?? "").")
         }
         if let toggles = self.story.toggles { lines.append("Of the client: \(toggles.text)") }
         if let certain = self.story.likelihood.certainFrom {
@@ -195,8 +206,22 @@ struct FailureReport {
     }
 
     private static func fitted(_ line: String) -> String {
-        line.count <= Self.columns || line.contains("swiftwing-sim ") || line.hasPrefix("Keep")
-            ? line : String(line.prefix(Self.columns - 3)) + "..."
+        line.count <= Self.columns ? line : String(line.prefix(Self.columns - 3)) + "..."
+    }
+
+    /// The text in lines of at most 100 columns, broken at spaces; what does not fit in the last line is cut.
+    private static func folded(_ text: String, indent: Int = 6) -> [String] {
+        var lines: [String] = []
+        var rest = text[...]
+        while rest.count > Self.columns, lines.count < Self.foldsMax - 1 {
+            let room = rest.prefix(Self.columns + 1)
+            guard let blank = room.lastIndex(of: " "),
+                rest.distance(from: rest.startIndex, to: blank) > indent + 1
+            else { break }
+            lines.append(String(rest[..<blank]))
+            rest = String(repeating: " ", count: indent) + rest[rest.index(after: blank)...]
+        }
+        return lines + [Self.fitted(String(rest))]
     }
 }
 
