@@ -23,6 +23,18 @@ extension SideBySide {
             #expect(Set(digests).count == 1)
         }
 
+        /// The first two once ended the program: the answer to an upload came with its last bytes, and the next upload took the
+        /// connection before its head was sent. In the last one the status of one stream was taken for that of another scan's.
+        @Test(arguments: [3_483, 7_499, 8_417]) func `a seed that once failed passes`(seed: Int) async throws
+        {
+            let scratch = try Scratch()
+            defer { withExtendedLifetime(scratch) {} }
+            let outcome = try await CampaignSearch.run(
+                ["--seeds", "\(seed)..\(seed)"], in: scratch.folder.appending(path: "search"))
+            #expect(outcome.output.contains("1 seed "), "\(outcome)")
+            #expect(!outcome.output.contains("FAIL"), "\(outcome)")
+        }
+
         @Test func `the report of a failing seed is short, and its plan replays`() async throws {
             let scratch = try Scratch()
             defer { withExtendedLifetime(scratch) {} }

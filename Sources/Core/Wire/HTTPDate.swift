@@ -29,7 +29,8 @@ package enum HTTPDate {
         else { return nil }
         let days = Self.daysSinceEpoch(year: year, month: Int64(month) + 1, day: day)
         // A day beyond its month's end would come back as another one.
-        guard Timestamp.civil(days: days) == (year, Int64(month) + 1, day), Self.weekday(days) == weekday else {
+        guard Timestamp.civil(days: days) == (year, Int64(month) + 1, day), Self.weekday(days) == weekday
+        else {
             return nil
         }
         return ((days * 24 + hour) * 60 + minute) * 60 + second

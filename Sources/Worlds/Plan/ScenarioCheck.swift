@@ -214,7 +214,8 @@ package enum ScenarioCheck {
         case .rateLimit(let quota, _):
             guard quota.requests == 0, fault.count == .eachAttempt else { return nil }
             return finding("quota", "a quota of 0 rejects every scan", "allow at least `1 per 1s`")
-        case .reset(let cut, .reply), .close(let cut, .reply), .silence(let cut, .reply), .endCleanly(let cut):
+        case .reset(let cut, .reply), .close(let cut, .reply), .silence(let cut, .reply),
+            .endCleanly(let cut):
             guard fault.count == .eachAttempt, self.endsBeforeAnyEvent(fault.trigger, cut) else { return nil }
             return finding(
                 "count",
