@@ -36,8 +36,23 @@ struct ProfileDifference {
             lines.append("")
             lines += ProfileText.folded(
                 """
-                quirk-N is defect QN in Docs/contract.md section 4.11. Docs/swiftwing-head.md begins with the order in which to \
-                mend them, and shows what each costs in a section of its own.
+                quirk-N is defect QN in Docs/contract.md section 4.11. Section 4 describes what the app does today. What a \
+                client should do is in the paragraphs "As built" of sections 1.1 to 2.2, in section 5, and in \
+                Docs/design.md section 6.
+                """, columns)
+            lines.append("")
+            lines += ProfileText.folded(
+                """
+                Docs/swiftwing-head.md begins with the order in which to mend them, and shows what each costs in a section \
+                of its own. The order depends on the backend: with the dialect live-2026-02 every job meets quirk-6 and \
+                quirk-7, and quirk-11 has no effect. The page has an order for each of the two.
+                """, columns)
+            lines.append("")
+            lines += ProfileText.folded(
+                """
+                The app is opened when it is launched, and when it returns from the background. The path returns when \
+                the phone has a network again. Some waits end with either, others only when the app is opened: the text \
+                of a value says which.
                 """, columns)
         }
         return lines
@@ -64,13 +79,37 @@ struct ProfileDifference {
         var lines = ["", "\(toggle.key): \(toggle.title)"]
         lines += ProfileText.folded("  " + sources.joined(separator: "; "), columns)
         for value in Self.changed(alone, without) {
-            // Another toggle may change the same value further.
+            // Another toggle may change the same value further: then this one is shown alone.
             let isWhole = value.text(alone) == value.text(with)
-            let note = isWhole ? "" : " (`\(value.text(with))` by another toggle)"
-            lines.append("  \(value.name)\(note)")
-            lines += self.rows(value, isOurs ? alone : self.ours, isOurs ? self.theirs : alone, columns)
+            lines.append("  \(value.name)")
+            if !isWhole {
+                let client = isOurs ? self.left.name : self.right.name
+                let note = self.note(on: value, of: client, with, without, besides: toggle)
+                lines += ProfileText.folded("    \(note)", columns)
+            }
+            let shown = isWhole ? with : alone
+            lines += self.rows(value, isOurs ? shown : self.ours, isOurs ? self.theirs : shown, columns)
         }
         return lines
+    }
+
+    /// Why a value is not the one that a toggle gives it.
+    private func note(
+        on value: ProfileValue, of client: String, _ with: ClientProfile, _ without: ClientProfile,
+        besides toggle: ProfileToggle
+    ) -> String {
+        let other = self.toggles.first { other in
+            var alone = without
+            other.apply(to: &alone)
+            return other != toggle && value.text(alone) == value.text(with)
+        }
+        guard let other else {
+            return "\(client) has `\(value.text(with))` by others. With \(toggle.key) alone it would be:"
+        }
+        return """
+            \(client) has `\(value.text(with))` by \(other.key). Nothing more is left to do when that is mended as shown \
+            there. With \(toggle.key) alone it would be:
+            """
     }
 
     private func untoggled(_ columns: Int?) -> [String] {

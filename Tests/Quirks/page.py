@@ -28,6 +28,8 @@ REQUESTS = ("upload.attempts", "sse.connect.attempts", "sse.reconnect.attempts",
 
 # The train with a backend whose sseUrl is absolute.
 ABSOLUTE = FLAKY + ("server.links=absolute",)
+# The train with the live backend of February 2026, whose addresses are absolute as well.
+LIVE = FLAKY + ("server.dialect=live-2026-02",)
 
 # A defect, what the app does by it, and what the program says that it costs.
 Quirk = collections.namedtuple("Quirk", "key title harm")
@@ -212,6 +214,8 @@ class Page:
         for client in (self.contract, self.app, self.seen, self.mended):
             self.runs.begin(FLAKY, client)
         self.runs.begin(ABSOLUTE, self.app)
+        for client in (self.app, self.mended, *(self.mended.with_(quirk.key) for quirk in self.own)):
+            self.runs.begin(LIVE, client)
         for key in [quirk.key for quirk in self.own] + list(self.others):
             clients = [self.contract.with_(key), *self.pair(key)]
             for client in clients + [self.mended.with_(key), self.app.without(key)]:
@@ -226,25 +230,44 @@ class Page:
         app, mended = self.pair(key)
         return self.contract.without(key), self.contract.with_(key), app.with_(key), mended.without(key)
 
-    def order(self):
+    def order(self, where):
         """Which quirks to mend, one after the other: each time the one, or the smallest set, after which most scans are
         completed. Only quirks that cost scans when all others are mended are tried in sets."""
-        floor = self.flaky(self.mended).completed
-        costly = [quirk.key for quirk in self.own if self.flaky(self.mended.with_(quirk.key)).completed < floor]
+        floor = self.runs.of(where, self.mended).completed
+        costly = [quirk.key for quirk in self.own if self.runs.of(where, self.mended.with_(quirk.key)).completed < floor]
         client, steps = self.app, []
         while costly:
-            now = self.flaky(client).completed
+            now = self.runs.of(where, client).completed
             for size in range(1, len(costly) + 1):
                 sets = list(itertools.combinations(costly, size))
                 for keys in sets:
-                    self.runs.begin(FLAKY, client.without(*keys))
-                best = max(sets, key=lambda keys: self.flaky(client.without(*keys)).completed)
-                if self.flaky(client.without(*best)).completed > now:
+                    self.runs.begin(where, client.without(*keys))
+                best = max(sets, key=lambda keys: self.runs.of(where, client.without(*keys)).completed)
+                if self.runs.of(where, client.without(*best)).completed > now:
                     break
             client = client.without(*best)
             costly = [key for key in costly if key not in best]
             steps.append((best, client))
         return steps
+
+    def greedy(self, where):
+        """Which quirks to mend, one after the other: each time the one of all, or else the pair, after which most scans are
+        completed, as long as there is one that completes more."""
+        client, steps = self.app, []
+        while True:
+            now = self.runs.of(where, client).completed
+            left = [quirk.key for quirk in self.own if quirk.key not in client.off]
+            for size in (1, 2):
+                sets = list(itertools.combinations(left, size))
+                for keys in sets:
+                    self.runs.begin(where, client.without(*keys))
+                best = max(sets, key=lambda keys: self.runs.of(where, client.without(*keys)).completed)
+                if self.runs.of(where, client.without(*best)).completed > now:
+                    break
+            else:
+                return steps
+            client = client.without(*best)
+            steps.append((best, client))
 
     def keeping(self):
         """The quirk that, mended alone in the app as it is, leaves the fewest lost scans, where it only keeps them."""
@@ -378,11 +401,9 @@ class Page:
             before = self.runs.of(where, self.seen.without(other.key).with_(quirk.key))
             after = self.runs.of(where, self.seen.without(other.key, quirk.key))
             if after.completed > before.completed:
-                gains.append("with %s mended as well, it is %d instead of %d" % (
-                    name(other.key), after.completed, before.completed))
-        if gains:
-            text += " %s." % (joined(gains)[:1].upper() + joined(gains)[1:])
-        return text
+                gains.append("If %s is mended before, mending %s raises the completed scans from %d to %d." % (
+                    name(other.key), name(quirk.key), before.completed, after.completed))
+        return " ".join([text] + gains)
 
     def on_flaky(self, quirk):
         base, alone = self.flaky(self.contract), self.flaky(self.contract.with_(quirk.key))
@@ -398,9 +419,10 @@ class Page:
     def text(self):
         self.prepare()
         self.check_harms()
-        steps = self.order()
+        steps = self.order(FLAKY)
         remaining = self.flaky(self.mended)
-        words = {"app": wrapped(self.sentence()), "order": self.first(steps), "unproven": self.unproven()}
+        words = {"app": wrapped(self.sentence()), "order": self.first(FLAKY, steps), "rest": self.rest(steps), "live": self.live(),
+                 "unproven": self.unproven()}
         text = INTRODUCTION % words + "\n" + self.losses(steps) + "\n" + LEGEND
         if remaining.unfinished:
             text += "\n" + wrapped(REMAINING % (remaining.unfinished, remaining.waiting, remaining.lost))
@@ -426,14 +448,28 @@ class Page:
                 name(keeping), self.flaky(self.app.without(keeping)).lost, self.flaky(self.app).lost)
         return text
 
-    def first(self, steps):
+    def live(self):
+        """What to mend first where the backend is the live one."""
+        app = self.runs.of(LIVE, self.app)
+        steps, all_mended = self.greedy(LIVE), self.runs.of(LIVE, self.mended)
+        text = wrapped(LIVE_FIRST % (app.completed, app.captured)) + "\n" + self.first(LIVE, steps)
+        contract = self.runs.of(LIVE, self.contract)
+        return text + "\n" + wrapped(LIVE_REST % (
+            self.runs.of(LIVE, steps[-1][1]).completed, all_mended.completed, all_mended.waiting, contract.completed))
+
+    def rest(self, steps):
+        """The quirks that the order leaves out."""
+        mended = [key for keys, _ in steps for key in keys]
+        return wrapped(REST % joined([name(quirk.key) for quirk in self.own if quirk.key not in mended]))
+
+    def first(self, where, steps):
         """What to mend first, and what each step gains."""
         titles = {quirk.key: quirk for quirk in self.own}
-        rows, before = [], self.flaky(self.app).completed
+        rows, before = [], self.runs.of(where, self.app).completed
         for index, (keys, client) in enumerate(steps):
-            after = self.flaky(client).completed
+            after, captured = self.runs.of(where, client).completed, self.runs.of(where, client).captured
             what = "; ".join("%s %s" % (self.linked(titles[key]), titles[key].title) for key in keys)
-            rows.append(["%d. %s" % (index + 1, what), "+%d" % (after - before), "%d of %d" % (after, self.flaky(client).captured)])
+            rows.append(["%d. %s" % (index + 1, what), signed(after - before), "%d of %d" % (after, captured)])
             before = after
         return table(["mend", "scans", "completed then"], rows)
 
@@ -464,9 +500,11 @@ bad network, by which of its quirks ([contract.md](contract.md) section 4.11), a
 the page from runs of the virtual world, which are the same everywhere.
 
 %(app)s
-Mend first:
+With the backend of the contract (`server.dialect=contract`), mend first:
 
 %(order)s
+%(rest)s
+%(live)s
 What an app without a quirk has to do instead is printed, value by value, by
 
     swiftwing-sim profiles swiftwing-head contract
@@ -487,8 +525,24 @@ phones go through a tunnel, uploads are limited, and some completed events come 
 """
 
 UNPROVEN = """\
-%(name)s is not in these figures: %(title)s. Whether the app has it is not proven. Check that first, by [its scenario](#%(anchor)s)
-and the evidence in [contract.md](contract.md) section 4.11: an app with it completes no scan, whatever else is mended."""
+%(name)s is not in these figures: %(title)s. Whether the app has it is not proven. Check that first, in the code of the app: look at
+how it splits a stream into lines. [Its scenario](#%(anchor)s) simulates phones with this quirk, and cannot tell whether the
+app has it. The evidence is in [contract.md](contract.md) section 4.11. An app with it completes no scan, whatever else is mended."""
+
+REST = """\
+The order has only the quirks by which fewer scans of this train are completed when all others are mended. It leaves out %s. Some of
+these lose scans elsewhere: see [the table of each in its own scenario](#what-each-quirk-costs-in-its-own-scenario).
+Mend Q16 only after Q9 or Q20: before that it can complete fewer scans. Q20 needs Q16 as well. Until Q20 is mended, a scan that is
+given up is removed. Until Q16 is mended, a scan that waits is in memory only, unless it waits for a path."""
+
+LIVE_FIRST = """\
+The live backend of February 2026 (`server.dialect=live-2026-02`) has an order of its own. Its addresses are absolute, so
+that Q11 has no effect. Each job sends progress without a message (Q6) and `result` events with a nested book (Q7). On the
+same train, the app completes %d of %d scans with it. Mend first:"""
+
+LIVE_REST = """\
+Each step is the quirk, or the pair, by which most scans are completed in addition, until none completes more than %d. With
+all quirks mended, %d scans are completed and %d wait. `contract` completes %d."""
 
 LEGEND = """\
 A scan that waits is in the phone's durable queue. A refused one was shown to the user as failed for good. A lost one is neither
@@ -497,8 +551,9 @@ completed scans, from the shutter to the last book.
 """
 
 REMAINING = """\
-With all quirks mended, %d scans are not completed: %d wait, and %d are lost. No failed upload is made again (section 4.3), which is
-a value of the profile and no quirk."""
+With all quirks mended, %d scans are not completed: %d wait, and %d are lost. No failed upload is made again
+([contract.md](contract.md) section 4.3). This is the value `upload.is-repeated` of the profile and has no number: mend it as
+well. `profiles` lists it under the differences that have no number."""
 
 TRAIN = """\
 ## What each quirk costs on the train
@@ -519,7 +574,7 @@ ALONE = """\
 The figures compare `contract` with the quirk and `contract` in the scenario of the quirk: scans that are not completed, requests
 and jobs left on the server in addition, and by how much longer 95 % of the completed scans take. Fewer requests and
 less time are those of scans that were given up, or of waits that were not kept. The severity is the worst that any run of this page
-shows, in the app or in `contract`.
+shows, in the app or in `contract`: a quirk "loses scans" if fewer are completed, even if the others wait or were refused.
 """
 
 ALONE_HEAD = ["quirk", "the app", "severity", "not completed", "requests", "jobs left", "time"]

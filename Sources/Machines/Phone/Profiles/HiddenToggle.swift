@@ -10,8 +10,12 @@ package enum HiddenToggle: String, CaseIterable, Sendable {
     package var reason: String {
         switch self {
         case .unfinishedEvent:
-            "every simulated client drops an event without its blank line, as the standard requires; `quirk-2` then forgets the scan"
-        case .leakedTokens: "a token that stays in memory after an error has no effect outside of the app"
+            """
+            every simulated client drops an event without its blank line, as the standard requires; nothing more to do once \
+            `quirk-2` is mended
+            """
+        case .leakedTokens:
+            "a token that stays in memory after an error has no effect outside of the app; drop it with its job"
         case .tokenReuse: "it is about the tokens of WebSocket, which no profile uses"
         }
     }

@@ -25,9 +25,13 @@ extension ProfileValue {
             switch $0.events.unknown {
             case .ignored:
                 """
-                An event with another name, or with data that cannot be parsed, is ignored: the stream and the job go on, and a \
-                later Last-Event-ID is that of the event. If it is a `completed` that cannot be parsed, the results are \
-                requested; if an `error`, the photo is uploaded once more.
+                An event is ignored if its data cannot be parsed, or if its name is not `progress`, `completed`, \
+                `complete`, `error`, `ping`, `enrichment_degraded`, `segmented` or `book_progress` (for `result` see \
+                events.result). The stream and the job go on, and a later Last-Event-ID is that of the event. \
+                `canceled` is ignored as well: the stream of a canceled job ends with an `error` event of code \
+                `CANCELED`. Two events are not ignored when their data cannot be parsed. After such a `completed`, \
+                the results are requested. After such an `error`, the photo is uploaded once more, which counts \
+                towards events.error-retries-max.
                 """
             case .otherVersionsFail:
                 """
@@ -36,8 +40,10 @@ extension ProfileValue {
                 """
             case .fails:
                 """
-                Every event with another name, or with data that cannot be parsed, is taken for a failure of the job \
-                (events.failure).
+                An event is taken for a failure of the job (events.failure) if its data cannot be parsed, or if its \
+                name is not `progress`, `completed`, `complete`, `error`, `ping`, `enrichment_degraded`, `segmented` \
+                or `book_progress` (for `result` see events.result). The simulation treats `canceled` in this way as \
+                well, which the app at HEAD understands (section 4.5).
                 """
             }
         },
@@ -45,8 +51,10 @@ extension ProfileValue {
             switch $0.events.result {
             case .unknown:
                 """
-                A `result` event is ignored, with its book at the top level or nested under `book`. The books are those of \
-                `completed`, or of the results.
+                A `result` event is ignored, with its book at the top level or nested under `book`. The books are \
+                those of `completed`, or of the results. At HEAD a book at the top level is shown at once. The \
+                contract has no `result` event (section 2.1), so nothing is shown before `completed`. An app that \
+                keeps showing such books replaces them by those of `completed` or of the results.
                 """
             case .understood:
                 """
@@ -76,7 +84,13 @@ extension ProfileValue {
             }
         },
         ProfileValue("events.failure", .contract("section 4.5"), { $0.events.failure.rawValue }) {
-            guard $0.events.canFail else { return "No event but `error` is taken for a failure of the job." }
+            guard $0.events.canFail else {
+                return """
+                    No event but `error` is taken for a failure of the job. An `error` event with `retryable: true` \
+                    leads to another upload (events.error-retries-max). Any other `error` event ends the scan: the \
+                    user sees its `code`, the scan and its photo leave the durable queue, and the job is deleted.
+                    """
+            }
             return switch $0.events.failure {
             case .final:
                 """
@@ -121,14 +135,19 @@ extension ProfileValue {
             { Self.text(limit: $0.events.errorRetriesMax) }
         ) {
             guard let retries = $0.events.errorRetriesMax else {
-                return
-                    "After an `error` event with `retryable: true` the photo is uploaded again, without limit."
+                return """
+                    After an `error` event with `retryable: true` the photo is uploaded again \
+                    \(Self.prose($0.events.errorRetryDelay)) later, without limit.
+                    """
             }
             return retries == 0
                 ? "After an `error` event with `retryable: true` the scan waits until the path returns."
                 : """
-                After an `error` event with `retryable: true` the photo is uploaded again, \(Self.times(retries)) per scan. After \
-                that, the scan waits in the queue until the path returns or the app is opened.
+                After an `error` event with `retryable: true`, or one that cannot be read, the job is deleted and the \
+                photo is uploaded again \(Self.prose($0.events.errorRetryDelay)) later, \(Self.times(retries)) per \
+                scan. After the next such event the scan waits in the queue until the path returns or the app is \
+                opened. Then it is uploaded again. From then on every such event leads back to this wait, without an \
+                automatic retry.
                 """
         },
         ProfileValue(

@@ -25,10 +25,12 @@ extension ProfileValue {
         ProfileValue("results.is-repeated", .both("section 4.5"), { Self.text($0.results.isRepeated) }) {
             $0.results.isRepeated
                 ? """
-                After no connection, no answer, 408, 429 or 5xx, the results are requested again after the backoff (backoff.*), \
-                and not before Retry-After or `retryAfterMs`. After 401, 404 or 410 the photo is uploaded again \
-                (token.uploads-max). After the third other answer the scan waits in the queue until the app is \
-                opened. The job is deleted only after the books are stored.
+                After no connection, no answer, 408, 429 or 5xx, the results are requested again after the backoff \
+                (backoff.*), and not before Retry-After or `retryAfterMs`. After 401, 404 or 410 the photo is \
+                uploaded again (token.uploads-max). After any other answer, a 200 that cannot be read included, they \
+                are requested again after the backoff. After the third of these answers, in a row or not, the scan \
+                waits in the queue until the app is opened, and then follows the same job. A job that has completed \
+                is deleted only after its books are stored durably on the phone.
                 """
                 : """
                 The results are requested once. If that fails, the job is deleted, and the books with it: the scan has failed \
@@ -55,8 +57,9 @@ extension ProfileValue {
                 deleted, and the scan has failed (failed-scans).
                 """
                 : """
-                Results are requested at `resultsUrl`, and without one at `/v3/jobs/scans/{jobId}/results`; Authorization is sent \
-                if the job has a token.
+                Results are requested at `resultsUrl` if it is a path or names the server of the stream. Otherwise, \
+                and without `resultsUrl`, they are requested at `/v3/jobs/scans/{jobId}/results`. Authorization is \
+                sent if the job has a token.
                 """
         },
         ProfileValue(
@@ -64,8 +67,14 @@ extension ProfileValue {
             { Self.text($0.results.rejectsUnknownStatus) }
         ) {
             $0.results.rejectsUnknownStatus
-                ? "One book with an `enrichmentStatus` that the client does not know makes the whole list unreadable."
-                : "A book with an `enrichmentStatus` that the client does not know is kept like the others."
+                ? """
+                One book with an `enrichmentStatus` that the client does not know makes the whole list unreadable, in \
+                `completed` and in the results.
+                """
+                : """
+                A book with an `enrichmentStatus` that the client does not know is kept like the others, with that \
+                status as it came. This holds for the books of `completed` and for those of the results.
+                """
         },
         ProfileValue(
             "results.format", .contract("sections 1.3 and 5, GAP-8"), { $0.results.format ?? "none" }
@@ -127,8 +136,10 @@ extension ProfileValue {
         },
         ProfileValue("token.uploads-max", .design, { String($0.token.uploadsMax) }) {
             """
-            After a 401, 404 or 410 on stream, status or results a photo is uploaded again, at most \($0.token.uploadsMax) times \
-            per scan; then the scan waits in the queue until the app is opened.
+            After a 401, 404 or 410 on stream, status or results a photo is uploaded again, at most \
+            \($0.token.uploadsMax) times per scan. After the next such answer the scan waits in the queue until the \
+            app is opened. Then it is uploaded again, and every further such answer leads back to this wait. The old \
+            job is not deleted: its DELETE would fail as well.
             """
         },
         ProfileValue("cleanup.is-made", .contract("section 1.1, row 4"), { Self.text($0.cleanup.isMade) }) {
@@ -148,9 +159,9 @@ extension ProfileValue {
         ) {
             $0.cleanup.requestsMax > 1
                 ? """
-                A DELETE without an answer, or with 408, 429 or 5xx, is sent again after the backoff (backoff.*), at most \
-                \($0.cleanup.requestsMax) requests in all. 2xx, 404 and 410 are a success. After any other status the job is \
-                left to expire.
+                A DELETE without an answer, or with 408, 429 or 5xx, is sent again after the backoff (backoff.*), and \
+                not before Retry-After or `retryAfterMs`, at most \($0.cleanup.requestsMax) requests in all. 2xx, 404 \
+                and 410 are a success. After any other status, 401 and 403 included, the job is left to expire.
                 """
                 : """
                 A DELETE is sent once. If it fails, the job is left on the server until it expires, and nothing is shown.

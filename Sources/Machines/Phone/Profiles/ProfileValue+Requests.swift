@@ -5,22 +5,29 @@ import SimBase
 extension ProfileValue {
     static let requests: [ProfileValue] = [
         ProfileValue("identity.upload", Self.identity, { $0.identity.upload.rawValue }) {
-            $0.identity.upload.behavior(of: "an upload")
+            $0.identity.upload.behavior(of: "an upload", perService: "")
         },
         ProfileValue("identity.stream", Self.identity, { $0.identity.stream.rawValue }) {
-            $0.identity.stream.behavior(of: "a request for a stream or a status")
+            $0.identity.stream.behavior(of: "a request for a stream or a status", perService: "")
         },
         ProfileValue("identity.results", Self.identity, { $0.identity.results.rawValue }) {
-            $0.identity.results.behavior(of: "a request for results")
+            $0.identity.results.behavior(of: "a request for results", perService: "")
         },
         ProfileValue("identity.cleanup", Self.identity, { $0.identity.cleanup.rawValue }) {
-            $0.identity.cleanup.behavior(of: "a DELETE")
+            $0.identity.cleanup.behavior(
+                of: "a DELETE",
+                perService: " At HEAD the DELETE on leaving the camera has yet another one (section 4.9).")
         },
         ProfileValue(
             "upload.shows-code", .both("section 4.11, Q21"), { Self.text($0.upload.showsCode) }
         ) {
             $0.upload.showsCode
-                ? "The user sees why a photo was refused: the text for the `code` of the problem document."
+                ? """
+                The user sees why a photo was refused: a text for the `code` of the problem document. The texts are \
+                the app's to write. The codes are in section 1.7 of Docs/contract.md. An answer without a `code` has \
+                the code `HTTP_` with its status, for example `HTTP_413`. A code without a text of its own needs a \
+                general text.
+                """
                 : "The user sees the same text for every refused photo, whatever its `code`."
         },
         ProfileValue(
@@ -40,10 +47,12 @@ extension ProfileValue {
         ProfileValue("upload.is-repeated", .both("section 4.3"), { Self.text($0.upload.isRepeated) }) {
             $0.upload.isRepeated
                 ? """
-                An upload that fails by no fault of the photo is made again after the backoff (backoff.*), until it is accepted: \
-                after no connection, no answer, 401, 403, 404, 408, 410, 5xx, a 202 that cannot be read, or a 4xx with \
-                `retryable: true`. The photo stays in the queue meanwhile. Any other 4xx is final: the user sees it, and the \
-                scan is over.
+                An upload that fails by no fault of the photo is made again after the backoff (backoff.*), and not \
+                before Retry-After or `retryAfterMs`, until it is accepted: after no connection, no answer, 401, 403, \
+                404, 408, 410, 5xx, a 202 that cannot be read, or a 4xx with `retryable: true`. After a 429 it is \
+                made again when the wait is over (waits.*). The photo stays in the queue meanwhile. Any other 4xx is \
+                final: the user sees it, and the scan is over. Section 5 of Docs/contract.md asks for one retry; this \
+                client does not stop after one.
                 """
                 : """
                 An upload is made once. Whatever it fails by, the scan has failed (failed-scans). Only after a 429 it is made again.
@@ -124,7 +133,8 @@ extension ProfileValue {
 }
 
 extension DeviceIDSource {
-    fileprivate func behavior(of request: String) -> String {
+    /// `other`: a sentence about other requests of this kind, for a client whose ids are those of its services.
+    fileprivate func behavior(of request: String, perService other: String) -> String {
         switch self {
         case .persistent:
             """
@@ -133,7 +143,8 @@ extension DeviceIDSource {
         case .perScan: "The X-Device-ID of \(request) is a new random UUID for each scan."
         case .perService:
             """
-            The X-Device-ID of \(request) is a random UUID for each scan, and not the one with which the photo was uploaded.
+            The X-Device-ID of \(request) is a random UUID for each scan, and not the one with which the photo was \
+            uploaded.\(other)
             """
         case .absent: "The X-Device-ID of \(request) is missing."
         }

@@ -8,8 +8,11 @@ extension ProfileValue {
             switch $0.failedScans {
             case .wait:
                 """
-                A scan that is not tried any further stays in the durable queue with its photo, and is tried again when the app \
-                is opened.
+                A scan that is not tried any further stays in the durable queue with its photo, and is tried again \
+                when the app is opened. If it still has a job, the client follows that job with the stored `sseUrl`, \
+                token and last event id, and uploads nothing. If it has none, the photo is uploaded for a new job. It \
+                has none after an upload that failed, after 401, 404 or 410 (token.uploads-max), and after an `error` \
+                event.
                 """
             case .removed:
                 "A scan that is not tried any further is shown as failed and removed, with its photo."
@@ -17,7 +20,12 @@ extension ProfileValue {
         },
         ProfileValue("failure-overlay", .both("section 4.11, Q20"), { Self.text($0.failureOverlay) }) {
             switch $0.failedScans {
-            case .wait: "A scan that waits keeps its job, which is not deleted."
+            case .wait:
+                """
+                A scan that waits keeps its job, which is not deleted: the job is followed again when the app is \
+                opened. The job is deleted when its books are stored, after an `error` event, and when the app goes \
+                to the background (background).
+                """
             case .removed where $0.failureOverlay == .zero: "The job of a removed scan is deleted at once."
             case .removed:
                 """
@@ -30,8 +38,12 @@ extension ProfileValue {
             switch $0.queue.storage {
             case .all:
                 """
-                Every photo is stored when it is taken, before it is uploaded, and stays stored until its scan is completed or \
-                refused. A new process continues with all of them.
+                Every photo is stored when it is taken, before it is uploaded, and stays stored until its scan is \
+                completed or refused. A scan is refused by a final answer to its upload (upload.is-repeated), by a \
+                final `error` event (events.failure), or because its photo cannot be used. The id, `sseUrl`, token \
+                and last event id of its job are stored with it. A new process continues with all scans. One with a \
+                job follows that job and is not uploaded again. One without a job is uploaded. Of one that is \
+                completed or refused only the DELETE is left.
                 """
             case .offlineOnly:
                 """
@@ -59,13 +71,29 @@ extension ProfileValue {
             switch $0.background {
             case .closesStreams:
                 """
-                In the background, streams are closed, running jobs are deleted, and their scans return to the durable queue. When \
-                the app is opened they are uploaded again.
+                When the app goes to the background, streams and uploads under way are closed, running jobs are \
+                deleted, and their scans return to the durable queue. When the app is opened they are uploaded again, \
+                for a new job. Without a path no job can be deleted: it is kept and followed again when the app is \
+                opened. A DELETE for which the app has no time, \(Self.prose(AppLimits.backgroundTime)), or that \
+                fails is not sent again: the job is left to expire. So is the job of an upload that the server \
+                accepted without its answer being read. Scans whose outcome is stored still finish, and their DELETE \
+                is sent again when the app is opened. The background begins when the app leaves the screen \
+                (`applicationDidEnterBackground`). The simulation has no tab change and no `willResignActive`.
+                """
+            case .leavesStreams where $0.failedScans == .removed:
+                """
+                In the background, open streams are neither read nor closed, until the server ends them or they are \
+                silent for stream.idle-timeout. The scans that are under way are removed with their photos at once, \
+                and are not shown as failed. A DELETE is sent at once for each that has a job. The job of an upload \
+                under way stays unknown, and is left on the server. The trigger at HEAD is `willResignActive`, or \
+                that the user leaves the tab of the camera (section 4.8). The simulation has only the way to the \
+                background.
                 """
             case .leavesStreams:
                 """
-                In the background, open streams are neither read nor closed, until the server ends them or they are silent for \
-                stream.idle-timeout. The scans that are under way are given up (failed-scans).
+                In the background, open streams are neither read nor closed, until the server ends them or they are \
+                silent for stream.idle-timeout. Their jobs are deleted, and the scans that are under way return to \
+                the durable queue.
                 """
             }
         },
@@ -77,8 +105,9 @@ extension ProfileValue {
         },
         ProfileValue("backoff.base", .design, { Self.text($0.backoff.base) }) {
             """
-            Each upload, stream, request for results or status, and DELETE has a backoff of its own. It is \
-            \(Self.prose($0.backoff.base)) after the first failure and doubles with each failure in a row.
+            Each request that is made again (\($0.repeated)) has a backoff of its own. It is \
+            \(Self.prose($0.backoff.base)) after the first failure and doubles with each failure in a row. \
+            \($0.endOfRow)
             """
         },
         ProfileValue("backoff.cap", .design, { Self.text($0.backoff.cap) }) {
@@ -88,7 +117,10 @@ extension ProfileValue {
         },
         ProfileValue("backoff.has-jitter", .both("section 4.4"), { Self.text($0.backoff.hasJitter) }) {
             $0.backoff.hasJitter
-                ? "The wait is drawn uniformly from 0 to the backoff (full jitter)."
+                ? """
+                The wait is drawn uniformly from 0 to the backoff (full jitter). A wait that the server asks for has \
+                no jitter: after a 429 a photo is uploaded exactly when the wait is over.
+                """
                 : "The wait is exactly the backoff, so that phones that failed together try again together."
         },
         ProfileValue("path-return-jitter", .design, { Self.text($0.pathReturnJitter) }) {
@@ -100,4 +132,37 @@ extension ProfileValue {
                 """
         },
     ]
+}
+
+extension ClientProfile {
+    /// The requests that are made again after a failure.
+    fileprivate var repeated: String {
+        var names: [String] = []
+        if self.upload.isRepeated { names.append("upload") }
+        if self.status.polling != .always { names.append("stream") }
+        if self.results.isFallback, self.results.isRepeated { names.append("results") }
+        if self.status.polling != .off { names.append("status") }
+        if self.cleanup.isMade, self.cleanup.requestsMax > 1 { names.append("DELETE") }
+        return names.joined(separator: ", ")
+    }
+
+    /// What ends a row of failures.
+    fileprivate var endOfRow: String {
+        var sentences: [String] = []
+        if self.upload.isRepeated { sentences.append("An accepted upload ends a row of failed uploads.") }
+        if self.status.polling != .always {
+            sentences.append(
+                self.stream.resetsBackoff && self.stream.statuses == .byStatus
+                    ? """
+                    A new event that the client understands, other than a `ping`, ends the row of a stream. A 200 \
+                    alone does not. `retry:` raises the first backoff of a stream, up to backoff.cap.
+                    """
+                    : "Nothing that a stream brings ends its row.")
+        }
+        if self.status.polling != .off {
+            sentences.append("A status that was read ends a row of failed requests for it.")
+        }
+        sentences.append("A new job, and a new process, begin a new row.")
+        return sentences.joined(separator: " ")
+    }
 }

@@ -39,8 +39,10 @@ extension ProfileValue {
             switch $0.stream.afterEnd {
             case .reconnects:
                 """
-                A body that ends without `completed` or `error` is a loss like a reset: the stream is opened again after the \
-                backoff (backoff.*). The job goes on until one of the two has come.
+                A body that ends without `completed`, `complete` (another name of `completed`) or `error` is a loss \
+                like a reset: the stream is opened again after the backoff (backoff.*). The job goes on until one of \
+                the three has come. This covers quirk-3 as well: an event without its blank line is dropped, and \
+                comes again on the next stream.
                 """
             case .finishes:
                 """
@@ -53,10 +55,11 @@ extension ProfileValue {
             switch $0.stream.statuses {
             case .byStatus:
                 """
-                401, 404, 410: the job cannot be followed any more; the photo is uploaded again at once, for a new job and token \
-                (token.uploads-max). 408, 429, 5xx: the stream is requested again after the backoff, and not before Retry-After \
-                or `retryAfterMs`. Any other 4xx: the same, but after the third for a job the scan waits in the queue until \
-                the app is opened. Any other status: requested again after the backoff.
+                401, 404, 410: the job cannot be followed any more; the photo is uploaded again at once, for a new \
+                job and token (token.uploads-max). 408, 429, 5xx: the stream is requested again after the backoff, \
+                and not before Retry-After or `retryAfterMs`. Any other 4xx: the same, but after the third such \
+                answer for a job, in a row or not, the scan waits in the queue until the app is opened, and then \
+                follows the same job. Any other status: requested again after the backoff.
                 """
             case .retried:
                 """
@@ -99,8 +102,10 @@ extension ProfileValue {
         ) {
             $0.stream.resolvesRelativeAddress
                 ? """
-                A relative `sseUrl` (`/v3/jobs/scans/{jobId}/stream`) is resolved against the base URL of the API. An absolute one \
-                is requested as it is.
+                A relative `sseUrl` (`/v3/jobs/scans/{jobId}/stream`) is resolved against the base URL of the API. An \
+                absolute one is requested as it is if it names the server of the API. One that names another server \
+                is never requested, because the token belongs to the server of the API (section 1.2): the scan waits \
+                in the queue until the app is opened.
                 """
                 : """
                 A relative `sseUrl` is requested without a host, which fails at once: the scan has failed (failed-scans). An \

@@ -115,7 +115,7 @@ package enum QuirkHarm: String, CaseIterable, Sendable {
     /// A heading for a list of such defects.
     package var title: String {
         switch self {
-        case .losesScans: "Defects that lose scans"
+        case .losesScans: "Defects by which scans are not completed: lost, refused, or left waiting"
         case .losesNoScan:
             "Defects that lose no scan, but cost time, requests, events, or jobs left on the server"
         case .unseen: "Defects that no run shows"
