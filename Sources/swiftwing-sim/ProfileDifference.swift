@@ -45,7 +45,8 @@ struct ProfileDifference {
                 """
                 Docs/swiftwing-head.md begins with the order in which to mend them, and shows what each costs in a section \
                 of its own. The order depends on the backend: with the dialect live-2026-02 every job meets quirk-6 and \
-                quirk-7, and quirk-11 has no effect. The page has an order for each of the two.
+                quirk-7, and quirk-11 has no effect. The page has an order for each of the two. Before all \
+                others, check whether the app has quirk-1, the last one of this list.
                 """, columns)
             lines.append("")
             lines += ProfileText.folded(

@@ -440,7 +440,7 @@ class Page:
         app, absolute = self.flaky(self.app), self.runs.of(ABSOLUTE, self.app)
         text = (
             "Of %d scans, the app completes %d, because the `sseUrl` of an upload is relative, as the contract says (Q11). Where "
-            "a backend sends an absolute one, as the live backend was seen to do, Q11 has no effect, and the app completes %d."
+            "a backend sends an absolute one and is that of the contract otherwise, Q11 has no effect, and the app completes %d."
             % (app.captured, app.completed, absolute.completed))
         keeping = self.keeping()
         if keeping:
@@ -542,7 +542,8 @@ same train, the app completes %d of %d scans with it. Mend first:"""
 
 LIVE_REST = """\
 Each step is the quirk, or the pair, by which most scans are completed in addition, until none completes more than %d. With
-all quirks mended, %d scans are completed and %d wait. `contract` completes %d."""
+all quirks mended, %d scans are completed and %d wait, most of them because the first `completed` event of this backend has no
+`resultsUrl`: mend `results.needs-address`, which has no number, as well. `contract` completes %d."""
 
 LEGEND = """\
 A scan that waits is in the phone's durable queue. A refused one was shown to the user as failed for good. A lost one is neither

@@ -27,7 +27,8 @@ extension ProfileValue {
                 ? """
                 After no connection, no answer, 408, 429 or 5xx, the results are requested again after the backoff \
                 (backoff.*), and not before Retry-After or `retryAfterMs`. After 401, 404 or 410 the photo is \
-                uploaded again (token.uploads-max). After any other answer, a 200 that cannot be read included, they \
+                uploaded again, at most \($0.token.uploadsMax) times per scan (token.uploads-max); after the next such \
+                answer the scan waits in the queue until the app is opened. After any other answer, a 200 that cannot be read included, they \
                 are requested again after the backoff. After the third of these answers, in a row or not, the scan \
                 waits in the queue until the app is opened, and then follows the same job. A job that has completed \
                 is deleted only after its books are stored durably on the phone.

@@ -56,7 +56,7 @@ extension ProfileValue {
             switch $0.queue.drain {
             case .untilSettled:
                 """
-                When the path returns, waiting photos are uploaded oldest first, as many at once as slots are free. Each stays in \
+                When the path returns, the photos that wait for it are uploaded oldest first, as many at once as slots are free. Each stays in \
                 the queue until its scan is completed or refused, and is never uploaded twice at a time.
                 """
             case .once:

@@ -56,7 +56,8 @@ extension ProfileValue {
             case .byStatus:
                 """
                 401, 404, 410: the job cannot be followed any more; the photo is uploaded again at once, for a new \
-                job and token (token.uploads-max). 408, 429, 5xx: the stream is requested again after the backoff, \
+                job and token, at most \($0.token.uploadsMax) times per scan (token.uploads-max); after the next such \
+                answer the scan waits in the queue until the app is opened. 408, 429, 5xx: the stream is requested again after the backoff, \
                 and not before Retry-After or `retryAfterMs`. Any other 4xx: the same, but after the third such \
                 answer for a job, in a row or not, the scan waits in the queue until the app is opened, and then \
                 follows the same job. Any other status: requested again after the backoff.
