@@ -19,7 +19,7 @@ extension EndToEnd {
             let told = try await Binary.run(["simulate", plan, "--quiet", "--output", story])
             #expect(told.code == 97, "\(told)")
             #expect(told.output.contains("      live: stream."), "\(told.output)")
-            #expect(told.output.contains(" reduced to 1 scan, "), "\(told.output)")
+            #expect(told.output.contains(" reduced to 1 scan and "), "\(told.output)")
             #expect(told.output.contains("VIOLATION"))
             let plans = try FileManager.default.contentsOfDirectory(atPath: story).filter {
                 $0.hasPrefix("stream.") && $0.hasSuffix(".plan.json")

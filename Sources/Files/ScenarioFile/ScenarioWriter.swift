@@ -232,7 +232,7 @@ package enum ScenarioWriter {
         return fields
     }
 
-    private static func text(_ value: FaultValue) -> String {
+    static func text(_ value: FaultValue) -> String {
         switch value {
         case .durations(let range) where range.upperBound < .zero:
             "-" + Units.text(.zero - range.lowerBound)

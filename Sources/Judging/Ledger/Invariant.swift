@@ -114,7 +114,7 @@ package enum Invariant: String, CaseIterable, Hashable, Sendable {
         case .deviceNotStuck:
             "after all faults have ended, every phone finishes what it has under way"
         case .scanSettles:
-            "after all faults have ended, no scan of a phone with a path waits for its app to be opened, unless answers of the server have used up its retries"
+            "after all faults have ended, no scan of a phone that is online waits until its app is opened again, unless answers of the server have used up its retries"
         case .timersClean:
             "a phone that has finished has no pending timer"
         case .timeSane:

@@ -109,7 +109,7 @@ extension PhoneAccount {
             if held < count {
                 findings.violate(
                     .bookNeverLost, device: self.device, scan: scan, at: at,
-                    "completed with \(held) of \(count) books")
+                    "completed; books in the library: \(held) of \(count)")
             }
         } else {
             let held = self.scans[index].added.count
@@ -268,7 +268,7 @@ extension PhoneAccount {
         if rules.settings.hasBackendView {
             let count = rules.shelf.count(device: self.device, scan: scan)
             let received = min(held, count)
-            books = "with \(received) of its \(count) books in the library"
+            books = "books in the library: \(received) of \(count)"
             findings.count(in: self.group) {
                 $0.books.expected += count
                 $0.books.received += received
@@ -300,7 +300,7 @@ extension PhoneAccount {
         if self.scans[index].isFound {
             findings.violate(
                 .bookNeverLost, device: self.device, scan: scan, at: at,
-                "the backend found \(count) books, \(held) of them are in the library, and the scan is lost")
+                "the scan is lost; books in the library: \(held) of \(count) that the backend found")
         }
         self.settle(at: index, as: .lost, into: &findings)
     }

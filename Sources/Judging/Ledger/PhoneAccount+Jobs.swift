@@ -68,7 +68,7 @@ extension PhoneAccount {
         guard books != count else { return }
         findings.violate(
             .serverAgrees, device: self.device, scan: scan, at: at,
-            "the backend found \(books) books; the shelf holds \(count)")
+            "books found by the backend: \(books); books on the shelf: \(count)")
     }
 
     mutating func deleted(job id: String, at: Instant, rules: Rules, into findings: inout Findings) {

@@ -48,7 +48,7 @@ extension PhoneAccount {
         case .skipped(let positions):
             findings.violate(
                 .streamNoGap, device: self.device, scan: scan, at: at,
-                "positions \(positions.lowerBound) to \(positions.upperBound) were skipped before \(event.bounded)"
+                "events of the server's log skipped before \(event.bounded): positions \(positions.lowerBound) to \(positions.upperBound)"
             )
         case .backward(let position, let last):
             findings.violate(

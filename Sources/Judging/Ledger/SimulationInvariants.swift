@@ -255,7 +255,8 @@ package struct SimulationInvariants: Sendable {
             guard isExcused != true else { continue }
             self.findings.violate(
                 .scanSettles, device: record.device, scan: record.scan, at: self.now,
-                "waits for its app to be opened (\(record.cause.rawValue)), and has retries left")
+                "waits until its app is opened again (\(record.cause.rawValue)), although it has retries left"
+            )
         }
     }
 

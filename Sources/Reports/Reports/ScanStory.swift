@@ -49,7 +49,7 @@ package struct ScanStory: Sendable {
         let told = observations.filter {
             $0.scan == scan || $0.scan == .none && first <= $0.at && ($0.at <= last || !isOver)
         }
-        for observation in told {
+        for observation in StoryOrder.causesFirst(told) {
             guard let text = StoryText.text(observation, faults: faults) else { continue }
             let side = observation.side == .phone ? "phone" : StoryText.side(observation)
             self.lines.append(

@@ -46,14 +46,15 @@ package enum StoryText {
         case .statusDecoded(_, let status, _): "status of the job: \(status.rawValue)"
         case .statusGivenUp: "gave up on the status of the job"
         case .photoRejected(let reason): "photo rejected: \(reason)"
-        case .queued(let cause): "scan waits: \(cause.rawValue)"
+        case .queued(.captured): "scan queued"
+        case .queued(let cause): "scan waits: \(cause.reason)"
         case .bookAdded(let ordinal, _): "book \(ordinal + 1) added to the library"
         case .bookRepeated(let ordinal): "book \(ordinal + 1) recognized, not added again"
         case .completed: "scan completed"
         case .refused(let code, _): "scan refused for good: \(code)"
         case .requestSent(let operation, let attempt, _, let lastEventID):
             "-> \(Self.request(operation)), attempt \(attempt)"
-                + (lastEventID.map { ", Last-Event-ID \($0)" } ?? "")
+                + self.position(operation, attempt, lastEventID)
         case .replied(let operation, _, let status, _): "<- \(status) to \(Self.request(operation))"
         case .requestFailed(let operation, _, let failure, _):
             "\(Self.request(operation)) failed: \(failure.rawValue)"
@@ -65,10 +66,9 @@ package enum StoryText {
         case .resultsGivenUp: "gave up on the results"
         case .jobAbandoned(_, let cause): "does not delete the job: \(cause.name)"
         case .eventApplied(_, let id, let kind, _, let replayed):
-            "applied event \(id ?? "without id"), \(kind.rawValue)"
-                + (replayed ? Self.replayed : "")
+            "applied event \(Self.event(id, kind.rawValue))" + (replayed ? Self.replayed : "")
         case .eventIgnored(_, let id, let name, let malformed):
-            "ignored event \(id ?? "without id"), \(name)" + (malformed ? ", which is malformed" : "")
+            "ignored event \(Self.event(id, name))" + (malformed ? ", which is malformed" : "")
         case .terminalApplied(_, let kind, let inline):
             "job ended: \(kind.rawValue), \(Self.books(inline))"
         case .streamLost(_, _, let cause, _): "stream lost: \(cause.rawValue)"
@@ -89,9 +89,9 @@ package enum StoryText {
         case .accepted(let job, let books): "creates job \(Self.short(job)) with \(Self.books(books))"
         case .photosReceived(_, let count): "received \(count) photos"
         case .streamOpened(_, _, let after):
-            "opens the stream" + (after.map { " behind event \($0)" } ?? " at its start")
+            "opens the stream" + (after.map { ", to go on after its event \($0 + 1)" } ?? "")
         case .eventWritten(_, let id, _, let kind, let replayed):
-            "sends event \(id), \(kind.rawValue)" + (replayed ? Self.replayed : "")
+            "sends event \(Self.event(id, kind.rawValue))" + (replayed ? Self.replayed : "")
         case .streamEnded(_, _, let byPeer): byPeer ? "sees the stream end" : "ends the stream"
         case .finished(_, let kind, let books): "job ends: \(kind.rawValue), \(Self.books(books))"
         case .failed(_, let code, let retryable): "job fails: \(code)" + (retryable ? ", may be retried" : "")
@@ -120,7 +120,20 @@ package enum StoryText {
 
     // MARK: Words
 
-    private static let replayed = ", from before the stream was opened"
+    private static let replayed = ", a replay"
+
+    /// `1769947200043-progress`, with the kind only where the id does not say it.
+    private static func event(_ id: String?, _ kind: String) -> String {
+        guard let id else { return "\(kind), without id" }
+        return id.hasSuffix(kind) ? id : "\(id) (\(kind))"
+    }
+
+    /// What a request for a stream says of the events before. A first one has none to speak of.
+    private static func position(_ operation: Operation, _ attempt: UInt32, _ lastEventID: String?) -> String
+    {
+        if let lastEventID { return ", Last-Event-ID \(lastEventID)" }
+        return operation == .stream && attempt > 1 ? ", without Last-Event-ID" : ""
+    }
 
     private static func scans(_ count: some BinaryInteger) -> String {
         Figures.count(count, "scan", "scans")
@@ -163,4 +176,30 @@ package enum StoryText {
     }
 
     private static func short(_ job: String) -> String { String(job.prefix(8)) }
+}
+
+extension WaitingCause {
+    /// `the phone is offline`.
+    fileprivate var reason: String {
+        switch self {
+        case .captured: "it was just captured"
+        case .offline: "the phone is offline"
+        case .rateLimited: "the server told it to wait (429)"
+        case .serverError: "the server answered with an error"
+        case .transport: "the connection failed"
+        case .retryableError: "its job ended with an error that allows a retry"
+        case .tokenExpired: "its token has expired"
+        case .jobGone: "its job no longer exists"
+        case .resultsUnavailable: "its results could not be had"
+        case .suspended: "the app is in the background"
+        case .interrupted: "it was interrupted, until the app is opened again"
+        case .unreadableAnswer: "an answer could not be read"
+        case .answerTooLarge: "an answer was too large"
+        case .noAnswer: "no answer came in time"
+        case .unexpectedStatus: "an answer had a status that the contract does not have"
+        case .unauthorized: "its upload was not authorized"
+        case .foreignURL: "the server sent it to another server"
+        case .statusBudget: "its job had not ended at the last request for its status"
+        }
+    }
 }

@@ -1,4 +1,5 @@
 import JSON
+import Reports
 import RunArchive
 import RunDriver
 import ScenarioFile
@@ -18,7 +19,9 @@ struct FailureFiles {
         let path = "\(self.folder)/\(name).plan.json"
         let report = FailureReport(
             failure: failure, result: result,
-            story: FailureStory(failure.kind, result.plan, result.outcome), plan: path, origin: origin)
+            story: FailureStory(
+                failure.kind, result.plan, result.outcome,
+                isTold: { StoryText.text($0, faults: []) != nil }), plan: path, origin: origin)
         self.console.out(report.text)
         let plan = PlanFiles.text(
             result.plan, digest: result.outcome.digest, events: result.outcome.events, note: report.title)

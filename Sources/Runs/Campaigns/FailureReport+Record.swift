@@ -47,7 +47,7 @@ extension FailureReport {
 
     private var events: [FailureRecord.Event] {
         let faults = self.result.plan.run.scenario.faults.map(\.id)
-        let told = self.story.observations.compactMap { observation in
+        let told = StoryOrder.causesFirst(self.story.observations).compactMap { observation in
             StoryText.text(observation, faults: faults).map { text in
                 FailureRecord.Event(
                     at: observation.at, side: observation.side.rawValue, device: observation.device.raw,

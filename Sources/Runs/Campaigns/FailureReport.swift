@@ -22,10 +22,7 @@ enum FailureOrigin: Sendable {
 /// The report of a failing seed or plan: at most 45 lines of 100 columns (Docs/simulation.md section 8).
 struct FailureReport {
     private static let columns = 100
-    private static let linesMax = 45
-    /// Lines of the timeline: the first ones, and at most so many before the violation.
-    private static let timelineHead = 6
-    private static let timelineTail = 12
+    private static let linesMax = 44
     /// Lines that one sentence may take.
     private static let foldsMax = 3
     private static let capturesMax = 3
@@ -42,7 +39,8 @@ struct FailureReport {
 
     var text: String {
         let before = (self.head + [""] + self.smallest + [""]).flatMap { Self.folded($0) }
-        let after = ([""] + self.explanation).flatMap { Self.folded($0) } + self.commands
+        let end = (["  At the end: " + self.remains] + [""] + self.explanation).flatMap { Self.folded($0) }
+        let after = end + self.commands
         let lines = before + self.timeline(linesMax: Self.linesMax - before.count - after.count) + after
         return lines.joined(separator: "\n") + "\n"
     }
@@ -68,7 +66,16 @@ struct FailureReport {
             lines.append("      expected: \(invariant.statement)")
         }
         if case .plan(_, let live?) = self.origin { lines.append("      live: \(Self.text(live))") }
-        return lines
+        return lines + self.clientLines
+    }
+
+    /// The known deviation of the client without which the plan passes.
+    private var clientLines: [String] {
+        guard let toggles = self.story.toggles else { return [] }
+        guard !toggles.needed.isEmpty else { return ["      client: \(toggles.text)"] }
+        return toggles.needed.map { toggle in
+            "      client: it passes without \(toggle.key): \(toggle.title)"
+        }
     }
 
     /// `stream.no-gap, phone 7, scan 2, at 12.480 s: …`.
@@ -82,28 +89,31 @@ struct FailureReport {
 
     private var smallest: [String] {
         let (before, after) = (self.failure.original.run.scenario, self.result.plan.run.scenario)
-        let shape = PlanShape(self.result.plan)
-        var lines = [
-            "Smallest plan: \(self.counts(self.failure.original, before.faults)) reduced to \(shape.text)",
-            "      \(self.result.trials) runs in \(self.failure.time.wholeMilliseconds) ms"
-                + (self.result.isConfirmed ? ", each item that is left is needed" : ", not to the end"),
-        ]
         let captures = self.result.plan.captures ?? []
+        var lines = [
+            "Smallest plan: \(self.counts(self.failure.original, before.faults)) reduced to \(self.counts(self.result.plan, after.faults)) in \(self.result.trials) runs"
+                + self.proof(after.faults.count)
+        ]
         for capture in captures.prefix(Self.capturesMax) {
             lines.append(
-                "  capture  \(Self.moment(capture.scheduled))  phone \(capture.device.raw), photo \(capture.ordinal)"
+                "  photo    \(Self.moment(capture.scheduled).trimmed)  phone \(capture.device.raw) takes its photo \(capture.ordinal)"
             )
         }
         if captures.count > Self.capturesMax {
-            lines.append("  and \(captures.count - Self.capturesMax) more captures")
+            lines.append("  and \(captures.count - Self.capturesMax) more photos")
         }
         for fault in after.faults.prefix(Self.faultsMax) {
-            lines.append("  fault    \(fault.id): \(ScenarioWriter.content(fault))")
+            lines.append("  fault    \(fault.id) \(FaultSentence.text(fault))")
         }
         if after.faults.count > Self.faultsMax {
             lines.append("  and \(after.faults.count - Self.faultsMax) more faults")
         }
         return lines
+    }
+
+    private func proof(_ faults: Int) -> String {
+        guard self.result.isConfirmed else { return "; the search for a smaller one was not finished" }
+        return faults > 0 ? "; without any one of them it passes" : ""
     }
 
     private func counts(_ plan: WorldPlan, _ faults: [FaultSpec]) -> String {
@@ -114,31 +124,43 @@ struct FailureReport {
 
     // MARK: The timeline
 
-    /// At most so many lines, with the heading and the violation: fewer events before the violation are shown if the
-    /// rest of the report is long.
+    /// At most so many lines, with the heading and the violation.
     private func timeline(linesMax: Int) -> [String] {
         let violation = self.story.violation.map {
             Self.folded("  \(Self.moment($0.at))  VIOLATION  \($0.text)", indent: 25)
         }
-        let tail = max(3, min(Self.timelineTail, linesMax - 2 - Self.timelineHead - (violation?.count ?? 0)))
         let faults = self.result.plan.run.scenario.faults.map(\.id)
-        let told = self.story.observations.compactMap { observation in
+        let end = self.story.violation?.at ?? .distantFuture
+        let observations = StoryOrder.causesFirst(self.story.observations)
+        let told = observations.prefix { $0.at <= end }.compactMap { observation in
             StoryText.text(observation, faults: faults).map { (observation, $0) }
         }
-        let end = self.story.violation?.at ?? .distantFuture
-        let until = told.lastIndex { $0.0.at <= end }.map { $0 + 1 } ?? told.count
-        let shown = told[..<until]
-        var lines: [String] = []
-        for (index, entry) in shown.enumerated() {
-            let isInMiddle = index >= Self.timelineHead && index < shown.count - tail
-            if isInMiddle {
-                let left = shown.count - tail - Self.timelineHead
-                if index == Self.timelineHead { lines.append("  ... \(left) more lines") }
-                continue
+        let excerpt = TimelineExcerpt(
+            marks: told.map { Self.mark($0.0) }, linesMax: linesMax - 1 - (violation?.count ?? 0))
+        let lines = excerpt.parts.flatMap { part -> [String] in
+            switch part {
+            case .lines(let range): told[range].map { Self.fitted(Self.line($0.0, $0.1)) }
+            case .left(let count): ["  ... \(Figures.count(count, "line", "lines")) left out"]
             }
-            lines.append(Self.fitted(Self.line(entry.0, entry.1)))
         }
-        return ["What happens, by the clock of the run:"] + lines + (violation ?? [])
+        return ["What happens, by the clock of the run (event ids are milliseconds since 1970):"] + lines
+            + (violation ?? [])
+    }
+
+    /// The fault that begins or acts; nil for any other observation.
+    private static func mark(_ observation: Observation) -> Int? {
+        switch observation.what {
+        case .fault(.fired(let fault, _, _)), .fault(.began(let fault)): fault
+        case .fault, .phone, .backend, .network: nil
+        }
+    }
+
+    /// What the user has at the end of the run: `scan 1 is not finished; 0 of 1 book in the library`.
+    private var remains: String {
+        guard let violation = self.story.violation, violation.scan != .none else {
+            return "see the report of a replay"
+        }
+        return ScanRemains(self.story.observations.filter { $0.scan == violation.scan }).text(violation.scan)
     }
 
     private static func line(_ observation: Observation, _ text: String) -> String {
@@ -154,24 +176,28 @@ struct FailureReport {
         var lines: [String] = []
         if self.story.differences.isEmpty { lines.append("It fails without any fault.") }
         for difference in self.story.differences.prefix(2) where difference.isNeeded {
-            let first = difference.with.map { observation in
-                let what = StoryText.text(observation, faults: faults)
-                return ", and differs from \(Self.moment(observation.at).trimmed) on"
-                    + (what.map { " (here: \(StoryText.side(observation)), \($0))" } ?? "")
+            func step(_ observation: Observation?) -> String {
+                guard let observation else { return "nothing more" }
+                let what = StoryText.text(observation, faults: faults) ?? "something that is not told"
+                return "\(StoryText.side(observation)), \(what) (\(Self.moment(observation.at).trimmed))"
             }
-            lines.append("Without \(difference.fault) the run passes\(first ?? "").")
+            let at = [difference.with?.at, difference.without?.at].compactMap(\.self).min()
+            let first = at.map {
+                " The runs differ from \(Self.moment($0).trimmed) on. With it: \(step(difference.with)). Without it: \(step(difference.without))."
+            }
+            lines.append("Without \(difference.fault) the run passes.\(first ?? "")")
         }
-        if let toggles = self.story.toggles { lines.append("Of the client: \(toggles.text)") }
         if let certain = self.story.likelihood.certainFrom {
             let first = self.story.likelihood.points.first?.failures ?? 0
+            let all = Likelihood.forks
             lines.append(
-                first == Likelihood.forks
-                    ? "It fails with all other draws that were tried (\(first) runs)"
-                    : "With other draws from the start, \(first) of \(Likelihood.forks) runs fail; from \(Self.moment(certain.at).trimmed) on, all"
+                first == all
+                    ? "Chance plays no part: all \(all) runs of the smallest plan with other random values fail, too."
+                    : "Of \(all) runs of the smallest plan with other random values from the start, \(first) fail; with other ones from \(Self.moment(certain.at).trimmed) on, all."
             )
         }
         if case .search(let failing, let all, _) = self.origin {
-            lines.append("Seeds that fail in this way: \(failing) of \(all)")
+            lines.append("Seeds of the search that fail in this way: \(failing) of \(all).")
         }
         return lines
     }
@@ -187,11 +213,20 @@ struct FailureReport {
             case .search(_, _, let again): "Whole seed  \(again)"
             case .plan(let path, _): "Whole plan  \(ShellWords.line(["swiftwing-sim", "replay", path]))"
             }
+        let digest = Hexadecimal.text(self.result.outcome.digest, digits: 16)
         return [
-            "", "Replay      swiftwing-sim replay \(self.plan)", whole,
+            "", "Replay      swiftwing-sim replay \(self.plan)",
+            "All lines   swiftwing-sim inspect Reports/latest\(self.subject), after the replay", whole,
             "Keep it     cp \(self.plan) Scenarios/regressions/",
-            "digest \(Hexadecimal.text(self.result.outcome.digest, digits: 16)), replayed twice with the same result, exit code \(self.code.rawValue)",
+            "`replay` ends with exit code \(self.code.rawValue); two replays were equal (digest \(digest))",
         ]
+    }
+
+    /// The options of `inspect` for the phone and the scan that the failure is about.
+    private var subject: String {
+        guard let violation = self.story.violation, let device = violation.device else { return "" }
+        let scan = violation.scan == .none ? "" : " --scan \(violation.scan.raw)"
+        return " --device \(device.raw)\(scan)"
     }
 
     // MARK: Layout
@@ -206,7 +241,11 @@ struct FailureReport {
     }
 
     private static func fitted(_ line: String) -> String {
-        line.count <= Self.columns ? line : String(line.prefix(Self.columns - 3)) + "..."
+        guard line.count > Self.columns else { return line }
+        let room = line.prefix(Self.columns - 3)
+        // A word is cut only if it fills half a line by itself.
+        let end = room.lastIndex(of: " ").map { room.distance(from: room.startIndex, to: $0) } ?? 0
+        return (end > Self.columns / 2 ? String(room.prefix(end)) + " " : String(room)) + "..."
     }
 
     /// The text in lines of at most 100 columns, broken at spaces; what does not fit in the last line is cut.

@@ -31,7 +31,11 @@ package struct FailureStory: Sendable {
     package let toggles: ToggleBisection?
 
     /// - Parameter plan: A plan that fails in the way of `kind`.
-    package init(_ kind: FailureKind, _ plan: WorldPlan, _ outcome: TrialOutcome) {
+    /// - Parameter isTold: Whether a report has words for an observation: runs are compared by those.
+    package init(
+        _ kind: FailureKind, _ plan: WorldPlan, _ outcome: TrialOutcome,
+        isTold: (Observation) -> Bool = { _ in true }
+    ) {
         self.kind = kind
         self.plan = plan
         self.outcome = outcome
@@ -41,8 +45,8 @@ package struct FailureStory: Sendable {
         self.differences = plan.run.scenario.faults.map { fault in
             var other = plan
             other.changeScenario { $0.faults.removeAll { $0.id == fault.id } }
-            let without = Self.observations(of: other).filter { !$0.isAboutFaults }
-            let with = seen.filter { !$0.isAboutFaults }
+            let without = Self.observations(of: other).filter { !$0.isAboutFaults && isTold($0) }
+            let with = seen.filter { !$0.isAboutFaults && isTold($0) }
             let same = zip(with, without).prefix { $0 == $1 }.count
             return Difference(
                 fault: fault.id, isNeeded: Trial.outcome(of: other)?.fails(as: kind) == false,

@@ -13,6 +13,7 @@ package struct Likelihood: Hashable, Sendable {
 
     /// Runs that go on from each moment.
     package static let forks = 16
+    /// Moments at equal distances; those that narrow the cause are more.
     package static let pointsMax = 12
 
     package var points: [Point] = []
@@ -38,16 +39,38 @@ package struct Likelihood: Hashable, Sendable {
         var trial = Trial(plan)
         let step = max(1, (end + Self.pointsMax - 1) / Self.pointsMax)
         while trial.events < end {
-            let failures = (1...Self.forks).count { fork in
-                var other = trial
-                var digest = Digest()
-                digest.absorb(seed)
-                digest.absorb(UInt64(fork))
-                other.redraw(seed: digest.value)
-                return other.outcome().fails(as: kind)
-            }
-            self.points.append(Point(at: trial.now, events: trial.events, failures: failures))
-            guard trial.advance(by: min(step, end - trial.events)) else { return }
+            self.points.append(Self.point(trial, kind, seed: seed))
+            guard trial.advance(by: min(step, end - trial.events)) else { break }
         }
+        self.narrow(plan, kind, seed: seed)
+    }
+
+    /// Adds points between the last moment from which not every run fails and the next, until these are one event apart.
+    private mutating func narrow(_ plan: WorldPlan, _ kind: FailureKind, seed: UInt64) {
+        guard let certain = self.certainFrom, let place = self.points.firstIndex(of: certain), place > 0
+        else { return }
+        var (low, high) = (self.points[place - 1].events, certain.events)
+        var found: [Point] = []
+        while high - low > 1 {
+            var trial = Trial(plan)
+            guard trial.advance(by: (low + high) / 2) else { break }
+            let point = Self.point(trial, kind, seed: seed)
+            found.append(point)
+            if point.failures == Self.forks { high = point.events } else { low = point.events }
+        }
+        self.points = (self.points + found).sorted { $0.events < $1.events }
+    }
+
+    /// Lets a run go on with other draws, several times.
+    private static func point(_ trial: Trial, _ kind: FailureKind, seed: UInt64) -> Point {
+        let failures = (1...Self.forks).count { fork in
+            var other = trial
+            var digest = Digest()
+            digest.absorb(seed)
+            digest.absorb(UInt64(fork))
+            other.redraw(seed: digest.value)
+            return other.outcome().fails(as: kind)
+        }
+        return Point(at: trial.now, events: trial.events, failures: failures)
     }
 }

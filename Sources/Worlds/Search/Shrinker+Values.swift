@@ -24,7 +24,8 @@ extension Shrinker {
             self.change(fault.id, "for one second") { fault in
                 if fault.window.length != nil { fault.window.length = .seconds(1) }
             }
-            self.change(fault.id, "at once") { $0.trigger = .atOnce }
+            // One that waits for an event would be tied to it again in every round.
+            self.change(fault.id, "at once") { if !$0.isAnchored { $0.trigger = .atOnce } }
             self.change(fault.id, "at a full second") { $0.window.at = $0.window.at.inFullSeconds }
             self.change(fault.id, "for full seconds") { fault in
                 fault.window.length = fault.window.length.map { max(.seconds(1), $0.inFullSeconds) }

@@ -246,7 +246,7 @@ import Testing
         #expect(gap.broken() == [.streamNoGap])
         #expect(
             gap.complaint(.streamNoGap)
-                == "positions 2 to 2 were skipped before \(History.id(3))")
+                == "events of the server's log skipped before \(History.id(3)): positions 2 to 2")
         let ignored = History {
             $0.streaming()
             $0.write(2)

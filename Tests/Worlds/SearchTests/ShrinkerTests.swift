@@ -37,6 +37,27 @@ struct ShrinkerTests {
         #expect(Trial.outcome(of: result.plan) == result.outcome)
     }
 
+    /// A fault that acts at once acts on an event as well: to and fro between the two, the search would not end.
+    @Test func aFaultIsTiedToAnEventForGood() throws {
+        let kind = FailureKind.invariant(.scanSettles, client: "contract")
+        var plan = SearchBench.plan(
+            SearchBench.scenario(
+                toggles: [.quirk(.lostStream)],
+                faults: [
+                    SearchBench.fault(
+                        .reset(.insideEvent, .reply), on: .stream, id: "reset", chance: .percent(60),
+                        after: .afterEvents(1...2))
+                ]))
+        plan.settle = .minutes(10)
+        let result = try #require(Shrinker.shrink(plan, failing: kind))
+        #expect(result.isConfirmed)
+        let fault = try #require(result.plan.run.scenario.faults.first)
+        guard case .afterEvents = fault.trigger else {
+            Issue.record("it is tied to \(fault.trigger)")
+            return
+        }
+    }
+
     @Test func eachItemThatIsLeftIsNeeded() throws {
         let plan = try #require(Shrinker.shrink(Self.plan(), failing: Self.kind)).plan
         var withoutFault = plan

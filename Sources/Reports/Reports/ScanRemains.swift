@@ -1,0 +1,42 @@
+package import Observations
+package import SimBase
+import Talaria
+
+/// What is left of a scan at the end of a run, by what both sides observed of it.
+package struct ScanRemains: Sendable {
+    private var isCompleted = false
+    private var refusal: String?
+    /// The books that the backend found in the last job; nil without a job.
+    private var expected: Int?
+    private var added: Set<Int> = []
+    private var created = 0
+    private var deleted = 0
+
+    /// - Parameter observations: Those of one scan, in the order of time.
+    package init(_ observations: some Sequence<Observation>) {
+        for observation in observations {
+            switch observation.what {
+            case .phone(.completed): self.isCompleted = true
+            case .phone(.refused(let code, _)): self.refusal = code
+            case .phone(.bookAdded(let ordinal, _)): self.added.insert(ordinal)
+            case .backend(.accepted(_, let books)):
+                self.expected = books
+                self.created += 1
+            case .backend(.cleaned(_, effective: true)), .backend(.canceled): self.deleted += 1
+            case .phone, .backend, .fault, .network: break
+            }
+        }
+    }
+
+    /// `scan 1 is not finished; 0 of 1 book in the library; 1 job created, 0 deleted`.
+    package func text(_ scan: ScanNumber) -> String {
+        let state =
+            self.isCompleted ? "is completed" : self.refusal.map { "is refused (\($0))" } ?? "is not finished"
+        let books = self.expected.map {
+            "\(self.added.count) of \(Figures.count($0, "book", "books")) in the library"
+        }
+        let jobs =
+            "\(Figures.count(self.created, "job", "jobs")) created, \(self.deleted) deleted by the phone"
+        return ["scan \(scan.raw) \(state)", books, jobs].compactMap(\.self).joined(separator: "; ")
+    }
+}
