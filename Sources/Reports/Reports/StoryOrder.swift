@@ -20,6 +20,24 @@ package enum StoryOrder {
         return ordered
     }
 
+    /// Whether an observation of the phone is the arrival of what the server has sent at the same moment: both say the same.
+    package static func isArrival(_ observation: Observation, of sent: Observation) -> Bool {
+        guard observation.at == sent.at, (observation.device, observation.scan) == (sent.device, sent.scan),
+            case .backend(let server) = sent.what, case .phone(let phone) = observation.what
+        else { return false }
+        if case .answered(let asked, let tried, let status) = server {
+            if case .replied(let operation, let attempt, status, _) = phone {
+                return (asked, tried) == (operation, attempt)
+            }
+        }
+        if case .eventWritten(_, let sent, _, _, let isReplay) = server,
+            case .eventApplied(_, let read, _, _, isReplay) = phone
+        {
+            return sent == read
+        }
+        return false
+    }
+
     private static func isCause(_ cause: Observation, of effect: Observation) -> Bool {
         guard cause.device == effect.device else { return false }
         let isOfScan = cause.scan == effect.scan

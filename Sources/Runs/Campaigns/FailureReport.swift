@@ -131,9 +131,14 @@ struct FailureReport {
         }
         let faults = self.result.plan.run.scenario.faults.map(\.id)
         let end = self.story.violation?.at ?? .distantFuture
-        let observations = StoryOrder.causesFirst(self.story.observations)
-        let told = observations.prefix { $0.at <= end }.compactMap { observation in
-            StoryText.text(observation, faults: faults).map { (observation, $0) }
+        var told: [(Observation, String)] = []
+        for observation in StoryOrder.causesFirst(self.story.observations) where observation.at <= end {
+            guard let text = StoryText.text(observation, faults: faults) else { continue }
+            if let last = told.last?.0, StoryOrder.isArrival(observation, of: last) {
+                told[told.count - 1].1 += ", received at once"
+            } else {
+                told.append((observation, text))
+            }
         }
         let excerpt = TimelineExcerpt(
             marks: told.map { Self.mark($0.0) }, linesMax: linesMax - 1 - (violation?.count ?? 0))

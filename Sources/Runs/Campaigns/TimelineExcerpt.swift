@@ -21,29 +21,25 @@ struct TimelineExcerpt {
         for (index, mark) in marks.enumerated() {
             if let mark, seen.insert(mark).inserted { anchors.append(index) }
         }
-        // The end says most: what leads to the violation has twice the room of what surrounds the rest.
         var shown = marks.indices.map { $0 == 0 || $0 == marks.count - 1 }
-        for radius in 0..<marks.count {
-            let wider = Self.shown(around: anchors, radius: radius, count: marks.count)
-            guard Self.lines(of: Self.parts(wider)) <= linesMax else { break }
-            shown = wider
-        }
-        while let last = shown.lastIndex(of: false) {
+        for index in Self.nearestFirst(to: anchors, count: marks.count) {
+            guard Self.lines(of: Self.parts(shown)) < linesMax else { break }
             var more = shown
-            more[last] = true
-            guard Self.lines(of: Self.parts(more)) <= linesMax else { break }
-            shown = more
+            more[index] = true
+            if Self.lines(of: Self.parts(more)) <= linesMax { shown = more }
         }
         self.parts = Self.parts(shown)
     }
 
-    private static func shown(around anchors: [Int], radius: Int, count: Int) -> [Bool] {
-        (0..<count).map { index in
-            anchors.contains { anchor in
-                let reach = anchor == count - 1 ? 2 * radius + 1 : radius
-                return abs(index - anchor) <= reach
+    /// The lines by their distance from an anchor. The last line is one, and reaches twice as far as the others: what leads to the
+    /// violation says most.
+    private static func nearestFirst(to anchors: [Int], count: Int) -> [Int] {
+        let distances = (0..<count).map { index in
+            anchors.reduce(Int.max) { nearest, anchor in
+                min(nearest, abs(index - anchor) * (anchor == count - 1 ? 1 : 2))
             }
         }
+        return (0..<count).sorted { (distances[$0], -$0) < (distances[$1], -$1) }
     }
 
     private static func parts(_ shown: [Bool]) -> [Part] {

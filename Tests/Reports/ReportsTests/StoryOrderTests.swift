@@ -47,6 +47,12 @@ import Testing
         let sent = Self.seen(
             5, .backend(.eventWritten(job: "j", id: "7", position: 1, kind: .progress, replayed: false)))
         #expect(StoryOrder.causesFirst([applied, sent]) == [sent, applied])
+        #expect(StoryOrder.isArrival(applied, of: sent))
+        #expect(!StoryOrder.isArrival(sent, of: applied))
+        #expect(!StoryOrder.isArrival(Self.reply, of: sent))
+        #expect(StoryOrder.isArrival(Self.reply, of: Self.answer))
+        let late = Self.seen(6, .phone(.replied(.upload, attempt: 1, status: 503, took: .zero)))
+        #expect(!StoryOrder.isArrival(late, of: Self.answer))
     }
 }
 
