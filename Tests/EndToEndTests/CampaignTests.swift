@@ -35,6 +35,33 @@ extension SideBySide {
             #expect(!outcome.output.contains("FAIL"), "\(outcome)")
         }
 
+        /// What the harness once took for its own error: a client that orders events by their times, a backend without tokens, and
+        /// one that completes a job twice, under an address of its results that only it has.
+        @Test(arguments: [
+            (22, ["fleet.commuters.inconsistency-5=on"]),
+            (38, ["fleet.commuters.profile=wingtip", "server.dialect=wingtip"]),
+            (90, ["fleet.commuters.profile=wingtip", "server.dialect=wingtip"]),
+            (108, ["fleet.commuters.profile=wingtip", "server.dialect=wingtip"]),
+            (30, ["fleet.commuters.profile=swiftwing-head", "server.dialect=live-2026-02"]),
+            (143, ["fleet.commuters.profile=swiftwing-head", "server.dialect=live-2026-02"]),
+            (165, ["fleet.commuters.profile=swiftwing-head", "server.dialect=live-2026-02"]),
+            (26, ["server.dialect=live-2026-02"]),
+            (24, ["server.dialect=legacy-openapi"]),
+        ])
+        func `another client or backend is no error of the harness`(seed: Int, settings: [String])
+            async throws
+        {
+            let scratch = try Scratch()
+            defer { withExtendedLifetime(scratch) {} }
+            let outcome = try await CampaignSearch.run(
+                ["--seeds", "\(seed)..\(seed)"] + settings.flatMap { ["--set", $0] },
+                in: scratch.folder.appending(path: "search"))
+            #expect(outcome.output.contains("1 seed "), "\(outcome)")
+            for failure in ["FAIL  simulation", "FAIL  request.well-formed"] {
+                #expect(!outcome.output.contains(failure), "\(outcome)")
+            }
+        }
+
         @Test func `the report of a failing seed is short, and its plan replays`() async throws {
             let scratch = try Scratch()
             defer { withExtendedLifetime(scratch) {} }

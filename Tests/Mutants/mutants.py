@@ -13,6 +13,7 @@ check of the harness on itself: exit code 70, with the sentence that says what c
   mutants.py --list                     names them, and builds nothing
   mutants.py --json FILE                keeps what it finds in FILE, and goes on from there
   mutants.py --search 1000              in how many of 1,000 seeds a search finds each, instead of the shipped scenarios
+  mutants.py --search                   the same within the budget of each bug, which must not be exceeded
 """
 
 import argparse
@@ -86,12 +87,12 @@ def main():
         return 0
     if not os.access(options.binary, os.X_OK):
         sys.exit("mutants.py: no program at %s: make build, or --binary" % options.binary)
-    session = None if options.search else Session(options, bugs)
+    session = None if options.search is not None else Session(options, bugs)
     # All are planted, whichever are asked for: then a copy is built once.
     copies = [copy for copy in shared(everything) if any(bug in copy.bugs for bug in (session.open if session else bugs))]
     for copy in copies:
         copy.build()
-    if options.search:
+    if options.search is not None:
         return search.table(options, bugs, scenario_path(search.SCENARIO), SWITCH)
     shutil.rmtree(os.path.join(WORK, "runs"), ignore_errors=True)
     os.makedirs(os.path.join(WORK, "runs"))
@@ -105,7 +106,9 @@ def parsed():
     parser.add_argument("names", nargs="*", metavar="NAME", help="only these bugs")
     parser.add_argument("--list", action="store_true", help="name the bugs, and see that their places are there")
     parser.add_argument("--seeds", type=int, default=12, metavar="N", help="simulate with the seeds 1 to N (12)")
-    parser.add_argument("--search", type=int, metavar="N", help="search the seeds 1 to N, and simulate no scenario")
+    parser.add_argument(
+        "--search", type=int, nargs="?", const=0, metavar="N",
+        help="search the seeds 1 to N, and simulate no scenario; without N, as many as search-budgets.txt allows for each bug")
     parser.add_argument("--all", action="store_true", help="also simulate " + ", ".join(LARGE))
     parser.add_argument("--exhaustive", action="store_true", help="make every run of every bug, and name all that broke")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="runs at once")
@@ -471,7 +474,8 @@ class Session:
         print("comparing %d runs without any bug" % len(plan), flush=True)
         for run, outcome in zip(plan, pool.map(lambda run: self.play(self.options.binary, run), plan)):
             self.healthy[run] = outcome
-            if outcome.broken or outcome.missed or outcome.code != 0:
+            # What a scenario expects to be broken ends with 0.
+            if outcome.broken or outcome.code != 0:
                 print("without any bug %s ends with %s: %s" % (
                     described(run), outcome.code, ", ".join(outcome.broken + outcome.missed)))
         for copy in copies:

@@ -121,7 +121,8 @@ extension HarnessChecks {
         _ id: String, _ operation: Talaria.Operation, _ scan: ScanNumber,
         _ phoneIndex: Int, _ server: SimulatedServer
     ) {
-        guard operation != .upload, let job = self.phones[phoneIndex].jobs.last(where: { $0.id == id }),
+        guard operation != .upload, server.dialect.hasAuthorization,
+            let job = self.phones[phoneIndex].jobs.last(where: { $0.id == id }),
             job.isTokenOver(at: self.now, server)
         else { return }
         self.error(
@@ -284,7 +285,7 @@ extension HarnessChecks {
     private mutating func undecodable(
         _ operation: Talaria.Operation, _ attempt: UInt32, _ scan: ScanNumber, _ phoneIndex: Int
     ) {
-        guard self.server != nil, !self.deviates(phoneIndex),
+        guard let server, server.dialect.answersAsContract, !self.deviates(phoneIndex),
             let index = self.exchangeIndex(operation, scan, attempt, phoneIndex)
         else { return }
         let exchange = self.phones[phoneIndex].exchanges[index]

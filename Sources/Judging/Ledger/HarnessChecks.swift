@@ -172,6 +172,9 @@ struct HarnessChecks: Sendable {
 
     func watches(_ phoneIndex: Int) -> Bool { self.watches(self.phones[phoneIndex].device) }
 
+    /// Whether the server says once that a job is completed: what follows it cannot be held against a fault.
+    var completesOnce: Bool { self.server?.dialect.completesOnce ?? true }
+
     /// Whether a phone deviates from the contract on purpose.
     func deviates(_ phoneIndex: Int) -> Bool {
         let device = self.phones[phoneIndex].device

@@ -56,6 +56,12 @@ package struct SimulatedServer: Hashable, Sendable {
         package var hasIncreasingIDs = true
         /// A job that was deleted may go on on its open streams.
         package var cleanupLeavesStreams = false
+        /// A job that completes says so once, and not again later.
+        package var completesOnce = true
+        /// Uploads and requests for results are answered in the form of the contract.
+        package var answersAsContract = true
+        /// Requests need a token.
+        package var hasAuthorization = true
 
         package init() {}
     }

@@ -208,7 +208,7 @@ struct RequestFormCheck: Sendable {
     }
 
     private func path(_ path: String, of form: RequestForm, _ word: Word?, _ phoneIndex: Int) -> [String] {
-        let folder = "/v3/jobs/scans"
+        var folder = "/v3/jobs/scans"
         let ending: String
         switch form.operation {
         case .upload: return path == folder ? [] : ["a path that is not in the contract"]
@@ -217,6 +217,9 @@ struct RequestFormCheck: Sendable {
         case .cleanup: ending = "/cleanup"
         case .status, .cancel: ending = ""
         }
+        // The live backend gives this address of its results (Docs/contract.md section 2.4).
+        let other = "/v3/jobs/ai_scan/scans"
+        if form.operation == .results, path.hasPrefix(other + "/") { folder = other }
         guard path.hasPrefix(folder + "/"), path.hasSuffix(ending) else {
             return ["a path that is not in the contract"]
         }

@@ -61,6 +61,8 @@ extension SimulationInvariants {
         // A status that no contract names for a stream has been read, and means nothing.
         case .badAnswer(.stream, _, .unexpectedStatus)
         where self.states[phoneIndex].unnamed.contains(seen.scan): break
+        case .badAnswer(.stream, _, .unexpectedStatus):
+            self.unreadable("the status of a stream that the contract names", seen, phoneIndex)
         case .badAnswer(.stream, _, let problem): self.unreadable(problem.rawValue, seen, phoneIndex)
         // The answer to any other request has nothing to do with what was written on the stream.
         case .badAnswer(let operation, let attempt, let problem) where problem != .unexpectedStatus:

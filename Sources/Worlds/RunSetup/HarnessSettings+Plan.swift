@@ -17,6 +17,9 @@ extension HarnessSettings {
         simulated.dialect.otherEvents = backend.dialect.otherEvents
         simulated.dialect.hasIncreasingIDs = backend.dialect.hasIncreasingIDs
         simulated.dialect.cleanupLeavesStreams = backend.dialect.cleanupLeavesStreams
+        simulated.dialect.completesOnce = backend.dialect.completesOnce
+        simulated.dialect.answersAsContract = backend.dialect.answersAsContract
+        simulated.dialect.hasAuthorization = backend.dialect.hasAuthorization
         let faults = plan.scenario.faults
         let fleet = FleetMap(plan)
         self.init(

@@ -26,10 +26,14 @@ extension ProfileExpectation {
         // Section 4.13: there is no DELETE.
         NamedProfile.swiftwingPolling.name: [.jobCleaned],
         // Section 6.1: the part `image`, streams without a device id and without Last-Event-ID, a backoff that no event resets,
-        // and no DELETE after a failure.
+        // no DELETE after a failure, any status of a stream tried again alike, no limit for silence in the middle of one, books
+        // from the events alone, and no queue that keeps its order.
         NamedProfile.wingtip.name: [
             .requestWellFormed, .jobCleaned, .streamIDMonotone, .streamNoGap, .retryBudget, .herdBounded,
-            .scanSettles,
+            .scanSettles, .authNoStaleUse, .limitHonoured, .streamParseRobust, .deviceNotStuck,
+            .othersUnharmed,
+            .bookNeverLost,
+            .bookFaithful, .scanOrder,
         ],
     ]
 }
@@ -79,16 +83,19 @@ extension Quirk {
 extension Gap {
     fileprivate var breaks: [Invariant] {
         switch self {
-        case .problemDetails: [.scanRefusedForCause, .limitHonoured]
+        case .problemDetails: [.scanRefusedForCause, .limitHonoured, .retryBudget]
         case .errorFields: [.scanRefusedForCause]
         case .lastEventID: [.streamIDMonotone, .streamNoGap]
-        case .enrichmentDegraded, .ping: [.scanRefusedForCause, .streamParseRobust]
+        case .enrichmentDegraded: [.scanRefusedForCause, .streamParseRobust]
+        case .ping: [.scanRefusedForCause, .streamParseRobust, .streamDeadDetected]
         case .resultsFormat, .resultsDeviceID: [.requestWellFormed]
         case .deviceID: [.requestWellFormed, .jobCleaned]
         case .tokenLifetime: [.streamParseRobust, .authNoStaleUse, .scanSettles]
         case .enrichmentStatus: [.bookFaithful]
         case .resultsEnvelope: [.streamParseRobust]
-        case .inlineBooks, .statuses, .document: []
+        // A job whose results are not there yet when the app is left is followed once more, to its end.
+        case .inlineBooks: [.streamTerminalOnce]
+        case .statuses, .document: []
         }
     }
 }

@@ -9,7 +9,7 @@ package struct Dialect: Hashable, Sendable {
     package var name = "contract"
     var upload = UploadForm()
     /// Whether requests for a job need its token, and streams the device id (Docs/contract.md section 6.1).
-    var hasAuthorization = true
+    package var hasAuthorization = true
     var course = JobCourse.contract
     /// The stream whose events every job has; nil if they are made up.
     package internal(set) var capture: Capture?
@@ -19,6 +19,10 @@ package struct Dialect: Hashable, Sendable {
     var completed = CompletedForm.contract(type: EventKind.completed.rawValue)
     /// The terminal event that follows a `completed` event; nil for none (C40).
     var secondTerminal: SecondTerminal?
+    /// Whether uploads and requests for results are answered in the form of the contract.
+    package var answersAsContract: Bool { self.upload == UploadForm() && self.results == ResultsForm() }
+    /// Whether a job that completes says so once.
+    package var completesOnce: Bool { self.secondTerminal == nil }
     var failure = FailureForm.flat
     var degraded = DegradedForm.contract
     var opening = StreamOpening.currentState
