@@ -88,7 +88,8 @@ enum ProfileText {
         }
         let text = """
             Not simulated in \(profile.name) by default, because no source proves it. Check first whether the app has it: look at how \
-            its code splits a stream into lines. With it no scan is completed, whatever else is mended.
+            its code splits a stream into lines. With it no scan is completed, whatever else is mended. What to do: split the bytes, and not \
+            characters or text, at CR LF, LF and CR, and keep the empty lines: an empty line is what ends an event.
             """
         return [""] + Self.folded(text, columns) + TextTable.lines(rows, indent: 2, columns: columns)
     }

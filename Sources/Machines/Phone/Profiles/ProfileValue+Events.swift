@@ -29,9 +29,10 @@ extension ProfileValue {
                 `complete`, `error`, `ping`, `enrichment_degraded`, `segmented` or `book_progress` (for `result` see \
                 events.result). The stream and the job go on, and a later Last-Event-ID is that of the event. \
                 `canceled` is ignored as well: the stream of a canceled job ends with an `error` event of code \
-                `CANCELED`. Two events are not ignored when their data cannot be parsed. After such a `completed`, \
-                the results are requested. After such an `error`, the photo is uploaded once more, which counts \
-                towards events.error-retries-max.
+                `CANCELED`. Data cannot be parsed if they are no JSON object; a member that is missing or of another \
+                type is taken for absent. Two events are not ignored when their data cannot be parsed. After such a \
+                `completed`, the results are requested. After such an `error`, the photo is uploaded once more, which \
+                counts towards events.error-retries-max.
                 """
             case .otherVersionsFail:
                 """
@@ -88,7 +89,8 @@ extension ProfileValue {
                 return """
                     No event but `error` is taken for a failure of the job. An `error` event with `retryable: true` \
                     leads to another upload (events.error-retries-max). Any other `error` event ends the scan: the \
-                    user sees its `code`, the scan and its photo leave the durable queue, and the job is deleted.
+                    user sees its `code`, the scan and its photo leave the durable queue, and the job is deleted. There is \
+                    nothing left to retry by hand.
                     """
             }
             return switch $0.events.failure {
@@ -100,7 +102,7 @@ extension ProfileValue {
                 """
                 An event that is taken for a failure of the job is shown as an error, the job is deleted while it runs, and its \
                 token is forgotten. The stream stays open: a later `completed` counts only with its books in it, because the \
-                results are gone.
+                results are gone. At HEAD the user can retry such a scan by hand (section 4.5), which no simulated phone does.
                 """
             }
         },

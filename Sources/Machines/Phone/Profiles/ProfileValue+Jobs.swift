@@ -55,12 +55,13 @@ extension ProfileValue {
             $0.results.needsAddress
                 ? """
                 Results are requested only if the `completed` event has `resultsUrl` and the job has a token. Otherwise the job is \
-                deleted, and the scan has failed (failed-scans).
+                deleted, and the scan has failed (failed-scans). `format=lite` is added once. At HEAD an address that has it behind another \
+                parameter (`&format=lite`) gets it twice, which the simulation does not do.
                 """
                 : """
                 Results are requested at `resultsUrl` if it is a path or names the server of the stream. Otherwise, \
-                and without `resultsUrl`, they are requested at `/v3/jobs/scans/{jobId}/results`. Authorization is \
-                sent if the job has a token.
+                and without `resultsUrl`, they are requested at `/v3/jobs/scans/{jobId}/results`, with `format=lite` \
+                once in either case. Authorization is sent if the job has a token.
                 """
         },
         ProfileValue(

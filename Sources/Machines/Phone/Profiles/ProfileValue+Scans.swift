@@ -41,7 +41,9 @@ extension ProfileValue {
                 Every photo is stored when it is taken, before it is uploaded, and stays stored until its scan is \
                 completed or refused. A scan is refused by a final answer to its upload (upload.is-repeated), by a \
                 final `error` event (events.failure), or because its photo cannot be used. The id, `sseUrl`, token \
-                and last event id of its job are stored with it. A new process continues with all scans. One with a \
+                and last event id of its job are stored with it, and so is how often it was uploaded for a retryable `error` event \
+                or for a 401, 404 or 410. Not stored are the backoffs, the wait after a 429, and the counts of other answers \
+                that cannot be used: they begin anew with the process. A new process continues with all scans. One with a \
                 job follows that job and is not uploaded again. One without a job is uploaded. Of one that is \
                 completed or refused only the DELETE is left.
                 """
@@ -74,11 +76,12 @@ extension ProfileValue {
                 When the app goes to the background, streams and uploads under way are closed, running jobs are \
                 deleted, and their scans return to the durable queue. When the app is opened they are uploaded again, \
                 for a new job. Without a path no job can be deleted: it is kept and followed again when the app is \
-                opened. A DELETE for which the app has no time, \(Self.prose(AppLimits.backgroundTime)), or that \
-                fails is not sent again: the job is left to expire. So is the job of an upload that the server \
+                opened. The app has \(Self.prose(AppLimits.backgroundTime)) for all these DELETEs together. One for which there is no time, or that \
+                fails, is not sent again: the job is left to expire. So is the job of an upload that the server \
                 accepted without its answer being read. Scans whose outcome is stored still finish, and their DELETE \
                 is sent again when the app is opened. The background begins when the app leaves the screen \
-                (`applicationDidEnterBackground`). The simulation has no tab change and no `willResignActive`.
+                (`applicationDidEnterBackground`); a change of the tab is not the background, and changes nothing. The simulation has neither a tab \
+                change nor `willResignActive`.
                 """
             case .leavesStreams where $0.failedScans == .removed:
                 """
@@ -128,7 +131,8 @@ extension ProfileValue {
                 ? "When the path returns, everything that waits for it is tried again at once."
                 : """
                 When the path returns, everything that waits for it is tried again within \
-                \(Self.prose($0.pathReturnJitter)), at a random moment.
+                \(Self.prose($0.pathReturnJitter)), at random moments: each stream, request for results and DELETE at one of \
+                its own, and all waiting photos at one for the phone, so that they keep their order.
                 """
         },
     ]
@@ -154,8 +158,8 @@ extension ClientProfile {
             sentences.append(
                 self.stream.resetsBackoff && self.stream.statuses == .byStatus
                     ? """
-                    A new event that the client understands, other than a `ping`, ends the row of a stream. A 200 \
-                    alone does not. `retry:` raises the first backoff of a stream, up to backoff.cap.
+                    A new event that the client understands, other than a `ping`, ends the row of a stream: new is one \
+                    whose id the phone has not read before, and not one that a reconnect brings again. A 200 alone does not. `retry:` raises the first backoff of a stream, up to backoff.cap.
                     """
                     : "Nothing that a stream brings ends its row.")
         }

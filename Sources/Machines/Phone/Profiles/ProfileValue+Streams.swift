@@ -104,8 +104,8 @@ extension ProfileValue {
             $0.stream.resolvesRelativeAddress
                 ? """
                 A relative `sseUrl` (`/v3/jobs/scans/{jobId}/stream`) is resolved against the base URL of the API. An \
-                absolute one is requested as it is if it names the server of the API. One that names another server \
-                is never requested, because the token belongs to the server of the API (section 1.2): the scan waits \
+                absolute one is requested as it is if it begins with the base URL of the API: the same scheme, host \
+                and port. Any other is never requested, because the token belongs to the server of the API (section 1.2): the scan waits \
                 in the queue until the app is opened.
                 """
                 : """
@@ -129,7 +129,11 @@ extension ProfileValue {
             "stream.slot-hold", .both("section 4.12"), { $0.stream.slotHold.map(Self.text) ?? "none" }
         ) {
             guard let hold = $0.stream.slotHold else {
-                return "The next scan gets the slot as soon as the stream has ended; a DELETE needs no slot."
+                return """
+                    The next scan gets the slot as soon as the stream has ended; a DELETE needs no slot. A scan keeps its slot \
+                    while it waits to open its stream or to request its results again. One whose upload has failed gives it up, \
+                    and waits in the queue.
+                    """
             }
             return """
                 A scan keeps its slot until its DELETE is answered, and for \(Self.prose(hold)) more if it is completed. The next \
