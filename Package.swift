@@ -52,7 +52,7 @@ let modules = [
         "Phone", .machines, ["SimBase", "Wire", "Talaria", "Observations", "Faults"], tests: ["JSON", "Plan"]),
     Module(
         "Backend", .machines,
-        ["SimBase", "JSON", "Wire", "Talaria", "Observations", "Faults", "OriginServer"]),
+        ["SimBase", "JSON", "Wire", "CSV", "Talaria", "Observations", "Faults", "OriginServer"]),
     Module(
         "Gateway", .machines,
         ["SimBase", "JSON", "Wire", "Talaria", "Observations", "Faults", "OriginServer"], tests: ["Backend"]),

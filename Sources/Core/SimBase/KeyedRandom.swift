@@ -44,6 +44,8 @@ public enum DrawDomain: UInt64, Sendable {
     case swarm = 33
     /// A generated library file.
     case library = 40
+    /// The id and the token of an import.
+    case importIdentity = 41
     case test = 99
 }
 

@@ -15,6 +15,7 @@ extension Backend {
             Bound(
                 "BackendConfiguration.tombstonesMax", self.tombstones.count,
                 max: self.configuration.tombstonesMax))
+        self.imports.eachBound(look)
         look(Bound("RateLimiter.devicesMax", self.limiter?.devices ?? 0, max: RateLimiter.devicesMax))
     }
 

@@ -6,7 +6,8 @@ package import Talaria
 
 /// The simulated Talaria: a value that receives events with their time and returns effects.
 ///
-/// It serves Docs/contract.md section 1.1 rows 1 to 6 with the rulings of Docs/design.md section 6. A request
+/// It serves Docs/contract.md section 1.1 rows 1 to 6 with the rulings of Docs/design.md section 6, and the imports of v2
+/// (`ImportService`). A request
 /// is checked in this order: path (404), method (405), device id, rate limit, then the endpoint's own
 /// requirements. Faults of the server that are armed for an exchange act here; those of the link and of the
 /// phone act in their drivers.
@@ -32,6 +33,8 @@ package struct Backend: Sendable {
     var limiter: RateLimiter?
     var faults: ServerFaults
     var lastPing: (wall: Int64, bytes: [UInt8])?
+    /// The imports of v2, which share nothing with scans but the time.
+    var imports: ImportService
 
     package init(configuration: BackendConfiguration, shelf: Shelf, random: KeyedRandom) {
         precondition(configuration.objection == nil, configuration.objection ?? "")
@@ -41,10 +44,15 @@ package struct Backend: Sendable {
         self.tombstones = Tombstones(jobsMax: configuration.tombstonesMax)
         self.limiter = configuration.rateLimit.map { RateLimiter(quota: $0) }
         self.faults = ServerFaults(wallClockAtZero: configuration.wallClockAtZero)
+        self.imports = ImportService(
+            rules: configuration.imports, random: random, wallClockAtZero: configuration.wallClockAtZero)
     }
 
     /// Continues with other draws.
-    package mutating func redraw(_ random: KeyedRandom) { self.random = random }
+    package mutating func redraw(_ random: KeyedRandom) {
+        self.random = random
+        self.imports.redraw(random)
+    }
 
     // MARK: Events
 
@@ -57,6 +65,7 @@ package struct Backend: Sendable {
     ) -> Instant? {
         self.now = max(self.now, moment)
         self.doWhatIsDue(into: &effects)
+        self.imports.pass(to: self.now, into: &effects)
         switch event {
         case .requested(let exchange, let request, let caller, let connection, let faults):
             precondition(
@@ -65,10 +74,15 @@ package struct Backend: Sendable {
                 "the driver used the number of an open exchange again")
             self.requested(exchange, request, caller, connection, faults, into: &effects)
         case .uploaded(let exchange, let parts):
-            self.uploaded(exchange, parts, into: &effects)
+            if !self.imports.uploaded(exchange, parts, into: &effects) {
+                self.uploaded(exchange, parts, into: &effects)
+            }
         case .uploadFailed(let exchange, let fault):
-            self.uploadFailed(exchange, fault, into: &effects)
+            if !self.imports.uploadFailed(exchange, fault, into: &effects) {
+                self.uploadFailed(exchange, fault, into: &effects)
+            }
         case .aborted(let exchange):
+            self.imports.aborted(exchange)
             self.aborted(exchange, into: &effects)
         case .forwarded, .upstreamReplied, .upstreamReceived, .upstreamEnded:
             break  // Nothing is forwarded here.
@@ -78,7 +92,7 @@ package struct Backend: Sendable {
             break
         }
         self.dropStaleDeadlines()
-        return self.deadlines.nextAt
+        return self.nextWake
     }
 
     private mutating func requested(
@@ -86,6 +100,9 @@ package struct Backend: Sendable {
         _ faults: [ArmedFault], into effects: inout [OriginEffect]
     ) {
         guard let endpoint = Endpoint(path: request.path) else {
+            if let endpoint = ImportEndpoint(path: request.path) {
+                return self.imports.requested(exchange, endpoint, request, caller, into: &effects)
+            }
             self.refuseUnrouted(exchange, .notFound, "There is nothing at this path.", [], into: &effects)
             return
         }
@@ -163,7 +180,10 @@ package struct Backend: Sendable {
     // MARK: Queries
 
     /// The moment of the next wake-up; other wake-ups do no harm.
-    package var nextWake: Instant? { self.deadlines.nextAt }
+    package var nextWake: Instant? {
+        guard let wake = self.imports.nextWake else { return self.deadlines.nextAt }
+        return self.deadlines.nextAt.map { min($0, wake) } ?? wake
+    }
 
     /// Jobs that are neither cleaned up nor expired.
     package var jobsAlive: Int { self.jobs.count }

@@ -84,6 +84,8 @@ package struct BackendConfiguration: Hashable, Sendable {
     package var jobsMax = 100_000
     /// Jobs remembered as gone (410). One forgotten gets 404.
     package var tombstonesMax = 65_536
+    /// The imports of v2.
+    package var imports = ImportRules()
     /// Milliseconds since 1970 at `Instant.zero`, for time stamps and event ids. The default is 2026-02-01T12:00:00Z,
     /// the day in the contract's examples.
     package var wallClockAtZero: Int64 = 1_769_947_200_000

@@ -1,4 +1,5 @@
 package import SimBase
+import Talaria
 import Wire
 
 /// The limits of what a caller can make the server hold or wait for.
@@ -26,4 +27,9 @@ package enum HTTPServerLimits {
     /// Photos are counted, not kept: only their first bytes stay, for the magic number.
     static let multipart = MultipartReader.Limits(
         partsMax: 32, headBytesMax: 8_192, partBytesMax: 10_000_000, prefixBytesMax: 64)
+
+    /// A library file is kept whole. The backend bounds how many are read at a time.
+    static let libraryFile = MultipartReader.Limits(
+        partsMax: 4, headBytesMax: 8_192, partBytesMax: ImportLimits.fileBytesMax,
+        prefixBytesMax: ImportLimits.fileBytesMax)
 }

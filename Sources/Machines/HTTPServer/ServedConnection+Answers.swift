@@ -16,6 +16,7 @@ extension ServedConnection {
             self.endIfAnswered(at: now, &context)
         } else if self.exchange?.isWorthDraining == true, reply.status != 413 {
             self.exchange?.answer = .held(reply)
+            self.exchange?.upload = .none  // Nobody waits for what the body holds.
         } else {
             self.write(reply, closing: true, at: now, &context)
         }

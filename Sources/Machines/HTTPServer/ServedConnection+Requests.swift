@@ -154,7 +154,10 @@ extension ServedConnection {
         var exchange = Exchange(id: id, head: head, key: key, upload: .none)
         if !context.origin.hasUpstream, let type = head.headers["Content-Type"],
             let boundary = try? MultipartReader.boundary(contentType: type),
-            let reader = try? MultipartReader(boundary: boundary, limits: HTTPServerLimits.multipart)
+            let reader = try? MultipartReader(
+                boundary: boundary,
+                limits: head.path == ImportEndpoint.imports
+                    ? HTTPServerLimits.libraryFile : HTTPServerLimits.multipart)
         {
             exchange.upload = .reading(reader)
         }

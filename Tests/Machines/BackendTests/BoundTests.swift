@@ -22,8 +22,8 @@ import Testing
         let names = self.bounds(&backend).map(\.name)
         #expect(
             names == [
-                "BackendConfiguration.jobsMax", "BackendConfiguration.tombstonesMax",
-                "RateLimiter.devicesMax",
+                "BackendConfiguration.jobsMax", "BackendConfiguration.tombstonesMax", "ImportRules.jobsMax",
+                "ImportRules.filesMax", "ImportRules.booksMax", "RateLimiter.devicesMax",
             ])
         #expect(self.bounds(&backend).allSatisfy { !$0.isExceeded })
         backend.tombstones = Tombstones(jobsMax: 9)

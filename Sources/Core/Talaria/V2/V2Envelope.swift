@@ -1,0 +1,74 @@
+package import JSON
+
+/// The codes of errors of v2 with their statuses (Docs/contract.md section 3.1).
+package enum V2ErrorCode: String, CaseIterable, Hashable, Sendable {
+    case notFound = "NOT_FOUND"
+    case invalidRequest = "INVALID_REQUEST"
+    case unauthorized = "UNAUTHORIZED"
+    case fileTooLarge = "FILE_TOO_LARGE"
+    case rateLimitExceeded = "RATE_LIMIT_EXCEEDED"
+    case circuitOpen = "CIRCUIT_OPEN"
+    case apiError = "API_ERROR"
+    case networkError = "NETWORK_ERROR"
+    case timeout = "TIMEOUT"
+    case methodNotAllowed = "METHOD_NOT_ALLOWED"
+    case internalError = "INTERNAL_ERROR"
+
+    package var status: Int {
+        switch self {
+        case .notFound: 404
+        case .invalidRequest: 400
+        case .unauthorized: 401
+        case .fileTooLarge: 413
+        case .rateLimitExceeded: 429
+        case .circuitOpen: 503
+        case .apiError: 502
+        case .networkError: 504
+        case .timeout: 408
+        case .methodNotAllowed: 405
+        case .internalError: 500
+        }
+    }
+
+    /// Whether the same request may succeed later.
+    package var isRetryable: Bool {
+        switch self {
+        case .rateLimitExceeded, .circuitOpen, .apiError, .networkError, .timeout, .internalError: true
+        case .notFound, .invalidRequest, .unauthorized, .fileTooLarge, .methodNotAllowed: false
+        }
+    }
+}
+
+/// The bodies of v2: `{success: true, data, metadata}` and `{success: false, error}` (Docs/contract.md section 3.1).
+package enum V2Envelope {
+    /// - Parameter timestamp: Milliseconds since 1970.
+    package static func success(
+        timestamp: Int64, _ data: (inout JSONWriter) -> Void
+    ) -> [UInt8] {
+        JSON.object { writer in
+            writer.object("data", data)
+            writer.object("metadata") { $0.member("timestamp", timestamp: timestamp) }
+            writer.member("success", true)
+        }
+    }
+
+    /// - Parameter retryAfterSeconds: `retryAfter` of a 429, beside the error.
+    /// - Parameter retryAfterMilliseconds: `details.retryAfterMs`.
+    package static func failure(
+        _ code: V2ErrorCode, _ message: String, retryAfterSeconds: Int64? = nil,
+        retryAfterMilliseconds: Int64? = nil
+    ) -> [UInt8] {
+        JSON.object { writer in
+            writer.object("error") { writer in
+                writer.member("code", code.rawValue)
+                if let retryAfterMilliseconds {
+                    writer.object("details") { $0.member("retryAfterMs", retryAfterMilliseconds) }
+                }
+                writer.member("message", message)
+                writer.member("retryable", code.isRetryable)
+            }
+            writer.member("retryAfter", retryAfterSeconds)
+            writer.member("success", false)
+        }
+    }
+}

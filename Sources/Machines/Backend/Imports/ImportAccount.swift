@@ -1,0 +1,78 @@
+internal import CSV
+
+/// What makes two rows the same book: the ISBN or, without one, title and author without regard to case.
+struct LibraryKey: Hashable, Sendable {
+    private let text: String
+
+    init(_ entry: LibraryEntry) {
+        self.text =
+            entry.isbn.map { "isbn \($0.digits)" }
+            ?? "\(entry.title.lowercased())\n\(entry.author.lowercased())"
+    }
+}
+
+/// The rows of one import: each is created, updated, skipped or failed once, or still pending (Docs/contract.md section 3.2).
+struct ImportAccount: Hashable, Sendable {
+    enum RowOutcome: Hashable, Sendable {
+        /// The library did not have the book.
+        case created
+        /// An earlier import had brought it.
+        case updated
+        /// An earlier row of this file is the same book.
+        case skipped
+        case failed
+    }
+
+    struct RowError: Hashable, Sendable {
+        /// From 1, without the header.
+        let row: Int
+        let isbn: String
+        let text: String
+    }
+
+    private(set) var entries: [LibraryEntry]
+    /// Rows that have an outcome.
+    private(set) var processed = 0
+    private(set) var created = 0
+    private(set) var updated = 0
+    private(set) var skipped = 0
+    private(set) var errors: [RowError] = []
+    private var seen: Set<LibraryKey> = []
+
+    init(_ entries: [LibraryEntry]) { self.entries = entries }
+
+    var total: Int { self.entries.count }
+    var failed: Int { self.errors.count }
+    var pending: Int { self.total - self.processed }
+    /// Created and updated.
+    var succeeded: Int { self.created + self.updated }
+
+    /// Gives the next rows their outcomes, up to so many in all.
+    ///
+    /// - Parameter library: The books of the device, which grow with each created one.
+    mutating func process(upTo count: Int, library: inout Set<LibraryKey>) {
+        while self.processed < min(count, self.total) {
+            let entry = self.entries[self.processed]
+            switch self.outcome(of: entry, library) {
+            case .created:
+                library.insert(LibraryKey(entry))
+                self.created += 1
+            case .updated: self.updated += 1
+            case .skipped: self.skipped += 1
+            case .failed:
+                self.errors.append(
+                    RowError(
+                        row: entry.row, isbn: entry.isbnText, text: entry.flaw?.text ?? "The row is unfit."))
+            }
+            if entry.flaw == nil { self.seen.insert(LibraryKey(entry)) }
+            self.processed += 1
+        }
+    }
+
+    private func outcome(of entry: LibraryEntry, _ library: Set<LibraryKey>) -> RowOutcome {
+        guard entry.flaw == nil else { return .failed }
+        let key = LibraryKey(entry)
+        if self.seen.contains(key) { return .skipped }
+        return library.contains(key) ? .updated : .created
+    }
+}

@@ -1,0 +1,85 @@
+import HTTPServer
+import SimBase
+import Testing
+
+/// The file of an import, cut and split at every byte.
+struct ImportBodyTests {
+    private static let file =
+        "Title,Author,ISBN\r\nEmma,Jane Austen,9780141439587\r\n\"a\r\nb\",\"c\"\"d\",\r\n"
+
+    private static var request: [UInt8] {
+        let body = """
+            --B\r
+            Content-Disposition: form-data; name="file"; filename="library.csv"\r
+            Content-Type: text/csv\r
+            \r
+            \(Self.file)\r
+            --B--\r
+
+            """
+        let head = """
+            POST /api/v2/imports HTTP/1.1\r
+            Host: x\r
+            Content-Type: multipart/form-data; boundary=B\r
+            Content-Length: \(body.utf8.count)\r
+            \r
+
+            """
+        return Array((head + body).utf8)
+    }
+
+    /// Imports that are alive, with those whose file is being read.
+    private static func imports(_ bench: Bench) -> Int? {
+        var count: Int?
+        bench.server.eachBound { bound in
+            if bound.name == "ImportRules.jobsMax" { count = bound.count }
+        }
+        return count
+    }
+
+    @Test func aRequestThatIsCutLeavesNoImport() {
+        let request = Self.request
+        for end in request.indices {
+            var bench = Bench()
+            let id = bench.connect()
+            bench.send(Array(request[..<end]), on: id)
+            bench.run(for: .milliseconds(10))
+            bench.handle(.gone(id))
+            bench.run(for: .seconds(1))
+            #expect(Self.imports(bench) == 0, "cut after \(end) bytes")
+            #expect(bench[id].bytes.isEmpty)
+        }
+    }
+
+    @Test func aRequestThatIsSplitIsTheSame() {
+        let request = Self.request
+        for middle in request.indices.dropFirst() {
+            var bench = Bench()
+            let id = bench.connect()
+            bench.send(Array(request[..<middle]), on: id)
+            bench.send(Array(request[middle...]), on: id)
+            bench.run(for: .milliseconds(10))
+            #expect(bench[id].text.hasPrefix("HTTP/1.1 202 "), "split after \(middle) bytes")
+            #expect(Self.imports(bench) == 1)
+        }
+    }
+
+    /// A file that nobody waits for is not kept: the answer goes out behind its last byte.
+    @Test func aRefusedFileIsReadToItsEnd() {
+        var bench = Bench()
+        for _ in 0..<5 {
+            let id = bench.connect()
+            bench.send(Self.request, on: id)
+            bench.run(for: .milliseconds(10))
+        }
+        let id = bench.connect()
+        let request = Self.request
+        bench.send(Array(request.dropLast(30)), on: id)
+        bench.run(for: .milliseconds(10))
+        #expect(bench[id].bytes.isEmpty)
+        bench.send(Array(request.suffix(30)), on: id)
+        bench.run(for: .milliseconds(10))
+        #expect(bench[id].text.hasPrefix("HTTP/1.1 429 "))
+        #expect(Self.imports(bench) == 5)
+    }
+}
