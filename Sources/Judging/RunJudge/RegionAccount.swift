@@ -102,6 +102,11 @@ struct RegionAccount: Sendable {
                 capture.left.map {
                     "phone \(phone.device.raw) scan \($0.scan.raw), region \($0.number) of \(capture.regions) (\($0.fate))"
                 }
+                    // The app may have left the screen between two regions.
+                    + (capture.taken < capture.regions
+                        ? [
+                            "phone \(phone.device.raw) scan \(capture.first), \(capture.regions - capture.taken) of \(capture.regions) regions not taken"
+                        ] : [])
             }
         }
         let head =

@@ -60,6 +60,8 @@ import Testing
             note {
                 $0.phone(.regionTaken(capture: 1, number: 1, of: 2))
                 complete(&$0, 1)
-            } == "segmentation: 0 of 1 captures complete, 1 regions")
+            }
+                == "segmentation: 0 of 1 captures complete, 1 regions; incomplete: phone 0 scan 1, 1 of 2 regions not taken"
+        )
     }
 }
