@@ -46,6 +46,8 @@ public enum DrawDomain: UInt64, Sendable {
     case library = 40
     /// The id and the token of an import.
     case importIdentity = 41
+    /// Whether a book can be enriched.
+    case enrichment = 42
     case test = 99
 }
 

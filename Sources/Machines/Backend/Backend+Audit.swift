@@ -16,6 +16,7 @@ extension Backend {
                 "BackendConfiguration.tombstonesMax", self.tombstones.count,
                 max: self.configuration.tombstonesMax))
         self.imports.eachBound(look)
+        self.enrichments.eachBound(look)
         look(Bound("RateLimiter.devicesMax", self.limiter?.devices ?? 0, max: RateLimiter.devicesMax))
     }
 

@@ -6,8 +6,8 @@ package import Talaria
 
 /// The simulated Talaria: a value that receives events with their time and returns effects.
 ///
-/// It serves Docs/contract.md section 1.1 rows 1 to 6 with the rulings of Docs/design.md section 6, and the imports of v2
-/// (`ImportService`). A request
+/// It serves Docs/contract.md section 1.1 rows 1 to 6 with the rulings of Docs/design.md section 6, and of v2 the
+/// imports (`ImportService`) and the enrichment of single books (`EnrichmentService`). A request
 /// is checked in this order: path (404), method (405), device id, rate limit, then the endpoint's own
 /// requirements. Faults of the server that are armed for an exchange act here; those of the link and of the
 /// phone act in their drivers.
@@ -35,6 +35,7 @@ package struct Backend: Sendable {
     var lastPing: (wall: Int64, bytes: [UInt8])?
     /// The imports of v2, which share nothing with scans but the time.
     var imports: ImportService
+    var enrichments: EnrichmentService
 
     package init(configuration: BackendConfiguration, shelf: Shelf, random: KeyedRandom) {
         precondition(configuration.objection == nil, configuration.objection ?? "")
@@ -46,12 +47,16 @@ package struct Backend: Sendable {
         self.faults = ServerFaults(wallClockAtZero: configuration.wallClockAtZero)
         self.imports = ImportService(
             rules: configuration.imports, random: random, wallClockAtZero: configuration.wallClockAtZero)
+        self.enrichments = EnrichmentService(
+            rules: configuration.enrichments, shelf: shelf, random: random,
+            wallClockAtZero: configuration.wallClockAtZero)
     }
 
     /// Continues with other draws.
     package mutating func redraw(_ random: KeyedRandom) {
         self.random = random
         self.imports.redraw(random)
+        self.enrichments.redraw(random)
     }
 
     // MARK: Events
@@ -74,15 +79,20 @@ package struct Backend: Sendable {
                 "the driver used the number of an open exchange again")
             self.requested(exchange, request, caller, connection, faults, into: &effects)
         case .uploaded(let exchange, let parts):
-            if !self.imports.uploaded(exchange, parts, into: &effects) {
+            if !self.imports.uploaded(exchange, parts, into: &effects),
+                !self.enrichments.uploaded(exchange, parts, at: self.now, into: &effects)
+            {
                 self.uploaded(exchange, parts, into: &effects)
             }
         case .uploadFailed(let exchange, let fault):
-            if !self.imports.uploadFailed(exchange, fault, into: &effects) {
+            if !self.imports.uploadFailed(exchange, fault, into: &effects),
+                !self.enrichments.uploadFailed(exchange, fault, into: &effects)
+            {
                 self.uploadFailed(exchange, fault, into: &effects)
             }
         case .aborted(let exchange):
             self.imports.aborted(exchange)
+            self.enrichments.pending[exchange] = nil
             self.aborted(exchange, into: &effects)
         case .forwarded, .upstreamReplied, .upstreamReceived, .upstreamEnded:
             break  // Nothing is forwarded here.
@@ -100,6 +110,9 @@ package struct Backend: Sendable {
         _ faults: [ArmedFault], into effects: inout [OriginEffect]
     ) {
         guard let endpoint = Endpoint(path: request.path) else {
+            if request.path == EnrichmentRequest.path {
+                return self.enrichments.requested(exchange, request, caller, at: self.now, into: &effects)
+            }
             if let endpoint = ImportEndpoint(path: request.path) {
                 return self.imports.requested(exchange, endpoint, request, caller, into: &effects)
             }

@@ -9,6 +9,8 @@ struct Exchange: Sendable {
     enum Upload: Sendable {
         case none
         case reading(MultipartReader)
+        /// A body that is no form, kept whole.
+        case keeping([UInt8])
         case failed(UploadFault)
     }
 
@@ -96,6 +98,13 @@ struct Exchange: Sendable {
 
     /// Reads a piece of the body, in place.
     mutating func receive(_ piece: ArraySlice<UInt8>) {
+        if case .keeping(var body) = self.upload {
+            self.upload = .none
+            body += piece
+            self.upload =
+                body.count > HTTPServerLimits.plainBodyBytesMax ? .failed(.tooLarge) : .keeping(body)
+            return
+        }
         guard case .reading(var reader) = self.upload else { return }
         self.upload = .none  // So that the reader is changed where it stands.
         do throws(MultipartError) {
@@ -123,6 +132,14 @@ struct Exchange: Sendable {
         switch self.upload {
         case .none: return .failure(UploadFailure(fault: .malformed("the body is not multipart/form-data")))
         case .failed(let fault): return .failure(UploadFailure(fault: fault))
+        case .keeping(let body):
+            // One part without a name.
+            return .success([
+                UploadPart(
+                    name: "", filename: nil, contentType: self.head.headers["Content-Type"],
+                    bytes: body.count,
+                    prefix: body)
+            ])
         case .reading(var reader):
             do throws(MultipartError) {
                 return .success(

@@ -28,6 +28,9 @@ package enum HTTPServerLimits {
     static let multipart = MultipartReader.Limits(
         partsMax: 32, headBytesMax: 8_192, partBytesMax: 10_000_000, prefixBytesMax: 64)
 
+    /// A body that is no form is kept whole up to this length.
+    static let plainBodyBytesMax = EnrichmentRequest.bodyBytesMax
+
     /// A library file is kept whole. The backend bounds how many are read at a time.
     static let libraryFile = MultipartReader.Limits(
         partsMax: 4, headBytesMax: 8_192, partBytesMax: ImportLimits.fileBytesMax,

@@ -160,6 +160,8 @@ extension ServedConnection {
                     ? HTTPServerLimits.libraryFile : HTTPServerLimits.multipart)
         {
             exchange.upload = .reading(reader)
+        } else if head.path == EnrichmentRequest.path {
+            exchange.upload = .keeping([])
         }
         if let key {
             exchange.arm(context.openFaults(key, at: now), roundTrip: self.link.roundTrip)

@@ -23,7 +23,8 @@ import Testing
         #expect(
             names == [
                 "BackendConfiguration.jobsMax", "BackendConfiguration.tombstonesMax", "ImportRules.jobsMax",
-                "ImportRules.filesMax", "ImportRules.booksMax", "RateLimiter.devicesMax",
+                "ImportRules.filesMax", "ImportRules.booksMax", "EnrichmentRules.pendingMax",
+                "EnrichmentRules.keysMax", "EnrichmentRules.devicesMax", "RateLimiter.devicesMax",
             ])
         #expect(self.bounds(&backend).allSatisfy { !$0.isExceeded })
         backend.tombstones = Tombstones(jobsMax: 9)

@@ -42,12 +42,18 @@ package enum V2ErrorCode: String, CaseIterable, Hashable, Sendable {
 /// The bodies of v2: `{success: true, data, metadata}` and `{success: false, error}` (Docs/contract.md section 3.1).
 package enum V2Envelope {
     /// - Parameter timestamp: Milliseconds since 1970.
+    /// - Parameter cached: Whether the answer is that of an earlier request.
+    /// - Parameter source: The provider of the data.
     package static func success(
-        timestamp: Int64, _ data: (inout JSONWriter) -> Void
+        timestamp: Int64, cached: Bool? = nil, source: String? = nil, _ data: (inout JSONWriter) -> Void
     ) -> [UInt8] {
         JSON.object { writer in
             writer.object("data", data)
-            writer.object("metadata") { $0.member("timestamp", timestamp: timestamp) }
+            writer.object("metadata") { writer in
+                writer.member("cached", cached)
+                writer.member("source", source)
+                writer.member("timestamp", timestamp: timestamp)
+            }
             writer.member("success", true)
         }
     }

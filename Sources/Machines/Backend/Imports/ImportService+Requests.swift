@@ -218,13 +218,7 @@ extension ImportService {
         _ exchange: ExchangeID, _ code: V2ErrorCode, _ message: String, _ more: [HeaderField] = [],
         after wait: Interval? = nil, into effects: inout [OriginEffect]
     ) {
-        var headers = self.identity(exchange) + [HeaderField("Content-Type", "application/json")] + more
-        let seconds = wait.map { max(1, ($0.nanoseconds + 999_999_999) / 1_000_000_000) }
-        if let seconds { headers.append(HeaderField(HeaderName.retryAfter, String(seconds))) }
-        if code == .unauthorized { headers.append(HeaderField("WWW-Authenticate", "Bearer")) }
-        let body = V2Envelope.failure(
-            code, message, retryAfterSeconds: code == .rateLimitExceeded ? seconds : nil,
-            retryAfterMilliseconds: code == .circuitOpen ? seconds.map { $0 * 1_000 } : nil)
-        effects.append(.reply(exchange, OriginReply(status: code.status, headers: headers, body: body)))
+        effects.append(
+            .reply(exchange, .v2(code, message, self.identity(exchange) + more, after: wait)))
     }
 }

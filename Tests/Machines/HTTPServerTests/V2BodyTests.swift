@@ -2,8 +2,8 @@ import HTTPServer
 import SimBase
 import Testing
 
-/// The file of an import, cut and split at every byte.
-struct ImportBodyTests {
+/// Bodies of v2, cut and split at every byte.
+struct V2BodyTests {
     private static let file =
         "Title,Author,ISBN\r\nEmma,Jane Austen,9780141439587\r\n\"a\r\nb\",\"c\"\"d\",\r\n"
 
@@ -81,5 +81,28 @@ struct ImportBodyTests {
         bench.run(for: .milliseconds(10))
         #expect(bench[id].text.hasPrefix("HTTP/1.1 429 "))
         #expect(Self.imports(bench) == 5)
+    }
+
+    @Test func aBodyThatIsNoFormArrivesWhole() {
+        let body = #"{"barcode":"9780141439587","idempotencyKey":"k"}"#
+        let head = "POST /api/v2/books/enrich HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+        let request = Array("\(head)Content-Length: \(body.utf8.count)\r\n\r\n\(body)".utf8)
+        for middle in request.indices.dropFirst() {
+            var bench = Bench()
+            let id = bench.connect()
+            bench.send(Array(request[..<middle]), on: id)
+            bench.run(for: .milliseconds(1))
+            #expect(bench[id].bytes.isEmpty)
+            bench.send(Array(request[middle...]), on: id)
+            bench.run(for: .milliseconds(10))
+            #expect(bench[id].text.contains(#""isbn":"9780141439587""#), "split after \(middle) bytes")
+        }
+        var bench = Bench()
+        let id = bench.connect()
+        let chunk = String(repeating: "a", count: 65_537)
+        bench.send(
+            Array("\(head)Transfer-Encoding: chunked\r\n\r\n10001\r\n\(chunk)\r\n0\r\n\r\n".utf8), on: id)
+        bench.run(for: .milliseconds(10))
+        #expect(bench[id].text.hasPrefix("HTTP/1.1 413 "))
     }
 }

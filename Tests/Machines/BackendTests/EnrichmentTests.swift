@@ -1,0 +1,147 @@
+import CSV
+import JSON
+import OriginServer
+import SimBase
+import Talaria
+import Testing
+
+@testable import Backend
+
+/// The enrichment of single books of v2.
+@Suite struct EnrichmentTests {
+    private static func ask(
+        _ bench: inout Bench, _ body: String, caller: Caller = Bench.caller(),
+        contentType: String? = "application/json"
+    ) throws -> (status: Int, body: JSONNode) {
+        let bytes = Array(body.utf8)
+        let (exchange, effects) = bench.ask(
+            "POST", "/api/v2/books/enrich", device: nil, contentType: contentType, contentLength: bytes.count,
+            caller: caller)
+        var reply = effects.reply
+        if effects.contains(.readUpload(exchange)) {
+            let part = UploadPart(
+                name: "", filename: nil, contentType: contentType, bytes: bytes.count, prefix: bytes)
+            reply = bench.handle(.uploaded(exchange, [part])).reply
+        }
+        let answer = try #require(reply)
+        return (answer.status, try #require(JSONNode(answer.body)))
+    }
+
+    private static func body(_ isbn: ISBN, key: String? = nil) -> String {
+        let key = key.map { #","idempotencyKey":"\#($0)","preferProvider":"auto""# } ?? ""
+        return #"{"barcode":"\#(isbn.digits)","vectorize":false\#(key)}"#
+    }
+
+    private static func bench() -> Bench { Bench { $0.enrichments.unknown = .never } }
+    private static let emma = "9780141439587"
+
+    @Test func `a barcode becomes a book, the same for everybody and in any form`() throws {
+        var bench = Self.bench()
+        let isbn = try #require(ISBN(Self.emma))
+        let first = try Self.ask(&bench, Self.body(isbn))
+        #expect(first.status == 200 && first.body["success"]?.flag == true)
+        let book = try #require(first.body["data"])
+        #expect(book["isbn"]?.text == Self.emma && book["title"]?.text?.isEmpty == false)
+        #expect(first.body["metadata"]?["cached"]?.flag == false)
+        let ten = try #require(isbn.tenDigits)
+        let other = try Self.ask(&bench, #"{"isbn":"\#(ten)"}"#, caller: Bench.caller(device: 9))
+        #expect(other.body["data"]?["title"]?.text == book["title"]?.text)
+        #expect(other.body["data"]?["isbn"]?.text == Self.emma)
+    }
+
+    @Test func `a key is looked up once, and answered alike as long as it lives`() throws {
+        var bench = Self.bench()
+        let isbn = try #require(ISBN(Self.emma))
+        let key = "scan_\(Self.emma)"
+        let first = try Self.ask(&bench, Self.body(isbn, key: key))
+        #expect(bench.backend.enrichments.lookups == 1)
+        let again = try Self.ask(&bench, Self.body(isbn, key: key))
+        #expect(bench.backend.enrichments.lookups == 1)
+        #expect(again.body["metadata"]?["cached"]?.flag == true)
+        #expect(again.body["data"]?["title"]?.text == first.body["data"]?["title"]?.text)
+        // A key belongs to its device, and to its book.
+        _ = try Self.ask(&bench, Self.body(isbn, key: key), caller: Bench.caller(device: 9))
+        #expect(bench.backend.enrichments.lookups == 2)
+        let wrong = try Self.ask(&bench, Self.body(ISBN(number: 5), key: key))
+        #expect(wrong.status == 400 && bench.backend.enrichments.lookups == 2)
+        bench.run(seconds: 86_400)
+        _ = try Self.ask(&bench, Self.body(isbn, key: key))
+        #expect(bench.backend.enrichments.lookups == 3)
+    }
+
+    @Test func `without a key each request is looked up`() throws {
+        var bench = Self.bench()
+        let isbn = try #require(ISBN(Self.emma))
+        for _ in 0..<3 { _ = try Self.ask(&bench, Self.body(isbn)) }
+        #expect(bench.backend.enrichments.lookups == 3)
+    }
+
+    @Test func `a book that no provider has is not found, and its key is not looked up again`() throws {
+        var bench = Bench { $0.enrichments.unknown = .always }
+        let isbn = try #require(ISBN(Self.emma))
+        for _ in 0..<2 {
+            let (status, body) = try Self.ask(&bench, Self.body(isbn, key: "k"))
+            #expect(status == 404 && body["error"]?["code"]?.text == "NOT_FOUND")
+        }
+        #expect(bench.backend.enrichments.lookups == 1)
+    }
+
+    @Test func `keys are bounded, and the oldest goes first`() throws {
+        var bench = Bench {
+            $0.enrichments.unknown = .never
+            $0.enrichments.keysMax = 2
+        }
+        let isbn = try #require(ISBN(Self.emma))
+        for key in ["a", "b", "c", "b", "a"] {
+            _ = try Self.ask(&bench, Self.body(isbn, key: key), caller: Bench.caller(device: 4))
+            bench.run(seconds: 60)
+        }
+        #expect(bench.backend.enrichments.lookups == 4)  // The last one was gone, the one before was not.
+    }
+
+    @Test(arguments: [
+        "", "[]", "{}", #"{"barcode":""}"#, #"{"barcode":7}"#, #"{"barcode":"12345"}"#,
+        #"{"barcode":"9780141439588"}"#, #"{"barcode":"97801414395870000000000"}"#,
+        #"{"barcode":"9780141439587","vectorize":"yes"}"#, #"{"barcode":"9780141439587","idempotencyKey":1}"#,
+    ])
+    func `a body that is no request is refused`(body: String) throws {
+        var bench = Self.bench()
+        let (status, answer) = try Self.ask(&bench, body)
+        #expect(status == 400 && answer["error"]?["code"]?.text == "INVALID_REQUEST")
+        #expect(answer["error"]?["retryable"]?.flag == false && answer["success"]?.flag == false)
+        #expect(bench.backend.enrichments.lookups == 0)
+    }
+
+    @Test func `a device asks five times a minute`() throws {
+        var bench = Self.bench()
+        let isbn = try #require(ISBN(Self.emma))
+        for _ in 0..<5 { #expect(try Self.ask(&bench, Self.body(isbn)).status == 200) }
+        let (status, body) = try Self.ask(&bench, Self.body(isbn))
+        #expect(status == 429 && body["retryAfter"]?.integer == 60)
+        #expect(try Self.ask(&bench, Self.body(isbn), caller: Bench.caller(device: 8)).status == 200)
+        bench.run(seconds: 60)
+        #expect(try Self.ask(&bench, Self.body(isbn)).status == 200)
+    }
+
+    @Test func `only JSON is taken, and only by POST`() throws {
+        var bench = Self.bench()
+        #expect(try Self.ask(&bench, "{}", contentType: "text/plain").status == 400)
+        let get = bench.ask("GET", "/api/v2/books/enrich", device: nil).effects.reply
+        #expect(get?.status == 405 && get?.headers.contains(HeaderField("Allow", "POST")) == true)
+        let large = bench.ask(
+            "POST", "/api/v2/books/enrich", device: nil, contentType: "application/json",
+            contentLength: 65_537, caller: Bench.caller(device: 7)
+        ).effects.reply
+        #expect(large?.status == 413)
+    }
+
+    /// A connection that is lost takes its request with it: nothing was looked up, and the same key can be sent again.
+    @Test func `a request that is cut off is not billed`() throws {
+        var bench = Self.bench()
+        let exchange = bench.ask(
+            "POST", "/api/v2/books/enrich", device: nil, contentType: "application/json", contentLength: 60
+        ).exchange
+        bench.handle(.aborted(exchange))
+        #expect(bench.backend.enrichments.lookups == 0 && bench.backend.enrichments.pending.count == 0)
+    }
+}
