@@ -68,7 +68,8 @@ struct ImportService: Sendable {
         while let (at, deadline) = self.deadlines.popDue(at: self.now) {
             switch deadline {
             case .job(let key):
-                guard self.jobs.update(key, { $0.due }) == at else { continue }  // Another step was planned since.
+                // Another step may have been planned since.
+                guard self.jobs.update(key, { $0.due }) == at else { continue }
                 self.step(key, into: &effects)
             case .heartbeat(let exchange):
                 guard self.streams.update(exchange, { $0.heartbeat }) == at else { continue }

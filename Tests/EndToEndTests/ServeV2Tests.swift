@@ -4,8 +4,8 @@ import SimBase
 import Testing
 
 extension EndToEnd {
-    /// The imports of v2 at `serve`, as `curl` sees them.
-    @Suite struct ServeImportTests {
+    /// The imports and enrichments of v2 at `serve`, as `curl` sees them.
+    @Suite struct ServeV2Tests {
         private struct Envelope<Data: Decodable>: Decodable {
             let success: Bool
             let data: Data
@@ -88,6 +88,26 @@ extension EndToEnd {
                 #expect(try await owner.delete("/v1/jobs/\(job.jobId)").status == 200)
                 #expect(try await stream.body.contains(#""code":"CANCELED""#))
                 #expect(try await phone.get("\(job.statusUrl)/results").status == 404)
+            }
+        }
+
+        @Test func `a barcode becomes a book, and its key is billed once`() async throws {
+            struct Book: Decodable, Equatable {
+                let isbn: String
+                let title: String
+            }
+            try await ServeProcess.during([]) { serve in
+                let phone = Curl(base: serve.base)
+                let options = [
+                    "-H", "Content-Type: application/json", "-d",
+                    #"{"barcode":"9780141439587","vectorize":true,"idempotencyKey":"scan_9780141439587"}"#,
+                ]
+                let first = try await phone.get("/api/v2/books/enrich", options)
+                let again = try await phone.get("/api/v2/books/enrich", options)
+                try #require(first.status == 200 && again.status == 200, "\(first)")
+                #expect(first.body.contains(#""cached":false"#) && again.body.contains(#""cached":true"#))
+                let books = try [first, again].map { try $0.decoded(Envelope<Book>.self).data }
+                #expect(books[0] == books[1] && books[0].isbn == "9780141439587")
             }
         }
 
