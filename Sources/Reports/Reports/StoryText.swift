@@ -29,7 +29,15 @@ package enum StoryText {
         switch payload {
         case .launched(let restored):
             "app started" + (restored > 0 ? ", \(Self.scans(restored)) restored from its storage" : "")
-        case .killed: "app killed"
+        case .killed: "app killed; only its storage survives"
+        case .recordKept(let job, let lastEventID, let decided):
+            decided
+                ? "in the storage: the outcome of the scan"
+                : "in the storage: the photo"
+                    + (job.map { ", job \(Self.short($0))" } ?? ", no job")
+                    + (lastEventID.map { $0.isEmpty ? "" : ", last event \($0)" } ?? "")
+        case .found(let finding) where finding.isDecisive:
+            "\(Self.request(finding.operation)), \(finding.part): \(finding.path) is \(finding.seen), not \(finding.expected)"
         case .reinstalled(let discarded): "app reinstalled, \(Self.scans(discarded)) discarded"
         case .suspended: "app goes to the background"
         case .resumed: "app returns to the foreground"
@@ -75,7 +83,7 @@ package enum StoryText {
         case .reconnectGivenUp(_, let cause, let attempts):
             "gave up reconnecting after \(attempts) attempts: \(cause.rawValue)"
         case .lostFromStorage(let books): "a scan with \(Self.books(books)) is missing from the storage"
-        case .recordKept, .photoPrepared, .slotTaken, .slotGiven, .found, .uploadAccepted, .cleanupAnswered,
+        case .photoPrepared, .slotTaken, .slotGiven, .found, .uploadAccepted, .cleanupAnswered,
             .streamOpened, .firstEvent, .ping, .reconnected, .reconnectSuperseded:
             nil
         }

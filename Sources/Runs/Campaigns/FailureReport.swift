@@ -74,7 +74,7 @@ struct FailureReport {
         guard let toggles = self.story.toggles else { return [] }
         guard !toggles.needed.isEmpty else { return ["      client: \(toggles.text)"] }
         return toggles.needed.map { toggle in
-            "      client: it passes without \(toggle.key): \(toggle.title)"
+            "      cause: \(toggle.key) of the client is on: \(toggle.title). With it off, the run passes."
         }
     }
 
@@ -127,7 +127,8 @@ struct FailureReport {
     /// At most so many lines, with the heading and the violation.
     private func timeline(linesMax: Int) -> [String] {
         let violation = self.story.violation.map {
-            Self.folded("  \(Self.moment($0.at))  VIOLATION  \($0.text)", indent: 25)
+            let when = $0.at == self.result.outcome.endedAt ? " (judged at the end of the run)" : ""
+            return Self.folded("  \(Self.moment($0.at))  VIOLATION  \($0.text)\(when)", indent: 25)
         }
         let faults = self.result.plan.run.scenario.faults.map(\.id)
         let end = self.story.violation?.at ?? .distantFuture
