@@ -29,8 +29,9 @@ extension ProfileValue {
                 `complete`, `error`, `ping`, `enrichment_degraded`, `segmented` or `book_progress` (for `result` see \
                 events.result). The stream and the job go on, and a later Last-Event-ID is that of the event. \
                 `canceled` is ignored as well: the stream of a canceled job ends with an `error` event of code \
-                `CANCELED`. Data cannot be parsed if they are no JSON object; a member that is missing or of another \
-                type is taken for absent. Two events are not ignored when their data cannot be parsed. After such a \
+                `CANCELED`. Data cannot be parsed if they are no JSON object, or lack what the event is about: `image` and `totalBooks` of \
+                `segmented`, `current` and `total` of `book_progress`. Any other member that is missing or of another type is \
+                taken for absent, but a `retryable` of another type for true. Two events are not ignored when their data cannot be parsed. After such a \
                 `completed`, the results are requested. After such an `error`, the photo is uploaded once more, which \
                 counts towards events.error-retries-max.
                 """
@@ -41,8 +42,8 @@ extension ProfileValue {
                 """
             case .fails:
                 """
-                An event is taken for a failure of the job (events.failure) if its data cannot be parsed, or if its \
-                name is not `progress`, `completed`, `complete`, `error`, `ping`, `enrichment_degraded`, `segmented` \
+                An event is taken for a failure of the job (events.failure) if its data cannot be parsed (they are no JSON \
+                object, or lack what the event is about), or if its name is not `progress`, `completed`, `complete`, `error`, `ping`, `enrichment_degraded`, `segmented` \
                 or `book_progress` (for `result` see events.result). The simulation treats `canceled` in this way as \
                 well, which the app at HEAD understands (section 4.5).
                 """
@@ -102,7 +103,8 @@ extension ProfileValue {
                 """
                 An event that is taken for a failure of the job is shown as an error, the job is deleted while it runs, and its \
                 token is forgotten. The stream stays open: a later `completed` counts only with its books in it, because the \
-                results are gone. At HEAD the user can retry such a scan by hand (section 4.5), which no simulated phone does.
+                results are gone. At HEAD such a scan stays on the screen until the user uploads it again by hand (section \
+                4.5). Nobody does so in the simulation, which removes it.
                 """
             }
         },

@@ -47,12 +47,12 @@ extension ProfileValue {
         ProfileValue("upload.is-repeated", .both("section 4.3"), { Self.text($0.upload.isRepeated) }) {
             $0.upload.isRepeated
                 ? """
-                An upload that fails by no fault of the photo is made again after the backoff (backoff.*), and not \
-                before Retry-After or `retryAfterMs`, until it is accepted: after no connection, no answer, 401, 403, \
-                404, 408, 410, 5xx, a redirect, which is not followed, a 200 or 202 that cannot be read, or a 4xx with `retryable: true`. After a 429 it is \
-                made again when the wait is over (waits.*). The photo stays in the queue meanwhile. Any other 4xx is \
-                final: the user sees it, and the scan is over. Section 5 of Docs/contract.md asks for one retry; this \
-                client does not stop after one.
+                An upload that fails by no fault of the photo is made again after the backoff (backoff.*), until it is \
+                accepted: after no connection, no answer, 401, 403, 404, 408, 410, 5xx or a 4xx with `retryable: true`, and \
+                then not before Retry-After or `retryAfterMs`; and after a redirect, which is not followed, a 200 or 202 that \
+                cannot be read, or any other 2xx. After a 429 it is made again when the wait is over (waits.*). The photo \
+                stays in the queue meanwhile. Any other 4xx is final: the user sees it, and the scan is over. Section 5 of \
+                Docs/contract.md asks for one retry; this client does not stop after one.
                 """
                 : """
                 An upload is made once. Whatever it fails by, the scan has failed (failed-scans). Only after a 429 it is made again.

@@ -159,7 +159,7 @@ extension ClientProfile {
                 self.stream.resetsBackoff && self.stream.statuses == .byStatus
                     ? """
                     A new event that the client understands, other than a `ping`, ends the row of a stream: new is one \
-                    whose id the phone has not read before, and not one that a reconnect brings again. A 200 alone does not. `retry:` raises the first backoff of a stream, up to backoff.cap.
+                    that the phone has not read before with this id, name and data, and not one that a reconnect brings again. A 200 alone does not. `retry:` raises the first backoff of a stream, up to backoff.cap.
                     """
                     : "Nothing that a stream brings ends its row.")
         }
