@@ -17,6 +17,20 @@ extension EndToEnd {
             }
         }
 
+        @Test func `the page of the app at HEAD is made from runs`() async throws {
+            let made = try await Subprocess.run(
+                URL(filePath: "/usr/bin/env"),
+                [
+                    "python3", Package.root.appending(path: "Tests/Quirks/page.py").path, "--binary",
+                    Binary.path.path,
+                ],
+                seconds: 300)
+            let committed = try String(
+                contentsOf: Package.root.appending(path: "Docs/swiftwing-head.md"), encoding: .utf8)
+            #expect(made.code == 0, "\(made.complaint)")
+            #expect(made.output == committed, "`make docs` writes Docs/swiftwing-head.md again")
+        }
+
         @Test func `a published validator takes every scenario, and not a broken one`() async throws {
             let folder = Package.root.appending(path: "Scenarios")
             let scenarios = try FileManager.default.contentsOfDirectory(atPath: folder.path)
