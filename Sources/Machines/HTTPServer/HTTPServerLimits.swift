@@ -31,8 +31,8 @@ package enum HTTPServerLimits {
     /// A body that is no form is kept whole up to this length.
     static let plainBodyBytesMax = EnrichmentRequest.bodyBytesMax
 
-    /// A library file is kept whole. The backend bounds how many are read at a time.
+    /// A library file is kept whole, and is the only part of its upload. The backend bounds how many are read at a time.
     static let libraryFile = MultipartReader.Limits(
-        partsMax: 4, headBytesMax: 8_192, partBytesMax: ImportLimits.fileBytesMax,
+        partsMax: 1, headBytesMax: 8_192, partBytesMax: ImportLimits.fileBytesMax,
         prefixBytesMax: ImportLimits.fileBytesMax)
 }

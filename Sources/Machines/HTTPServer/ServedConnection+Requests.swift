@@ -160,7 +160,7 @@ extension ServedConnection {
                     ? HTTPServerLimits.libraryFile : HTTPServerLimits.multipart)
         {
             exchange.upload = .reading(reader)
-        } else if head.path == EnrichmentRequest.path {
+        } else if !context.origin.hasUpstream, head.path == EnrichmentRequest.path {
             exchange.upload = .keeping([])
         }
         if let key {

@@ -64,6 +64,20 @@ struct V2BodyTests {
         }
     }
 
+    /// What an upload can make the server keep is one file, however many parts it has.
+    @Test func aSecondPartIsRefused() {
+        let part = "--B\r\nContent-Disposition: form-data; name=\"NAME\"\r\n\r\n\(Self.file)\r\n"
+        let body = ["file", "other"].map { part.replacing("NAME", with: $0) }.joined() + "--B--\r\n"
+        let head =
+            "POST /api/v2/imports HTTP/1.1\r\nHost: x\r\nContent-Type: multipart/form-data; boundary=B\r\n"
+        var bench = Bench()
+        let id = bench.connect()
+        bench.send(Array("\(head)Content-Length: \(body.utf8.count)\r\n\r\n\(body)".utf8), on: id)
+        bench.run(for: .milliseconds(10))
+        #expect(bench[id].text.hasPrefix("HTTP/1.1 400 "))
+        #expect(Self.imports(bench) == 0)
+    }
+
     /// A file that nobody waits for is not kept: the answer goes out behind its last byte.
     @Test func aRefusedFileIsReadToItsEnd() {
         var bench = Bench()

@@ -16,7 +16,7 @@ package struct EnrichmentRequest: Hashable, Sendable {
         /// The reason in one sentence.
         package var text: String {
             switch self {
-            case .notJSON: "The body is no JSON object."
+            case .notJSON: "The body is not a JSON object."
             case .noBarcode: "barcode or isbn is required."
             case .badMember(let name): "\(name) has the wrong type, or is too long."
             }

@@ -46,7 +46,7 @@ extension EnrichmentService {
         do throws(EnrichmentRequest.Flaw) {
             let request = try EnrichmentRequest(parts.first?.prefix ?? [])
             guard let isbn = ISBN(request.barcode) else {
-                self.refuse(exchange, .invalidRequest, "The barcode is no ISBN.", into: &effects)
+                self.refuse(exchange, .invalidRequest, "The barcode is not a valid ISBN.", into: &effects)
                 return true
             }
             self.answer(exchange, request, isbn, caller, into: &effects)
