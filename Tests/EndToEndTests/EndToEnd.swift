@@ -6,9 +6,9 @@ import Testing
 /// programs themselves, or need a port that no other program takes. No test may take longer than a minute.
 @Suite(.serialized, .timeLimit(.minutes(1))) enum EndToEnd {}
 
-/// Tests whose programs mostly wait: several tests run at once. Each has its own folder, and ports that the system
-/// chose.
-@Suite(.atOnceWithinWidth, .timeLimit(.minutes(1))) enum SideBySide {}
+/// Tests whose programs mostly wait, or that measure nothing: several tests run at once. Each has its own folder, and
+/// ports that the system chose. Since they share the processors, each may take five minutes.
+@Suite(.atOnceWithinWidth, .timeLimit(.minutes(5))) enum SideBySide {}
 
 /// Runs tests at once if the environment says how many, as `make unit` does. Without a number Swift Testing would
 /// start all of them, so they run one after another then.

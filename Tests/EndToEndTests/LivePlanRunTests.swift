@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-extension EndToEnd {
+extension SideBySide {
     /// From a live run that fails to the smallest plan that fails alike.
     @Suite struct LivePlanRunTests {
         @Test func `a live run that fails leaves a plan, and the simulation explains it`() async throws {

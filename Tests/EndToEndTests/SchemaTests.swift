@@ -17,20 +17,6 @@ extension EndToEnd {
             }
         }
 
-        @Test func `the page of the app at HEAD is made from runs`() async throws {
-            let made = try await Subprocess.run(
-                URL(filePath: "/usr/bin/env"),
-                [
-                    "python3", Package.root.appending(path: "Tests/Quirks/page.py").path, "--binary",
-                    Binary.path.path,
-                ],
-                seconds: 300)
-            let committed = try String(
-                contentsOf: Package.root.appending(path: "Docs/swiftwing-head.md"), encoding: .utf8)
-            #expect(made.code == 0, "\(made.complaint)")
-            #expect(made.output == committed, "`make docs` writes Docs/swiftwing-head.md again")
-        }
-
         @Test func `a published validator takes every scenario, and not a broken one`() async throws {
             let folder = Package.root.appending(path: "Scenarios")
             let scenarios = try FileManager.default.contentsOfDirectory(atPath: folder.path)
@@ -53,6 +39,25 @@ extension EndToEnd {
             return try await Subprocess.run(
                 Package.root.appending(path: ".build/venv/bin/python"),
                 [script, "Docs/scenario.schema.json"] + scenarios)
+        }
+    }
+}
+
+extension SideBySide {
+    /// The page for the developers of the app, made from runs.
+    @Suite struct AppPageTests {
+        @Test func `the page of the app at HEAD is made from runs`() async throws {
+            let made = try await Subprocess.run(
+                URL(filePath: "/usr/bin/env"),
+                [
+                    "python3", Package.root.appending(path: "Tests/Quirks/page.py").path, "--binary",
+                    Binary.path.path,
+                ],
+                seconds: 300)
+            let committed = try String(
+                contentsOf: Package.root.appending(path: "Docs/swiftwing-head.md"), encoding: .utf8)
+            #expect(made.code == 0, "\(made.complaint)")
+            #expect(made.output == committed, "`make docs` writes Docs/swiftwing-head.md again")
         }
     }
 }
