@@ -136,8 +136,11 @@ extension HarnessChecks {
         _ phoneIndex: Int, _ server: SimulatedServer
     ) {
         guard let index = self.jobIndex(id, phoneIndex) else {
-            if server.dialect.cleanupLeavesStreams { return }
-            return self.error("a job that does not exist ended", scan, phoneIndex)
+            guard server.dialect.cleanupLeavesStreams else {
+                return self.error("a job that does not exist ended", scan, phoneIndex)
+            }
+            if kind != .completed { self.note(.jobFailed, scan, phoneIndex, needsFault: false) }
+            return
         }
         let job = self.phones[phoneIndex].jobs[index]
         self.phones[phoneIndex].jobs[index].finishedAt = self.now
@@ -187,8 +190,13 @@ extension HarnessChecks {
         _ scan: ScanNumber, _ phoneIndex: Int, _ server: SimulatedServer
     ) {
         guard let index = self.jobIndex(id, phoneIndex) else {
-            if server.dialect.cleanupLeavesStreams { return }
-            return self.error("an event of a job that does not exist was written", scan, phoneIndex)
+            guard server.dialect.cleanupLeavesStreams else {
+                return self.error("an event of a job that does not exist was written", scan, phoneIndex)
+            }
+            // The job runs on after its DELETE, and faults act on it.
+            if kind == .enrichmentDegraded { self.note(.degraded, scan, phoneIndex, needsFault: false) }
+            if kind.isTerminal { self.note(.terminalWritten, scan, phoneIndex) }
+            return
         }
         if kind == .enrichmentDegraded {
             self.note(

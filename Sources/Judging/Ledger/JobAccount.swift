@@ -86,6 +86,13 @@ struct JobAccount: Sendable {
         self.isEndedByServer = false
     }
 
+    /// What a refusal for its error is compared with.
+    var ended: ScanAccount.EndedJob {
+        ScanAccount.EndedJob(
+            id: self.id, isInherited: self.isInherited, isErrorSeen: self.terminal == .error,
+            isErrorRetryable: self.isErrorRetryable)
+    }
+
     /// The backend does not have it any more.
     var isGone: Bool { self.isDeleted || self.isExpired || self.hasVanished }
 

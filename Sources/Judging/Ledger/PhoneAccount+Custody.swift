@@ -224,8 +224,8 @@ extension PhoneAccount {
             }
             return nil
         case .event(let id, let isRetryable):
-            guard let job = self.jobs.last(where: { $0.id == id && $0.scan == scan.number }),
-                job.terminal == .error
+            let followed = self.jobs.last { $0.id == id && $0.scan == scan.number }?.ended
+            guard let job = followed ?? scan.lastEndedJob, job.id == id, job.isErrorSeen
             else { return "for an error event that was not seen" }
             if rules.settings.hasBackendView, job.isErrorRetryable == nil, !job.isInherited {
                 return "for an error event that the backend did not write"

@@ -69,7 +69,13 @@ extension PhoneAccount {
         _ scan: ScanNumber, job id: String, kind: EventKind, inline: InlineBooksForm, at: Instant,
         into findings: inout Findings
     ) {
-        guard let index = self.jobIndex(id, of: scan) else { return }
+        guard let index = self.jobIndex(id, of: scan) else {
+            // The phone reads on in the stream of a job that it has deleted.
+            guard kind == .error else { return }
+            return self.updateScan(scan) {
+                if $0.lastEndedJob?.id == id { $0.lastEndedJob?.isErrorSeen = true }
+            }
+        }
         if let terminal = self.jobs[index].terminal {
             findings.violate(
                 .streamTerminalOnce, device: self.device, scan: scan, at: at,

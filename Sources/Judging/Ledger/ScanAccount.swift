@@ -43,6 +43,8 @@ struct ScanAccount: Sendable {
     private var firings: [Firing] = []
     /// The last answer from 400 on to an upload, as the phone saw it.
     var uploadReply: Reply?
+    /// The last of its jobs that is not followed any more: a refusal may name it.
+    var lastEndedJob: EndedJob?
     /// The last problem that the backend answered to an upload, and to a DELETE.
     private var uploadProblem: ProblemReply?
     private var cleanupProblem: ProblemReply?
@@ -59,6 +61,15 @@ struct ScanAccount: Sendable {
         var attempt: UInt32
         /// The fault delivers a final answer or event.
         var refuses: Bool
+    }
+
+    struct EndedJob: Hashable, Sendable {
+        var id: String
+        var isInherited: Bool
+        /// Whether the phone applied an error event of it.
+        var isErrorSeen: Bool
+        /// The backend's word on a retry.
+        var isErrorRetryable: Bool?
     }
 
     struct Reply: Hashable, Sendable {

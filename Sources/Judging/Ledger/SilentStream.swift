@@ -121,8 +121,10 @@ struct IdleTimeoutCheck: Sendable {
     }
 
     private static func judge(_ silence: SilentStream, of phone: Phone, _ limit: Interval) -> String? {
+        // A phone may read its terminal event after the last byte. One that arrives ends a silence, and excuses none.
+        let end = silence.isGivenUp ? silence.to : silence.from
         let isOver = phone.over.contains {
-            $0.scan == silence.scan && silence.openedAt <= $0.at && $0.at <= silence.from
+            $0.scan == silence.scan && silence.openedAt <= $0.at && $0.at <= end
         }
         guard !isOver else { return nil }
         if silence.isGivenUp, silence.to - silence.from < limit - Self.tick {

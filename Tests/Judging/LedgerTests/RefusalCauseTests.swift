@@ -170,6 +170,26 @@ import Testing
                 == [.scanRefusedForCause])
     }
 
+    @Test func `an error event is a cause also after the DELETE of its job`() {
+        func failed(isDeletedFirst: Bool, isSeen: Bool = true) -> History {
+            History {
+                $0.streaming()
+                if !isDeletedFirst { $0.fail(2, retryable: false) }
+                $0.clean()
+                if isDeletedFirst, isSeen {
+                    $0.phone(.terminalApplied(job: $0.job, kind: .error, inline: .absent))
+                }
+                $0.phone(.refused(code: "X", cause: .event(job: $0.job, retryable: false)))
+            }
+        }
+        #expect(!failed(isDeletedFirst: false).broken().contains(.scanRefusedForCause))
+        #expect(failed(isDeletedFirst: true, isSeen: false).broken().contains(.scanRefusedForCause))
+        // The backend wrote no error event.
+        #expect(
+            failed(isDeletedFirst: true).complaint(.scanRefusedForCause)
+                == "refused as X for an error event that the backend did not write")
+    }
+
     @Test func `an error event of an earlier job is no cause`() {
         let earlier = History {
             $0.streaming()

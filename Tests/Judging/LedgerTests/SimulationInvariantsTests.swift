@@ -360,6 +360,24 @@ import Testing
         }
     }
 
+    @Test func `a terminal event that is read late ends its stream, and excuses no silence before it`() {
+        func ended(isGivenUp: Bool, after silence: Interval) -> [Invariant] {
+            var end = Instant.zero
+            let history = History {
+                $0.launch()
+                $0.capture()
+                $0.open()
+                Self.answered(&$0, .stream)
+                $0.pass(.seconds(4))
+                end = $0.now
+                $0.phone(.terminalApplied(job: $0.job, kind: .completed, inline: .absent))
+            }
+            return self.broken(history, silent: silence, endingAt: end, isGivenUp: isGivenUp)
+        }
+        #expect(ended(isGivenUp: true, after: .milliseconds(400)) == [])
+        #expect(ended(isGivenUp: false, after: .seconds(3)) == [.streamDeadDetected])
+    }
+
     @Test func `an end of one stream is none of the next`() {
         func next(openedAt: (Instant) -> Instant) -> [Invariant] {
             var ended = Instant.zero
