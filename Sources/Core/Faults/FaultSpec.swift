@@ -147,7 +147,7 @@ package enum ScanStep: String, CaseIterable, Hashable, Sendable {
         case .accepted: "the 202 is received, the job record is not stored yet"
         case .book: "one book of the results is stored, the next is not"
         case .lastBook: "all books of the results are stored, the completion record is not"
-        case .completed: "the completion record is stored, the DELETE is not sent"
+        case .completed: "the completion record is stored, the DELETE is not sent yet"
         }
     }
 }

@@ -20,7 +20,8 @@ package enum FaultSentence {
         let again = fault.window.length.map { "after \(Units.text($0))" }
         if entry.id == .kill {
             return "kills the app"
-                + (again.map { ", which is started again \($0)" } ?? ", which stays closed")
+                + (again.map { ", which is started again \($0)" }
+                    ?? ", which stays closed until the faults end")
         }
         if entry.id == .handover {
             return "changes the network: connections die without being closed"
@@ -115,7 +116,7 @@ package enum FaultSentence {
         case .afterEvents(let range): "after \(self.counted(range, "event"))"
         case .afterBytes(let range): "after \(self.counted(range, "byte"))"
         case .afterRecords(let range): "after \(self.counted(range, "write")) of the app to its storage"
-        case .afterStep(let step): "when " + step.text
+        case .afterStep(let step): "at the moment when " + step.text
         }
     }
 

@@ -16,8 +16,16 @@ extension App {
     mutating func store(_ change: StoreChange, into effects: inout [PhoneEffect]) -> WriteID {
         self.lastWriteID += 1
         let writeID = WriteID(self.lastWriteID)
-        effects.append(.app(.store(change, writeID)))
+        effects.append(.app(.store(self.stored(change), writeID)))
         return writeID
+    }
+
+    /// What the app's storage has room for: a file of the offline queue names no job (Docs/contract.md section 4.7).
+    private func stored(_ change: StoreChange) -> StoreChange {
+        guard case .put(var record) = change, record.job != nil, self.profile.queue.storage == .offlineOnly
+        else { return change }
+        record.job = nil
+        return .put(record)
     }
 
     /// A write for which nothing waits.

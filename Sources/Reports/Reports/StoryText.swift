@@ -79,6 +79,7 @@ package enum StoryText {
             "ignored event \(Self.event(id, name))" + (malformed ? ", which is malformed" : "")
         case .terminalApplied(_, let kind, let inline):
             "job ended: \(kind.rawValue), \(Self.books(inline))"
+        case .streamLost(_, _, .silence, let silence?): "stream lost: no bytes for \(Self.time(silence))"
         case .streamLost(_, _, let cause, _): "stream lost: \(cause.rawValue)"
         case .reconnectGivenUp(_, let cause, let attempts):
             "gave up reconnecting after \(attempts) attempts: \(cause.rawValue)"

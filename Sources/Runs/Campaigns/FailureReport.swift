@@ -27,6 +27,7 @@ struct FailureReport {
     private static let foldsMax = 3
     private static let capturesMax = 3
     private static let faultsMax = 4
+    private static let remainsMax = 2
     /// The limit of a text of a live run, in UTF-8 bytes.
     static let textBytesMax = 400
 
@@ -73,8 +74,11 @@ struct FailureReport {
     private var clientLines: [String] {
         guard let toggles = self.story.toggles else { return [] }
         guard !toggles.needed.isEmpty else { return ["      client: \(toggles.text)"] }
+        let own = self.failure.kind.client.flatMap { ProfileTable.named($0)?.toggles } ?? []
         return toggles.needed.map { toggle in
-            "      cause: \(toggle.key) of the client is on: \(toggle.title). With it off, the run passes."
+            let origin = own.contains(toggle) ? "of that client" : "which the scenario switches on"
+            return
+                "      cause: \(toggle.key), \(origin): \(toggle.title) (Docs/contract.md \(toggle.source)). With it off, the run passes."
         }
     }
 
@@ -163,10 +167,16 @@ struct FailureReport {
 
     /// What the user has at the end of the run: `scan 1 is not finished; 0 of 1 book in the library`.
     private var remains: String {
-        guard let violation = self.story.violation, violation.scan != .none else {
-            return "see the report of a replay"
-        }
-        return ScanRemains(self.story.observations.filter { $0.scan == violation.scan }).text(violation.scan)
+        guard let violation = self.story.violation else { return "see the report of a replay" }
+        let scans =
+            violation.scan == .none
+            ? Set(self.story.observations.map(\.scan)).subtracting([.none]).sorted { $0.raw < $1.raw }
+            : [violation.scan]
+        guard violation.device != nil, !scans.isEmpty else { return "see the report of a replay" }
+        let more = scans.count - Self.remainsMax
+        return scans.prefix(Self.remainsMax).map { scan in
+            ScanRemains(self.story.observations.filter { $0.scan == scan }).text(scan)
+        }.joined(separator: "; ") + (more > 0 ? "; and \(Figures.count(more, "scan", "scans")) more" : "")
     }
 
     private static func line(_ observation: Observation, _ text: String) -> String {
@@ -203,7 +213,8 @@ struct FailureReport {
             )
         }
         if case .search(let failing, let all, _) = self.origin {
-            lines.append("Seeds of the search that fail in this way: \(failing) of \(all).")
+            lines.append(
+                "Seeds of the search, each with other faults, that fail in this way: \(failing) of \(all).")
         }
         return lines
     }

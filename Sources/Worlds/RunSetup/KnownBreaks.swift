@@ -54,8 +54,11 @@ extension Quirk {
         switch self {
         case .endOfStream: [.scanCustody, .bookNeverLost, .jobCleaned, .scanSettles]
         case .lineReader: []  // No shipping client is known to have it.
-        case .offlineQueue: [.scanCustody, .bookNeverLost, .scanOrder, .jobNotCleanedEarly]
-        case .background: [.scanCustody, .bookNeverLost, .jobNotCleanedEarly]
+        // Section 4.7: what is stored names no job.
+        case .offlineQueue:
+            [.scanCustody, .bookNeverLost, .scanOrder, .jobNotCleanedEarly, .jobOrphansBounded]
+        // Section 4.8: a stream that is left stays open until its idle timeout, when nothing else is left to do.
+        case .background: [.scanCustody, .bookNeverLost, .jobNotCleanedEarly, .timersClean]
         case .thrownErrors: [.scanCustody, .bookNeverLost, .jobCleaned]
         case .cleanupOnce: [.jobCleaned]
         case .dataLines: []

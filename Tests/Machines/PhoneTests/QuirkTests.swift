@@ -215,6 +215,17 @@ struct QuirkTests {
         }
     }
 
+    @Test func `Q16: what is stored of a photo names no job`() {
+        for (quirks, jobs) in [([], 1), ([Quirk.offlineQueue], 0)] {
+            var phone = TestPhone(
+                profile: NamedProfile.contract.profile(
+                    with: quirks.map { ToggleSetting(.quirk($0), isOn: true) }))
+            phone.captureToStream()
+            #expect(phone.app.unsettledCount == 1)
+            #expect(phone.store.scans.count { $0.job != nil } == jobs)
+        }
+    }
+
     @Test func `Q17: a stream stays open in the background, and nobody reads it`() {
         for (quirks, isOpen) in [([], false), ([Quirk.background], true)] {
             var phone = TestPhone(

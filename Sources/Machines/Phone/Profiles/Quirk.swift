@@ -49,7 +49,7 @@ package enum Quirk: Int, ProfileDeviation {
         case .results: "a job is deleted when its results could not be fetched once"
         case .deviceIDs: "results and cleanup have a device id of their own for each scan"
         case .offlineQueue:
-            "a photo taken offline is uploaded once and removed whatever comes of it, twice after a short loss; others are not stored"
+            "only photos taken offline are stored: each is removed after one upload, whatever comes of it, or uploaded twice if the network flaps"
         case .background: "in the background streams stay open, and the scans under way are given up"
         case .jitter: "nothing has jitter"
         case .thrownErrors: "a scan that fails is removed with its photo, and its job deleted after 5.2 s"
