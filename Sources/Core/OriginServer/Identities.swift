@@ -1,4 +1,4 @@
-internal import SimBase
+package import SimBase
 
 /// The 128 bits of a UUID (RFC 9562), for keys that cost no text.
 package struct UUIDBits: Hashable, Sendable {
@@ -54,5 +54,10 @@ package struct DeviceKey: Hashable, Sendable {
     package init?(header: String) {
         guard let bits = UUIDBits(header), bits.isVersion4 else { return nil }
         self.bits = bits
+    }
+
+    /// A key for a caller without an id, which v2 does not ask for.
+    package init(caller: DeviceNumber) {
+        self.bits = UUIDBits(randomHigh: UInt64(caller.raw), randomLow: .max)
     }
 }

@@ -71,7 +71,7 @@ extension Refusal {
     package func payload(_ context: RequestContext) -> BackendObservation {
         .problem(
             context.operation, attempt: context.caller.attempt, status: self.status,
-            job: Endpoint(path: context.path)?.jobID,
+            job: JourneyPath(path: context.path)?.endpoint.jobID,
             retryable: self.override?.retryable ?? self.code.retryable,
             retryAfter: self.retryAfterLocation == .neither ? nil : self.retryAfter)
     }
@@ -83,7 +83,8 @@ extension Refusal {
 
     /// The answer with the problem document in another form.
     package func reply(
-        metadata: Metadata, instance: String?, body: (Problem) -> [UInt8]
+        metadata: Metadata, instance: String?, contentType: String = Problem.contentType,
+        body: (Problem) -> [UInt8]
     ) -> OriginReply {
         let location = self.retryAfterLocation
         let inBody = location == .body || location == .both ? self.retryAfter : nil
@@ -97,7 +98,7 @@ extension Refusal {
         }
         var headers = [
             HeaderField(HeaderName.requestID, metadata.requestId),
-            HeaderField("Content-Type", Problem.contentType),
+            HeaderField("Content-Type", contentType),
         ]
         if problem.status == 401 {
             // RFC 9110 section 15.5.2: a 401 names a scheme.

@@ -6,16 +6,19 @@ package import Talaria
 package struct RequestContext: Sendable {
     package let exchange: ExchangeID
     package let operation: Operation
+    package let journey: Journey
     package let caller: Caller
     /// The path of a known endpoint: short, and without control characters.
     package let path: String
     package let faults: [ArmedFault]
 
     package init(
-        exchange: ExchangeID, operation: Operation, caller: Caller, path: String, faults: [ArmedFault]
+        exchange: ExchangeID, operation: Operation, journey: Journey = .scan, caller: Caller, path: String,
+        faults: [ArmedFault]
     ) {
         self.exchange = exchange
         self.operation = operation
+        self.journey = journey
         self.caller = caller
         self.path = path
         self.faults = faults
@@ -64,5 +67,20 @@ extension Endpoint {
         case (.job, "DELETE"): .cancel
         case (.upload, _), (.stream, _), (.results, _), (.cleanup, _), (.job, _): nil
         }
+    }
+}
+
+extension JourneyPath {
+    /// The methods of the contract, as `Allow` lists them.
+    package var methods: String {
+        guard self.journey.isV2, case .job = self.endpoint else { return self.endpoint.methods }
+        return "GET"
+    }
+
+    /// The operation of a method on this path; nil if the path does not take the method. In v2, a job is canceled where it is
+    /// cleaned up.
+    package func operation(method: String) -> Operation? {
+        let operation = self.endpoint.operation(method: method)
+        return self.journey.isV2 && operation == .cancel ? nil : operation
     }
 }

@@ -94,6 +94,8 @@ package enum HeaderName {
     package static let deviceID = "X-Device-ID"
     package static let lastEventID = "Last-Event-ID"
     package static let authorization = "Authorization"
+    /// The token alone, in v2 (Docs/contract.md section 3.2).
+    package static let otherToken = "X-Auth-Token"
     package static let retryAfter = "Retry-After"
     package static let requestID = "X-Request-ID"
 }
@@ -108,6 +110,8 @@ package enum ContractLimit {
     /// A `completed` payload above this loses its books: the 128 KB of a Durable Object.
     package static let completedBytesMax = 131_072
     package static let streamsMax = 5
+    /// The `retry:` of the streams of v2 (Docs/contract.md section 3.3).
+    package static let v2RetryField = Interval.seconds(5)
     /// The status of a job may be requested once in this time (Docs/contract.md section 1.4).
     package static let statusPollMin = Interval.seconds(2)
 }

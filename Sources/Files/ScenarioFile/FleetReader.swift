@@ -8,7 +8,8 @@ import Talaria
 struct FleetReader {
     static let keys = Self.valueKeys + ProfileToggle.all.map(\.key)
     private static let valueKeys = [
-        "devices", "profile", "network", "scans", "arrivals", "spacing", "think", "start", "photos",
+        "devices", "profile", "journey", "network", "scans", "arrivals", "spacing", "think", "start",
+        "photos",
         "photos-per-scan", "regions",
         "preprocess", "resume",
         "cleanup", "inline-books", "streams-max", "idle-timeout", "request-timeout",
@@ -120,6 +121,11 @@ struct FleetReader {
             return profile
         }
         var profile = named.profile(with: toggles)
+        profile.journey = map.value("journey", default: profile.journey) { text throws(ValueError) in
+            let words = Journey.allCases.map(\.rawValue)
+            let word = try Values.choice(text, of: words, what: "the journey")
+            return Journey(rawValue: word) ?? .scan
+        }
         profile.stream.resumes = map.value("resume", default: profile.stream.resumes, Values.boolean)
         profile.cleanup.isMade = map.value("cleanup", default: profile.cleanup.isMade, Values.boolean)
         profile.results.usesInlineBooks = map.value(

@@ -58,6 +58,7 @@ package enum ScenarioSchema {
         [
             "devices": .integer(1...ScenarioLimit.devicesMax).described("number of phones"),
             "profile": .choice(ProfileTable.all.map(\.name)).described("client profile"),
+            "journey": .choice(Journey.allCases.map(\.rawValue)).described("what the phones do"),
             "network": JSONSchema().described("a link preset by name, a link, or an itinerary"),
             "scans": .integer(1...ScenarioLimit.scansPerDeviceMax).described("number of scans per phone"),
             "arrivals": JSONSchema(anyOf: [.rate, JSONSchema(type: "array")])

@@ -5,6 +5,7 @@ import Metrics
 import Phone
 package import Plan
 import SimBase
+import Talaria
 
 /// Writes a scenario back as a file, with every default filled in. Reading it gives an equal scenario, provided that
 /// objectives of the same selector stand together, as they do in every file.
@@ -49,6 +50,7 @@ package enum ScenarioWriter {
             [
                 ("devices", String(group.devices)),
                 ("profile", self.quoted(profile.name)),
+                ("journey", profile.journey.rawValue),
             ] + group.toggles.map { ($0.toggle.key, self.text($0.isOn)) } + [
                 ("resume", self.text(profile.stream.resumes)),
                 ("cleanup", self.text(profile.cleanup.isMade)),

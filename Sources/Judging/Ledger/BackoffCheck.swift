@@ -35,6 +35,8 @@ struct BackoffCheck: Sendable {
     private struct Phone: Sendable {
         let slotsMax: Int
         let drawsWaits: Bool
+        /// The server's `retry:` raises the base of streams.
+        let retry: Interval?
         var chains: [BackoffChain] = []
         var restarts = RestartBudget()
         var uploads: [(scan: ScanNumber, attempt: UInt32, end: End)] = []
@@ -54,7 +56,8 @@ struct BackoffCheck: Sendable {
         /// The phone's word of a 429 whose wait is zero.
         var mayComeAtOnce: ScanNumber?
 
-        init(slotsMax: Int, drawsWaits: Bool) {
+        init(slotsMax: Int, drawsWaits: Bool, retry: Interval?) {
+            self.retry = retry
             self.slotsMax = slotsMax
             self.drawsWaits = drawsWaits
         }
@@ -68,8 +71,6 @@ struct BackoffCheck: Sendable {
     private static let toldMax = 64
     private let base: Interval
     private let cap: Interval
-    /// The server's `retry:` raises the base of streams.
-    private let retry: Interval?
     private let returnTime: Interval
     private var phones: [Phone] = []
     private var drawn = Pool()
@@ -83,7 +84,6 @@ struct BackoffCheck: Sendable {
     init(_ settings: SimulationInvariantSettings) {
         self.base = settings.backoffBase
         self.cap = settings.backoffCap
-        self.retry = settings.retryField
         self.returnTime = settings.herdTime
     }
 
@@ -98,8 +98,9 @@ struct BackoffCheck: Sendable {
     var followsStreams: Bool { self.streamChains > 0 || self.unsure > 0 }
 
     /// Adds a phone with the next index. `drawsWaits`: false if its profile is known not to.
-    mutating func add(slotsMax: Int, drawsWaits: Bool) {
-        self.phones.append(Phone(slotsMax: slotsMax, drawsWaits: drawsWaits))
+    /// `retry`: the `retry:` of its streams.
+    mutating func add(slotsMax: Int, drawsWaits: Bool, retry: Interval?) {
+        self.phones.append(Phone(slotsMax: slotsMax, drawsWaits: drawsWaits, retry: retry))
     }
 
     /// Returns and removes the complaints of the last observation.
@@ -151,7 +152,7 @@ struct BackoffCheck: Sendable {
     }
 
     mutating func record(_ payload: PhoneObservation, scan: ScanNumber, at: Instant, phoneIndex: Int) {
-        if self.retry != nil { self.followRetryField(payload, scan, phoneIndex) }
+        if self.phones[phoneIndex].retry != nil { self.followRetryField(payload, scan, phoneIndex) }
         switch payload {
         case .requestSent(let operation, let attempt, let job, _):
             self.sent(operation, scan, attempt, job, at, phoneIndex)
@@ -231,7 +232,7 @@ struct BackoffCheck: Sendable {
             self.unsure -= self.phones[phoneIndex].retryFields.unsure
             self.phones[phoneIndex] = Phone(
                 slotsMax: self.phones[phoneIndex].slotsMax,
-                drawsWaits: self.phones[phoneIndex].drawsWaits)
+                drawsWaits: self.phones[phoneIndex].drawsWaits, retry: self.phones[phoneIndex].retry)
             self.phones[phoneIndex].isFull = isFull
         default: break
         }
@@ -344,7 +345,7 @@ struct BackoffCheck: Sendable {
         self.phones[phoneIndex].chains[index].failed(at: at, isExact: isExact, isHeld: isHeld, raise: raise)
         let chain = self.phones[phoneIndex].chains[index]
         guard !isHeld, chain.isDrawnFreely else { return }
-        let ceiling = self.ceiling(chain)
+        let ceiling = self.ceiling(chain, phoneIndex)
         self.report(self.changePool(of: phoneIndex) { $0.herds.began(ceiling: ceiling, at: at) })
     }
 
@@ -451,7 +452,7 @@ struct BackoffCheck: Sendable {
         if chain.asked == nil, chain.isDrawnFreely {
             self.report(self.changePool(of: phoneIndex) { $0.herds.ended(at: at) })
         }
-        let ceiling = self.ceiling(chain)
+        let ceiling = self.ceiling(chain, phoneIndex)
         // A header is rounded up to whole seconds.
         let most = max(ceiling, chain.asked.map { $0 + .seconds(1) } ?? .zero)
         let late = chain.isExact && chain.operation == .stream ? Self.tick : Self.slack
@@ -470,7 +471,7 @@ struct BackoffCheck: Sendable {
         _ chain: BackoffChain, wait: Interval?, watched: Interval, _ phoneIndex: Int
     ) {
         guard chain.isDrawnFreely, chain.asked == nil, wait != nil || watched > .zero else { return }
-        let ceiling = self.ceiling(chain)
+        let ceiling = self.ceiling(chain, phoneIndex)
         self.changePool(of: phoneIndex) {
             $0.samples.add(
                 chain.operation, failures: chain.failures, ceiling: ceiling, wait: wait, watched: watched)
@@ -481,7 +482,7 @@ struct BackoffCheck: Sendable {
         self.phones[phoneIndex].drawsWaits ? change(&self.drawn) : change(&self.fixed)
     }
 
-    private func ceiling(_ chain: BackoffChain) -> Interval {
-        chain.ceiling(base: self.base, cap: self.cap, retry: self.retry)
+    private func ceiling(_ chain: BackoffChain, _ phoneIndex: Int) -> Interval {
+        chain.ceiling(base: self.base, cap: self.cap, retry: self.phones[phoneIndex].retry)
     }
 }

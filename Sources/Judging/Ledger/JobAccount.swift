@@ -35,6 +35,8 @@ struct JobAccount: Sendable {
     var carriedBooks = false
     var deleteSent = false
     var deleteAnswered = false
+    /// The scan was completed, and its job is kept until it expires: the DELETE of v2 cancels (Docs/contract.md section 3.2).
+    var isKept = false
     /// The DELETE was answered with 401, and rightly: its token had expired or was revoked.
     var isTokenOver = false
     /// The attempts at its stream, from the first to the last.
@@ -98,7 +100,7 @@ struct JobAccount: Sendable {
 
     /// Returns whether no further observation is possible, so that it can be forgotten.
     func isClosed(hasBackendView: Bool) -> Bool {
-        let isPhoneDone = self.deleteAnswered || self.isAbandoned
+        let isPhoneDone = self.deleteAnswered || self.isAbandoned || self.isKept
         guard hasBackendView, !self.isInherited else { return isPhoneDone }
         return self.isGone && (isPhoneDone || !self.isKnownToPhone)
     }

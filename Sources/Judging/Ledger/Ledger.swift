@@ -147,7 +147,8 @@ package struct Ledger: Sendable {
     private mutating func index(of device: DeviceNumber) -> Int {
         if let index = self.indexes[device] { return index }
         let group = self.rules.settings.fleet.group(of: device) ?? self.rules.settings.fleet.groups.count
-        self.phones.append(PhoneAccount(device: device, group: group))
+        self.phones.append(
+            PhoneAccount(device: device, group: group, journey: self.rules.settings.journey(of: device)))
         self.indexes[device] = self.phones.count - 1
         return self.phones.count - 1
     }

@@ -1,5 +1,6 @@
 package import Metrics
 package import SimBase
+package import Talaria
 
 /// The properties of a run that the ledger needs before it starts.
 package struct LedgerSettings: Hashable, Sendable {
@@ -16,6 +17,8 @@ package struct LedgerSettings: Hashable, Sendable {
     /// The profiles of the groups of `fleet`, by the group's index. A group without one, and a phone without a group, are
     /// held to `contract`.
     package var profiles: [ProfileExpectation]
+    /// The journeys of the groups of `fleet`, by the group's index; `scan` for a group without one.
+    package var journeys: [Journey] = []
     /// Faults, by their indexes in the scenario's list, that keep no request from arriving while they last: what they do
     /// the phone says itself. Any other excuses a DELETE that is made meanwhile.
     package var faultsOffPath: [Int]
@@ -63,6 +66,10 @@ package struct LedgerSettings: Hashable, Sendable {
     func profile(of device: DeviceNumber) -> ProfileExpectation {
         guard let group = self.fleet.group(of: device), group < self.profiles.count else { return .contract }
         return self.profiles[group]
+    }
+
+    func journey(of device: DeviceNumber) -> Journey {
+        self.fleet.value(of: device, in: self.journeys) ?? .scan
     }
 
     /// The settings for the embedded backend: one clock, every phone held to the contract.

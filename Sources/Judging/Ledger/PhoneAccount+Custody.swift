@@ -120,7 +120,8 @@ extension PhoneAccount {
         }
         if let job = self.jobs.lastIndex(where: { $0.scan == scan && $0.isKnownToPhone }) {
             self.jobs[job].carriedBooks = true
-            self.oweAfterOutcome(job: job, at: at)
+            self.jobs[job].isKept = self.journey.isV2
+            if !self.journey.isV2 { self.oweAfterOutcome(job: job, at: at) }
             self.completedAcrossGap(job: job, at: at, into: &findings)
         }
         self.settle(at: index, as: .completed, into: &findings)

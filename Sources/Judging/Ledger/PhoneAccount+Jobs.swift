@@ -154,7 +154,7 @@ extension PhoneAccount {
     mutating func finishJob(at index: Int, at: Instant, rules: Rules, into findings: inout Findings) {
         let job = self.jobs[index]
         self.updateScan(job.scan) { $0.lastEndedJob = job.ended }
-        if job.carriedBooks, !job.isCleanupFinished, !job.isForgotten {
+        if job.carriedBooks, !job.isKept, !job.isCleanupFinished, !job.isForgotten {
             findings.count(in: self.group) { $0.jobs.unfinishedCleanups += 1 }
         }
         guard !job.isInherited else { return }

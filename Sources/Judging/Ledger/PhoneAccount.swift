@@ -10,6 +10,7 @@ struct PhoneAccount: Sendable {
     let device: DeviceNumber
     /// Its index in the findings' totals.
     let group: Int
+    let journey: Journey
 
     /// The scans by number.
     var scans: [ScanAccount] = []
@@ -37,9 +38,10 @@ struct PhoneAccount: Sendable {
     var limits = RateLimitAccount()
     var streams = OpenStreams()
 
-    init(device: DeviceNumber, group: Int) {
+    init(device: DeviceNumber, group: Int, journey: Journey) {
         self.device = device
         self.group = group
+        self.journey = journey
     }
 
     // MARK: Scans

@@ -16,6 +16,8 @@ package struct RequestForm: Hashable, Sendable {
         case none
         /// Multipart with one part of that name and type: the photo of that scan.
         case photos(field: String, type: String, of: ScanNumber, count: Int)
+        /// A document of that scan.
+        case document(of: ScanNumber)
     }
 
     package var device: DeviceNumber
@@ -93,16 +95,17 @@ struct RequestFormCheck: Sendable {
 
     /// Returns the complaints about requests that were sent before a moment.
     ///
-    /// - Parameter phone: The index of a phone, and the `format=` of its results.
+    /// - Parameter phone: The index of a phone, the `format=` of its results, and its journey.
     mutating func complaints(
-        before moment: Instant, phone: (DeviceNumber) -> (phoneIndex: Int, format: String)?
+        before moment: Instant,
+        phone: (DeviceNumber) -> (phoneIndex: Int, format: String, journey: Journey)?
     ) -> [Complaint] {
         var complaints: [Complaint] = []
         while self.isPending, self.pending[self.judged].at < moment {
             let form = self.pending[self.judged]
             self.judged += 1
-            guard let (phoneIndex, format) = phone(form.device) else { continue }
-            for text in self.judge(form, phoneIndex, format: format) {
+            guard let (phoneIndex, format, journey) = phone(form.device) else { continue }
+            for text in self.judge(form, phoneIndex, format: format, journey) {
                 complaints.append(Complaint(form: form, text: "\(form.operation.name): \(text)"))
             }
         }
@@ -146,14 +149,17 @@ struct RequestFormCheck: Sendable {
 
     // MARK: The form
 
-    private mutating func judge(_ form: RequestForm, _ phoneIndex: Int, format: String) -> [String] {
+    private mutating func judge(
+        _ form: RequestForm, _ phoneIndex: Int, format: String, _ journey: Journey
+    ) -> [String] {
         while self.phones.count <= phoneIndex { self.phones.append(Phone()) }
         let word = self.phones[phoneIndex].words.first {
             $0.at == form.at && $0.scan == form.scan && $0.operation == form.operation
                 && $0.attempt == form.attempt
         }
-        return self.identity(form, phoneIndex) + self.address(form, word, phoneIndex, format: format)
-            + Self.headers(form, word) + Self.body(form)
+        return self.identity(form, phoneIndex)
+            + self.address(form, word, phoneIndex, format: format, journey)
+            + Self.headers(form, word) + Self.body(form, journey)
     }
 
     /// Checks the device id: one for all requests of an installation, another one after a reinstallation, and
@@ -185,7 +191,9 @@ struct RequestFormCheck: Sendable {
         return isHexadecimal && parts[2].hasPrefix("4") && "89abAB".contains(parts[3].prefix(1))
     }
 
-    private func address(_ form: RequestForm, _ word: Word?, _ phoneIndex: Int, format: String) -> [String] {
+    private func address(
+        _ form: RequestForm, _ word: Word?, _ phoneIndex: Int, format: String, _ journey: Journey
+    ) -> [String] {
         let parts = form.target.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
         let query = parts.count > 1 ? parts[1].split(separator: "&", omittingEmptySubsequences: false) : []
         var wrong: [String] = []
@@ -196,7 +204,7 @@ struct RequestFormCheck: Sendable {
             case .cleanup, .cancel: "DELETE"
             }
         if form.method != method { wrong.append("\(form.method.bounded) instead of \(method)") }
-        if form.operation == .results {
+        if form.operation == .results, !journey.isV2 {
             let formats = query.filter { $0.hasPrefix("format=") }
             if formats != ["format=\(format)"] || formats.count != query.count {
                 wrong.append("a query other than format=\(format)")
@@ -204,7 +212,27 @@ struct RequestFormCheck: Sendable {
         } else if parts.count > 1 {
             wrong.append("a query that is not in the contract")
         }
-        return wrong + self.path(String(parts[0]), of: form, word, phoneIndex)
+        return wrong
+            + (journey.isV2
+                ? Self.v2Path(String(parts[0]), of: form, word, journey)
+                : self.path(String(parts[0]), of: form, word, phoneIndex))
+    }
+
+    /// Docs/contract.md section 3.2.
+    private static func v2Path(
+        _ path: String, of form: RequestForm, _ word: Word?, _ journey: Journey
+    ) -> [String] {
+        let endpoint: Endpoint
+        switch (form.operation, word?.job) {
+        case (.upload, _): endpoint = .upload
+        case (.stream, let job?): endpoint = .stream(jobId: job)
+        case (.results, let job?): endpoint = .results(jobId: job)
+        case (.status, let job?): endpoint = .job(jobId: job)
+        case (.cleanup, let job?), (.cancel, let job?): endpoint = .cleanup(jobId: job)
+        case (.stream, nil), (.results, nil), (.status, nil), (.cleanup, nil), (.cancel, nil): return []
+        }
+        return path == journey.path(endpoint)
+            ? [] : ["a path that is not in the contract, or another job than the phone reported"]
     }
 
     private func path(_ path: String, of form: RequestForm, _ word: Word?, _ phoneIndex: Int) -> [String] {
@@ -262,18 +290,23 @@ struct RequestFormCheck: Sendable {
         return wrong
     }
 
-    private static func body(_ form: RequestForm) -> [String] {
+    private static func body(_ form: RequestForm, _ journey: Journey) -> [String] {
         let types = form.values(of: "Content-Type")
         guard form.operation == .upload else {
             return form.body == .none && types.isEmpty ? [] : ["a body that is not in the contract"]
+        }
+        guard journey.hasPhotos else {
+            return types == ["application/json"] && form.body == .document(of: form.scan)
+                ? [] : ["no JSON document of its scan"]
         }
         var wrong: [String] = []
         if types.count != 1 || !types[0].hasPrefix("multipart/form-data; boundary=") {
             wrong.append("not exactly one Content-Type: multipart/form-data with a boundary")
         }
-        guard case .photos(field: "photos[]", type: let type, of: form.scan, count: let count) = form.body,
+        let part = journey == .bookshelfScan ? "photos" : "photos[]"
+        guard case .photos(field: part, type: let type, of: form.scan, count: let count) = form.body,
             ["image/jpeg", "image/png"].contains(type), (1...ContractLimit.photosMax).contains(count)
-        else { return wrong + ["no photos of its scan in photos[], or too many"] }
+        else { return wrong + ["no photos of its scan in \(part), or too many"] }
         return wrong
     }
 }

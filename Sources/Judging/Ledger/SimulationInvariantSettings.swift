@@ -24,6 +24,8 @@ package struct SimulationInvariantSettings: Hashable, Sendable {
     package var connectTimeout = Interval.seconds(10)
     /// The slowest link worth waiting for: an upload that is slower may time out although its bytes move.
     package var uploadBytesPerSecondMin: Int64 = 8_000
+    /// The `retry:` of streams by the groups of the fleet map; empty for `retryField`.
+    package var retryFields: [Interval?] = []
     /// The `format=` of results by the groups of the fleet map; empty for the contract's.
     package var resultsFormats: [String] = []
     /// Faults, by their indexes in the scenario's list, that request a wait in the header alone, where it is rounded up to whole

@@ -64,6 +64,7 @@ package struct SimulationInvariants: Sendable {
     private var devices: [DeviceNumber] = []
     private var now = Instant.zero
     let slotsMax: Int
+    private let journeys: [Journey]
     private let faultsThatCut: [Int]
     private let faultsThatGarble: [Int]
     var herds: ThunderingHerdDetector
@@ -95,6 +96,7 @@ package struct SimulationInvariants: Sendable {
         self.order = UploadOrderCheck(base: settings.backoffBase, cap: settings.backoffCap)
         self.unsettled = settings.isSettled ? UnsettledScansCheck(settings.retryLimits) : nil
         self.gates = RateLimitCheck()
+        self.journeys = ledger.journeys
         self.faultsThatCut = ledger.faultsThatCut
         self.faultsThatGarble = ledger.faultsThatGarble
         self.findings = Findings(settings: ledger)
@@ -171,9 +173,13 @@ package struct SimulationInvariants: Sendable {
 
     private mutating func judgeForms(before moment: Instant) {
         let (phones, settings, fleet) = (self.phones, self.settings, self.fleet)
+        let journeys = self.journeys
         let complaints = self.forms.complaints(before: moment) { device in
             phones[device].map { phoneIndex in
-                (phoneIndex, fleet.value(of: device, in: settings.resultsFormats) ?? "lite")
+                (
+                    phoneIndex, fleet.value(of: device, in: settings.resultsFormats) ?? "lite",
+                    fleet.value(of: device, in: journeys) ?? .scan
+                )
             }
         }
         for complaint in complaints {
@@ -267,7 +273,8 @@ package struct SimulationInvariants: Sendable {
         let streamsMax = self.fleet.value(of: device, in: self.settings.streamsMax)
         self.backoffs.add(
             slotsMax: min(self.slotsMax, streamsMax ?? self.slotsMax),
-            drawsWaits: !self.findings.isKnown(.herdBounded, of: device))
+            drawsWaits: !self.findings.isKnown(.herdBounded, of: device),
+            retry: self.fleet.value(of: device, in: self.settings.retryFields) ?? self.settings.retryField)
         self.gates.add(slotsMax: min(self.slotsMax, streamsMax ?? self.slotsMax))
         self.phones[device] = self.states.count - 1
         return self.states.count - 1

@@ -24,9 +24,9 @@ extension Backend {
     package func isTokenOfOtherJob(authorization: String, target: String) -> Bool {
         let path = Substring(target.utf8.prefix { $0 != UInt8(ascii: "?") })
         let jobID: String
-        switch Endpoint(path: String(path)) {
-        case .stream(let id), .results(let id), .cleanup(let id), .job(let id): jobID = id
-        case .upload, nil: return true
+        switch JourneyPath(path: String(path))?.endpoint {
+        case .stream(let id)?, .results(let id)?, .cleanup(let id)?, .job(let id)?: jobID = id
+        case .upload?, nil: return true
         }
         guard let key = JobKey(jobID: jobID), let token = self.jobs.with(key, { $0.token }) else {
             return false

@@ -78,12 +78,14 @@ extension Backend {
 
     /// Looks up a book. If a fault of one of the job's streams prevents it, an event is sent first.
     mutating func lookUp(_ facts: Job.Facts, ordinal: Int, into effects: inout [OriginEffect]) {
+        // v2 has no event for it (Docs/contract.md section 3.3).
+        guard !facts.journey.isV2 else { return }
         let degradation = self.degradation(facts, taking: ordinal, into: &effects)
         guard degradation?.takes(ordinal) == true else { return }
         self.jobs.update(facts.key) { $0.degradedBooks.append(ordinal) }
         let owner = facts.owner
         let book = self.shelf.book(device: owner.device, scan: owner.scan, ordinal: ordinal)
-        let data = self.dialect.degraded.data(job: facts.id, book, timestamp: self.timestamp)
+        let data = facts.dialect.degraded.data(job: facts.id, book, timestamp: self.timestamp)
         self.emit(.enrichmentDegraded, data, facts, into: &effects)
     }
 
@@ -114,12 +116,19 @@ extension Backend {
         before position: Int, to exchange: ExchangeID, _ facts: Job.Facts,
         into effects: inout [OriginEffect]
     ) {
-        while let (name, data) = self.faults.nextExtra(
+        while case (var name, var data)? = self.faults.nextExtra(
             on: exchange, job: facts.id, at: self.now, into: &effects)
         {
+            if facts.journey.isV2, name == EventKind.progress.rawValue {
+                name = V2EventName.processing
+            } else if facts.journey.isV2, V2EventName.isKnown(name) {
+                // An event of another version that v2 does have would not be unknown to its clients.
+                name = EventDistortion.unknownName(nil)
+                data = EventDistortion.unknownData(name, job: facts.id, timestamp: self.timestamp)
+            }
             let (wall, now) = (self.wall, self.now)
             var id: String?
-            if self.dialect.hasIncreasingIDs {
+            if facts.dialect.hasIncreasingIDs {
                 let milliseconds = self.jobs.update(facts.key) {
                     $0.log.alias(name, position: position - 1, wall: wall, at: now)
                 }

@@ -9,7 +9,7 @@ extension Backend {
     enum Access {
         case job(Job.Facts)
         /// The job was removed, or has expired.
-        case gone(JobKey)
+        case gone
         case refused(Refusal)
     }
 
@@ -23,8 +23,8 @@ extension Backend {
         _ context: RequestContext, _ request: OriginRequest, _ device: DeviceKey?, _ jobID: String,
         into effects: inout [OriginEffect]
     ) -> Access {
-        let bearer = Bearer(authorization: request.authorization)
-        let isOpen = !self.dialect.hasAuthorization
+        let bearer = Bearer(request, acceptsQuery: context.operation == .stream && context.journey.isV2)
+        let isOpen = !self.dialect(of: context).hasAuthorization
         guard isOpen || bearer != .missing else {
             return .refused(Refusal(.invalidToken, "A bearer token is required."))
         }
@@ -39,9 +39,11 @@ extension Backend {
                 !strict || job.facts.device == device, job.isCleaned
             )
         }
-        guard let (facts, verdict, isOwn, isCleaned) = found, !isCleaned else {
+        guard let (facts, verdict, isOwn, isCleaned) = found, !isCleaned, facts.id == jobID,
+            facts.journey == context.journey
+        else {
             return self.tombstones.contains(key)
-                ? .gone(key) : .refused(.unknownJob)
+                ? .gone : .refused(.unknownJob)
         }
         switch verdict {
         case .wrong: return .refused(Refusal(.invalidToken, "The token is not this job's."))
@@ -66,7 +68,7 @@ extension Backend {
         _ context: RequestContext, _ request: OriginRequest, _ device: DeviceKey?, _ jobID: String,
         into effects: inout [OriginEffect]
     ) {
-        guard Self.hasKnownFormat(request.query) else {
+        guard context.journey.isV2 || Self.hasKnownFormat(request.query) else {
             self.refuse(context, Refusal(.invalidRequest, "format must be lite or full."), into: &effects)
             return
         }
@@ -81,8 +83,9 @@ extension Backend {
                 return
             }
             let books = self.books(facts)
-            let body = self.dialect.results.body(
-                facts.id, books, jobTime: facts.script.time, isLite: Self.isLite(request.query))
+            let body = facts.dialect.results.body(
+                facts.id, books, jobTime: facts.script.time, isLite: Self.isLite(request.query), at: self.wall
+            )
             let headers = [HeaderField("Content-Type", "application/json")]
             if let fault = context.fault(where: { $0 == .truncateResults }) {
                 effects.append(context.fired(fault, at: self.now))
@@ -99,6 +102,7 @@ extension Backend {
 
     /// Returns the books of the job: those that could not be looked up are degraded.
     func books(_ facts: Job.Facts) -> [Book] {
+        if let books = facts.books { return books }
         var books = self.shelf.books(device: facts.owner.device, scan: facts.owner.scan)
         for ordinal in self.jobs[facts.key]?.degradedBooks ?? [] { books[ordinal] = books[ordinal].degraded }
         return books
@@ -140,7 +144,7 @@ extension Backend {
         case .refused(let refusal): self.refuse(context, refusal, into: &effects)
         case .gone: self.refuse(context, .gone, into: &effects)
         case .job(let facts):
-            let (first, now) = (self.dialect.firstStatus, self.now)
+            let (first, now) = (facts.dialect.firstStatus, self.now)
             let found = self.jobs.update(facts.key) {
                 ($0.status(first: first), $0.step, $0.waitBeforePoll(at: now))
             }
@@ -170,26 +174,47 @@ extension Backend {
     ) {
         switch self.access(context, request, device, jobID, into: &effects) {
         case .refused(let refusal): self.refuse(context, refusal, into: &effects)
-        case .gone(let key):
+        case .gone:
             effects.append(
                 .observe(
-                    self.payload(context.caller, .cleaned(job: key.text, effective: false))))
+                    self.payload(context.caller, .cleaned(job: jobID, effective: false))))
             switch self.configuration.repeatedCleanup {
-            case .noContent: self.reply(context, 204, [], [], into: &effects)
+            case .noContent: self.confirmCleanup(context, jobID, into: &effects)
             case .notFound:
                 self.refuse(context, Refusal(.notFound, "The job is gone already."), into: &effects)
             }
         case .job(let facts):
-            self.reply(context, 204, [], [], into: &effects)
+            self.confirmCleanup(context, jobID, into: &effects)
             effects.append(
                 .observe(self.payload(facts.owner, .cleaned(job: facts.id, effective: true))))
-            if self.dialect.cleanupLeavesStreams, self.jobs.with(facts.key, { $0.hasMoreToSend }) == true {
+            if facts.dialect.cleanupLeavesStreams, self.jobs.with(facts.key, { $0.hasMoreToSend }) == true {
                 self.jobs.update(facts.key) { $0.isCleaned = true }
                 self.tombstones.add(facts.key)
             } else {
                 self.remove(facts.key, into: &effects)
             }
         }
+    }
+
+    /// Says that the job is gone: v2 in words (Docs/contract.md section 3.2).
+    private func confirmCleanup(
+        _ context: RequestContext, _ jobID: String, into effects: inout [OriginEffect]
+    ) {
+        guard context.journey.isV2 else {
+            self.reply(context, 204, [], [], into: &effects)
+            return
+        }
+        let body = V2Envelope.success(timestamp: self.wall) { writer in
+            writer.object("cleanup") { writer in
+                writer.member("kvCacheCleared", true)
+                writer.member("r2ObjectsDeleted", 1)
+            }
+            writer.member("jobId", jobID)
+            writer.member("message", "The job was canceled.")
+            writer.member("status", JobStatus.canceled.rawValue)
+        }
+        self.reply(
+            context, 200, [HeaderField("Content-Type", "application/json")], body, into: &effects)
     }
 
     /// A job that runs ends with an `error` event of the code `CANCELED`, so that its streams have an end that every

@@ -66,7 +66,7 @@ extension Backend {
                 }
             case .ending(let status, let at):
                 // A fault may have ended the job just now.
-                guard let second = self.dialect.secondTerminal, at + second.after <= self.now else { return }
+                guard let second = facts.dialect.secondTerminal, at + second.after <= self.now else { return }
                 self.endAgain(facts, status, second, into: &effects)
                 return
             case .finished(let status, let at):
@@ -96,9 +96,10 @@ extension Backend {
             self.emit(captured, facts, into: &effects)
             return
         }
+        let kind = stage.result == nil ? EventKind.progress : .result
         self.emit(
-            stage.result == nil ? .progress : .result,
-            self.progressData(facts, stage, number, step: step), facts, into: &effects)
+            kind, stage.form ?? facts.dialect.events.form(of: kind),
+            self.progressData(facts, stage, number, step: step), captured: nil, facts, into: &effects)
     }
 
     /// An event of a captured stream, with the id that it had.
@@ -119,6 +120,7 @@ extension Backend {
             let book = self.book(facts, ordinal: number - 1)
             return JSONWriter.bytes { form.write(book, to: &$0) }
         }
+        guard !facts.journey.isV2 else { return self.v2ProgressData(facts, stage, step: step) }
         let isProgress = stage.result == nil
         let counts = script.counts(at: step)
         let wall = self.wall
@@ -147,9 +149,21 @@ extension Backend {
         }
     }
 
+    /// Docs/contract.md section 3.3.
+    private func v2ProgressData(_ facts: Job.Facts, _ stage: JobCourse.Stage, step: Int) -> [UInt8] {
+        let counts = facts.script.counts(at: step)
+        return JSON.object { writer in
+            writer.member("jobId", facts.id)
+            writer.member("processedCount", counts.processed)
+            writer.member("progress", thousandths: facts.script.thousandths(at: step))
+            writer.member("status", stage.status)
+            writer.member("totalCount", counts.total)
+        }
+    }
+
     /// The job reaches its terminal event, and its streams their end.
     mutating func end(_ facts: Job.Facts, _ ending: JobEnding, into effects: inout [OriginEffect]) {
-        let hasSecond = ending == .completed && self.dialect.secondTerminal != nil
+        let hasSecond = ending == .completed && facts.dialect.secondTerminal != nil
         let phase: Job.Phase =
             hasSecond ? .ending(ending.status, at: self.now) : .finished(ending.status, at: self.now)
         self.jobs.update(facts.key) { $0.phase = phase }
@@ -159,9 +173,9 @@ extension Backend {
             kind = .completed
             let whole = self.completedData(facts, stripped: nil)
             let fits = whole.count <= self.configuration.completedBytesMax
-            let captured = self.dialect.capture?.completed
+            let captured = facts.dialect.capture?.completed
             self.emit(
-                kind, captured?.form ?? self.dialect.events.form(of: kind),
+                kind, captured?.form ?? facts.dialect.events.form(of: kind),
                 fits ? whole : self.completedData(facts, stripped: .absent), captured: captured?.milliseconds,
                 facts, into: &effects)
         case .canceled:
@@ -170,12 +184,12 @@ extension Backend {
             self.observeFailed(facts, code, retryable: false, into: &effects)
             let error = ErrorData(
                 jobId: facts.id, code: code, message: "The job was canceled.", retryable: false)
-            self.emit(kind, self.dialect.failure.data(error, status: .canceled), facts, into: &effects)
+            self.emit(kind, facts.dialect.failure.data(error, status: .canceled), facts, into: &effects)
         case .failed(let code, let retryable):
             kind = .error
             self.observeFailed(facts, code, retryable: retryable, into: &effects)
             let error = JobChange.failure(job: facts.id, code: code, retryable: retryable)
-            self.emit(kind, self.dialect.failure.data(error, status: .failed), facts, into: &effects)
+            self.emit(kind, facts.dialect.failure.data(error, status: .failed), facts, into: &effects)
         }
         // A fault may have taken the job away when its end was told.
         guard self.jobs.with(facts.key, { _ in true }) == true else { return }
@@ -183,7 +197,7 @@ extension Backend {
         effects.append(
             .observe(
                 self.payload(facts.owner, .finished(job: facts.id, kind: kind, books: books))))
-        if hasSecond, let second = self.dialect.secondTerminal {
+        if hasSecond, let second = facts.dialect.secondTerminal {
             self.schedule(facts.key, at: self.now + second.after)
         } else {
             self.finish(facts, ending.status, into: &effects)
@@ -197,10 +211,10 @@ extension Backend {
     ) {
         let phase = Job.Phase.finished(status, at: self.now)
         self.jobs.update(facts.key) { $0.phase = phase }
-        var form = self.dialect.events.form(of: .completed)
+        var form = facts.dialect.events.form(of: .completed)
         form.idSuffix = second.idSuffix
         let data = second.form.data(self.completedFacts(facts), stripped: nil)
-        let captured = self.dialect.capture?.again
+        let captured = facts.dialect.capture?.again
         self.emit(
             .completed, captured?.form ?? form, data, captured: captured?.milliseconds, facts, into: &effects)
         guard self.jobs.with(facts.key, { _ in true }) == true else { return }
@@ -242,24 +256,26 @@ extension Backend {
 
     /// Keeps only the terminal event of a finished job's log, without its books.
     mutating func keepTerminalOnly(_ facts: Job.Facts, _ status: JobStatus) {
-        let hasBooks = status == .completed && self.dialect.secondTerminal == nil
+        let hasBooks = status == .completed && facts.dialect.secondTerminal == nil
         let data = hasBooks ? self.completedData(facts, stripped: .absent) : nil
         self.jobs.update(facts.key) { $0.log.settle(lastData: data) }
     }
 
     func completedData(_ facts: Job.Facts, stripped: StrippedForm?) -> [UInt8] {
-        self.dialect.completed.data(self.completedFacts(facts), stripped: stripped)
+        facts.dialect.completed.data(self.completedFacts(facts), stripped: stripped)
     }
 
     private func completedFacts(_ facts: Job.Facts) -> CompletedForm.Facts {
         CompletedForm.Facts(
             job: facts.id, resultsURL: self.resultsLink(facts), books: self.books(facts),
-            completedAt: self.wall, jobTime: facts.script.time)
+            completedAt: self.wall, jobTime: facts.script.time, photos: facts.script.photos,
+            expiresAt: self.wall(at: self.now + self.configuration.resultsLifetime))
     }
 
     private func resultsLink(_ facts: Job.Facts) -> String {
-        self.dialect.hasOtherResultsPath
-            ? Endpoint.otherResultsPath(facts.id) : self.link(.results(jobId: facts.id), facts.host)
+        facts.dialect.hasOtherResultsPath
+            ? Endpoint.otherResultsPath(facts.id)
+            : self.link(.results(jobId: facts.id), facts.journey, facts.host)
     }
 
     /// Appends an event to the job's log and sends it on all its streams.
@@ -267,7 +283,7 @@ extension Backend {
         _ kind: EventKind, _ data: [UInt8], _ facts: Job.Facts, into effects: inout [OriginEffect]
     ) {
         self.emit(
-            kind, self.dialect.events.form(of: kind), data, captured: nil, facts, into: &effects)
+            kind, facts.dialect.events.form(of: kind), data, captured: nil, facts, into: &effects)
     }
 
     private mutating func emit(

@@ -43,7 +43,8 @@ extension Backend {
     }
 
     func refuse(_ context: RequestContext, _ refusal: Refusal, into effects: inout [OriginEffect]) {
-        let reply = self.problem(context.exchange, refusal, instance: context.path)
+        let reply = self.problem(
+            context.exchange, refusal, instance: context.path, self.dialect(of: context).problems)
         effects.append(.reply(context.exchange, reply))
         self.observeAnswer(context, reply.status, into: &effects)
         effects.append(.observe(self.payload(context.caller, refusal.payload(context))))
@@ -57,12 +58,16 @@ extension Backend {
     ) {
         var refusal = Refusal(code, detail)
         refusal.headers = headers
-        effects.append(.reply(exchange, self.problem(exchange, refusal, instance: nil)))
+        effects.append(
+            .reply(exchange, self.problem(exchange, refusal, instance: nil, self.dialect.problems)))
     }
 
-    private func problem(_ exchange: ExchangeID, _ refusal: Refusal, instance: String?) -> OriginReply {
+    private func problem(
+        _ exchange: ExchangeID, _ refusal: Refusal, instance: String?, _ form: ProblemForm
+    ) -> OriginReply {
         refusal.reply(
-            metadata: self.metadata(exchange), instance: instance, body: self.dialect.problems.body)
+            metadata: self.metadata(exchange), instance: instance, contentType: form.contentType,
+            body: form.body)
     }
 
     func metadata(_ exchange: ExchangeID) -> Metadata {
@@ -78,13 +83,14 @@ extension Backend {
     func requestID(_ exchange: ExchangeID) -> String { self.random.requestID(of: exchange) }
 
     /// An address as the contract writes links. `host`: the name by which the client addresses the server.
-    func link(_ endpoint: Endpoint, _ host: String?) -> String {
-        switch self.configuration.urlForm {
-        case .relative: endpoint.path
-        case .absolute(let base): base + endpoint.path
+    func link(_ endpoint: Endpoint, _ journey: Journey, _ host: String?) -> String {
+        let path = journey.path(endpoint)
+        return switch self.configuration.urlForm {
+        case .relative: path
+        case .absolute(let base): base + path
         case .absoluteToHost:
-            host.map { "\(self.configuration.isSecure ? "https" : "http")://\($0)\(endpoint.path)" }
-                ?? endpoint.path
+            host.map { "\(self.configuration.isSecure ? "https" : "http")://\($0)\(path)" }
+                ?? path
         }
     }
 }

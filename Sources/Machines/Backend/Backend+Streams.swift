@@ -19,7 +19,8 @@ extension Backend {
             return
         }
         switch self.access(context, request, device, jobID, into: &effects) {
-        case .refused(let refusal) where refusal == .unknownJob && self.dialect.unknownStream == .errorEvent:
+        case .refused(let refusal)
+        where refusal == .unknownJob && self.dialect(of: context).unknownStream == .errorEvent:
             self.openStreamOfUnknownJob(context, jobID, into: &effects)
         case .refused(let refusal): self.refuse(context, refusal, into: &effects)
         case .gone: self.refuse(context, .gone, into: &effects)
@@ -62,8 +63,10 @@ extension Backend {
 
         // What came from the client is repeated only when it is an id that was ours.
         let resumed = replay.after == nil ? nil : lastEventID
-        self.send(self.preamble(resumedFrom: resumed), .preamble, to: exchange, into: &effects)
-        if self.opensWithSnapshot(after: lastEventID) {
+        let retry = self.configuration.retryField ?? facts.dialect.retryField
+        self.send(
+            self.preamble(resumedFrom: resumed, retry: retry), .preamble, to: exchange, into: &effects)
+        if self.opensWithSnapshot(facts, after: lastEventID) {
             self.writeSnapshot(to: exchange, facts, into: &effects)
         }
         for entry in replay.entries {
@@ -83,7 +86,7 @@ extension Backend {
         self.sendHead(context, into: &effects)
         let form = EventForm(name: EventKind.error.rawValue, idSuffix: "error", isEnveloped: false)
         let bytes =
-            self.preamble(resumedFrom: nil)
+            self.preamble(resumedFrom: nil, retry: self.configuration.retryField)
             + form.bytes(milliseconds: self.wall, data: FailureForm.unknownJob(jobID))
         effects.append(.stream(context.exchange, bytes: bytes, .extra))
         effects.append(.endStream(context.exchange))
@@ -96,7 +99,7 @@ extension Backend {
             HeaderField("Cache-Control", "no-cache, no-store, must-revalidate"),
             HeaderField("X-Accel-Buffering", "no"),
         ]
-        if self.dialect.opensStreamsToPages {
+        if self.dialect(of: context).opensStreamsToPages {
             headers.append(HeaderField("Access-Control-Allow-Origin", "*"))
         }
         effects.append(
@@ -128,11 +131,11 @@ extension Backend {
         }
     }
 
-    private func preamble(resumedFrom id: String?) -> [UInt8] {
+    private func preamble(resumedFrom id: String?, retry: Interval?) -> [UInt8] {
         var bytes: [UInt8] = []
         SSEWriter.comment(
             id.map { "reconnected from event \($0)" } ?? "connection established", into: &bytes)
-        if let retry = self.configuration.retryField {
+        if let retry {
             SSEWriter.retry(retry, into: &bytes)
         } else {
             bytes.append(UInt8(ascii: "\n"))
@@ -143,8 +146,8 @@ extension Backend {
     // MARK: The state of the job
 
     /// Whether the stream begins with the state of the job, for a client that was away for some time.
-    private func opensWithSnapshot(after lastEventID: String?) -> Bool {
-        guard case .snapshot(let within) = self.dialect.opening else { return false }
+    private func opensWithSnapshot(_ facts: Job.Facts, after lastEventID: String?) -> Bool {
+        guard case .snapshot(let within) = facts.dialect.opening else { return false }
         guard let time = lastEventID?.prefix(while: { $0 != "-" }), let milliseconds = Int64(time) else {
             return true
         }
@@ -156,7 +159,7 @@ extension Backend {
     private mutating func writeSnapshot(
         to exchange: ExchangeID, _ facts: Job.Facts, into effects: inout [OriginEffect]
     ) {
-        let first = self.dialect.firstStatus
+        let first = facts.dialect.firstStatus
         guard let (status, step) = self.jobs.update(facts.key, { ($0.status(first: first), $0.step) })
         else { return }
         let position = max(0, step - 1)
@@ -196,7 +199,7 @@ extension Backend {
             return
         }
         var original = self.readdressed(entry, facts, replayed: replayed)
-        if replayed, self.dialect.replaysWithoutBooks, entry.kind == .completed,
+        if replayed, facts.dialect.replaysWithoutBooks, entry.kind == .completed,
             let stripped = EventDistortion.stripped(original.data, as: .absent)
         {
             original = original.with(data: stripped)
@@ -259,7 +262,9 @@ extension Backend {
             self.schedulePing(exchange, at: self.now + by, isLate: true)
             return
         case .none:
-            effects.append(.observe(self.payload(facts.owner, .pingWritten(job: facts.id))))
+            if !facts.dialect.events.hasCommentPings {
+                effects.append(.observe(self.payload(facts.owner, .pingWritten(job: facts.id))))
+            }
             self.send(self.ping(facts), .ping, to: exchange, into: &effects)
         }
         // Late pings are not made up for.
@@ -275,8 +280,13 @@ extension Backend {
 
     private mutating func ping(_ facts: Job.Facts) -> [UInt8] {
         let wall = self.wall
+        guard !facts.dialect.events.hasCommentPings else {
+            var comment: [UInt8] = []
+            SSEWriter.comment("heartbeat", into: &comment)
+            return comment + [UInt8(ascii: "\n")]
+        }
         if !self.configuration.pingIDs, let last = self.lastPing, last.wall == wall { return last.bytes }
-        let isEmpty = self.dialect.events.hasEmptyPings
+        let isEmpty = facts.dialect.events.hasEmptyPings
         let data = JSON.object { writer in
             guard !isEmpty else { return }
             writer.member("timestamp", timestamp: wall)
@@ -286,7 +296,7 @@ extension Backend {
         if self.configuration.pingIDs {
             milliseconds = self.jobs.update(facts.key) { $0.log.mint(wall: wall) } ?? wall
         }
-        var form = self.dialect.events.form(of: .ping)
+        var form = facts.dialect.events.form(of: .ping)
         form.isEnveloped = false
         let bytes = form.bytes(milliseconds: milliseconds, data: data)
         self.lastPing = (wall, bytes)

@@ -8,7 +8,7 @@ extension Backend {
         self.jobs.values.suffix(count).reversed().map { job in
             let state =
                 switch job.phase {
-                case .running: job.status(first: self.dialect.firstStatus).rawValue
+                case .running: job.status(first: job.facts.dialect.firstStatus).rawValue
                 case .ending(let status, at: _), .finished(let status, at: _): status.rawValue
                 case .settled(let status, at: _): "\(status.rawValue), settled"
                 }

@@ -30,7 +30,9 @@ extension Backend {
             self.refuse(context, refusal, into: &effects)
             return
         }
-        if let refusal = self.refusal(ofHead: request) {
+        if let refusal = context.journey.hasPhotos
+            ? self.refusal(ofHead: request) : self.refusal(ofDocument: request)
+        {
             self.refuse(context, refusal, into: &effects)
             return
         }
@@ -49,12 +51,25 @@ extension Backend {
                 .fileTooLarge, "The photos are larger than \(self.configuration.batchBytesMax) bytes.")
         }
         if request.contentLength ?? 1 <= 0 { return Refusal(.invalidRequest, "The upload has no photos.") }
-        if self.jobs.count + self.uploads.count >= self.configuration.jobsMax {
-            var refusal = Refusal(.circuitOpen, "There are too many jobs.")
-            refusal.retryAfter = .seconds(60)  // The breaker's cooldown, Docs/contract.md section 2.5.
-            return refusal
+        return self.refusalOfMoreJobs
+    }
+
+    /// Docs/contract.md section 3.2: a batch is JSON.
+    private func refusal(ofDocument request: OriginRequest) -> Refusal? {
+        guard request.contentType?.lowercased().hasPrefix("application/json") == true else {
+            return Refusal(.invalidRequest, "Content-Type must be application/json.")
         }
-        return nil
+        if let length = request.contentLength, length > BatchRequest.bodyBytesMax {
+            return Refusal(.fileTooLarge, "The body is too large.")
+        }
+        return self.refusalOfMoreJobs
+    }
+
+    private var refusalOfMoreJobs: Refusal? {
+        guard self.jobs.count + self.uploads.count >= self.configuration.jobsMax else { return nil }
+        var refusal = Refusal(.circuitOpen, "There are too many jobs.")
+        refusal.retryAfter = .seconds(60)  // The breaker's cooldown, Docs/contract.md section 2.5.
+        return refusal
     }
 
     mutating func uploadFailed(
@@ -64,6 +79,8 @@ extension Backend {
         self.uploads[exchange] = nil
         let refusal: Refusal
         switch fault {
+        case .malformed where !upload.context.journey.hasPhotos:
+            refusal = Refusal(.invalidRequest, "The body cannot be read.")
         case .malformed: refusal = Refusal(.invalidRequest, "The body is not multipart/form-data.")
         case .tooLarge: refusal = Refusal(.fileTooLarge, "The photos are too large.")
         case .timedOut: refusal = Refusal(.timeout, "The body did not come in time.")
@@ -76,20 +93,53 @@ extension Backend {
     ) {
         guard let upload = self.uploads[exchange] else { return }  // Aborted meanwhile.
         self.uploads[exchange] = nil
-        self.observe(ContractNotes(parts: parts), of: upload.context, into: &effects)
-        let photos = parts.filter { $0.name == self.dialect.upload.part }
-        if let refusal = self.refusal(of: photos) {
+        guard upload.context.journey.hasPhotos else {
+            self.documentUploaded(upload, parts.first?.prefix ?? [], into: &effects)
+            return
+        }
+        if !upload.context.journey.isV2 {
+            self.observe(ContractNotes(parts: parts), of: upload.context, into: &effects)
+        }
+        let form = self.dialect(of: upload.context).upload
+        let photos = parts.filter { $0.name == form.part }
+        if let refusal = self.refusal(of: photos, form) {
             self.refuse(upload.context, refusal, into: &effects)
             return
         }
-        self.accept(upload, photos: photos.count, into: &effects)
+        self.accept(upload, photos: photos.count, books: nil, into: &effects)
+    }
+
+    private mutating func documentUploaded(
+        _ upload: PendingUpload, _ bytes: [UInt8], into effects: inout [OriginEffect]
+    ) {
+        do throws(BatchRequest.Flaw) {
+            let batch = try BatchRequest(bytes)
+            let owner = upload.context.caller
+            let books = batch.items.enumerated().compactMap { self.enriched($1, at: $0, of: owner) }
+            self.accept(upload, photos: 0, books: books, into: &effects)
+        } catch {
+            self.refuse(upload.context, Refusal(.invalidRequest, error.text), into: &effects)
+        }
+    }
+
+    /// The book that a lookup finds; nil if no provider has it. The books of a simulated phone are those of its shelf.
+    private mutating func enriched(_ item: BatchRequest.Item, at ordinal: Int, of owner: Caller) -> Book? {
+        switch item {
+        case .barcode(let text): return self.enrichments.book(barcode: text)
+        case .book(let title, let author, let isbn):
+            if title == self.shelf.title(device: owner.device, scan: owner.scan, ordinal: ordinal) {
+                return self.shelf.book(device: owner.device, scan: owner.scan, ordinal: ordinal)
+            }
+            return Book(
+                title: title, author: author, isbn: isbn, confidence: nil,
+                enrichmentStatus: isbn == nil ? .notFound : .success, coverUrl: nil)
+        }
     }
 
     /// Docs/contract.md section 1.2. Too many photos are 400 (C28), too many bytes 413.
-    private func refusal(of photos: [UploadPart]) -> Refusal? {
+    private func refusal(of photos: [UploadPart], _ form: UploadForm) -> Refusal? {
         let configuration = self.configuration
         guard !photos.isEmpty else {
-            let form = self.dialect.upload
             return Refusal(form.withoutPhotos, "The upload has no part \(form.part).")
         }
         guard photos.count <= configuration.photosMax else {
@@ -116,25 +166,28 @@ extension Backend {
     }
 
     private mutating func accept(
-        _ upload: PendingUpload, photos: Int, into effects: inout [OriginEffect]
+        _ upload: PendingUpload, photos: Int, books: [Book]?, into effects: inout [OriginEffect]
     ) {
         let owner = upload.context.caller
         let (key, secret) = self.newIdentity(owner)
+        let (journey, dialect) = (upload.context.journey, self.dialect(of: upload.context))
         let facts = Job.Facts(
-            key: key, id: key.text, owner: owner, device: upload.device, host: upload.authority,
+            key: key, id: journey.jobPrefix + key.text, owner: owner, device: upload.device,
+            host: upload.authority,
             accepted: self.now,
             script: JobScript(
-                course: self.dialect.course, photos: photos,
-                books: self.shelf.count(device: owner.device, scan: owner.scan),
-                time: self.jobTime(owner)))
+                course: dialect.course, photos: photos,
+                books: books?.count ?? self.shelf.count(device: owner.device, scan: owner.scan),
+                time: self.jobTime(owner)),
+            dialect: dialect, journey: journey, books: books)
         self.jobs[key] = Job(
             facts: facts,
             token: Token(secret: secret, expires: self.now + self.configuration.tokenLifetime),
             log: EventLog(
                 buffer: self.configuration.eventBuffer, epoch: self.wall,
                 EventLog.Rules(
-                    hasIncreasingIDs: self.dialect.events.hasIncreasingIDs,
-                    entriesMax: self.dialect.replayedEventsMax)), due: self.now)
+                    hasIncreasingIDs: dialect.events.hasIncreasingIDs,
+                    entriesMax: dialect.replayedEventsMax)), due: self.now)
         effects.append(
             .observe(self.payload(owner, .accepted(job: facts.id, books: facts.script.books))))
         if photos > 1 {
@@ -142,8 +195,8 @@ extension Backend {
         }
 
         let host = upload.authority
-        let own = self.link(.job(jobId: facts.id), host)
-        let stream = self.link(.stream(jobId: facts.id), host)
+        let own = self.link(.job(jobId: facts.id), journey, host)
+        let stream = self.link(.stream(jobId: facts.id), journey, host)
         let body = UploadAccepted(
             job: UploadAccepted.Job(
                 jobId: facts.id, authToken: secret.text, sseUrl: stream, statusUrl: own),
@@ -153,7 +206,9 @@ extension Backend {
                 cancel: UploadAccepted.Link(href: own, rel: "cancel", method: "DELETE")),
             metadata: self.metadata(upload.context.exchange))
         let headers = [HeaderField("Content-Type", "application/json")] + upload.headers
-        self.reply(upload.context, 202, headers, self.dialect.upload.body(body), into: &effects)
+        self.reply(
+            upload.context, 202, headers, dialect.upload.body(body, photos: photos, books: books?.count),
+            into: &effects)
         self.advance(key, into: &effects)
     }
 

@@ -109,7 +109,7 @@ package struct Backend: Sendable {
         _ exchange: ExchangeID, _ request: OriginRequest, _ caller: Caller, _ connection: UInt64,
         _ faults: [ArmedFault], into effects: inout [OriginEffect]
     ) {
-        guard let endpoint = Endpoint(path: request.path) else {
+        guard let path = JourneyPath(path: request.path) else {
             if request.path == EnrichmentRequest.path {
                 return self.enrichments.requested(exchange, request, caller, at: self.now, into: &effects)
             }
@@ -119,8 +119,8 @@ package struct Backend: Sendable {
             self.refuseUnrouted(exchange, .notFound, "There is nothing at this path.", [], into: &effects)
             return
         }
-        guard let operation = endpoint.operation(method: request.method) else {
-            let allow = HeaderField("Allow", endpoint.methods)
+        guard let operation = path.operation(method: request.method) else {
+            let allow = HeaderField("Allow", path.methods)
             self.refuseUnrouted(
                 exchange, .methodNotAllowed, "This path does not take this method.", [allow], into: &effects)
             return
@@ -130,10 +130,15 @@ package struct Backend: Sendable {
                 self.payload(
                     caller, .requested(operation, attempt: caller.attempt, connection: connection))))
         let context = RequestContext(
-            exchange: exchange, operation: operation, caller: caller, path: endpoint.path, faults: faults)
-        self.observe(request.deviations(for: operation), of: context, into: &effects)
+            exchange: exchange, operation: operation, journey: path.journey, caller: caller, path: path.path,
+            faults: faults)
+        if !path.journey.isV2 {
+            self.observe(request.deviations(for: operation), of: context, into: &effects)
+        }
         let device: DeviceKey?
         switch self.device(request.deviceID, operation) {
+        // Section 3.2 asks for no device id.
+        case .failure where path.journey.isV2: device = DeviceKey(caller: caller.device)
         case .success(let key): device = key
         case .failure(let refusal):
             guard operation == .stream, !self.dialect.hasAuthorization else {
@@ -142,7 +147,7 @@ package struct Backend: Sendable {
             }
             device = nil
         }
-        switch endpoint {
+        switch path.endpoint {
         case .upload:
             guard let device else { preconditionFailure("an upload without a device") }
             self.uploadRequested(context, request, device, into: &effects)
@@ -205,6 +210,15 @@ package struct Backend: Sendable {
     package var uploadsOpen: Int { self.uploads.count }
 
     var dialect: Dialect { self.configuration.dialect }
+
+    /// The form of the answer to a request.
+    func dialect(of context: RequestContext) -> Dialect {
+        switch context.journey {
+        case .scan: self.configuration.dialect
+        case .bookshelfScan: .bookshelfScan
+        case .batchEnrichment: .batchEnrichment
+        }
+    }
 
     /// Milliseconds since 1970.
     var wall: Int64 { self.wall(at: self.now) }

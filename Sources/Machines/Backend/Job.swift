@@ -17,10 +17,15 @@ struct Job: Sendable {
         let host: String?
         let accepted: Instant
         let script: JobScript
+        /// The form of what the job says: that of its journey.
+        let dialect: Dialect
+        let journey: Journey
+        /// What the job was given to look up; nil for the books on the shelf of its scan.
+        let books: [Book]?
 
         init(
             key: JobKey, id: String, owner: Caller, device: DeviceKey, host: String?, accepted: Instant,
-            script: JobScript
+            script: JobScript, dialect: Dialect, journey: Journey, books: [Book]?
         ) {
             self.key = key
             self.id = id
@@ -29,6 +34,9 @@ struct Job: Sendable {
             self.host = host
             self.accepted = accepted
             self.script = script
+            self.dialect = dialect
+            self.journey = journey
+            self.books = books
         }
     }
 

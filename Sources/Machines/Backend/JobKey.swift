@@ -1,4 +1,5 @@
 internal import OriginServer
+internal import Talaria
 
 /// A job.
 struct JobKey: Hashable, Sendable {
@@ -6,9 +7,12 @@ struct JobKey: Hashable, Sendable {
 
     init(_ bits: UUIDBits) { self.bits = bits }
 
-    /// Nil when no job of ours can have this id. Job ids are opaque: the case counts.
+    /// Nil when no job of ours can have this id. Job ids are opaque: the case counts. Those of v2 begin with the word of their
+    /// journey.
     init?(jobID: String) {
-        guard let bits = UUIDBits(jobID),
+        let prefix = Journey.allCases.map(\.jobPrefix).first { !$0.isEmpty && jobID.hasPrefix($0) }
+        let jobID = jobID.dropFirst(prefix?.count ?? 0)
+        guard let bits = UUIDBits(String(jobID)),
             !jobID.utf8.contains(where: { (UInt8(ascii: "A")...UInt8(ascii: "F")).contains($0) })
         else { return nil }
         self.bits = bits

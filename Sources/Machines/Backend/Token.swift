@@ -1,3 +1,4 @@
+internal import OriginServer
 internal import SimBase
 
 /// The secret of a job: 256 bits, 64 lower-case hexadecimal digits on the wire
@@ -57,6 +58,17 @@ enum Bearer: Hashable, Sendable {
     /// A token that cannot be one of ours.
     case foreign
     case secret(TokenSecret)
+
+    /// - Parameter acceptsQuery: Whether a request without a header may have its token in `?token=` (Docs/contract.md section 7,
+    ///   C13).
+    init(_ request: OriginRequest, acceptsQuery: Bool) {
+        self.init(authorization: request.authorization)
+        guard acceptsQuery, self == .missing,
+            let field = request.query?.split(separator: "&").first(where: { $0.hasPrefix("token=") })
+        else { return }
+        let token = field.dropFirst("token=".count)
+        if !token.isEmpty { self = TokenSecret(text: Array(token.utf8)[...]).map(Bearer.secret) ?? .foreign }
+    }
 
     /// RFC 6750; the case of a scheme does not count (RFC 9110 section 11.1).
     init(authorization: String?) {

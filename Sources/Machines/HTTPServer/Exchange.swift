@@ -102,7 +102,8 @@ struct Exchange: Sendable {
             self.upload = .none
             body += piece
             self.upload =
-                body.count > HTTPServerLimits.plainBodyBytesMax ? .failed(.tooLarge) : .keeping(body)
+                body.count > HTTPServerLimits.plainBodyBytesMax(self.head.path)
+                ? .failed(.tooLarge) : .keeping(body)
             return
         }
         guard case .reading(var reader) = self.upload else { return }

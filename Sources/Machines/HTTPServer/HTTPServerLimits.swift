@@ -29,7 +29,9 @@ package enum HTTPServerLimits {
         partsMax: 32, headBytesMax: 8_192, partBytesMax: 10_000_000, prefixBytesMax: 64)
 
     /// A body that is no form is kept whole up to this length.
-    static let plainBodyBytesMax = EnrichmentRequest.bodyBytesMax
+    static func plainBodyBytesMax(_ path: String) -> Int {
+        path == EnrichmentRequest.path ? EnrichmentRequest.bodyBytesMax : BatchRequest.bodyBytesMax
+    }
 
     /// A library file is kept whole, and is the only part of its upload. The backend bounds how many are read at a time.
     static let libraryFile = MultipartReader.Limits(

@@ -160,7 +160,9 @@ extension ServedConnection {
                     ? HTTPServerLimits.libraryFile : HTTPServerLimits.multipart)
         {
             exchange.upload = .reading(reader)
-        } else if !context.origin.hasUpstream, head.path == EnrichmentRequest.path {
+        } else if !context.origin.hasUpstream,
+            head.path == EnrichmentRequest.path || Self.isDocument(head.path)
+        {
             exchange.upload = .keeping([])
         }
         if let key {
@@ -169,6 +171,18 @@ extension ServedConnection {
         self.isArmed = !exchange.faults.isEmpty
         self.exchange = exchange
         self.deadline = now + HTTPServerLimits.bodyTime
+    }
+
+    /// The token of a request of v2 that has it in the header of older clients (Docs/contract.md section 3.2).
+    private static func otherToken(_ head: RequestHead) -> String? {
+        guard head.path.hasPrefix("/v1/") || head.path.hasPrefix("/api/") else { return nil }
+        return head.headers[HeaderName.otherToken].map { "Bearer \($0)" }
+    }
+
+    /// Whether an upload to this path is a document, which the backend reads.
+    private static func isDocument(_ path: String) -> Bool {
+        guard let path = JourneyPath(path: path), case .upload = path.endpoint else { return false }
+        return !path.journey.hasPhotos
     }
 
     // MARK: Through the link
@@ -251,7 +265,8 @@ extension ServedConnection {
         var request = OriginRequest(
             method: head.method, path: head.path, query: head.query,
             deviceID: head.headers[HeaderName.deviceID],
-            authorization: head.headers[HeaderName.authorization], accept: head.headers["Accept"],
+            authorization: head.headers[HeaderName.authorization] ?? Self.otherToken(head),
+            accept: head.headers["Accept"],
             contentType: head.headers["Content-Type"], contentLength: length,
             lastEventID: head.headers[HeaderName.lastEventID],
             authority: head.headers["Host"])

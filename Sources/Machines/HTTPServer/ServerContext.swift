@@ -94,9 +94,9 @@ struct ServerContext: Sendable {
     {
         self.exchangesMade += 1
         let id = ExchangeID(self.exchangesMade)
-        let endpoint = Endpoint(path: head.path)
-        let operation = endpoint.flatMap { $0.operation(method: head.method) }
-        let caller = self.callers.caller(of: head, operation: operation, jobId: endpoint?.jobID)
+        let path = JourneyPath(path: head.path)
+        let operation = path.flatMap { $0.operation(method: head.method) }
+        let caller = self.callers.caller(of: head, operation: operation, jobId: path?.endpoint.jobID)
         self.exchanges[id] = Entry(connection: connection, caller: caller)
         let key = operation.map {
             ExchangeKey(device: caller.device, scan: caller.scan, operation: $0, attempt: caller.attempt)

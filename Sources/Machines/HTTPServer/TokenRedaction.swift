@@ -22,6 +22,7 @@ struct TokenRedaction: Sendable {
         for name in Self.parameters {
             if let token = head.queryValue(name) { self.learn(token) }
         }
+        if let token = head.headers[HeaderName.otherToken] { self.learn(token) }
         guard let value = head.headers[HeaderName.authorization],
             let token = value.split(separator: " ", maxSplits: 1).last
         else { return }

@@ -21,8 +21,8 @@ struct Answer: Sendable {
 
     /// `isCut`: the rest of the body was lost on its way, which is nobody's deviation.
     init(
-        head: ReplyHead, body: [UInt8], isTooLarge: Bool, isCut: Bool, problems: ProblemReadingPolicy,
-        waits: WaitPolicy, wallNanoseconds: Int64
+        head: ReplyHead, body: [UInt8], isTooLarge: Bool, isCut: Bool, journey: Journey = .scan,
+        problems: ProblemReadingPolicy, waits: WaitPolicy, wallNanoseconds: Int64
     ) {
         self.usesHeader = waits.usesHeader
         self.prefersHeader = waits.prefersHeader
@@ -39,7 +39,10 @@ struct Answer: Sendable {
             return
         }
         var notes = self.notes
-        self.problem = ProblemReading.read(body, status: head.status, into: &notes)
+        self.problem =
+            journey.isV2
+            ? ProblemReading.readV2(body, into: &notes)
+            : ProblemReading.read(body, status: head.status, into: &notes)
         if !isCut { self.notes = notes }
     }
 

@@ -76,9 +76,13 @@ enum ResultsJudgement: Hashable, Sendable {
         if let end = JobEnd(status: answer.head.status, profile.token) { return .jobEnded(end) }
         switch answer.head.status {
         case 200:
-            let envelope = profile.results.envelope
+            let (isV2, envelope) = (profile.journey.isV2, profile.results.envelope)
             let reading = answer.read(
-                { ResultsReading.read($0, envelope, into: &$1) }, bytesMax: AppLimits.resultsBytesMax)
+                {
+                    isV2
+                        ? ResultsReading.readV2($0, into: &$1)
+                        : ResultsReading.read($0, envelope, into: &$1)
+                }, bytesMax: AppLimits.resultsBytesMax)
             guard let body = reading else { return .bad(answer.badness) }
             if let bad = answer.objection(success: body.success, jobId: body.jobId, to: jobId) {
                 return .bad(bad)

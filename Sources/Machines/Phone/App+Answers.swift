@@ -141,7 +141,7 @@ extension App {
         guard let head = exchange.head else { preconditionFailure("an answer without a head") }
         let answer = Answer(
             head: head, body: body, isTooLarge: isTooLarge, isCut: isCut,
-            problems: self.profile.upload.problems, waits: self.profile.waits,
+            journey: self.profile.journey, problems: self.profile.upload.problems, waits: self.profile.waits,
             wallNanoseconds: self.wallNanoseconds(at: now))
         switch exchange.purpose {
         case .upload: self.uploadAnswered(exchange, answer, at: now, into: &effects)
@@ -167,7 +167,8 @@ extension App {
     mutating func observe(
         _ answer: Answer, _ exchange: Exchange, at now: Instant, into effects: inout [PhoneEffect]
     ) {
-        let notes = answer.deviations(for: exchange.operation)
+        let notes =
+            self.profile.journey.isV2 ? answer.notes : answer.deviations(for: exchange.operation)
         guard !notes.isEmpty else { return }
         self.observe(
             notes, of: exchange.scan, exchange.operation, "\(answer.head.status)", at: now,

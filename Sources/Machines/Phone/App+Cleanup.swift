@@ -42,8 +42,10 @@ extension App {
     }
 
     /// Whether the job of a decided scan is deleted.
-    private func deletes(after record: DurableScan) -> Bool {
-        self.profile.cleanup.isMade && (record.completed || self.profile.cleanup.isMadeAfterFailure)
+    func deletes(after record: DurableScan) -> Bool {
+        self.profile.cleanup.isMade
+            && (record.completed
+                ? self.profile.deletesCompletedJobs : self.profile.cleanup.isMadeAfterFailure)
     }
 
     /// Whether another scan has a job of the same id by now, which a DELETE would hit.
@@ -71,7 +73,8 @@ extension App {
             self.send(
                 RequestPlan(
                     purpose: .cleanup, scan: cleanup.scan, attempt: attempt, method: "DELETE",
-                    target: Endpoint.cleanup(jobId: cleanup.job.jobId).path, job: cleanup.job, headers: [],
+                    target: self.profile.journey.path(.cleanup(jobId: cleanup.job.jobId)), job: cleanup.job,
+                    headers: [],
                     lastEventID: nil, body: .none, timeout: self.profile.requestTimeout),
                 at: now, into: &effects)
         }

@@ -76,8 +76,11 @@ extension App {
         let scan = self.active[index].number
         var notes = ContractNotes()
         let contents = self.profile.events.contents(event.type, event.bytes)
-        let reading = self.profile.events.understood(
-            JobEvent(name: contents.name, bytes: contents.bytes, into: &notes), contents.bytes, into: &notes)
+        let told =
+            self.profile.journey.isV2
+            ? JobEvent(v2Name: contents.name, bytes: contents.bytes, into: &notes)
+            : JobEvent(name: contents.name, bytes: contents.bytes, into: &notes)
+        let reading = self.profile.events.understood(told, contents.bytes, into: &notes)
         if case .ping = reading {
             if !notes.isEmpty { self.observe(notes, of: scan, .stream, "ping", at: now, into: &effects) }
             guard !self.profile.events.fails(at: reading, contents.bytes) else {

@@ -71,7 +71,8 @@ extension App {
     /// The address of the results: the one that the event names, as long as it is a path or lies where the stream lies;
     /// else the contract's. `format` is requested exactly once, by a client that requests it.
     func resultsTarget(_ named: String?, _ job: DurableJob) -> String {
-        var target = Endpoint.results(jobId: job.jobId).path
+        var target = self.profile.journey.path(.results(jobId: job.jobId))
+        guard !self.profile.journey.isV2 else { return target }
         if let named, self.isUsable(named, job) { target = named }
         guard let value = self.profile.results.format else { return target }
         let format = "format=\(value)"
@@ -226,7 +227,10 @@ extension App {
         _ outcome: ActiveScan.Outcome, _ index: Int, into effects: inout [PhoneEffect]
     ) {
         var attempt: UInt32?
-        if self.profile.cleanup.isMade, self.active[index].scan.record.job != nil {
+        let record = self.active[index].scan.record
+        if self.profile.cleanup.isMade, !record.completed || self.profile.deletesCompletedJobs,
+            record.job != nil
+        {
             attempt = self.active[index].scan.nextAttempt(.cleanup)
         }
         let writeID = self.store(.put(self.active[index].scan.record), into: &effects)

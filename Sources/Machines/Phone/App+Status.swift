@@ -35,7 +35,8 @@ extension App {
         self.send(
             RequestPlan(
                 purpose: .status, scan: self.active[index].number, attempt: attempt, method: "GET",
-                target: Endpoint.job(jobId: job.jobId).path, job: job, headers: [], lastEventID: nil,
+                target: self.profile.journey.path(.job(jobId: job.jobId)), job: job, headers: [],
+                lastEventID: nil,
                 body: .none, timeout: self.profile.requestTimeout),
             at: now, into: &effects)
     }

@@ -25,10 +25,12 @@ extension App {
         self.send(
             RequestPlan(
                 purpose: .upload, scan: scan.number, attempt: attempt, method: "POST",
-                target: Endpoint.upload.path,
+                target: self.profile.journey.path(.upload),
                 job: nil, headers: [HeaderField("User-Agent", self.profile.upload.userAgent)],
                 lastEventID: nil,
-                body: .photos(scan.number, count: photos), timeout: self.profile.requestTimeout + transfer),
+                body: self.profile.journey.hasPhotos
+                    ? .photos(scan.number, count: photos) : .document(scan.number),
+                timeout: self.profile.requestTimeout + transfer),
             at: now, into: &effects)
     }
 
@@ -36,7 +38,8 @@ extension App {
         _ exchange: Exchange, _ answer: Answer, at now: Instant, into effects: inout [PhoneEffect]
     ) {
         var answer = answer
-        let judgement = UploadJudgement.judge(&answer, self.profile.upload.answer)
+        let judgement = UploadJudgement.judge(
+            &answer, self.profile.journey.isV2 ? .v2 : self.profile.upload.answer)
         self.observe(answer, exchange, at: now, into: &effects)
         switch judgement {
         case .accepted(let job):

@@ -23,6 +23,8 @@ package struct AppRequest: Hashable, Sendable {
         case none
         /// Multipart with so many parts `photos[]`, the prepared photos of this scan.
         case photos(ScanNumber, count: Int)
+        /// The document of a journey without photos, of this scan.
+        case document(ScanNumber)
     }
 
     package var id: RequestID

@@ -91,7 +91,12 @@ enum UploadJudgement: Hashable, Sendable {
         case 200 where form == .flat:
             return .again(.backoff(.unexpectedStatus), .unexpectedStatus)
         case 200, 202:
-            let read = form == .flat ? UploadAccepted.readFlat : UploadAccepted.read
+            let read =
+                switch form {
+                case .contract: UploadAccepted.read
+                case .flat: UploadAccepted.readFlat
+                case .v2: UploadAccepted.readV2
+                }
             guard let body = answer.read(read, bytesMax: AppLimits.answerBytesMax) else {
                 return .again(.backoff(answer.badness.waitingCause), answer.badness)
             }

@@ -1,5 +1,6 @@
 import EventLoop
 import Faults
+import Plan
 import Reports
 import RunArchive
 import RunDriver
@@ -207,6 +208,7 @@ struct CampaignReport {
         let goals = self.request.goals.filter { goal in self.tally.unreached.contains { $0.rawValue == goal }
         }
         let isLong = self.request.plans.source == .swarm && self.tally.seeds >= Self.seedsForAllFaults
-        return goals + (isLong ? self.tally.unfired : [])
+        let scenario = self.request.plans.scenario
+        return goals + (isLong ? self.tally.unfired.filter { scenario.lacks(forFault: $0) == nil } : [])
     }
 }

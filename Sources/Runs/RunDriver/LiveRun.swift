@@ -173,6 +173,7 @@ package final class LiveRun {
             base: target.base, stateFolder: self.preparation.state.path,
             socketsKept: self.preparation.socketsKept, drain: self.plan.scenario.drain)
         plan.faults = self.plan.scenario.faults
+        plan.shelf = self.plan.shelf
         if let target = self.request.target {
             let run = Hexadecimal.text(self.runID, digits: 16)
             plan.headers = target.headers + [HeaderField("X-Load-Test", "swiftwing-sim \(run)")]

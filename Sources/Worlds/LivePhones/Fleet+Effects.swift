@@ -94,6 +94,11 @@ extension Fleet {
     }
 
     private func prepare(_ photo: PhotoReference, for scan: ScanNumber, of phone: Int) {
+        guard self.phones[phone].machine.profile.journey.hasPhotos else {
+            let bytes = self.document(of: scan, phone: phone).count
+            self.send(.photoPrepared(scan: scan, bytes: bytes, took: nil), toAppOf: phone)
+            return
+        }
         let preprocess = self.plan.phones[phone].preprocess
         if preprocess == .once, self.prepared.indices.contains(photo.raw),
             let ready = self.prepared[photo.raw]
@@ -141,11 +146,17 @@ extension Fleet {
         let transfer = self.pool.start(
             TransferRequest(
                 phone: phone, method: method, url: url,
-                headers: self.plan.headers.isEmpty ? request.headers : request.headers + self.plan.headers,
+                headers: self.headers(of: request),
                 body: self.body(of: request, phone: phone),
                 receiveBuffer: request.operation == .stream ? .stream : .reply,
                 connectPort: self.portRefusing(request, of: phone)))
         self.phones[phone].requests.append((request.id, transfer))
+    }
+
+    private func headers(of request: AppRequest) -> [HeaderField] {
+        var headers = request.headers
+        if case .document = request.body { headers.append(HeaderField("Content-Type", "application/json")) }
+        return self.plan.headers.isEmpty ? headers : headers + self.plan.headers
     }
 
     /// The port that a `refuse` fault of the scenario sends this request to; nil for the target's own.
@@ -171,14 +182,20 @@ extension Fleet {
         return target.hasPrefix(self.plan.base + "/") ? target : nil
     }
 
+    /// What a phone without photos uploads.
+    private func document(of scan: ScanNumber, phone: Int) -> [UInt8] {
+        self.plan.shelf.batchBody(device: self.phones[phone].number, scan: scan)
+    }
+
     private func body(of request: AppRequest, phone: Int) -> TransferRequest.Body {
         switch request.body {
         case .none: return .none
+        case .document(let scan): return .bytes(self.document(of: scan, phone: phone))
         case .photos(let scan, let count):
             guard let photo = self.phones[phone].photos.first(where: { $0.scan == scan })?.photo else {
                 preconditionFailure("an upload of a photo that was not prepared")
             }
-            let name = self.phones[phone].machine.profile.upload.part
+            let name = self.phones[phone].machine.profile.uploadPart
             let (shared, scanName) = (
                 SharedBytes(photo.jpeg), "device \(self.phones[phone].number.raw) scan \(scan.raw)"
             )

@@ -5,6 +5,7 @@ package import Imaging
 package import Phone
 package import Plan
 package import SimBase
+package import Talaria
 
 /// Everything that a fleet on real sockets needs to know, as values.
 package struct FleetPlan: Sendable {
@@ -64,6 +65,8 @@ package struct FleetPlan: Sendable {
     package var faults: [FaultSpec] = []
     /// The headers of every request in addition to the phone's own.
     package var headers: [HeaderField] = []
+    /// What phones without photos ask for.
+    package var shelf = Shelf(seed: 0, booksMin: 0, booksMax: 0)
     /// Whether what the HTTP client measured of each request is observed.
     package var observesNetwork = false
     /// Which of the phones a thread has; the plan of a whole fleet has the whole.

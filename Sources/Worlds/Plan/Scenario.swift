@@ -3,6 +3,7 @@ package import Faults
 package import Metrics
 package import Phone
 package import SimBase
+package import Talaria
 
 /// The content of a scenario file, typed, with every default filled in (Docs/design.md section 5).
 package struct Scenario: Hashable, Sendable {
@@ -48,8 +49,14 @@ package struct Scenario: Hashable, Sendable {
 
     /// Whether the server's streams carry a `retry:` above the base of its phones.
     package var raisesBase: Bool {
-        guard let retry = self.server.backend.retryField else { return false }
-        return self.groups.contains { $0.profile.backoff.base < retry }
+        self.groups.contains { group in
+            self.retryField(of: group.profile.journey).map { group.profile.backoff.base < $0 } ?? false
+        }
+    }
+
+    /// The `retry:` of the streams of a journey; nil without one.
+    package func retryField(of journey: Journey) -> Interval? {
+        self.server.backend.retryField ?? (journey.isV2 ? ContractLimit.v2RetryField : nil)
     }
 }
 

@@ -56,7 +56,7 @@ package enum ScenarioCheck {
     /// firings and windows that end, if their sum is more than a scan can survive.
     package static func warnings(_ scenario: Scenario, for purpose: Purpose = .run) -> [ScenarioFinding] {
         switch purpose {
-        case .run: self.neverFinished(scenario) + self.statuses(scenario)
+        case .run: self.neverFinished(scenario) + self.statuses(scenario) + self.journeys(scenario)
         case .serve: self.neverThrough(scenario)
         }
     }
@@ -164,6 +164,42 @@ package enum ScenarioCheck {
                     help: "raise `status-requests-max` or `status-interval`"))
         }
         return findings
+    }
+
+    /// Faults of what v2 does not have, where no phone meets another version, and photos that nobody takes.
+    private static func journeys(_ scenario: Scenario) -> [ScenarioFinding] {
+        var findings: [ScenarioFinding] = []
+        for (index, fault) in scenario.faults.enumerated() {
+            let groups = scenario.groups.filter { group in
+                if case .group(let name) = fault.scope { name == group.name } else { true }
+            }
+            guard !groups.isEmpty, groups.allSatisfy({ $0.profile.journey.isV2 }),
+                let lack = self.lackOfV2(fault.kind.id)
+            else { continue }
+            findings.append(
+                ScenarioFinding(
+                    .fault(index, key: "do"),
+                    "no phone that this fault may affect uses v3, and v2 has no \(lack)",
+                    help: "leave it out, or give a group `journey: scan`"))
+        }
+        for (index, group) in scenario.groups.enumerated() where !group.profile.journey.hasPhotos {
+            guard group.profile.upload.photos != 1...1 || group.profile.upload.regions != 1...1 else {
+                continue
+            }
+            let key = group.profile.upload.photos != 1...1 ? "photos-per-scan" : "regions"
+            findings.append(
+                ScenarioFinding(
+                    .group(index, key: key), "the journey `\(group.profile.journey.rawValue)` has no photos",
+                    help: "leave it out"))
+        }
+        return findings
+    }
+
+    /// What a fault needs and v2 does not have (Docs/contract.md section 3.3); nil if it acts on v2.
+    fileprivate static func lackOfV2(_ kind: FaultKindID) -> String? {
+        if kind == .stripBooks { return "books in a `completed` event" }
+        if kind == .degraded { return "`enrichment_degraded` events" }
+        return kind == .noMessage ? "messages in its events" : nil
     }
 
     /// Words that mean something on a stream only, or nothing on it.
@@ -317,4 +353,15 @@ package enum ScenarioCheck {
     }
 
     static func seconds(_ moment: Instant) -> Int64 { moment.nanoseconds / 1_000_000_000 }
+}
+
+extension Scenario {
+    /// What a fault of this name needs and no phone of the scenario meets; nil if it can fire.
+    package func lacks(forFault name: String) -> String? {
+        guard let kind = FaultTable.entry(name)?.id, self.groups.allSatisfy({ $0.profile.journey.isV2 })
+        else {
+            return nil
+        }
+        return ScenarioCheck.lackOfV2(kind)
+    }
 }

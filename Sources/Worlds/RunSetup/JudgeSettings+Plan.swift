@@ -41,6 +41,7 @@ extension LedgerSettings {
             faultsThatChange: indexes { $0.has(.changesEvents) },
             // A foreign target's tokens live as long as the contract says.
             tokenLifetime: hasBackendView ? plan.scenario.server.backend.tokenLifetime : .hours(2))
+        self.journeys = plan.groups.map(\.profile.journey)
         if world == .live { self.recordTime = LedgerSettings.recordTimeLive }
     }
 }
@@ -58,6 +59,7 @@ extension SimulationInvariantSettings {
             idleTimeouts: groups.map(\.profile.stream.idleTimeout),
             streamsMax: groups.map(\.profile.stream.slots))
         self.requestTimeouts = groups.map(\.profile.requestTimeout)
+        self.retryFields = groups.map { scenario.retryField(of: $0.profile.journey) }
         // A client that requests none is held to the contract's.
         self.resultsFormats = groups.map {
             $0.profile.results.format ?? ClientProfile.contract.results.format ?? "lite"

@@ -57,6 +57,7 @@ extension FleetGroup {
         func keep<Value: Equatable>(_ value: WritableKeyPath<ClientProfile, Value>) {
             if set[keyPath: value] != before[keyPath: value] { profile[keyPath: value] = set[keyPath: value] }
         }
+        keep(\.journey)
         keep(\.stream.resumes)
         keep(\.stream.slots)
         keep(\.stream.idleTimeout)

@@ -66,7 +66,7 @@ extension Scenario {
         case .afterStep(.book), .afterStep(.lastBook): [.relaunched, .bookRecognized]
         case .afterStep(.completed):
             // With nothing but that DELETE to do, an app has left no scan.
-            self.groups.contains { $0.profile.cleanup.isMade } ? [.cleanupRepeated] : []
+            self.groups.contains { $0.profile.deletesCompletedJobs } ? [.cleanupRepeated] : []
         case .atOnce, .afterTime, .afterEvents, .afterBytes, .afterRecords: [.relaunched]
         }
     }

@@ -229,7 +229,7 @@ extension World {
     mutating func lookAtRecord(of request: AppRequest, of phone: Int) {
         guard request.operation == .stream, self.phones[phone].machine.hasRoom else { return }
         let path = request.target.utf8.prefix { $0 != UInt8(ascii: "?") }
-        guard case .stream(let job) = Endpoint(path: String(decoding: path, as: UTF8.self)),
+        guard case .stream(let job)? = JourneyPath(path: String(decoding: path, as: UTF8.self))?.endpoint,
             self.phones[phone].machine.holds(job: job, of: request.scan) == false
         else { return }
         self.findings.append(

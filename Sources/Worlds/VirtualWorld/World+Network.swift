@@ -76,13 +76,25 @@ extension World {
             }
             self.wires.update(wire) { $0.send(bytes.count) }
             self.schedule(.bytes(wire, bytes), at: arrival)
+        case .document(let scan):
+            headers.append("Content-Type", "application/json")
+            self.checkForm(of: request, headers, body: .document(of: scan), of: phone)
+            let body = self.document(of: scan, of: phone)
+            let bytes =
+                ByteBuilder.bytes { bytes in
+                    RequestWriter.head(
+                        method: request.method, target: request.target, host: Self.host, headers: headers,
+                        bodyBytes: body.count, into: &bytes)
+                } + body
+            self.wires.update(wire) { $0.send(bytes.count) }
+            self.schedule(.bytes(wire, bytes), at: arrival)
         case .photos(let scan, let count):
             guard let photo = self.phones[phone].photos.first(where: { $0.scan == scan }) else {
                 preconditionFailure("an upload of a photo that was not prepared")
             }
             let filler = max(0, photo.bytes - Self.photoStart.count)
             headers.append("Content-Type", Self.uploadType)
-            let part = self.phones[phone].machine.profile.upload.part
+            let part = self.phones[phone].machine.profile.uploadPart
             let start = part == Self.uploadField ? Self.uploadStart : Self.uploadStart(ofPart: part)
             self.checkForm(
                 of: request, headers,
@@ -103,6 +115,11 @@ extension World {
             self.schedule(.bytes(wire, bytes), at: arrival)
             self.schedule(.upload(wire), at: arrival)
         }
+    }
+
+    /// What a phone without photos uploads.
+    func document(of scan: ScanNumber, of phone: Int) -> [UInt8] {
+        self.plan.run.shelf.batchBody(device: self.phones[phone].machine.number, scan: scan)
     }
 
     private static let host = "talaria.invalid"
@@ -209,7 +226,7 @@ extension World {
     /// The first bytes of a part of the upload that a wire carries.
     private func uploadStart(on wire: WireID) -> [UInt8] {
         guard let phone = self.wires.ask(wire, { $0.phone }) else { return Self.uploadStart }
-        let part = self.phones[phone].machine.profile.upload.part
+        let part = self.phones[phone].machine.profile.uploadPart
         return part == Self.uploadField ? Self.uploadStart : Self.uploadStart(ofPart: part)
     }
 

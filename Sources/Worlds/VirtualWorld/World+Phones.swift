@@ -132,6 +132,14 @@ extension World {
 
     private mutating func prepare(_ photo: PhotoReference, for scan: ScanNumber, of phone: Int) {
         let group = self.plan.run.groups[self.phones[phone].group].spec
+        guard group.profile.journey.hasPhotos else {
+            self.schedule(
+                .photo(
+                    phone: Int32(phone), scan, process: self.phones[phone].machine.process, photo,
+                    isFirst: false),
+                at: self.now)
+            return
+        }
         let isFirst = group.preprocess == .each || self.progress.prepare(photo)
         self.schedule(
             .photo(
@@ -146,7 +154,8 @@ extension World {
         guard self.phones[phone].machine.isAlive, self.phones[phone].machine.process == process else {
             return
         }
-        let bytes = self.plan.photoBytes[photo.raw]
+        let hasPhotos = self.phones[phone].machine.profile.journey.hasPhotos
+        let bytes = hasPhotos ? self.plan.photoBytes[photo.raw] : self.document(of: scan, of: phone).count
         self.phones[phone].photos.append(ReadyPhoto(scan: scan, bytes: bytes))
         self.send(
             .photoPrepared(scan: scan, bytes: bytes, took: isFirst ? WorldTime.photo : nil), toAppOf: phone)

@@ -89,6 +89,7 @@ struct ScenarioWriterTests {
               phones:
                 devices: 2
                 profile: contract
+                journey: scan
                 resume: on
                 cleanup: on
                 inline-books: on

@@ -23,7 +23,8 @@ import Testing
         #expect(
             names == [
                 "BackendConfiguration.jobsMax", "BackendConfiguration.tombstonesMax", "ImportRules.jobsMax",
-                "ImportRules.filesMax", "ImportRules.booksMax", "EnrichmentRules.pendingMax",
+                "ImportRules.filesMax", "ImportRules.devicesMax", "ImportRules.booksMax",
+                "EnrichmentRules.pendingMax",
                 "EnrichmentRules.keysMax", "EnrichmentRules.devicesMax", "RateLimiter.devicesMax",
             ])
         #expect(self.bounds(&backend).allSatisfy { !$0.isExceeded })

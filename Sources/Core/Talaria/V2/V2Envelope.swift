@@ -58,6 +58,27 @@ package enum V2Envelope {
         }
     }
 
+    /// - Parameter isLimited: Whether the wait is also `retryAfter` in whole seconds, beside the error, as for a 429.
+    package static func failure(
+        code: String, _ message: String, isRetryable: Bool, retryAfterMilliseconds: Int64?, isLimited: Bool
+    ) -> [UInt8] {
+        JSON.object { writer in
+            writer.object("error") { writer in
+                writer.member("code", code)
+                if let retryAfterMilliseconds {
+                    writer.object("details") { $0.member("retryAfterMs", retryAfterMilliseconds) }
+                }
+                writer.member("message", message)
+                writer.member("retryable", isRetryable)
+            }
+            if let retryAfterMilliseconds, isLimited {
+                let seconds = retryAfterMilliseconds / 1_000 + (retryAfterMilliseconds % 1_000).signum()
+                writer.member("retryAfter", seconds)
+            }
+            writer.member("success", false)
+        }
+    }
+
     /// - Parameter retryAfterSeconds: `retryAfter` of a 429, beside the error.
     /// - Parameter retryAfterMilliseconds: `details.retryAfterMs`.
     package static func failure(

@@ -13,6 +13,8 @@ enum CompletedForm: Hashable, Sendable {
     case address(Summary)
     /// The number of books, in `booksFound` (Docs/contract.md section 6.1).
     case count
+    /// The members of v2, with this `pipeline` (Docs/contract.md section 3.3, C25).
+    case pipeline(String)
     /// What was captured.
     case captured(CapturedData)
 
@@ -32,6 +34,9 @@ enum CompletedForm: Hashable, Sendable {
         /// Milliseconds since 1970.
         var completedAt: Int64
         var jobTime: Interval
+        var photos: Int
+        /// Milliseconds since 1970 at which the results are gone.
+        var expiresAt: Int64
 
         var found: Int { self.books.count { $0.enrichmentStatus == .success } }
     }
@@ -68,10 +73,34 @@ enum CompletedForm: Hashable, Sendable {
                     writer.member("booksFound", facts.books.count)
                     writer.member("jobId", facts.job)
                 }
+            case .pipeline(let name): Self.pipeline(name, facts)
             case .captured(let data): data.bytes(job: facts.job, resultsURL: facts.resultsURL)
             }
         guard let stripped else { return whole }
         return EventDistortion.stripped(whole, as: stripped) ?? whole
+    }
+
+    private static func pipeline(_ name: String, _ facts: Facts) -> [UInt8] {
+        JSON.object { writer in
+            writer.member("expiresAt", timestamp: facts.expiresAt)
+            writer.member("jobId", facts.job)
+            writer.member("pipeline", name)
+            writer.object("summary") { writer in
+                writer.member("booksDetected", facts.books.count)
+                writer.member("booksEnriched", facts.found)
+                writer.member("booksUnique", facts.books.count)
+                writer.member("duration", facts.jobTime.wholeMilliseconds)
+                writer.member("failureCount", 0)
+                writer.member("photosProcessed", facts.photos)
+                writer.member("resourceId") {
+                    $0.append(literal: "job-results:")
+                    $0.append(text: facts.job)
+                }
+                writer.member("successCount", facts.books.count)
+                writer.member("totalProcessed", facts.books.count)
+            }
+            writer.member("type", "job_complete")
+        }
     }
 
     private static func contract(_ type: String, _ facts: Facts) -> [UInt8] {

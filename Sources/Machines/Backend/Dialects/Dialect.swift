@@ -37,6 +37,8 @@ package struct Dialect: Hashable, Sendable {
     var hasOtherResultsPath = false
     var problems = ProblemForm.contract
     var unknownStream = UnknownStream.notFound
+    /// The `retry:` of streams where the configuration has none.
+    var retryField: Interval?
     /// Whether a DELETE `/cleanup` lets a running job and its open streams go on. The job is gone for new requests in any
     /// case.
     package var cleanupLeavesStreams = false

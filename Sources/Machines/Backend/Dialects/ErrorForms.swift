@@ -71,6 +71,15 @@ enum ProblemForm: Hashable, Sendable {
     case nestedTokenExpired
     /// The wait is `retryAfter`, in seconds (Docs/contract.md section 1.7).
     case retryAfterInSeconds
+    /// That of v2 (Docs/contract.md section 3.1).
+    case v2
+
+    var contentType: String {
+        switch self {
+        case .contract, .nestedTokenExpired, .retryAfterInSeconds: Problem.contentType
+        case .v2: "application/json"
+        }
+    }
 
     func body(_ problem: Problem) -> [UInt8] {
         switch self {
@@ -84,6 +93,10 @@ enum ProblemForm: Hashable, Sendable {
                 writer.member("success", false)
             }
         case .contract, .nestedTokenExpired: return JSON.encode(problem)
+        case .v2:
+            return V2Envelope.failure(
+                code: problem.code, problem.detail, isRetryable: problem.retryable,
+                retryAfterMilliseconds: problem.retryAfterMs, isLimited: problem.status == 429)
         case .retryAfterInSeconds:
             var problem = problem
             problem.retryAfter = problem.retryAfterMs.map { $0 / 1_000 + ($0 % 1_000).signum() }

@@ -44,11 +44,16 @@ struct EventForm: Hashable, Sendable {
 struct EventForms: Hashable, Sendable {
     /// C3.
     var completed = EventKind.completed.rawValue
+    var progress = EventKind.progress.rawValue
+    /// The last part of the ids of terminal events; nil for their names.
+    var terminalSuffix: String?
     /// C4.
     var error = EventKind.error.rawValue
     var isEnveloped = false
     /// A ping has no data but an empty object (C8).
     var hasEmptyPings = false
+    /// In place of a ping there is a comment (Docs/contract.md section 3.3).
+    var hasCommentPings = false
     /// Whether ids are strictly increasing in a job. Otherwise they are the time alone: events of one millisecond share
     /// theirs, and an event of an earlier time may follow.
     var hasIncreasingIDs = true
@@ -58,8 +63,10 @@ struct EventForms: Hashable, Sendable {
             switch kind {
             case .completed: self.completed
             case .error: self.error
-            case .progress, .ping, .enrichmentDegraded, .segmented, .bookProgress, .result: kind.rawValue
+            case .progress: self.progress
+            case .ping, .enrichmentDegraded, .segmented, .bookProgress, .result: kind.rawValue
             }
-        return EventForm(name: name, idSuffix: name, isEnveloped: self.isEnveloped)
+        let suffix = kind == .progress ? kind.rawValue : kind.isTerminal ? self.terminalSuffix ?? name : name
+        return EventForm(name: name, idSuffix: suffix, isEnveloped: self.isEnveloped)
     }
 }

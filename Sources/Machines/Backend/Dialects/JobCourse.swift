@@ -39,6 +39,8 @@ struct JobCourse: Hashable, Sendable {
         var tellsBooks = false
         /// The events are `result` events with a book (Docs/contract.md section 2.1); nil for `progress`.
         var result: ResultForm?
+        /// The name and the id of the events; nil for those of the dialect.
+        var form: EventForm?
         /// The event as it was captured, in place of one that is made up.
         var captured: Capture.Event?
     }

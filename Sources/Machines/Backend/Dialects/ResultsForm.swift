@@ -6,12 +6,25 @@ internal import Talaria
 struct ResultsForm: Hashable, Sendable {
     /// The key of the books (C5).
     var key = "results"
+    /// The body has the envelope of v2.
+    var isV2 = false
     /// The body has a `processingTimeMs`.
     var hasProcessingTime = false
     /// The format `lite` has only title, author and isbn of a book (C6).
     var isLiteShort = false
 
-    func body(_ job: String, _ books: [Book], jobTime: Interval, isLite: Bool) -> [UInt8] {
+    /// - Parameter wall: Milliseconds since 1970.
+    func body(
+        _ job: String, _ books: [Book], jobTime: Interval, isLite: Bool, at wall: Int64
+    ) -> [UInt8] {
+        guard !self.isV2 else {
+            return V2Envelope.success(timestamp: wall) { writer in
+                writer.array("books", books) { BookForm.contract.write($1, to: &$0) }
+                writer.member("jobId", job)
+                writer.member("status", JobStatus.completed.rawValue)
+                writer.member("totalCount", books.count)
+            }
+        }
         let books = self.isLiteShort && isLite ? books.map(Self.short) : books
         var results = ResultsBody(jobId: job, results: books)
         if self.hasProcessingTime { results.data.processingTimeMs = jobTime.wholeMilliseconds }

@@ -14,11 +14,14 @@ struct UploadForm: Hashable, Sendable {
     var status: JobStatus?
     /// The job's members are those of the body itself, without an envelope and without links.
     var isFlat = false
+    /// The body has the envelope of v2, with `token` beside `authToken` and the number of photos (Docs/contract.md section 3.2).
+    var isV2 = false
 
     private static let contract = UploadForm()
 
     /// The body of the 202 in this form.
-    func body(_ accepted: UploadAccepted) -> [UInt8] {
+    func body(_ accepted: UploadAccepted, photos: Int, books: Int?) -> [UInt8] {
+        if self.isV2 { return self.v2Body(accepted, photos: photos, books: books) }
         var accepted = accepted
         if self.tokenKey == nil { accepted.data.authToken = nil }
         if !self.hasStatusURL { accepted.data.statusUrl = nil }
@@ -35,5 +38,23 @@ struct UploadForm: Hashable, Sendable {
         guard !self.isFlat else { return data.bytes }
         body.set("data", to: data.bytes)
         return body.bytes
+    }
+
+    private func v2Body(_ accepted: UploadAccepted, photos: Int, books: Int?) -> [UInt8] {
+        JSON.object { writer in
+            writer.object("data") { writer in
+                writer.member("authToken", accepted.data.authToken)
+                writer.member("jobId", accepted.data.jobId)
+                if books != nil { writer.member("processedCount", 0) }
+                writer.member("sseUrl", accepted.data.sseUrl)
+                writer.member("status", self.status?.rawValue)
+                writer.member("statusUrl", accepted.data.statusUrl)
+                writer.member("token", accepted.data.authToken)
+                writer.member("totalCount", books)
+                if photos > 0 { writer.member("totalPhotos", photos) }
+            }
+            writer.member(accepted.metadata)
+            writer.member("success", true)
+        }
     }
 }

@@ -89,6 +89,9 @@ struct EnrichmentService: Sendable {
         return book.map { .book($0, isRepeated: false) } ?? .unknown
     }
 
+    /// The book of a barcode in a batch; nil if it is no ISBN, or no provider has it.
+    mutating func book(barcode: String) -> Book? { ISBN(barcode).flatMap { self.lookUp($0) } }
+
     /// A function of the number: a book is the same for everybody, and so is one that no provider has.
     private mutating func lookUp(_ isbn: ISBN) -> Book? {
         self.lookups += 1

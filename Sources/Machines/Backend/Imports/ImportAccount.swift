@@ -50,12 +50,14 @@ struct ImportAccount: Hashable, Sendable {
     /// Gives the next rows their outcomes, up to so many in all.
     ///
     /// - Parameter library: The books of the device, which grow with each created one.
-    mutating func process(upTo count: Int, library: inout Set<LibraryKey>) {
+    /// - Parameter room: The number of books that it may still grow by. A book beyond it is created, and not remembered.
+    mutating func process(upTo count: Int, library: inout Set<LibraryKey>, room: Int) {
+        let most = library.count + max(0, room)
         while self.processed < min(count, self.total) {
             let entry = self.entries[self.processed]
             switch self.outcome(of: entry, library) {
             case .created:
-                library.insert(LibraryKey(entry))
+                if library.count < most { library.insert(LibraryKey(entry)) }
                 self.created += 1
             case .updated: self.updated += 1
             case .skipped: self.skipped += 1

@@ -7,7 +7,7 @@ package struct ImportRules: Hashable, Sendable {
     /// Requests for the status of one import.
     package var polls = Quota(requests: 30, window: .minutes(1))
     /// From the end of an import until its results are gone (C21).
-    package var resultsLifetime = Interval.hours(1)
+    package var resultsLifetime = Interval.hours(2)
     package var tokenLifetime = Interval.hours(2)
     package var rowsPerSecond = 250
     /// The least time of an import.
@@ -22,6 +22,8 @@ package struct ImportRules: Hashable, Sendable {
     package var jobsMax = 1_000
     /// Files that are read at a time: with more, uploads get 503.
     package var filesMax = 32
+    /// Devices whose uploads are counted; a further one is admitted and not counted.
+    package var devicesMax = 10_000
     /// Books of all libraries. A row beyond them is created, and not known to a later import.
     package var booksMax = 2_000_000
 

@@ -186,7 +186,7 @@ extension ImportService {
         }
         self.reply(exchange, 200, into: &effects) { writer in
             writer.object("cleanup") { writer in
-                writer.member("kvCacheCleared", true)
+                writer.member("kvCacheCleared", !job.isOver)
                 writer.member("r2ObjectsDeleted", job.isOver ? 0 : 1)
             }
             writer.member("jobId", job.id)

@@ -115,6 +115,7 @@ extension ImportService {
             switch job.phase {
             case .completed(let at) where event == .completed:
                 writer.member("completedAt", timestamp: self.wall(at: at))
+                writer.member("expiresAt", timestamp: self.wall(at: at + self.rules.resultsLifetime))
             case .failed(let error, _):
                 writer.object("error") { writer in
                     writer.member("code", "E_CSV_PARSE_FAILED")
@@ -130,17 +131,24 @@ extension ImportService {
             case .processing, .completed: break
             }
             writer.member("jobId", job.id)
+            if event == .completed { writer.member("pipeline", "csv_import") }
             writer.member("processedCount", account.processed)
             writer.member("progress", thousandths: job.progressThousandths)
             writer.member("status", job.status)
             if event == .completed {
                 writer.object("summary") { writer in
+                    writer.member("duration", job.time.wholeMilliseconds)
                     writer.member("failureCount", account.failed)
+                    writer.member("resourceId") {
+                        $0.append(literal: "job-results:")
+                        $0.append(text: job.id)
+                    }
                     writer.member("successCount", account.succeeded + account.skipped)
                     writer.member("totalProcessed", account.processed)
                 }
             }
             writer.member("totalCount", account.total)
+            if event == .completed { writer.member("type", "job_complete") }
         }
     }
 }

@@ -57,6 +57,7 @@ struct ImportService: Sendable {
     func eachBound(_ look: (Bound) -> Void) {
         look(Bound("ImportRules.jobsMax", self.jobs.count + self.files.count, max: self.rules.jobsMax))
         look(Bound("ImportRules.filesMax", self.files.count, max: self.rules.filesMax))
+        look(Bound("ImportRules.devicesMax", self.uploads.count, max: self.rules.devicesMax))
         look(Bound("ImportRules.booksMax", self.books, max: self.rules.booksMax))
     }
 
@@ -143,7 +144,7 @@ struct ImportService: Sendable {
 
     /// Nil if the upload is admitted, else the time until the next one is.
     mutating func wait(of device: DeviceNumber) -> Interval? {
-        if self.uploads.count >= self.rules.jobsMax {
+        if self.uploads.count >= self.rules.devicesMax {
             for (device, window) in self.uploads.entries where window.isIdle(self.rules.uploads, at: self.now)
             {
                 self.uploads[device] = nil
@@ -151,7 +152,9 @@ struct ImportService: Sendable {
         }
         var window = self.uploads[device] ?? RequestWindow()
         let wait = window.wait(self.rules.uploads, at: self.now)
-        self.uploads[device] = window
+        if self.uploads[device] != nil || self.uploads.count < self.rules.devicesMax {
+            self.uploads[device] = window
+        }
         return wait
     }
 
@@ -175,13 +178,13 @@ struct ImportService: Sendable {
 
     /// Gives the rows their outcomes that are to have one by now.
     mutating func process(_ key: JobKey) {
-        guard let job = self.jobs[key], !job.isOver else { return }
-        var library = self.libraries[job.device] ?? []
-        let before = library.count
-        self.jobs.update(key) { $0.account.process(upTo: $0.rowsDue(at: self.now), library: &library) }
-        guard self.books + library.count - before <= self.rules.booksMax else { return }
+        guard let device = self.jobs.update(key, { $0.isOver ? nil : $0.device }) ?? nil else { return }
+        var library = self.libraries[device] ?? []
+        self.libraries[device] = nil  // So that it is changed where it stands.
+        let (before, now, room) = (library.count, self.now, self.rules.booksMax - self.books)
+        self.jobs.update(key) { $0.account.process(upTo: $0.rowsDue(at: now), library: &library, room: room) }
         self.books += library.count - before
-        self.libraries[job.device] = library
+        if !library.isEmpty { self.libraries[device] = library }
     }
 
     /// Ends a job, and its streams with their last event.

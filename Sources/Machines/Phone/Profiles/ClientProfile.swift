@@ -1,4 +1,5 @@
 package import SimBase
+package import Talaria
 
 /// Everything in which one client differs from another, as values (Docs/design.md section 6).
 ///
@@ -6,6 +7,9 @@ package import SimBase
 /// profile nor the toggles that changed it.
 package struct ClientProfile: Hashable, Sendable {
     package var name = "contract"
+    /// What the client has the backend do. In v2 the form of requests, answers and events is that of the journey, whatever the
+    /// policies say of it.
+    package var journey = Journey.scan
     package var identity = IdentityPolicy()
     package var upload = UploadPolicy()
     package var waits = WaitPolicy()
@@ -27,6 +31,19 @@ package struct ClientProfile: Hashable, Sendable {
     package var pathReturnJitter = Interval.milliseconds(500)
 
     package init() {}
+
+    /// The name of the part that is the photo.
+    package var uploadPart: String {
+        switch self.journey {
+        case .scan: self.upload.part
+        case .bookshelfScan: "photos"
+        case .batchEnrichment: ""
+        }
+    }
+
+    /// Whether a job is deleted whose books are in the library. The results of v2 are kept until they expire: its DELETE cancels
+    /// (Docs/contract.md section 3.2).
+    package var deletesCompletedJobs: Bool { self.cleanup.isMade && !self.journey.isV2 }
 
     /// The behavior in the design documents.
     package static let contract = ClientProfile()

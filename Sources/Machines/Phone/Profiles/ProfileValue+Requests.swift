@@ -95,6 +95,8 @@ extension ProfileValue {
                 "200 and 202 are a success; jobId, sseUrl and, where there is one, authToken are in `data`."
             case .flat:
                 "202 alone is a success; jobId and streamUrl are at the top level, and there is no token."
+            case .v2:
+                "200 and 202 are a success; jobId, sseUrl and authToken or token are in `data`."
             }
         },
         ProfileValue(

@@ -50,6 +50,8 @@ package enum UploadAnswerForm: String, CaseIterable, Hashable, Sendable {
     case contract
     /// 202 alone, with `jobId` and `streamUrl` at the top level and without a token.
     case flat
+    /// 200 or 202, with the job under `data` and its token as `authToken` or `token` (Docs/contract.md section 3.1).
+    case v2
 }
 
 /// What a client reads of the body of a 4xx or 5xx answer (Docs/contract.md section 1.7).

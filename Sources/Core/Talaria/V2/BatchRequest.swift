@@ -1,0 +1,96 @@
+internal import JSON
+package import SimBase
+
+/// The body of a batch enrichment (Docs/contract.md section 3.2): `{barcodes, vectorize}` or `{books: [{title, author, isbn}]}`.
+package struct BatchRequest: Hashable, Sendable {
+    /// The books of one batch.
+    package static let booksMax = 100
+    package static let titleCharactersMax = 500
+    package static let authorCharactersMax = 300
+    package static let isbnCharactersMax = 17
+    package static let bodyBytesMax = 1 << 20
+
+    /// What is known of a book that is asked for.
+    package enum Item: Hashable, Sendable {
+        case barcode(String)
+        case book(title: String, author: String, isbn: String?)
+    }
+
+    /// Why a body is no batch.
+    package enum Flaw: Error, Hashable, Sendable {
+        case notJSON, noBooks, empty, tooMany
+        /// From 0, with the name of the member.
+        case badItem(Int, String)
+
+        /// The reason in one sentence.
+        package var text: String {
+            switch self {
+            case .notJSON: "The body is not a JSON object."
+            case .noBooks: "barcodes or books is required, as an array."
+            case .empty: "The batch has no books."
+            case .tooMany: "At most \(BatchRequest.booksMax) books may come at once."
+            case .badItem(let index, let name):
+                "\(name) of book \(index + 1) is missing, has the wrong type, or is too long."
+            }
+        }
+    }
+
+    package let items: [Item]
+
+    package init(_ bytes: [UInt8]) throws(Flaw) {
+        guard let body = JSONNode(bytes), body.kind == .object else { throw .notJSON }
+        let isBarcodes = body["barcodes"].map { !$0.isNull } ?? false
+        guard let list = body[isBarcodes ? "barcodes" : "books"], list.kind == .array else { throw .noBooks }
+        let elements = list.elements
+        guard !elements.isEmpty else { throw .empty }
+        guard elements.count <= Self.booksMax else { throw .tooMany }
+        var items: [Item] = []
+        items.reserveCapacity(elements.count)
+        for (index, element) in elements.enumerated() {
+            items.append(
+                isBarcodes ? try Self.barcode(element, at: index) : try Self.book(element, at: index))
+        }
+        self.items = items
+    }
+
+    private static func barcode(_ node: JSONNode, at index: Int) throws(Flaw) -> Item {
+        guard let text = node.text, (1...Self.isbnCharactersMax).contains(text.count) else {
+            throw .badItem(index, "barcode")
+        }
+        return .barcode(text)
+    }
+
+    private static func book(_ node: JSONNode, at index: Int) throws(Flaw) -> Item {
+        func text(_ key: String, _ counts: ClosedRange<Int>) throws(Flaw) -> String? {
+            guard node.kind == .object, let member = node[key], !member.isNull else { return nil }
+            guard let text = member.text, counts.contains(text.count) else { throw .badItem(index, key) }
+            return text
+        }
+        guard let title = try text("title", 1...Self.titleCharactersMax) else {
+            throw .badItem(index, "title")
+        }
+        let author = try text("author", 0...Self.authorCharactersMax) ?? ""
+        let isbn = try text("isbn", 0...Self.isbnCharactersMax)
+        return .book(title: title, author: author, isbn: isbn.flatMap { $0.isEmpty ? nil : $0 })
+    }
+
+    /// The body of a batch of books, of which title, author and ISBN are known.
+    package static func body(of books: [Book]) -> [UInt8] {
+        JSON.object { writer in
+            writer.array("books", books) { writer, book in
+                writer.object { writer in
+                    writer.member("author", book.author)
+                    writer.member("isbn", book.isbn)
+                    writer.member("title", book.title)
+                }
+            }
+        }
+    }
+}
+
+extension Shelf {
+    /// What a phone sends to have the books of a shelf enriched.
+    package func batchBody(device: DeviceNumber, scan: ScanNumber) -> [UInt8] {
+        BatchRequest.body(of: self.books(device: device, scan: scan))
+    }
+}

@@ -1,0 +1,64 @@
+/// The paths of one journey of v2 (Docs/contract.md section 3.2). Its cleanup is the DELETE by which a client cancels.
+struct V2Paths: Sendable {
+    let journey: Journey
+    /// The path of the upload.
+    let upload: String
+    /// Another path of it, which older clients use.
+    var otherUpload: String?
+    /// The folder of its jobs.
+    let jobs: String
+    /// What the ids of its jobs begin with: the paths below `/v1/jobs` are those of all journeys.
+    let jobPrefix: String
+
+    private static let allJobs = "/v1/jobs/"
+
+    static let all = [
+        V2Paths(
+            journey: .bookshelfScan, upload: "/api/batch-scan", jobs: "/api/v2/scans/", jobPrefix: "scan_"),
+        V2Paths(
+            journey: .batchEnrichment, upload: "/api/batch-enrich", otherUpload: "/v1/enrichment/batch",
+            jobs: "/api/v2/enrichments/", jobPrefix: "enrichment_"),
+    ]
+
+    static func of(_ journey: Journey) -> V2Paths? { self.all.first { $0.journey == journey } }
+
+    func path(_ endpoint: Endpoint) -> String {
+        switch endpoint {
+        case .upload: self.upload
+        case .job(let id): self.jobs + id
+        case .stream(let id): self.jobs + id + "/stream"
+        case .results(let id): self.jobs + id + "/results"
+        case .cleanup(let id): Self.allJobs + id
+        }
+    }
+
+    /// Nil for any other path, and for an id that none of its jobs has.
+    func endpoint(_ path: String) -> Endpoint? {
+        if path == self.upload || path == self.otherUpload { return .upload }
+        if let (id, end) = self.split(path, behind: self.jobs) {
+            switch end {
+            case nil: return .job(jobId: id)
+            case "stream"?: return .stream(jobId: id)
+            case "results"?: return .results(jobId: id)
+            default: return nil
+            }
+        }
+        guard let (id, end) = self.split(path, behind: Self.allJobs) else { return nil }
+        switch end {
+        case nil: return .cleanup(jobId: id)
+        case "results"?: return .results(jobId: id)
+        default: return nil
+        }
+    }
+
+    /// The id behind a folder, and what follows it behind a slash.
+    private func split(_ path: String, behind folder: String) -> (id: String, end: Substring?)? {
+        guard path.hasPrefix(folder) else { return nil }
+        let parts = path.dropFirst(folder.count)
+            .split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
+        guard let id = parts.first.map(String.init), id.hasPrefix(self.jobPrefix), Endpoint.isJobID(id) else {
+            return nil
+        }
+        return (id, parts.count > 1 ? parts[1] : nil)
+    }
+}

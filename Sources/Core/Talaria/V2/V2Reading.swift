@@ -1,0 +1,112 @@
+// Answers and events of v2 as a client reads them (Docs/contract.md sections 3.1 to 3.3). What it needs is required; what else
+// there is does not matter, since the documents disagree about it.
+
+extension UploadAccepted {
+    /// Reads the data of a new job. `authToken` comes before `token`, which is its older name; nil if something is missing.
+    package static func readV2(_ bytes: [UInt8], into notes: inout ContractNotes) -> UploadAccepted? {
+        guard let body = LeanObject(bytes, into: &notes) else { return nil }
+        let success = body.flag("success", .required, into: &notes)
+        let data = body.object("data", .required, into: &notes)
+        let jobId = data?.text("jobId", .required, into: &notes)
+        let sseUrl = data?.text("sseUrl", .required, into: &notes)
+        let token =
+            data?.text("authToken", .optional, into: &notes) ?? data?.text("token", .optional, into: &notes)
+        let statusUrl = data?.text("statusUrl", .optional, into: &notes)
+        guard let success, let jobId, let sseUrl else { return nil }
+        var accepted = UploadAccepted(
+            job: Job(jobId: jobId, authToken: token, sseUrl: sseUrl, statusUrl: statusUrl), links: nil,
+            metadata: nil)
+        accepted.success = success
+        return accepted
+    }
+}
+
+extension ResultsReading {
+    /// Reads the books of a job, in `data.books`; nil for an answer without them.
+    package static func readV2(_ bytes: [UInt8], into notes: inout ContractNotes) -> ResultsReading? {
+        guard let body = LeanObject(bytes, into: &notes) else { return nil }
+        let success = body.flag("success", .required, into: &notes)
+        let data = body.object("data", .required, into: &notes)
+        let jobId = data?.text("jobId", .optional, into: &notes)
+        guard let success, let books = data?.books("books", .required, into: &notes) else { return nil }
+        return ResultsReading(success: success, jobId: jobId, books: books)
+    }
+}
+
+extension ProblemReading {
+    /// Reads `{success: false, error: {code, retryable, details: {retryAfterMs}}, retryAfter}`; a missing member is nil.
+    package static func readV2(_ bytes: [UInt8], into notes: inout ContractNotes) -> ProblemReading {
+        var reading = ProblemReading()
+        guard let body = LeanObject(optional: bytes, "an error body", into: &notes),
+            let error = body.object("error", .expected, into: &notes)
+        else { return reading }
+        reading.code = error.text("code", .expected, into: &notes)
+        reading.retryable = error.flag("retryable", .expected, into: &notes)
+        let details = error.object("details", .optional, into: &notes)
+        reading.retryAfterMs = details?.integer("retryAfterMs", .optional, into: &notes).map(Int64.init)
+        if reading.retryAfterMs == nil {
+            reading.retryAfterMs = body.integer("retryAfter", .optional, into: &notes).flatMap { seconds in
+                let (milliseconds, overflow) = Int64(seconds).multipliedReportingOverflow(by: 1_000)
+                return overflow ? nil : milliseconds
+            }
+        }
+        return reading
+    }
+}
+
+/// The names of the events of v2 (Docs/contract.md section 3.3).
+package enum V2EventName {
+    package static let initialized = "initialized"
+    package static let processing = "processing"
+    package static let completed = "completed"
+    package static let failed = "failed"
+    package static let error = "error"
+    package static let timeout = "timeout"
+
+    /// Whether a client of v2 knows an event of this name.
+    package static func isKnown(_ name: String) -> Bool {
+        [Self.initialized, Self.processing, Self.completed, Self.failed, Self.error, Self.timeout]
+            .contains(name)
+    }
+}
+
+extension JobEvent {
+    /// Reads an event of v2. A `timeout` is unknown: the stream ends behind it, and the job goes on.
+    package init(v2Name name: String, bytes: [UInt8], into notes: inout ContractNotes) {
+        switch name {
+        case V2EventName.initialized, V2EventName.processing:
+            self = LeanObject(bytes, into: &notes) == nil ? .malformed(.progress) : .progress
+        case V2EventName.completed:
+            guard let data = LeanObject(bytes, into: &notes) else {
+                self = .malformed(.completed)
+                return
+            }
+            self = .completed(
+                CompletedReading(
+                    jobId: data.text("jobId", .expected, into: &notes), resultsUrl: nil, inline: .absent,
+                    totalDetected: nil))
+        case V2EventName.failed, V2EventName.error:
+            self = ErrorData.readV2(bytes, into: &notes).map { .error($0) } ?? .malformed(.error)
+        default: self = .unknown(name: name)
+        }
+    }
+}
+
+extension ErrorData {
+    /// Reads the members of a failed job, which are below `error` or beside `jobId`.
+    fileprivate static func readV2(_ bytes: [UInt8], into notes: inout ContractNotes) -> ErrorData? {
+        guard let data = LeanObject(bytes, into: &notes) else { return nil }
+        let error = data.object("error", .optional, into: &notes) ?? data
+        var reading = ErrorData(jobId: "", code: "", message: "", retryable: false)
+        reading.type = nil
+        reading.jobId = data.text("jobId", .optional, into: &notes)
+        reading.code = error.text("code", .expected, into: &notes)
+        reading.message = error.text("message", .optional, into: &notes)
+        reading.retryable = error.flag("retryable", .optional, into: &notes)
+        // Missing, it means final; but nothing is refused because of a value that cannot be read.
+        if reading.retryable == nil, error.contains("retryable"), !error.isNull("retryable") {
+            reading.retryable = true
+        }
+        return reading
+    }
+}

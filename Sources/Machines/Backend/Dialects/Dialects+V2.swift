@@ -1,0 +1,72 @@
+internal import Faults
+internal import SimBase
+internal import Talaria
+
+extension Dialect {
+    /// A scan of v2 (Docs/contract.md sections 3.1 to 3.3). Where the documents disagree, the winner of section 7.
+    static let bookshelfScan: Dialect = {
+        var dialect = Dialect()
+        dialect.name = "v2"
+        dialect.upload = UploadForm()
+        dialect.upload.part = "photos"
+        dialect.upload.isV2 = true
+        dialect.upload.status = .processing
+        dialect.course = .bookshelfScan
+        dialect.events.progress = V2EventName.processing
+        dialect.events.error = V2EventName.failed
+        dialect.events.terminalSuffix = "final"
+        dialect.events.hasCommentPings = true
+        dialect.completed = .pipeline("ai_scan")
+        dialect.failure = .nested
+        dialect.results.key = "books"
+        dialect.results.isV2 = true
+        dialect.problems = .v2
+        dialect.retryField = ContractLimit.v2RetryField
+        return dialect
+    }()
+
+    /// An enrichment of v2.
+    static let batchEnrichment: Dialect = {
+        var dialect = Self.bookshelfScan
+        dialect.course = .batchEnrichment
+        dialect.completed = .pipeline("batch_enrichment")
+        return dialect
+    }()
+}
+
+extension JobCourse {
+    /// The first event is named by the state of the job; then there is one for each photo and each book.
+    static let bookshelfScan = JobCourse(
+        length: 1_000,
+        stages: [
+            Stage(
+                to: 0, progressTo: 0, status: JobStatus.initialized.rawValue, message: .starting,
+                counts: .photos,
+                form: EventForm(name: V2EventName.initialized, idSuffix: "initial", isEnveloped: false)),
+            Stage(
+                to: 20, progressTo: 100, status: JobStatus.processing.rawValue, message: .processing,
+                phase: .analyzing, counts: .photos),
+            Stage(
+                count: .photos, from: 20, to: 600, progressFrom: 100, progressTo: 500,
+                status: JobStatus.processing.rawValue, message: .processing, phase: .identifying,
+                counts: .photos),
+            Stage(
+                count: .books, from: 600, to: 980, progressFrom: 500, progressTo: 950,
+                status: JobStatus.processing.rawValue, message: .enriched, phase: .enriching,
+                counts: .books),
+        ])
+
+    /// The first event is named by the state of the job; then there is one for each book.
+    static let batchEnrichment = JobCourse(
+        length: 1_000,
+        stages: [
+            Stage(
+                to: 0, progressTo: 0, status: JobStatus.initialized.rawValue, message: .enriching,
+                counts: .books,
+                form: EventForm(name: V2EventName.initialized, idSuffix: "initial", isEnveloped: false)),
+            Stage(
+                count: .books, from: 20, to: 980, progressFrom: 0, progressTo: 950,
+                status: JobStatus.processing.rawValue, message: .enriched, phase: .enriching,
+                counts: .books),
+        ])
+}

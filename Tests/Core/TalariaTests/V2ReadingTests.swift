@@ -1,0 +1,87 @@
+import Testing
+
+@testable import Talaria
+
+/// What a client reads of answers and events of v2.
+@Suite struct V2ReadingTests {
+    private func read<Reading>(
+        _ text: String, _ read: ([UInt8], inout ContractNotes) -> Reading
+    ) -> Reading {
+        var notes = ContractNotes()
+        return read(Array(text.utf8), &notes)
+    }
+
+    @Test func `authToken comes before token`() {
+        func token(_ members: String) -> String? {
+            let text = #"{"success": true, "data": {"jobId": "a", "sseUrl": "/s"\#(members)}}"#
+            return self.read(text) { UploadAccepted.readV2($0, into: &$1) }?.data.authToken
+        }
+        #expect(token(#", "token": "old", "authToken": "new""#) == "new")
+        #expect(token(#", "token": "old""#) == "old")
+        #expect(token("") == nil)
+        #expect(self.read("{}") { UploadAccepted.readV2($0, into: &$1) } == nil)
+        let failed = #"{"success": false, "data": {"jobId": "a", "sseUrl": "/s"}}"#
+        #expect(self.read(failed) { UploadAccepted.readV2($0, into: &$1) }?.success == false)
+    }
+
+    @Test func `a wait is in the details, or in seconds beside the error`() {
+        func problem(_ text: String) -> ProblemReading {
+            self.read(text) { ProblemReading.readV2($0, into: &$1) }
+        }
+        let open = problem(
+            #"{"error": {"code": "CIRCUIT_OPEN", "retryable": true, "details": {"retryAfterMs": 45000}}}"#)
+        #expect(open.code == "CIRCUIT_OPEN" && open.retryable == true && open.retryAfterMs == 45_000)
+        let limited = problem(
+            #"{"error": {"code": "RATE_LIMIT_EXCEEDED", "retryable": true}, "retryAfter": 60}"#)
+        #expect(limited.retryAfterMs == 60_000)
+        #expect(problem(#"{"error": {}, "retryAfter": 9223372036854775807}"#).retryAfterMs == nil)
+        #expect(problem("<html>") == ProblemReading())
+    }
+
+    @Test func `each event has its meaning`() {
+        func event(_ name: String, _ text: String) -> JobEvent {
+            self.read(text) { JobEvent(v2Name: name, bytes: $0, into: &$1) }
+        }
+        #expect(event("initialized", "{}") == .progress && event("processing", "{}") == .progress)
+        #expect(event("processing", "[") == .malformed(.progress))
+        #expect(event("completed", "1") == .malformed(.completed))
+        #expect(event("timeout", "{}") == .unknown(name: "timeout"))
+        #expect(event("ping", "{}") == .unknown(name: "ping"))
+        guard case .completed(let completed) = event("completed", #"{"jobId": "a", "books": []}"#) else {
+            Issue.record("no end")
+            return
+        }
+        #expect(completed.jobId == "a" && completed.inline == .absent)
+        let nested = #"{"jobId": "a", "error": {"code": "E_CSV_PARSE_FAILED", "retryable": false}}"#
+        for (name, text, retryable) in [
+            ("failed", nested, false), ("error", #"{"code": "X", "retryable": true}"#, true),
+            ("failed", #"{"error": {"code": "X", "retryable": "no"}}"#, true),
+        ] as [(String, String, Bool?)] {
+            guard case .error(let error) = event(name, text) else {
+                Issue.record("no error in \(text)")
+                continue
+            }
+            #expect(error.retryable == retryable)
+        }
+        #expect(event("failed", "x") == .malformed(.error))
+    }
+
+    @Test func `a path belongs to one journey`() {
+        for journey in Journey.allCases {
+            let id = journey.jobPrefix + "a1"
+            for endpoint in [
+                Endpoint.upload, .job(jobId: id), .stream(jobId: id), .results(jobId: id),
+                .cleanup(jobId: id),
+            ] {
+                let path = journey.path(endpoint)
+                #expect(JourneyPath(path: path) == JourneyPath(journey, endpoint), "\(path)")
+            }
+        }
+        for path in [
+            "/api/v2/scans", "/api/v2/scans/", "/api/v2/scans/a1", "/api/v2/scans/scan_/../x",
+            "/api/v2/scans/scan_a/other", "/v1/jobs/import_a", "/api/v2/enrichments/scan_a/stream",
+        ] {
+            #expect(JourneyPath(path: path) == nil, "\(path)")
+        }
+    }
+}

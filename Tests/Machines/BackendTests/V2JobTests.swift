@@ -1,0 +1,253 @@
+import CSV
+import JSON
+import OriginServer
+import SimBase
+import Talaria
+import Testing
+import Wire
+
+@testable import Backend
+
+/// Scans and batches of v2 as their callers meet them (Docs/contract.md sections 3.1 to 3.3).
+@Suite struct V2JobTests {
+    private static let photo = UploadPart(
+        name: "photos", filename: "a.jpg", contentType: "image/jpeg", bytes: 250_000,
+        prefix: [0xFF, 0xD8, 0xFF, 0xE0])
+
+    private static func scan(_ bench: inout Bench, photos: Int = 2, device: String? = nil) -> [OriginEffect] {
+        let (exchange, effects) = bench.ask(
+            "POST", "/api/batch-scan", device: device, contentType: "multipart/form-data; boundary=x",
+            contentLength: 600_000)
+        guard effects.contains(.readUpload(exchange)) else { return effects }
+        return effects
+            + bench.handle(.uploaded(exchange, Array(repeating: Self.photo, count: photos)))
+    }
+
+    private static func batch(
+        _ bench: inout Bench, _ text: String, path: String = "/api/batch-enrich",
+        type: String = "application/json"
+    ) -> [OriginEffect] {
+        let body = Array(text.utf8)
+        let (exchange, effects) = bench.ask(
+            "POST", path, device: nil, contentType: type, contentLength: body.count)
+        guard effects.contains(.readUpload(exchange)) else { return effects }
+        let part = UploadPart(
+            name: "", filename: nil, contentType: type, bytes: body.count, prefix: body)
+        return effects + bench.handle(.uploaded(exchange, [part]))
+    }
+
+    private static func job(_ effects: [OriginEffect]) throws -> Bench.Job {
+        let reply = try #require(effects.reply)
+        #expect(reply.status == 202, "\(String(decoding: reply.body, as: UTF8.self))")
+        let body = try #require(JSONNode(reply.body))
+        #expect(body["success"]?.flag == true)
+        let data = try #require(body["data"])
+        #expect(data["token"]?.text == data["authToken"]?.text)
+        return Bench.Job(id: data["jobId"]?.text ?? "", token: data["authToken"]?.text ?? "")
+    }
+
+    private static func get(
+        _ bench: inout Bench, _ path: String, _ job: Bench.Job, query: String? = nil, hasHeader: Bool = true
+    ) -> (exchange: ExchangeID, effects: [OriginEffect]) {
+        bench.ask(
+            "GET", path, query: query, device: nil, authorization: hasHeader ? "Bearer \(job.token)" : nil)
+    }
+
+    private static func body(_ effects: [OriginEffect]) throws -> (status: Int, body: JSONNode) {
+        let reply = try #require(effects.reply)
+        return (reply.status, try #require(JSONNode(reply.body)))
+    }
+
+    // MARK: Scans
+
+    @Test func `a scan has the events and the results of v2`() throws {
+        var bench = Bench { $0.ping = .seconds(4) }
+        let started = Self.scan(&bench)
+        let job = try Self.job(started)
+        #expect(job.id.hasPrefix("scan_"))
+        let data = try #require(JSONNode(started.reply?.body ?? [])?["data"])
+        #expect(data["sseUrl"]?.text == "/api/v2/scans/\(job.id)/stream")
+        #expect(data["statusUrl"]?.text == "/api/v2/scans/\(job.id)")
+        #expect(data["totalPhotos"]?.integer == 2)
+
+        let (exchange, _) = Self.get(&bench, "/api/v2/scans/\(job.id)/stream", job)
+        bench.run(seconds: 12)
+        let events = bench.read(exchange)
+        #expect(
+            events.map(\.type) == ["initialized"] + Array(repeating: "processing", count: 6) + ["completed"])
+        let suffixes = events.map { $0.id.split(separator: "-").last.map(String.init) ?? "" }
+        #expect(suffixes == ["initial"] + Array(repeating: "progress", count: 6) + ["final"])
+        #expect(bench.hasEnded(exchange))
+        let sent = bench.effects.reduce(into: [UInt8]()) { bytes, effect in
+            if case .stream(exchange, let piece, _) = effect { bytes += piece }
+        }
+        let text = String(decoding: sent, as: UTF8.self)
+        #expect(text.contains(": heartbeat\n\n") && !text.contains("event: ping"))
+        let end = try #require(JSONNode(events.last?.bytes ?? []))
+        #expect(end["type"]?.text == "job_complete" && end["pipeline"]?.text == "ai_scan")
+        #expect(end["summary"]?["photosProcessed"]?.integer == 2)
+        #expect(end["summary"]?["booksDetected"]?.integer == 3 && end["books"] == nil)
+
+        let results = try Self.body(Self.get(&bench, "/api/v2/scans/\(job.id)/results", job).effects)
+        #expect(results.status == 200)
+        let books = results.body["data"]?["books"]?.elements ?? []
+        #expect(
+            books.map { $0["title"]?.text }
+                == bench.shelf.books(device: DeviceNumber(4), scan: ScanNumber(1)).map { $0.title })
+        // The older path has the same.
+        let again = try Self.body(Self.get(&bench, "/v1/jobs/\(job.id)/results", job).effects)
+        #expect(again.status == 200)
+    }
+
+    @Test func `a stream of v2 takes its token from the header or the query`() throws {
+        var bench = Bench()
+        let job = try Self.job(Self.scan(&bench))
+        let path = "/api/v2/scans/\(job.id)/stream"
+        #expect(Self.get(&bench, path, job).effects.verdict == "stream")
+        #expect(
+            Self.get(&bench, path, job, query: "token=\(job.token)", hasHeader: false).effects.verdict
+                == "stream")
+        for query in [nil, "token=", "token=other", "key=\(job.token)"] {
+            let refused = try Self.body(
+                Self.get(&bench, path, job, query: query, hasHeader: false).effects)
+            #expect(refused.status == 401)
+            #expect(refused.body["error"]?["code"]?.text == "INVALID_TOKEN")
+            #expect(refused.body["error"]?["retryable"]?.flag == false)
+        }
+        // Only streams: a query is written into logs.
+        let results = Self.get(
+            &bench, "/api/v2/scans/\(job.id)/results", job, query: "token=\(job.token)", hasHeader: false)
+        #expect(results.effects.status == 401)
+        var v3 = Bench()
+        let own = v3.job()
+        let stream = v3.ask(
+            "GET", "/v3/jobs/scans/\(own.id)/stream", query: "token=\(own.token)",
+            accept: "text/event-stream")
+        #expect(stream.effects.status == 401)
+    }
+
+    @Test func `a job of one journey is not known to another`() throws {
+        var bench = Bench()
+        let scan = try Self.job(Self.scan(&bench))
+        let batch = try Self.job(Self.batch(&bench, #"{"books": [{"title": "Emma"}]}"#))
+        let own = bench.job()
+        let bare = scan.id.replacing("scan_", with: "")
+        for (path, job) in [
+            ("/v3/jobs/scans/\(scan.id)", scan), ("/v3/jobs/scans/\(bare)", scan),
+            ("/api/v2/scans/scan_\(own.id)", own), ("/api/v2/enrichments/\(scan.id)", scan),
+            ("/api/v2/scans/\(batch.id)", batch),
+        ] {
+            let effects = bench.ask("GET", path, authorization: "Bearer \(job.token)").effects
+            #expect(effects.status == 404, "\(path)")
+        }
+        #expect(Self.get(&bench, "/api/v2/scans/\(scan.id)", scan).effects.status == 200)
+        #expect(Self.get(&bench, "/api/v2/enrichments/\(batch.id)", batch).effects.status == 200)
+    }
+
+    @Test func `a DELETE cancels a job, and is told so each time`() throws {
+        var bench = Bench()
+        let job = try Self.job(Self.scan(&bench))
+        let (exchange, _) = Self.get(&bench, "/api/v2/scans/\(job.id)/stream", job)
+        bench.run(seconds: 3)
+        for _ in 1...2 {
+            let (status, body) = try Self.body(
+                bench.ask(
+                    "DELETE", "/v1/jobs/\(job.id)", device: nil, authorization: "Bearer \(job.token)"
+                ).effects)
+            #expect(status == 200)
+            #expect(body["data"]?["status"]?.text == "canceled" && body["data"]?["jobId"]?.text == job.id)
+        }
+        #expect(bench.hasEnded(exchange))
+        bench.run(seconds: 12)
+        #expect(Self.get(&bench, "/api/v2/scans/\(job.id)/results", job).effects.status == 410)
+        let missing = bench.ask("DELETE", "/v1/jobs/\(job.id)", device: nil).effects
+        #expect(missing.status == 401)
+    }
+
+    @Test func `refusals have the body of v2, and a wait where its code has it`() throws {
+        var bench = Bench { $0.rateLimit = Quota(requests: 1, window: .seconds(60)) }
+        _ = try Self.job(Self.scan(&bench))
+        let limited = try Self.body(Self.scan(&bench))
+        #expect(limited.status == 429 && limited.body["success"]?.flag == false)
+        #expect(limited.body["error"]?["code"]?.text == "RATE_LIMIT_EXCEEDED")
+        #expect(limited.body["retryAfter"]?.integer == 60)
+        #expect(limited.body["error"]?["details"]?["retryAfterMs"]?.integer == 60_000)
+        var full = Bench { $0.jobsMax = 0 }
+        let open = try Self.body(Self.scan(&full))
+        #expect(open.status == 503 && open.body["error"]?["code"]?.text == "CIRCUIT_OPEN")
+        #expect(open.body["error"]?["details"]?["retryAfterMs"]?.integer == 60_000)
+        let many = try Self.body(Self.scan(&full, photos: 6))
+        #expect(many.status == 503)
+        var other = Bench()
+        #expect(try Self.body(Self.scan(&other, photos: 6)).status == 400)
+        #expect(try Self.body(Self.scan(&other, photos: 0)).status == 400)
+        let method = other.ask("GET", "/api/batch-scan", device: nil).effects.reply
+        #expect(method?.status == 405)
+    }
+
+    // MARK: Batches
+
+    @Test func `a batch has each book that was asked for once`() throws {
+        var bench = Bench()
+        let text = #"""
+            {"books": [{"title": "Emma", "author": "Jane Austen", "isbn": "9780141439587"},
+                       {"title": "Ulysses"}], "jobId": "x"}
+            """#
+        for path in ["/api/batch-enrich", "/v1/enrichment/batch"] {
+            let started = Self.batch(&bench, text, path: path)
+            let job = try Self.job(started)
+            let data = try #require(JSONNode(started.reply?.body ?? [])?["data"])
+            #expect(data["totalCount"]?.integer == 2 && data["processedCount"]?.integer == 0)
+            #expect(data["sseUrl"]?.text == "/api/v2/enrichments/\(job.id)/stream")
+            let (exchange, _) = Self.get(&bench, "/api/v2/enrichments/\(job.id)/stream", job)
+            bench.run(seconds: 12)
+            #expect(
+                bench.read(exchange).map(\.type) == ["initialized", "processing", "processing", "completed"])
+            let results = try Self.body(
+                Self.get(&bench, "/api/v2/enrichments/\(job.id)/results", job).effects)
+            let books = results.body["data"]?["books"]?.elements ?? []
+            #expect(books.map { $0["title"]?.text } == ["Emma", "Ulysses"])
+            #expect(books.map { $0["isbn"]?.text } == ["9780141439587", nil])
+        }
+    }
+
+    @Test func `results expire, and are not found then`() throws {
+        var bench = Bench { $0.resultsLifetime = .hours(1) }
+        let job = try Self.job(Self.batch(&bench, #"{"books": [{"title": "Emma"}]}"#))
+        let path = "/api/v2/enrichments/\(job.id)/results"
+        #expect(Self.get(&bench, path, job).effects.status == 404)
+        bench.run(seconds: 12)
+        #expect(Self.get(&bench, path, job).effects.status == 200)
+        bench.run(seconds: 3_600)
+        #expect(Self.get(&bench, path, job).effects.status == 404)
+    }
+
+    @Test func `barcodes become books, and those that no provider has are left out`() throws {
+        var bench = Bench()
+        let valid = (0..<90).map { "\"\(ISBN(number: UInt64($0)).digits)\"" }
+        let codes = valid + Array(repeating: "\"9780141439588\"", count: 10)
+        let started = Self.batch(&bench, "{\"barcodes\": [\(codes.joined(separator: ","))]}")
+        let job = try Self.job(started)
+        bench.run(seconds: 12)
+        let results = try Self.body(
+            Self.get(&bench, "/api/v2/enrichments/\(job.id)/results", job).effects)
+        let books = results.body["data"]?["books"]?.elements ?? []
+        #expect((1..<90).contains(books.count), "some are known to no provider")
+        #expect(Set(books.compactMap { $0["isbn"]?.text }).count == books.count)
+    }
+
+    @Test(
+        arguments: [
+            "", "[]", "{}", #"{"barcodes": 1}"#, #"{"books": []}"#, #"{"books": [{}]}"#,
+            #"{"books": [{"title": 1}]}"#, #"{"barcodes": [""]}"#, #"{"barcodes": ["123456789012345678"]}"#,
+        ])
+    func `a body that is no batch is refused, and leaves no job`(text: String) throws {
+        var bench = Bench()
+        let (status, body) = try Self.body(Self.batch(&bench, text))
+        #expect(status == 400 && body["error"]?["code"]?.text == "INVALID_REQUEST")
+        #expect(bench.backend.jobsAlive == 0)
+        let many = Array(repeating: "\"9780141439587\"", count: 101).joined(separator: ",")
+        #expect(try Self.body(Self.batch(&bench, "{\"barcodes\": [\(many)]}")).status == 400)
+        #expect(try Self.body(Self.batch(&bench, "{}", type: "text/csv")).status == 400)
+    }
+}
