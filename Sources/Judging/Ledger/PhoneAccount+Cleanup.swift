@@ -243,6 +243,11 @@ extension PhoneAccount {
             || self.index(of: scan).map { self.scans[$0].wasFired(.cleanup, attempt: attempt) } == true
         self.jobs[index].pendingCleanup?.sent(attempt, isHit: isHit)
         let job = self.jobs[index]
+        guard !job.isKept else {
+            return findings.violate(
+                .jobNotCleanedEarly, device: self.device, scan: scan, at: moment,
+                "DELETE sent of a completed job of v2, whose results are kept until they expire")
+        }
         // A job from before this run may have been finished then.
         // Nor can one destroy anything that the backend has lost already.
         if job.pendingCleanup != nil || job.isInherited || job.hasVanished || self.isSettled(job.scan) {

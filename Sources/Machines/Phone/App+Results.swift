@@ -227,10 +227,7 @@ extension App {
         _ outcome: ActiveScan.Outcome, _ index: Int, into effects: inout [PhoneEffect]
     ) {
         var attempt: UInt32?
-        let record = self.active[index].scan.record
-        if self.profile.cleanup.isMade, !record.completed || self.profile.deletesCompletedJobs,
-            record.job != nil
-        {
+        if self.deletes(after: self.active[index].scan.record), self.active[index].scan.record.job != nil {
             attempt = self.active[index].scan.nextAttempt(.cleanup)
         }
         let writeID = self.store(.put(self.active[index].scan.record), into: &effects)

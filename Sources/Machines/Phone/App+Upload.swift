@@ -73,7 +73,8 @@ extension App {
         guard let index = self.activeIndex(exchange.scan) else {
             preconditionFailure("an upload without a scan")
         }
-        let due = self.uploadDue(self.active[index].scan.record) ?? exchange.sentAt
+        // A process that was started meanwhile does not wait for the delay of an automatic retry.
+        let due = min(self.uploadDue(self.active[index].scan.record) ?? exchange.sentAt, exchange.sentAt)
         self.observe(
             .uploadAccepted(job: job.jobId, took: now - due, service: now - exchange.sentAt),
             of: exchange.scan, at: now, into: &effects)

@@ -1,5 +1,6 @@
 import Histories
 import Ledger
+import Metrics
 import Observations
 import SimBase
 import Talaria
@@ -46,6 +47,30 @@ import Testing
     private static let notSent = "job job-1 was not deleted: no DELETE was sent"
     private static let notAgain = "job job-1 was not deleted: its DELETE was not retried"
     private static let ineffective = "job job-1 was not deleted: its DELETE had no effect"
+
+    // MARK: Journeys
+
+    @Test func `a completed job of v2 is kept, and one that failed is deleted`() {
+        func broken(_ history: History, _ journey: Journey) -> [Invariant] {
+            history.broken {
+                $0.fleet = FleetMap(groups: ["all"], groupOfDevice: [0, 0, 0, 0])
+                $0.journeys = [journey]
+            }
+        }
+        let kept = self.completed { $0.pass(.seconds(60)) }
+        #expect(broken(kept, .bookshelfScan) == [] && broken(kept, .batchEnrichment) == [])
+        #expect(broken(kept, .scan) == [.jobCleaned])
+        let deleted = self.completed { $0.clean() }
+        #expect(broken(deleted, .bookshelfScan) == [.jobNotCleanedEarly])
+        #expect(broken(deleted, .scan) == [])
+        let failed = History {
+            $0.streaming()
+            $0.fail(2, retryable: false)
+            $0.refuse()
+            $0.pass(.seconds(60))
+        }
+        #expect(broken(failed, .bookshelfScan) == [.jobCleaned])
+    }
 
     // MARK: A fault on the DELETE
 

@@ -42,6 +42,20 @@ struct RelaunchTests {
             ])
     }
 
+    @Test func `an upload that comes before its delay is over is measured from when it was sent`() throws {
+        var early = record(1, cause: .retryableError)
+        early.uploadDueUnixNs = (TestPhone.wall + 60_000) * 1_000_000
+        var phone = TestPhone(restored: [early])
+        let sent = try #require(phone.request(.upload, 1))
+        phone.pass(.milliseconds(250))
+        phone.accept(1, job: "job-9")
+        let times = phone.payloads.compactMap { payload -> [Interval]? in
+            if case .uploadAccepted(_, let took, let service) = payload { [took, service] } else { nil }
+        }
+        #expect(sent.attempt == 5)
+        #expect(times.count == 1 && times[0][0] == times[0][1] && times[0][0] >= .zero)
+    }
+
     @Test func `a fresh phone without a path reports what waits and touches nothing`() {
         let phone = TestPhone(
             restored: [
