@@ -16,8 +16,10 @@ import urllib.request
 
 FOLDER = pathlib.Path(__file__).resolve().parent
 FILE = FOLDER.parent.parent / "Docs" / "talaria-openapi.yaml"
-# Short jobs, so that a test sees each from its beginning to its end, and streams that end with their jobs.
-SERVE = ["serve", "--quiet", "--set", "server.job-time=200ms..400ms", "--set", "server.stream-linger=0s"]
+# Short jobs, so that a test sees each from its beginning to its end, and streams that end with their jobs. Requests of v2 may
+# have no device id, and would share a quota.
+SERVE = ["serve", "--quiet", "--set", "server.job-time=200ms..400ms", "--set", "server.stream-linger=0s",
+         "--set", "server.rate-limit=off"]
 
 
 def main():

@@ -7,6 +7,9 @@ import schemathesis
 from hypothesis import strategies
 from schemathesis import GenerationMode
 
+# The parts of an upload, and the paths whose bodies are JSON.
+PARTS = {"photos[]", "photos", "file"}
+JSON_PATHS = {"/api/batch-enrich", "/v1/enrichment/batch", "/api/v2/books/enrich"}
 # The token of each job that was accepted, and the jobs that were cleaned up.
 tokens = {}
 cleaned = set()
@@ -30,7 +33,8 @@ schemathesis.openapi.format(
 def map_case(ctx, case):
     """Parts of other names are ignored, but for names that no part can have."""
     if case.meta and case.meta.generation.mode == GenerationMode.POSITIVE and isinstance(case.body, dict):
-        case.body = {name: part for name, part in case.body.items() if name == "photos[]"}
+        if case.path not in JSON_PATHS:
+            case.body = {name: part for name, part in case.body.items() if name in PARTS}
     return case
 
 

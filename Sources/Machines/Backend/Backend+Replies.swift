@@ -54,12 +54,13 @@ extension Backend {
     /// repeated in the answer: it may be anything.
     func refuseUnrouted(
         _ exchange: ExchangeID, _ code: ProblemCode, _ detail: String, _ headers: [HeaderField],
-        into effects: inout [OriginEffect]
+        path: String, into effects: inout [OriginEffect]
     ) {
         var refusal = Refusal(code, detail)
         refusal.headers = headers
+        let form = V2Envelope.isPath(path) ? .v2 : self.dialect.problems
         effects.append(
-            .reply(exchange, self.problem(exchange, refusal, instance: nil, self.dialect.problems)))
+            .reply(exchange, self.problem(exchange, refusal, instance: nil, form)))
     }
 
     private func problem(

@@ -116,13 +116,16 @@ package struct Backend: Sendable {
             if let endpoint = ImportEndpoint(path: request.path) {
                 return self.imports.requested(exchange, endpoint, request, caller, into: &effects)
             }
-            self.refuseUnrouted(exchange, .notFound, "There is nothing at this path.", [], into: &effects)
+            self.refuseUnrouted(
+                exchange, .notFound, "There is nothing at this path.", [], path: request.path, into: &effects)
             return
         }
         guard let operation = path.operation(method: request.method) else {
             let allow = HeaderField("Allow", path.methods)
             self.refuseUnrouted(
-                exchange, .methodNotAllowed, "This path does not take this method.", [allow], into: &effects)
+                exchange, .methodNotAllowed, "This path does not take this method.", [allow],
+                path: request.path,
+                into: &effects)
             return
         }
         effects.append(

@@ -175,7 +175,7 @@ extension ServedConnection {
 
     /// The token of a request of v2 that has it in the header of older clients (Docs/contract.md section 3.2).
     private static func otherToken(_ head: RequestHead) -> String? {
-        guard head.path.hasPrefix("/v1/") || head.path.hasPrefix("/api/") else { return nil }
+        guard V2Envelope.isPath(head.path) else { return nil }
         return head.headers[HeaderName.otherToken].map { "Bearer \($0)" }
     }
 

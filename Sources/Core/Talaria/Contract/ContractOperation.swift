@@ -14,6 +14,10 @@ package struct ContractOperation: Sendable {
             case json(ContractObject)
             case events
             case problem
+            /// The events of v2 (Docs/contract.md section 3.3).
+            case v2Events
+            /// A refusal of v2 (Docs/contract.md section 3.1).
+            case v2Error
         }
 
         package let status: Int
@@ -38,7 +42,7 @@ package struct ContractOperation: Sendable {
 }
 
 extension ContractOperation.Answer {
-    private init(_ status: Int, _ body: Body, _ summary: String, name: String? = nil) {
+    init(_ status: Int, _ body: Body, _ summary: String, name: String? = nil) {
         self.status = status
         self.body = body
         self.summary = summary

@@ -22,7 +22,13 @@ package enum OpenAPIDocument {
             ),
             (
                 "tags",
-                .list([.map([("name", .text("scans")), ("description", .text("Photos of books as jobs"))])])
+                .list([
+                    .map([("name", .text("scans")), ("description", .text("Photos of books as jobs"))]),
+                    .map([
+                        ("name", .text("v2")),
+                        ("description", .text("Shelves, batches of books and library files as jobs of v2")),
+                    ]),
+                ])
             ),
             ("paths", Self.paths),
             ("components", Self.components),
@@ -48,6 +54,9 @@ package enum OpenAPIDocument {
 
                     Every answer of 400 to 599 has a problem body by RFC 9457; the `error` event of a stream has not. A
                     request that is not valid HTTP is answered with 400, 408, 413, 414, 417, 431, 501 or 505.
+
+                    The requests of v2 have an envelope and errors of their own, and X-Device-ID is optional. What never
+                    reaches v2, such as a request that is refused by its form, has a problem body there, too.
 
                     A client takes null for missing in a member that is not required, and ignores members that it does
                     not know.
@@ -77,6 +86,13 @@ package enum OpenAPIDocument {
                     ? [] : [("parameters", .list([Self.reference("parameters", "JobID")]))]
                 paths.append((operation.path, .map(parameters + [method])))
             }
+        }
+        for operation in V2Operation.all {
+            let parameters: [(key: String, value: YAMLValue)] =
+                operation.path.contains("{jobId}")
+                ? [("parameters", .list([Self.reference("parameters", "JobID")]))] : []
+            let method = (key: operation.method.lowercased(), value: Self.value(operation))
+            paths.append((operation.path, .map(parameters + [method])))
         }
         return .map(paths)
     }
@@ -112,6 +128,130 @@ package enum OpenAPIDocument {
                     })
             ))
         return .map(entries)
+    }
+
+    private static func value(_ operation: V2Operation) -> YAMLValue {
+        var entries: [(key: String, value: YAMLValue)] = [
+            ("operationId", .text(operation.id)), ("tags", .texts(["v2"])),
+            ("summary", .text(operation.summary)),
+        ]
+        var parameters = [Self.reference("parameters", "OptionalDeviceID")]
+        if operation.path.hasSuffix("/stream") {
+            parameters.append(Self.reference("parameters", "LastEventID"))
+        }
+        entries.append(("parameters", .list(parameters)))
+        switch operation.body {
+        case .none: break
+        case .photos: entries.append(("requestBody", Self.form("photos", itemsMax: ContractLimit.photosMax)))
+        case .file: entries.append(("requestBody", Self.form(ImportLimits.part, itemsMax: nil)))
+        case .batch: entries.append(("requestBody", Self.json(Self.batch)))
+        case .json(let object): entries.append(("requestBody", Self.json(Self.schema(named: object))))
+        }
+        let security: [YAMLValue] = operation.hasToken ? [.map([("bearer", .list([]))])] : []
+        entries.append(("security", .list(security)))
+        entries.append(
+            (
+                "responses",
+                .map(
+                    operation.answers.map { answer in
+                        (
+                            String(answer.status),
+                            answer.name.map { Self.reference("responses", $0) }
+                                ?? Self.value(answer, of: operation)
+                        )
+                    })
+            ))
+        return .map(entries)
+    }
+
+    /// An answer that is no other operation's, with what can be requested of a job that it accepts.
+    private static func value(_ answer: V2Operation.Answer, of operation: V2Operation) -> YAMLValue {
+        guard case .map(let entries) = Self.value(answer), !operation.next.isEmpty else {
+            return Self.value(answer)
+        }
+        let links = operation.next.map { id in
+            (
+                key: id,
+                value: YAMLValue.map([
+                    ("operationId", .text(id)),
+                    ("parameters", .map([("jobId", .text("$response.body#/data/jobId"))])),
+                    ("description", .text("With the token in `data.authToken`")),
+                ])
+            )
+        }
+        return .map(entries + [("links", .map(links))])
+    }
+
+    private static func json(_ schema: YAMLValue) -> YAMLValue {
+        .map([
+            ("required", .flag(true)), ("content", .map([(Contract.jsonType, .map([("schema", schema)]))])),
+        ])
+    }
+
+    /// A form with one file, or up to so many.
+    private static func form(_ part: String, itemsMax: Int?) -> YAMLValue {
+        let file = YAMLValue.map([("type", .text("string")), ("format", .text("binary"))])
+        let files = itemsMax.map { most in
+            YAMLValue.map([
+                ("type", .text("array")), ("minItems", .integer(1)), ("maxItems", .integer(most)),
+                ("items", file),
+            ])
+        }
+        let schema = YAMLValue.map([
+            ("type", .text("object")), ("required", .texts([part])),
+            ("properties", .map([(part, files ?? file)])),
+        ])
+        return .map([
+            ("required", .flag(true)),
+            ("content", .map([(Contract.uploadType, .map([("schema", schema)]))])),
+        ])
+    }
+
+    /// Barcodes, or books by title, author and ISBN.
+    private static var batch: YAMLValue {
+        func text(_ lengths: ClosedRange<Int>, isNullable: Bool) -> YAMLValue {
+            .map([
+                ("type", isNullable ? .texts(["string", "null"]) : .text("string")),
+                ("minLength", .integer(lengths.lowerBound)), ("maxLength", .integer(lengths.upperBound)),
+            ])
+        }
+        func list(_ items: YAMLValue) -> YAMLValue {
+            .map([
+                ("type", .text("array")), ("minItems", .integer(1)),
+                ("maxItems", .integer(BatchRequest.booksMax)), ("items", items),
+            ])
+        }
+        let book = YAMLValue.map([
+            ("type", .text("object")), ("required", .texts(["title"])),
+            (
+                "properties",
+                .map([
+                    ("title", text(1...BatchRequest.titleCharactersMax, isNullable: false)),
+                    ("author", text(0...BatchRequest.authorCharactersMax, isNullable: true)),
+                    ("isbn", text(0...BatchRequest.isbnCharactersMax, isNullable: true)),
+                ])
+            ),
+        ])
+        let flag = YAMLValue.map([("type", .texts(["boolean", "null"]))])
+        let jobId = YAMLValue.map([("type", .texts(["string", "null"]))])
+        func form(_ key: String, _ items: YAMLValue, without other: String) -> YAMLValue {
+            .map([
+                ("type", .text("object")), ("required", .texts([key])),
+                ("properties", .map([(key, list(items)), ("vectorize", flag), ("jobId", jobId)])),
+                ("not", .map([("required", .texts([other]))])),
+            ])
+        }
+        return .map([
+            (
+                "oneOf",
+                .list([
+                    form(
+                        "barcodes", text(1...BatchRequest.isbnCharactersMax, isNullable: false),
+                        without: "books"),
+                    form("books", book, without: "barcodes"),
+                ])
+            )
+        ])
     }
 
     private static var photos: YAMLValue {
@@ -159,8 +299,20 @@ package enum OpenAPIDocument {
                     "content",
                     .map([(Problem.contentType, .map([("schema", Self.schema(named: Contract.problem))]))])
                 ))
+        case .v2Error:
+            entries.append(
+                (
+                    "content",
+                    .map([
+                        (Contract.jsonType, .map([("schema", Self.schema(named: Contract.v2Error))])),
+                        (Problem.contentType, .map([("schema", Self.schema(named: Contract.problem))])),
+                    ])
+                ))
         case .none:
             entries.append(("headers", .map([Self.header(HeaderName.requestID, "RequestID")])))
+        case .v2Events:
+            entries.append(("headers", .map([Self.header(HeaderName.requestID, "RequestID")])))
+            entries.append(("content", .map([(Contract.eventStreamType, Self.v2Stream)])))
         case .json(let object):
             var headers = [Self.header(HeaderName.requestID, "RequestID")]
             if object === Contract.uploadAccepted { headers += Self.limitHeaders }
@@ -269,6 +421,33 @@ package enum OpenAPIDocument {
         return .map([("schema", schema)])
     }
 
+    private static var v2Stream: YAMLValue {
+        .map([
+            (
+                "schema",
+                .map([
+                    ("type", .text("object")),
+                    (
+                        "description",
+                        .text(
+                            """
+                            One event of a stream of v2: `initialized`, `processing`, `completed`, `failed` or `timeout`, with
+                            one line of JSON. A comment is a heartbeat, and `retry` is 5000.
+                            """)
+                    ),
+                    (
+                        "properties",
+                        .map([
+                            ("id", .map([("type", .text("string"))])),
+                            ("event", .map([("type", .text("string"))])),
+                            ("data", .map([("type", .text("string"))])),
+                        ])
+                    ),
+                ])
+            )
+        ])
+    }
+
     // MARK: Components
 
     private static var components: YAMLValue {
@@ -329,6 +508,13 @@ package enum OpenAPIDocument {
                     ]), example: "7D5A1C0E-2B4F-4C68-9A3E-1F2D3C4B5A69")
             ),
             (
+                "OptionalDeviceID",
+                parameter(
+                    HeaderName.deviceID, in: "header", isRequired: false,
+                    "A version 4 UUID of the device; requests without one share a quota",
+                    .map([("type", .text("string"))]), example: "7D5A1C0E-2B4F-4C68-9A3E-1F2D3C4B5A69")
+            ),
+            (
                 "LastEventID",
                 parameter(
                     HeaderName.lastEventID, in: "header", isRequired: false,
@@ -348,7 +534,7 @@ package enum OpenAPIDocument {
     /// The refusals of several operations.
     private static var responses: YAMLValue {
         var responses: [(key: String, value: YAMLValue)] = []
-        for answer in ContractOperation.all.flatMap(\.answers) {
+        for answer in ContractOperation.all.flatMap(\.answers) + V2Operation.all.flatMap(\.answers) {
             guard let name = answer.name, !responses.contains(where: { $0.key == name }) else { continue }
             responses.append((name, Self.value(answer)))
         }
@@ -400,11 +586,13 @@ package enum OpenAPIDocument {
             case .text, .pattern, .words, .flag, .integer, .number: break
             }
         }
-        for operation in ContractOperation.all {
-            for answer in operation.answers {
-                if case .json(let object) = answer.body { add(.object(object)) }
-            }
+        for answer in ContractOperation.all.flatMap(\.answers) + V2Operation.all.flatMap(\.answers) {
+            if case .json(let object) = answer.body { add(.object(object)) }
         }
+        for operation in V2Operation.all {
+            if case .json(let object) = operation.body { add(.object(object)) }
+        }
+        add(.object(Contract.v2Error))
         for event in Contract.events { add(.object(event.data)) }
         add(.object(Contract.problem))
         return .map(schemas)

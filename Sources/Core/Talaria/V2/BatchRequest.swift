@@ -18,7 +18,7 @@ package struct BatchRequest: Hashable, Sendable {
 
     /// Why a body is no batch.
     package enum Flaw: Error, Hashable, Sendable {
-        case notJSON, noBooks, empty, tooMany
+        case notJSON, noBooks, both, empty, tooMany, badMember(String)
         /// From 0, with the name of the member.
         case badItem(Int, String)
 
@@ -27,8 +27,10 @@ package struct BatchRequest: Hashable, Sendable {
             switch self {
             case .notJSON: "The body is not a JSON object."
             case .noBooks: "barcodes or books is required, as an array."
+            case .both: "Either barcodes or books may come, and not both."
             case .empty: "The batch has no books."
             case .tooMany: "At most \(BatchRequest.booksMax) books may come at once."
+            case .badMember(let name): "\(name) has the wrong type."
             case .badItem(let index, let name):
                 "\(name) of book \(index + 1) is missing, has the wrong type, or is too long."
             }
@@ -39,7 +41,10 @@ package struct BatchRequest: Hashable, Sendable {
 
     package init(_ bytes: [UInt8]) throws(Flaw) {
         guard let body = JSONNode(bytes), body.kind == .object else { throw .notJSON }
-        let isBarcodes = body["barcodes"].map { !$0.isNull } ?? false
+        if let flag = body["vectorize"], !flag.isNull, flag.flag == nil { throw .badMember("vectorize") }
+        if let id = body["jobId"], !id.isNull, id.text == nil { throw .badMember("jobId") }
+        let isBarcodes = body["barcodes"] != nil
+        guard !isBarcodes || body["books"] == nil else { throw .both }
         guard let list = body[isBarcodes ? "barcodes" : "books"], list.kind == .array else { throw .noBooks }
         let elements = list.elements
         guard !elements.isEmpty else { throw .empty }
@@ -54,7 +59,7 @@ package struct BatchRequest: Hashable, Sendable {
     }
 
     private static func barcode(_ node: JSONNode, at index: Int) throws(Flaw) -> Item {
-        guard let text = node.text, (1...Self.isbnCharactersMax).contains(text.count) else {
+        guard let text = node.text, (1...Self.isbnCharactersMax).contains(text.unicodeScalars.count) else {
             throw .badItem(index, "barcode")
         }
         return .barcode(text)
@@ -63,7 +68,9 @@ package struct BatchRequest: Hashable, Sendable {
     private static func book(_ node: JSONNode, at index: Int) throws(Flaw) -> Item {
         func text(_ key: String, _ counts: ClosedRange<Int>) throws(Flaw) -> String? {
             guard node.kind == .object, let member = node[key], !member.isNull else { return nil }
-            guard let text = member.text, counts.contains(text.count) else { throw .badItem(index, key) }
+            guard let text = member.text, counts.contains(text.unicodeScalars.count) else {
+                throw .badItem(index, key)
+            }
             return text
         }
         guard let title = try text("title", 1...Self.titleCharactersMax) else {

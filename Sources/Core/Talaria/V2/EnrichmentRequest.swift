@@ -33,7 +33,7 @@ package struct EnrichmentRequest: Hashable, Sendable {
         guard let body = JSONNode(bytes), body.kind == .object else { throw .notJSON }
         func text(_ key: String, max: Int) throws(Flaw) -> String? {
             guard let node = body[key], !node.isNull else { return nil }
-            guard let text = node.text, text.count <= max else { throw .badMember(key) }
+            guard let text = node.text, text.unicodeScalars.count <= max else { throw .badMember(key) }
             return text
         }
         let first = try text("barcode", max: Self.barcodeCharactersMax)
