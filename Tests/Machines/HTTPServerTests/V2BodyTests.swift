@@ -51,6 +51,60 @@ struct V2BodyTests {
         }
     }
 
+    /// Jobs of the other journeys of v2, with the uploads that would become one.
+    private static func jobs(_ bench: Bench) -> Int? {
+        var count: Int?
+        bench.server.eachBound { bound in
+            if bound.name == "BackendConfiguration.jobsMax" { count = bound.count }
+        }
+        return count
+    }
+
+    private static let batch: [UInt8] = {
+        let body =
+            #"{"books":[{"title":"Emma","author":"Jane Austen","isbn":"9780141439587"},{"title":"Ὀδύσσεια"}]}"#
+        let head = "POST /api/batch-enrich HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+        return Array("\(head)Content-Length: \(body.utf8.count)\r\n\r\n\(body)".utf8)
+    }()
+
+    private static let shelf: [UInt8] = {
+        let part = "--B\r\nContent-Disposition: form-data; name=\"photos\"; filename=\"a.jpg\"\r\n\r\n"
+        let photo: [UInt8] = [0xFF, 0xD8, 0xFF, 0xE0] + Array("\r\n--".utf8)
+        let body = Array(part.utf8) + photo + Array("\r\n\(part)".utf8) + photo + Array("\r\n--B--\r\n".utf8)
+        let head =
+            "POST /api/batch-scan HTTP/1.1\r\nHost: x\r\nContent-Type: multipart/form-data; boundary=B\r\n"
+        return Array("\(head)Content-Length: \(body.count)\r\n\r\n".utf8) + body
+    }()
+
+    @Test(arguments: [Self.batch, Self.shelf])
+    func aScanOrBatchThatIsCutLeavesNoJob(request: [UInt8]) {
+        for end in request.indices {
+            var bench = Bench()
+            let id = bench.connect()
+            bench.send(Array(request[..<end]), on: id)
+            bench.run(for: .milliseconds(10))
+            bench.handle(.gone(id))
+            bench.run(for: .seconds(1))
+            #expect(Self.jobs(bench) == 0, "cut after \(end) bytes")
+            #expect(bench[id].bytes.isEmpty)
+        }
+    }
+
+    @Test(arguments: [Self.batch, Self.shelf])
+    func aScanOrBatchThatIsSplitIsTheSame(request: [UInt8]) {
+        for middle in request.indices.dropFirst() {
+            var bench = Bench()
+            let id = bench.connect()
+            bench.send(Array(request[..<middle]), on: id)
+            bench.run(for: .milliseconds(1))
+            #expect(bench[id].bytes.isEmpty)
+            bench.send(Array(request[middle...]), on: id)
+            bench.run(for: .milliseconds(10))
+            #expect(bench[id].text.hasPrefix("HTTP/1.1 202 "), "split after \(middle) bytes")
+            #expect(Self.jobs(bench) == 1)
+        }
+    }
+
     @Test func aRequestThatIsSplitIsTheSame() {
         let request = Self.request
         for middle in request.indices.dropFirst() {
