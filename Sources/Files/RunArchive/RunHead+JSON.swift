@@ -2,6 +2,7 @@ import JSON
 import Metrics
 import Plan
 package import RunJudge
+import Talaria
 
 /// `run.json`.
 extension RunHead {
@@ -21,7 +22,10 @@ extension RunHead {
             "backend_view": .bool(self.hasBackendView),
             "groups": .array(
                 self.groups.map {
-                    .object(["name": .string($0.name), "devices": .integer($0.devices)])
+                    .object([
+                        "name": .string($0.name), "devices": .integer($0.devices),
+                        "journey": .string($0.journey.rawValue),
+                    ])
                 }),
             "faults": .array(self.faults.map { .string($0) }),
             "command": .array(self.command.map { .string($0) }),
@@ -55,7 +59,8 @@ extension RunHead {
                 guard let name = group["name"]?.text, let devices = group["devices"]?.integer,
                     (0...ScenarioLimit.devicesMax).contains(devices)
                 else { return nil }
-                return Group(name: name, devices: devices)
+                let journey = group["journey"]?.text.flatMap(Journey.init(rawValue:)) ?? .scan
+                return Group(name: name, devices: devices, journey: journey)
             },
             faults: (value["faults"]?.elements ?? []).compactMap(\.text),
             command: command, labels: RunLabels(reading: value, command: command))

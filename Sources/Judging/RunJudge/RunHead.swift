@@ -1,14 +1,17 @@
 package import Metrics
+package import Talaria
 
 /// The description of a run at its start: `run.json`, which also identifies a killed run.
 package struct RunHead: Equatable, Sendable {
     package struct Group: Equatable, Sendable {
         package var name: String
         package var devices: Int
+        package var journey: Journey
 
-        package init(name: String, devices: Int) {
+        package init(name: String, devices: Int, journey: Journey = .scan) {
             self.name = name
             self.devices = devices
+            self.journey = journey
         }
     }
 

@@ -2,7 +2,7 @@ package import Ledger
 package import Metrics
 package import RunMetrics
 package import SimBase
-import Talaria
+package import Talaria
 
 /// Everything that a report says about a run: all formats are made from this one value and from nothing else.
 package struct RunResult: Sendable {
@@ -88,7 +88,8 @@ package struct RunResult: Sendable {
         self.started = head.started
         self.length = length
         self.groups = zip(head.groups, groups).map { group, totals in
-            GroupResult(name: group.name, devices: group.devices, totals: totals)
+            GroupResult(
+                name: group.name, devices: group.devices, journey: group.journey, totals: totals)
         }
         self.labels = head.labels
         self.exit = exit
@@ -161,11 +162,17 @@ package struct ScenarioIdentity: Hashable, Sendable {
 package struct GroupResult: Equatable, Sendable {
     package var name: String
     package var devices: Int
+    package var journey = Journey.scan
     package var totals: LedgerTotals
     /// The verdicts of the run, on the phones of this group.
     package var verdicts: [Verdict] = []
     package var tables = GroupTables()
     package var errors = ErrorSummary()
+
+    /// The name, with what the phones do where it is not a scan.
+    package var title: String {
+        self.journey == .scan ? self.name : "\(self.name) (\(self.journey.rawValue))"
+    }
 }
 
 /// The resource usage of the processes; nil if it could not be measured.

@@ -142,7 +142,7 @@ package enum MarkdownReport {
         let known = result.hasBackendView
         var rows = [("all phones", result.devices, result.totals.scans)]
         if result.groups.count > 1 {
-            rows += result.groups.map { (MarkdownText.escaped($0.name), $0.devices, $0.totals.scans) }
+            rows += result.groups.map { (MarkdownText.escaped($0.title), $0.devices, $0.totals.scans) }
         }
         var text = "### Scans, books, jobs\n\n"
         text += MarkdownText.table(

@@ -167,7 +167,7 @@ package enum SummaryJSON {
 
     private static func group(_ group: GroupResult, of result: RunResult) -> JSONValue {
         .object([
-            "devices": .integer(group.devices),
+            "devices": .integer(group.devices), "journey": .string(group.journey.rawValue),
             "headline": result.headline(of: group).map { .string($0.text) } ?? .null,
             "scans": Self.scans(group.totals.scans),
             "books": Self.books(group.totals.books, of: result),

@@ -111,7 +111,7 @@ extension SummaryWriter {
             let scans = group.totals.scans
             table.rows.append(
                 [
-                    Piece("  " + Printable.line(group.name)), Piece(Figures.count(scans.captured)),
+                    Piece("  " + Printable.line(group.title)), Piece(Figures.count(scans.captured)),
                     Piece(Figures.count(scans.completed)),
                     Piece(Figures.count(scans.lost), scans.lost > 0 ? .bad : .plain),
                 ] + [scans.waiting, scans.refused, group.devices].map { Piece(Figures.count($0)) })

@@ -1,5 +1,6 @@
 import EventLoop
 import Faults
+import Phone
 import Plan
 import RunArchive
 package import RunJudge
@@ -35,7 +36,9 @@ package struct RunOptions {
             scenario: ScenarioIdentity(
                 name: plan.scenario.name, description: plan.scenario.description, file: self.loaded.bytes),
             seed: plan.scenario.seed, world: world, started: started, hasBackendView: hasBackendView,
-            groups: plan.groups.map { .init(name: $0.spec.name, devices: $0.spec.devices) },
+            groups: plan.groups.map {
+                .init(name: $0.spec.name, devices: $0.spec.devices, journey: $0.profile.journey)
+            },
             faults: plan.scenario.faults.map(\.id), command: self.command, labels: self.labels)
     }
 

@@ -323,7 +323,7 @@ package struct HTMLPage {
         guard self.result.groups.count > 1 else { return "" }
         let rows = self.result.groups.prefix(100).map { group -> [String] in
             let scans = group.totals.scans
-            return [HTMLText.escaped(group.name)]
+            return [HTMLText.escaped(group.title)]
                 + [
                     group.devices, scans.captured, scans.completed, scans.refused, scans.waiting, scans.lost,
                 ].map { Figures.count($0) }
