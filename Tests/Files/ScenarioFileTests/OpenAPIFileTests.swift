@@ -74,7 +74,7 @@ import Testing
     @Test func `the file has the paths and methods that the backend serves, and no others`() throws {
         let paths = try self.node("paths")
         var served: [Talaria.Operation] = []
-        for path in self.keys(paths) {
+        for path in self.keys(paths) where path.hasPrefix("/v3/") {
             let endpoint = try #require(Endpoint(path: path.replacing("{jobId}", with: "j")))
             for method in ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE"] {
                 let operation = endpoint.operation(method: method)
@@ -85,8 +85,35 @@ import Testing
         #expect(served.sorted { $0.rawValue < $1.rawValue } == Talaria.Operation.allCases)
     }
 
-    @Test func `every operation needs a device, and every one of a job a token`() throws {
+    @Test func `the paths and methods of v2 are served, and those of each journey are there`() throws {
+        let paths = try self.node("paths")
+        var journeys: [Journey: Set<Talaria.Operation>] = [:]
+        for path in self.keys(paths) where !path.hasPrefix("/v3/") {
+            #expect(V2Envelope.isPath(path))
+            let methods = self.keys(try self.node("paths", path)).filter { $0 != "parameters" }
+            #expect(methods.count == 1, "\(path)")
+            let method = methods[0].uppercased()
+            let ids = ["scan_j", "enrichment_j", "import_j"]
+            let taken = ids.filter { id in
+                let address = path.replacing("{jobId}", with: id)
+                if let known = JourneyPath(path: address) {
+                    guard let operation = known.operation(method: method) else { return false }
+                    journeys[known.journey, default: []].insert(operation)
+                    return true
+                }
+                if let known = ImportEndpoint(path: address) { return known.methods.contains(method) }
+                return address == EnrichmentRequest.path && method == "POST"
+            }
+            #expect(!taken.isEmpty, "\(method) \(path)")
+        }
+        for journey in Journey.allCases where journey.isV2 {
+            #expect(journeys[journey] == [.upload, .stream, .results, .cleanup, .status], "\(journey)")
+        }
+    }
+
+    @Test func `every operation needs a device, and every one of a job a token, but for imports`() throws {
         for path in self.keys(try self.node("paths")) {
+            let isOpen = path.hasPrefix(ImportEndpoint.imports) || !path.contains("{jobId}")
             let item = try self.node("paths", path)
             for method in self.keys(item) where method != "parameters" {
                 let operation = try self.node(method, in: item)
@@ -100,7 +127,7 @@ import Testing
                 #expect(names.contains(HeaderName.deviceID), "\(method) \(path): \(names)")
                 let security = try self.node("security", in: operation)
                 if case .list(let schemes) = security.content {
-                    #expect(schemes.isEmpty == (path == Endpoint.scans))
+                    #expect(schemes.isEmpty == isOpen, "\(method) \(path)")
                 }
             }
         }
