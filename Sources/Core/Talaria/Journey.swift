@@ -49,7 +49,7 @@ package struct JourneyPath: Hashable, Sendable {
             self.init(.scan, endpoint)
             return
         }
-        guard path.hasPrefix("/api/") || path.hasPrefix("/v1/") else { return nil }
+        guard V2Envelope.isPath(path) else { return nil }
         for paths in V2Paths.all {
             guard let endpoint = paths.endpoint(path) else { continue }
             self.init(paths.journey, endpoint)

@@ -131,20 +131,29 @@ struct LeanObject {
     }
 
     /// The members that no report may show.
-    static let secrets = ["authToken"]
+    static let secrets = ["authToken", "token"]
 }
 
 extension UploadAccepted {
     /// Reads the members of an upload's response that a client needs; nil if they are missing.
     package static func read(_ bytes: [UInt8], into notes: inout ContractNotes) -> UploadAccepted? {
         guard let body = LeanObject(bytes, into: &notes) else { return nil }
+        let accepted = self.read(body, tokenKeys: ["authToken"], into: &notes)
+        body.compare(with: Contract.uploadAccepted, into: &notes)
+        return accepted
+    }
+
+    /// Reads the job under `data`, with its token under the first of these keys that it has.
+    static func read(
+        _ body: LeanObject, tokenKeys: [String], into notes: inout ContractNotes
+    ) -> UploadAccepted? {
         let success = body.flag("success", .required, into: &notes)
         let data = body.object("data", .required, into: &notes)
         let jobId = data?.text("jobId", .required, into: &notes)
         let sseUrl = data?.text("sseUrl", .required, into: &notes)
-        let token = data?.text("authToken", .optional, into: &notes)
+        var token: String?
+        for key in tokenKeys where token == nil { token = data?.text(key, .optional, into: &notes) }
         let statusUrl = data?.text("statusUrl", .optional, into: &notes)
-        body.compare(with: Contract.uploadAccepted, into: &notes)
         guard let success, let jobId, let sseUrl else { return nil }
         var accepted = UploadAccepted(
             job: Job(jobId: jobId, authToken: token, sseUrl: sseUrl, statusUrl: statusUrl), links: nil,

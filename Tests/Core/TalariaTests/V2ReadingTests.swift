@@ -24,6 +24,15 @@ import Testing
         #expect(self.read(failed) { UploadAccepted.readV2($0, into: &$1) }?.success == false)
     }
 
+    @Test(arguments: ["authToken", "token"])
+    func `no note shows what stands in place of a token`(key: String) {
+        var notes = ContractNotes()
+        let text = #"{"success": true, "data": {"jobId": "a", "sseUrl": "/s", "\#(key)": ["s3cret"]}}"#
+        #expect(UploadAccepted.readV2(Array(text.utf8), into: &notes)?.data.authToken == nil)
+        #expect(notes.notes.map(\.path) == ["data.\(key)"])
+        #expect(notes.notes.allSatisfy { $0.excerpt == nil })
+    }
+
     @Test func `a wait is in the details, or in seconds beside the error`() {
         func problem(_ text: String) -> ProblemReading {
             self.read(text) { ProblemReading.readV2($0, into: &$1) }

@@ -63,9 +63,21 @@ package enum V2Envelope {
         }
     }
 
-    /// - Parameter isLimited: Whether the wait is also `retryAfter` in whole seconds, beside the error, as for a 429.
+    /// - Parameter retryAfterSeconds: `retryAfter` of a 429, beside the error.
+    /// - Parameter retryAfterMilliseconds: `details.retryAfterMs`.
     package static func failure(
-        code: String, _ message: String, isRetryable: Bool, retryAfterMilliseconds: Int64?, isLimited: Bool
+        _ code: V2ErrorCode, _ message: String, retryAfterSeconds: Int64? = nil,
+        retryAfterMilliseconds: Int64? = nil
+    ) -> [UInt8] {
+        self.failure(
+            code: code.rawValue, message, isRetryable: code.isRetryable, retryAfterSeconds: retryAfterSeconds,
+            retryAfterMilliseconds: retryAfterMilliseconds)
+    }
+
+    /// The same for a code that the contract of v2 may not have.
+    package static func failure(
+        code: String, _ message: String, isRetryable: Bool, retryAfterSeconds: Int64?,
+        retryAfterMilliseconds: Int64?
     ) -> [UInt8] {
         JSON.object { writer in
             writer.object("error") { writer in
@@ -75,29 +87,6 @@ package enum V2Envelope {
                 }
                 writer.member("message", message)
                 writer.member("retryable", isRetryable)
-            }
-            if let retryAfterMilliseconds, isLimited {
-                let seconds = retryAfterMilliseconds / 1_000 + (retryAfterMilliseconds % 1_000).signum()
-                writer.member("retryAfter", seconds)
-            }
-            writer.member("success", false)
-        }
-    }
-
-    /// - Parameter retryAfterSeconds: `retryAfter` of a 429, beside the error.
-    /// - Parameter retryAfterMilliseconds: `details.retryAfterMs`.
-    package static func failure(
-        _ code: V2ErrorCode, _ message: String, retryAfterSeconds: Int64? = nil,
-        retryAfterMilliseconds: Int64? = nil
-    ) -> [UInt8] {
-        JSON.object { writer in
-            writer.object("error") { writer in
-                writer.member("code", code.rawValue)
-                if let retryAfterMilliseconds {
-                    writer.object("details") { $0.member("retryAfterMs", retryAfterMilliseconds) }
-                }
-                writer.member("message", message)
-                writer.member("retryable", code.isRetryable)
             }
             writer.member("retryAfter", retryAfterSeconds)
             writer.member("success", false)

@@ -4,20 +4,8 @@
 extension UploadAccepted {
     /// Reads the data of a new job. `authToken` comes before `token`, which is its older name; nil if something is missing.
     package static func readV2(_ bytes: [UInt8], into notes: inout ContractNotes) -> UploadAccepted? {
-        guard let body = LeanObject(bytes, into: &notes) else { return nil }
-        let success = body.flag("success", .required, into: &notes)
-        let data = body.object("data", .required, into: &notes)
-        let jobId = data?.text("jobId", .required, into: &notes)
-        let sseUrl = data?.text("sseUrl", .required, into: &notes)
-        let token =
-            data?.text("authToken", .optional, into: &notes) ?? data?.text("token", .optional, into: &notes)
-        let statusUrl = data?.text("statusUrl", .optional, into: &notes)
-        guard let success, let jobId, let sseUrl else { return nil }
-        var accepted = UploadAccepted(
-            job: Job(jobId: jobId, authToken: token, sseUrl: sseUrl, statusUrl: statusUrl), links: nil,
-            metadata: nil)
-        accepted.success = success
-        return accepted
+        LeanObject(bytes, into: &notes)
+            .flatMap { self.read($0, tokenKeys: ["authToken", "token"], into: &notes) }
     }
 }
 

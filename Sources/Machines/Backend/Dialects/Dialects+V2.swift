@@ -7,7 +7,6 @@ extension Dialect {
     static let bookshelfScan: Dialect = {
         var dialect = Dialect()
         dialect.name = "v2"
-        dialect.upload = UploadForm()
         dialect.upload.part = "photos"
         dialect.upload.isV2 = true
         dialect.upload.status = .processing
@@ -18,7 +17,6 @@ extension Dialect {
         dialect.events.hasCommentPings = true
         dialect.completed = .pipeline("ai_scan")
         dialect.failure = .nested
-        dialect.results.key = "books"
         dialect.results.isV2 = true
         dialect.problems = .v2
         dialect.retryField = ContractLimit.v2RetryField
@@ -35,6 +33,9 @@ extension Dialect {
 }
 
 extension JobCourse {
+    private static let initialized = EventForm(
+        name: V2EventName.initialized, idSuffix: "initial", isEnveloped: false)
+
     /// The first event is named by the state of the job; then there is one for each photo and each book.
     static let bookshelfScan = JobCourse(
         length: 1_000,
@@ -42,7 +43,7 @@ extension JobCourse {
             Stage(
                 to: 0, progressTo: 0, status: JobStatus.initialized.rawValue, message: .starting,
                 counts: .photos,
-                form: EventForm(name: V2EventName.initialized, idSuffix: "initial", isEnveloped: false)),
+                form: Self.initialized),
             Stage(
                 to: 20, progressTo: 100, status: JobStatus.processing.rawValue, message: .processing,
                 phase: .analyzing, counts: .photos),
@@ -63,7 +64,7 @@ extension JobCourse {
             Stage(
                 to: 0, progressTo: 0, status: JobStatus.initialized.rawValue, message: .enriching,
                 counts: .books,
-                form: EventForm(name: V2EventName.initialized, idSuffix: "initial", isEnveloped: false)),
+                form: Self.initialized),
             Stage(
                 count: .books, from: 20, to: 980, progressFrom: 0, progressTo: 950,
                 status: JobStatus.processing.rawValue, message: .enriched, phase: .enriching,

@@ -96,12 +96,18 @@ enum ProblemForm: Hashable, Sendable {
         case .v2:
             return V2Envelope.failure(
                 code: problem.code, problem.detail, isRetryable: problem.retryable,
-                retryAfterMilliseconds: problem.retryAfterMs, isLimited: problem.status == 429)
+                retryAfterSeconds: problem.status == 429 ? Self.seconds(problem.retryAfterMs) : nil,
+                retryAfterMilliseconds: problem.retryAfterMs)
         case .retryAfterInSeconds:
             var problem = problem
-            problem.retryAfter = problem.retryAfterMs.map { $0 / 1_000 + ($0 % 1_000).signum() }
+            problem.retryAfter = Self.seconds(problem.retryAfterMs)
             problem.retryAfterMs = nil
             return JSON.encode(problem)
         }
+    }
+
+    /// Whole seconds that cover a wait.
+    private static func seconds(_ milliseconds: Int64?) -> Int64? {
+        milliseconds.map { $0 / 1_000 + ($0 % 1_000).signum() }
     }
 }

@@ -89,7 +89,7 @@ struct EnrichmentService: Sendable {
         return book.map { .book($0, isRepeated: false) } ?? .unknown
     }
 
-    /// The book of a barcode in a batch; nil if it is no ISBN, or no provider has it.
+    /// The book of a barcode in a batch; nil if it is not an ISBN, or if no provider has it.
     mutating func book(barcode: String) -> Book? { ISBN(barcode).flatMap { self.lookUp($0) } }
 
     /// A function of the number: a book is the same for everybody, and so is one that no provider has.
