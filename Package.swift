@@ -76,7 +76,7 @@ let modules = [
         "RunJudge", .judging, ["SimBase", "Metrics", "Talaria", "Observations", "Ledger", "RunMetrics"],
         tests: ["Histories", "Plan", "ScenarioFile", "VirtualWorld"]),
 
-    Module("Plan", .worlds, ["SimBase", "Metrics", "Talaria", "Faults", "Phone", "Backend"]),
+    Module("Plan", .worlds, ["SimBase", "Metrics", "CSV", "Talaria", "Faults", "Phone", "Backend"]),
     Module(
         "VirtualWorld", .worlds,
         [
@@ -121,7 +121,7 @@ let modules = [
     Module(
         "ScenarioFile", .files,
         [
-            "SimBase", "Metrics", "JSON", "Talaria", "Faults", "Phone", "Backend", "Ledger", "RunJudge",
+            "SimBase", "Metrics", "JSON", "CSV", "Talaria", "Faults", "Phone", "Backend", "Ledger", "RunJudge",
             "Plan", "CYAML",
         ],
         tests: ["Observations", "OriginServer"]),

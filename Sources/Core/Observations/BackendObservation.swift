@@ -22,6 +22,8 @@ package enum BackendObservation: Hashable, Sendable {
     case streamEnded(job: String, attempt: UInt32, byPeer: Bool)
     /// The job reached its terminal event with this many books.
     case finished(job: String, kind: EventKind, books: Int)
+    /// An import is over, and this became of its rows.
+    indirect case rowsTaken(job: String, RowCounts)
     /// The job ends with an `error` event that says this of a retry.
     case failed(job: String, code: String, retryable: Bool)
     case tokenRevoked(job: String)
@@ -100,6 +102,10 @@ extension BackendObservation {
             fields.job(job)
             fields.name("kind", kind)
             fields.number("books", books)
+        case .rowsTaken(let job, let rows):
+            fields.begin(.backend, "rows-taken")
+            fields.job(job)
+            fields.rows(rows)
         case .failed(let job, let code, let retryable):
             fields.begin(.backend, "failed")
             fields.job(job)
@@ -167,6 +173,7 @@ extension BackendObservation {
             case "finished":
                 .finished(
                     job: try fields.job(), kind: try fields.value("kind"), books: try fields.count("books"))
+            case "rows-taken": .rowsTaken(job: try fields.job(), try fields.rows())
             case "failed":
                 .failed(
                     job: try fields.job(), code: try fields.requiredText("code"),

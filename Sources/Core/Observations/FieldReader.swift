@@ -82,6 +82,16 @@ extension FieldReader where Self: ~Copyable {
 
     mutating func job() throws(MalformedObservation) -> String { try self.requiredText("job") }
 
+    mutating func rows() throws(MalformedObservation) -> RowCounts {
+        var rows = RowCounts()
+        rows.created = try self.count("created")
+        rows.updated = try self.count("updated")
+        rows.skipped = try self.count("skipped")
+        rows.failed = try self.count("failed")
+        rows.pending = try self.count("pending")
+        return rows
+    }
+
     mutating func value<Value: RawRepresentable<String>>(
         _ key: StaticString
     ) throws(MalformedObservation) -> Value {

@@ -44,6 +44,14 @@ extension FieldWriter where Self: ~Copyable {
 
     mutating func job(_ job: String) { self.text("job", job) }
 
+    mutating func rows(_ rows: RowCounts) {
+        self.number("created", rows.created)
+        self.number("updated", rows.updated)
+        self.number("skipped", rows.skipped)
+        self.number("failed", rows.failed)
+        self.number("pending", rows.pending)
+    }
+
     mutating func book(_ book: Book) {
         self.text("title", book.title)
         self.text("author", book.author)

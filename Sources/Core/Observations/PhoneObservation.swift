@@ -39,6 +39,8 @@ package enum PhoneObservation: Hashable, Sendable {
     case photosTaken(Int)
     /// `took`: nil when the photo had been prepared for an earlier scan.
     case photoPrepared(took: Interval?, bytes: Int)
+    /// Follows `photoPrepared` for a library file: its rows, without the header.
+    case filePrepared(rows: Int)
     /// The photo cannot be used. The scan is refused once that is durable.
     case photoRejected(reason: String)
     /// The scan has a durable record and waits.
@@ -67,6 +69,8 @@ package enum PhoneObservation: Hashable, Sendable {
     case uploadAccepted(job: String, took: Interval, service: Interval)
     case rateLimited(Operation, retryAfter: Interval)
     case resultsDecoded(job: String, books: Int, took: Interval)
+    /// Follows `resultsDecoded` of an import: what they say of its rows.
+    indirect case rowsRead(job: String, RowCounts)
     case resultsGivenUp(job: String)
     /// The state of a job was requested and read.
     case statusDecoded(job: String, status: JobStatus, took: Interval)
@@ -155,6 +159,9 @@ extension PhoneObservation {
             fields.begin(.phone, "photo-prepared")
             fields.time("took_ns", took)
             fields.number("bytes", bytes)
+        case .filePrepared(let rows):
+            fields.begin(.phone, "file-prepared")
+            fields.number("rows", rows)
         case .photoRejected(let reason):
             fields.begin(.phone, "photo-rejected")
             fields.text("reason", reason)
@@ -213,6 +220,10 @@ extension PhoneObservation {
             fields.job(job)
             fields.number("books", books)
             fields.time("took_ns", took)
+        case .rowsRead(let job, let rows):
+            fields.begin(.phone, "rows-read")
+            fields.job(job)
+            fields.rows(rows)
         case .resultsGivenUp(let job):
             fields.begin(.phone, "results-given-up")
             fields.job(job)
@@ -318,6 +329,7 @@ extension PhoneObservation {
             case "photos-taken": .photosTaken(try fields.count("count"))
             case "photo-prepared":
                 .photoPrepared(took: try fields.optionalTime("took_ns"), bytes: try fields.count("bytes"))
+            case "file-prepared": .filePrepared(rows: try fields.count("rows"))
             case "photo-rejected": .photoRejected(reason: try fields.requiredText("reason"))
             case "queued": .queued(try fields.value("cause"))
             case "slot-taken": .slotTaken
@@ -351,6 +363,7 @@ extension PhoneObservation {
             case "results-decoded":
                 .resultsDecoded(
                     job: try fields.job(), books: try fields.count("books"), took: try fields.time("took_ns"))
+            case "rows-read": .rowsRead(job: try fields.job(), try fields.rows())
             case "results-given-up": .resultsGivenUp(job: try fields.job())
             case "status-decoded":
                 .statusDecoded(

@@ -41,10 +41,18 @@ package enum JobChange: Hashable, Sendable {
     }
 
     /// What the `error` event of a job that has failed says.
-    package static func failure(job: String, code: String, retryable: Bool) -> ErrorData {
-        ErrorData(
+    package static func failure(
+        job: String, code: String, retryable: Bool, payload: Journey.Payload = .photos
+    ) -> ErrorData {
+        let what =
+            switch payload {
+            case .photos: "photo"
+            case .json: "batch"
+            case .file: "file"
+            }
+        return ErrorData(
             jobId: job, code: code,
-            message: retryable ? "The photo could not be read just now." : "The photo cannot be used.",
+            message: retryable ? "The \(what) could not be read just now." : "The \(what) cannot be used.",
             retryable: retryable)
     }
 }

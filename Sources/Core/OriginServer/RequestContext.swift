@@ -73,6 +73,7 @@ extension Endpoint {
 extension JourneyPath {
     /// The methods of the contract, as `Allow` lists them.
     package var methods: String {
+        if self.isCancelByPost { return "POST" }
         guard self.journey.isV2, case .job = self.endpoint else { return self.endpoint.methods }
         return "GET"
     }
@@ -80,6 +81,7 @@ extension JourneyPath {
     /// The operation of a method on this path; nil if the path does not take the method. In v2, a job is canceled where it is
     /// cleaned up.
     package func operation(method: String) -> Operation? {
+        if self.isCancelByPost { return method == "POST" ? .cleanup : nil }
         let operation = self.endpoint.operation(method: method)
         return self.journey.isV2 && operation == .cancel ? nil : operation
     }

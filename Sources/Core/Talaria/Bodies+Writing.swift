@@ -80,15 +80,19 @@ extension UploadAccepted: JSONWritable {
 extension StatusBody: JSONWritable {
     package func write(to writer: inout JSONWriter) {
         writer.object { writer in
-            writer.object("data") { writer in
-                writer.member("jobId", self.data.jobId)
-                writer.member("processedCount", self.data.processedCount)
-                writer.member("progress", self.data.progress)
-                writer.member("status", self.data.status.rawValue)
-                writer.member("totalCount", self.data.totalCount)
-            }
+            writer.object("data") { self.data.write(members: &$0) }
             writer.member("success", self.success)
         }
+    }
+}
+
+extension StatusBody.Status {
+    package func write(members writer: inout JSONWriter) {
+        writer.member("jobId", self.jobId)
+        writer.member("processedCount", self.processedCount)
+        writer.member("progress", self.progress)
+        writer.member("status", self.status.rawValue)
+        writer.member("totalCount", self.totalCount)
     }
 }
 

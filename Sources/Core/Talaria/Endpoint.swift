@@ -112,6 +112,8 @@ package enum ContractLimit {
     package static let streamsMax = 5
     /// The `retry:` of the streams of v2 (Docs/contract.md section 3.3).
     package static let v2RetryField = Interval.seconds(5)
+    /// A stream of v2 that is open for this time ends with a `timeout` event (Docs/contract.md section 3.3).
+    package static let v2StreamTime = Interval.minutes(5)
     /// The status of a job may be requested once in this time (Docs/contract.md section 1.4).
     package static let statusPollMin = Interval.seconds(2)
 }

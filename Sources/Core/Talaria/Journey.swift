@@ -6,20 +6,60 @@ package enum Journey: String, CaseIterable, Hashable, Sendable {
     case bookshelfScan = "bookshelf-scan"
     /// Books whose metadata are looked up, by those of v2.
     case batchEnrichment = "batch-enrichment"
+    /// A library file whose rows become books, by those of v2.
+    case csvImport = "csv-import"
 
     /// Whether its answers have the envelope of v2, and its streams the events of v2.
     package var isV2: Bool {
         switch self {
         case .scan: false
-        case .bookshelfScan, .batchEnrichment: true
+        case .bookshelfScan, .batchEnrichment, .csvImport: true
+        }
+    }
+
+    /// The body of an upload.
+    package enum Payload: Hashable, Sendable {
+        /// A form with a part for each photo.
+        case photos
+        /// A JSON object.
+        case json
+        /// A form whose one part is a file.
+        case file
+
+        package var contentType: StaticString {
+            switch self {
+            case .photos: "image/jpeg"
+            case .json: "application/json"
+            case .file: "text/csv"
+            }
+        }
+    }
+
+    package var payload: Payload {
+        switch self {
+        case .scan, .bookshelfScan: .photos
+        case .batchEnrichment: .json
+        case .csvImport: .file
         }
     }
 
     /// Whether its upload is photos, and not a document.
-    package var hasPhotos: Bool {
+    package var hasPhotos: Bool { self.payload == .photos }
+
+    /// Whether what a job says of itself is for everybody (Docs/contract.md section 3.2). A token that is shown is looked at all
+    /// the same.
+    package var isPublic: Bool {
         switch self {
-        case .scan, .bookshelfScan: true
-        case .batchEnrichment: false
+        case .scan, .bookshelfScan, .batchEnrichment: false
+        case .csvImport: true
+        }
+    }
+
+    /// Whether its results are books.
+    package var findsBooks: Bool {
+        switch self {
+        case .scan, .bookshelfScan, .batchEnrichment: true
+        case .csvImport: false
         }
     }
 
@@ -31,12 +71,17 @@ package enum Journey: String, CaseIterable, Hashable, Sendable {
 
     /// What the ids of its jobs begin with.
     package var jobPrefix: String { V2Paths.of(self)?.jobPrefix ?? "" }
+
+    /// Whether an id is that of a job of v2.
+    package static func isV2(jobID: String) -> Bool { V2Paths.all.contains { jobID.hasPrefix($0.jobPrefix) } }
 }
 
 /// A path of the API: an endpoint, and whose it is.
 package struct JourneyPath: Hashable, Sendable {
     package let journey: Journey
     package let endpoint: Endpoint
+    /// A path of older clients, by which a job is canceled with POST.
+    package private(set) var isCancelByPost = false
 
     package init(_ journey: Journey, _ endpoint: Endpoint) {
         self.journey = journey
@@ -53,6 +98,7 @@ package struct JourneyPath: Hashable, Sendable {
         for paths in V2Paths.all {
             guard let endpoint = paths.endpoint(path) else { continue }
             self.init(paths.journey, endpoint)
+            self.isCancelByPost = paths.isCancelByPost(path)
             return
         }
         return nil

@@ -190,6 +190,8 @@ package struct ResultsReading: Hashable, Sendable {
     package var success: Bool?
     package var jobId: String?
     package var books: [Book]
+    /// What became of the rows of a file; nil for results that are books.
+    package var rows: RowCounts?
 
     /// Nil for an answer without books that could be used.
     package static func read(

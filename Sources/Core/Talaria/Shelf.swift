@@ -10,6 +10,8 @@ package struct Shelf: Hashable, Sendable {
     package let booksMax: Int
     /// What is known of a book once it was looked up.
     package var lookup = Lookup.contract
+    /// Devices whose scans have no books: they import files.
+    package var devicesWithoutBooks: [ClosedRange<UInt32>] = []
 
     package enum Lookup: Hashable, Sendable {
         /// Most books have an ISBN, and with it a cover.
@@ -33,6 +35,7 @@ package struct Shelf: Hashable, Sendable {
 
     /// Returns the number of books of the scan.
     package func count(device: DeviceNumber, scan: ScanNumber) -> Int {
+        guard !self.devicesWithoutBooks.contains(where: { $0.contains(device.raw) }) else { return 0 }
         if case .captured(let books) = self.lookup { return books.count }
         let choices = UInt64(self.booksMax - self.booksMin + 1)
         return self.booksMin

@@ -8,7 +8,7 @@ import Talaria
 struct FleetReader {
     static let keys = Self.valueKeys + ProfileToggle.all.map(\.key)
     private static let valueKeys = [
-        "devices", "profile", "journey", "network", "scans", "arrivals", "spacing", "think", "start",
+        "devices", "profile", "journey", "library", "network", "scans", "arrivals", "spacing", "think", "start",
         "photos",
         "photos-per-scan", "regions",
         "preprocess", "resume",
@@ -72,10 +72,25 @@ struct FleetReader {
             let word = try Values.choice(text, of: words, what: "how often photos are preprocessed")
             return Preprocessing(rawValue: word) ?? .once
         }
+        let library = self.library(map, profile.journey)
         guard let devices, let load else { return nil }
         return FleetGroup(
             name: entry.key, devices: devices, profile: profile, toggles: toggles, idleTimeout: idle,
-            network: network, scansPerDevice: scans, load: load, photos: photos, preprocess: preprocess)
+            network: network, scansPerDevice: scans, load: load, photos: photos, preprocess: preprocess,
+            library: library)
+    }
+
+    private func library(_ map: MapReader, _ journey: Journey) -> LibraryFiles? {
+        let entry = map.entry("library")
+        guard journey == .csvImport else {
+            if let entry {
+                self.findings.add(
+                    entry.keyLocation, "the journey `\(journey.rawValue)` imports no files",
+                    help: "leave `library` out, or write `journey: \(Journey.csvImport.rawValue)`")
+            }
+            return nil
+        }
+        return LibraryReader(findings: self.findings).files(entry?.value)
     }
 
     // MARK: Profile

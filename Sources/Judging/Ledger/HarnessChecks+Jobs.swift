@@ -58,7 +58,7 @@ extension HarnessChecks {
             }
         case .streamEnded(let job, let attempt, let byPeer):
             self.streamEnded(job: job, attempt: attempt, byPeer: byPeer, scan, phoneIndex)
-        case .connected, .problem, .failed, .found: break
+        case .connected, .problem, .rowsTaken, .failed, .found: break
         case .accepted, .photosReceived, .streamOpened, .eventWritten, .pingWritten, .finished, .tokenRevoked,
             .resultsServed, .cleaned, .canceled, .expired, .vanished:
             // A foreign backend's jobs are its own.
@@ -110,11 +110,14 @@ extension HarnessChecks {
                 return self.error("a job that does not exist expired", scan, phoneIndex)
             }
             let isUsed = !job.isTokenOver(at: self.now, server) || job.hasResults(at: self.now, server)
-            if isUsed, !job.isRevoked { self.error("a job expired before its time", scan, phoneIndex) }
+            // A kept job of v2 makes room for a new one.
+            let isFull = self.jobsAlive + 1 + self.uploadsOpen >= server.jobsMax
+            if isUsed, !job.isRevoked, !isFull { self.error("a job expired before its time", scan, phoneIndex) }
         case .vanished(let job):
             _ = self.remove(job, phoneIndex)
             self.note(.vanished, scan, phoneIndex, needsFault: true)
-        case .photosReceived, .connected, .requested, .answered, .problem, .failed, .streamEnded, .found:
+        case .photosReceived, .connected, .requested, .answered, .problem, .rowsTaken, .failed, .streamEnded,
+            .found:
             break
         }
     }

@@ -22,8 +22,9 @@ extension HarnessChecks {
             self.dispel(.stream, attempt, scan, phoneIndex)
         }
         guard let job, self.server != nil else { return }
-        let isOver =
-            self.phones[phoneIndex].jobs[job].finishedAt != nil || self.phones[phoneIndex].jobs[job].isRevoked
+        let known = self.phones[phoneIndex].jobs[job]
+        let isTimedOut = Journey.isV2(jobID: id) && self.now >= known.acceptedAt + ContractLimit.v2StreamTime
+        let isOver = known.finishedAt != nil || known.isRevoked || isTimedOut
         self.note(.streamEnded, scan, phoneIndex, attempt: attempt, needsFault: !isOver)
     }
 
@@ -48,7 +49,7 @@ extension HarnessChecks {
 
     mutating func eventIgnored(_ name: String, _ scan: ScanNumber, _ phoneIndex: Int) {
         guard let server = self.server, !server.dialect.otherEvents.contains(name),
-            let index = self.streamIndex(scan, phoneIndex)
+            name != V2EventName.timeout, let index = self.streamIndex(scan, phoneIndex)
         else { return }
         self.phones[phoneIndex].exchanges[index].eventsIgnored += 1
         let isMade = self.hasFired(self.phones[phoneIndex].exchanges[index]) {

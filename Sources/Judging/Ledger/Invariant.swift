@@ -25,6 +25,7 @@ package enum Invariant: String, CaseIterable, Hashable, Sendable {
     case limitHonoured = "limit.honoured"
     case slotsBounded = "slots.bounded"
     case serverAgrees = "server.agrees"
+    case rowsConserved = "rows.conserved"
     // Judged in the virtual world, by `SimulationInvariants`.
     case scanOrder = "scan.order"
     case jobCleanedOnce = "job.cleaned-once"
@@ -93,6 +94,8 @@ package enum Invariant: String, CaseIterable, Hashable, Sendable {
             "a phone never has more open streams than its limit, and none at the end"
         case .serverAgrees:
             "the observations of the phones and of the backend agree"
+        case .rowsConserved:
+            "each row of an imported file is created, updated, skipped or failed once, or still pending; phone and backend count the same"
         case .scanOrder:
             "waiting scans are uploaded oldest first"
         case .jobCleanedOnce:
@@ -162,26 +165,27 @@ package enum Invariant: String, CaseIterable, Hashable, Sendable {
         case .limitHonoured: (10, .always, needsBackend: false, survivesBackendDeath: false)
         case .slotsBounded: (11, .always, needsBackend: false, survivesBackendDeath: false)
         case .serverAgrees: (12, .finally, needsBackend: true, survivesBackendDeath: false)
-        case .scanOrder: (13, .always, needsBackend: true, survivesBackendDeath: false)
-        case .jobCleanedOnce: (14, .always, needsBackend: true, survivesBackendDeath: false)
-        case .jobEnded: (15, .finally, needsBackend: true, survivesBackendDeath: false)
-        case .jobOrphansBounded: (16, .always, needsBackend: true, survivesBackendDeath: false)
-        case .jobSilentAfterCleanup: (17, .always, needsBackend: true, survivesBackendDeath: false)
-        case .streamDeadDetected: (18, .eventually, needsBackend: true, survivesBackendDeath: false)
-        case .streamParseRobust: (19, .always, needsBackend: true, survivesBackendDeath: false)
-        case .authNoStaleUse: (20, .always, needsBackend: true, survivesBackendDeath: false)
-        case .retryBudget: (21, .always, needsBackend: true, survivesBackendDeath: false)
-        case .deviceNotStuck: (22, .eventually, needsBackend: true, survivesBackendDeath: false)
-        case .scanSettles: (23, .eventually, needsBackend: true, survivesBackendDeath: false)
-        case .timersClean: (24, .finally, needsBackend: true, survivesBackendDeath: false)
-        case .timeSane: (25, .always, needsBackend: true, survivesBackendDeath: false)
-        case .requestOneFate: (26, .always, needsBackend: true, survivesBackendDeath: false)
-        case .linkConserves: (27, .always, needsBackend: true, survivesBackendDeath: false)
-        case .memoryBounded: (28, .always, needsBackend: true, survivesBackendDeath: false)
-        case .authNoLeak: (29, .always, needsBackend: true, survivesBackendDeath: false)
-        case .herdBounded: (30, .always, needsBackend: true, survivesBackendDeath: false)
-        case .othersUnharmed: (31, .eventually, needsBackend: true, survivesBackendDeath: false)
-        case .requestWellFormed: (32, .always, needsBackend: true, survivesBackendDeath: false)
+        case .rowsConserved: (13, .always, needsBackend: false, survivesBackendDeath: false)
+        case .scanOrder: (14, .always, needsBackend: true, survivesBackendDeath: false)
+        case .jobCleanedOnce: (15, .always, needsBackend: true, survivesBackendDeath: false)
+        case .jobEnded: (16, .finally, needsBackend: true, survivesBackendDeath: false)
+        case .jobOrphansBounded: (17, .always, needsBackend: true, survivesBackendDeath: false)
+        case .jobSilentAfterCleanup: (18, .always, needsBackend: true, survivesBackendDeath: false)
+        case .streamDeadDetected: (19, .eventually, needsBackend: true, survivesBackendDeath: false)
+        case .streamParseRobust: (20, .always, needsBackend: true, survivesBackendDeath: false)
+        case .authNoStaleUse: (21, .always, needsBackend: true, survivesBackendDeath: false)
+        case .retryBudget: (22, .always, needsBackend: true, survivesBackendDeath: false)
+        case .deviceNotStuck: (23, .eventually, needsBackend: true, survivesBackendDeath: false)
+        case .scanSettles: (24, .eventually, needsBackend: true, survivesBackendDeath: false)
+        case .timersClean: (25, .finally, needsBackend: true, survivesBackendDeath: false)
+        case .timeSane: (26, .always, needsBackend: true, survivesBackendDeath: false)
+        case .requestOneFate: (27, .always, needsBackend: true, survivesBackendDeath: false)
+        case .linkConserves: (28, .always, needsBackend: true, survivesBackendDeath: false)
+        case .memoryBounded: (29, .always, needsBackend: true, survivesBackendDeath: false)
+        case .authNoLeak: (30, .always, needsBackend: true, survivesBackendDeath: false)
+        case .herdBounded: (31, .always, needsBackend: true, survivesBackendDeath: false)
+        case .othersUnharmed: (32, .eventually, needsBackend: true, survivesBackendDeath: false)
+        case .requestWellFormed: (33, .always, needsBackend: true, survivesBackendDeath: false)
         }
     }
 }

@@ -172,11 +172,19 @@ package struct Ledger: Sendable {
     package var totalsOfNoGroup: LedgerTotals { self.findings.totals[self.findings.totals.count - 1] }
 
     /// The verdicts in the order of their declaration.
-    package var verdicts: [Verdict] { self.findings.verdicts(of: Invariant.everywhere) }
+    package var verdicts: [Verdict] {
+        self.findings.verdicts(of: Invariant.everywhere).filter(self.speaks)
+    }
 
     /// The verdicts on the phones of one group, by its index. What is about no one phone is in none of them.
     package func verdicts(ofGroup group: Int) -> [Verdict] {
-        self.findings.verdicts(of: Invariant.everywhere, group: group)
+        self.findings.verdicts(of: Invariant.everywhere, group: group).filter(self.speaks)
+    }
+
+    /// Whether a verdict is about something that the run has.
+    private func speaks(_ verdict: Verdict) -> Bool {
+        verdict.invariant != .rowsConserved || verdict.violations > 0
+            || self.rules.settings.journeys.contains(.csvImport)
     }
 
     /// Whether any invariant is broken by a phone that is not known for it.

@@ -124,6 +124,7 @@ extension PhoneAccount {
             if !self.journey.isV2 { self.oweAfterOutcome(job: job, at: at) }
             self.completedAcrossGap(job: job, at: at, into: &findings)
         }
+        self.countRows(ofCompleted: index, at: at, into: &findings)
         self.settle(at: index, as: .completed, into: &findings)
         self.decide(scan, at: at)
         self.dropIfDone(scan)
@@ -303,6 +304,7 @@ extension PhoneAccount {
                 .bookNeverLost, device: self.device, scan: scan, at: at,
                 "the scan is lost; books in the library: \(held) of \(count) that the backend found")
         }
+        self.countRows(ofLost: index, into: &findings)
         self.settle(at: index, as: .lost, into: &findings)
     }
 }

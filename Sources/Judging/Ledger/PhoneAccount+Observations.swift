@@ -82,6 +82,9 @@ extension PhoneAccount {
             if operation == .cleanup { self.deleteLimited(scan, retryAfter: retryAfter, at: at) }
         case .resultsDecoded(let job, _, _):
             if let index = self.jobIndex(job, of: scan) { self.jobs[index].hadResults = true }
+        case .filePrepared(let rows): self.updateScan(scan) { $0.fileRows = rows }
+        case .rowsRead(let job, let rows):
+            self.rowsRead(scan, job: job, rows, at: at, rules: rules, into: &findings)
         case .photosTaken(let count): self.updateScan(scan) { $0.photos = count }
         case .statusDecoded(let job, let status, _):
             self.statusDecoded(scan, job: job, status, at: at, rules: rules, into: &findings)
@@ -196,6 +199,8 @@ extension PhoneAccount {
                     ScanAccount.ProblemReply(
                         attempt: attempt, status: status, isRetryable: isRetryable, retryAfter: retryAfter))
             }
+        case .rowsTaken(let job, let rows):
+            self.rowsTaken(scan, job: job, rows, at: at, into: &findings)
         case .failed(let job, _, let isRetryable):
             guard let index = self.jobIndex(job) else { return }
             self.jobs[index].isErrorRetryable = isRetryable
@@ -247,7 +252,7 @@ extension BackendObservation {
         case .tokenRevoked, .problem, .failed: true
         case .connected, .requested, .answered, .accepted, .photosReceived, .streamOpened, .eventWritten,
             .pingWritten,
-            .streamEnded, .finished, .resultsServed, .cleaned, .canceled, .expired, .vanished, .found:
+            .streamEnded, .finished, .rowsTaken, .resultsServed, .cleaned, .canceled, .expired, .vanished, .found:
             false
         }
     }

@@ -34,6 +34,8 @@ struct PhoneAccount: Sendable {
     var freedAt = Instant.zero
     /// The last scans that were completed or refused, and when; nil while a process does over what a kill took from it.
     var decided: [(scan: ScanNumber, at: Instant?)] = []
+    /// Imports that the backend has ended, the latest few.
+    var imports: [ImportedRows] = []
     var slots = 0
     var limits = RateLimitAccount()
     var streams = OpenStreams()
@@ -226,6 +228,7 @@ struct PhoneAccount: Sendable {
             return
         }
         guard let index = self.take(scan, for: "waiting on disk", at: at, into: &findings) else { return }
+        self.countRows(ofWaiting: index, into: &findings)
         self.settle(at: index, as: .waiting, into: &findings)
         let books = self.books(at: index, rules: rules)
         findings.count(in: self.group) {

@@ -17,7 +17,7 @@ package struct RequestForm: Hashable, Sendable {
         /// Multipart with one part of that name and type: the photo of that scan.
         case photos(field: String, type: String, of: ScanNumber, count: Int)
         /// A document of that scan.
-        case document(of: ScanNumber)
+        case document(of: ScanNumber, Journey.Payload)
     }
 
     package var device: DeviceNumber
@@ -295,13 +295,16 @@ struct RequestFormCheck: Sendable {
         guard form.operation == .upload else {
             return form.body == .none && types.isEmpty ? [] : ["a body that is not in the contract"]
         }
-        guard journey.hasPhotos else {
-            return types == ["application/json"] && form.body == .document(of: form.scan)
+        guard journey.payload != .json else {
+            return types == ["application/json"] && form.body == .document(of: form.scan, .json)
                 ? [] : ["no JSON document of its scan"]
         }
         var wrong: [String] = []
         if types.count != 1 || !types[0].hasPrefix("multipart/form-data; boundary=") {
             wrong.append("not exactly one Content-Type: multipart/form-data with a boundary")
+        }
+        guard journey.payload != .file else {
+            return form.body == .document(of: form.scan, .file) ? wrong : wrong + ["no file of its scan"]
         }
         let part = journey == .bookshelfScan ? "photos" : "photos[]"
         guard case .photos(field: part, type: let type, of: form.scan, count: let count) = form.body,

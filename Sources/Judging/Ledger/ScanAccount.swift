@@ -33,6 +33,10 @@ struct ScanAccount: Sendable {
     /// The process was killed after the scan was settled, and the record did not say so yet.
     var isKeptUndecided = false
     var isPrepared = false
+    /// The rows of its file; nil without one that can be read.
+    var fileRows: Int?
+    /// What the results said of them.
+    var rowsRead: RowCounts?
     /// The photos that the phone said it has.
     var photos = 1
     /// Its storage was full when it was captured.

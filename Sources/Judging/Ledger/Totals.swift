@@ -1,7 +1,7 @@
 package import Metrics
 package import Observations
 import SimBase
-import Talaria
+package import Talaria
 
 /// Why a scan is gone without being lost.
 package enum DiscardCause: String, CaseIterable, Hashable, Sendable {
@@ -123,6 +123,29 @@ package struct BookTotals: Hashable, Sendable {
     }
 }
 
+/// The rows of the library files of a run, except those of imports that were refused or discarded. Each is in one of
+/// `counts` or missing.
+package struct RowTotals: Hashable, Sendable {
+    /// What the phones read of completed imports. `pending`: the rows of files that wait.
+    package var counts = RowCounts()
+    /// Those of completed and lost imports of which nobody knows what became of them.
+    package var missing = 0
+    /// Rows that the backend took into libraries by imports whose results no phone has read: they were canceled, failed, or
+    /// were lost on the way; in no other number.
+    package var unread = 0
+
+    package init() {}
+
+    /// The rows of all these files.
+    package var sent: Int { self.counts.total + self.missing }
+
+    package mutating func add(_ other: RowTotals) {
+        self.counts = self.counts + other.counts
+        self.missing += other.missing
+        self.unread += other.unread
+    }
+}
+
 /// The jobs of a run. An accepted job may be in several of the others: abandoned by the phone, expired later.
 package struct JobTotals: Equatable, Sendable {
     /// The accepted jobs: by the backend if it is observed, otherwise by decoded 202 responses.
@@ -169,6 +192,7 @@ package struct JobTotals: Equatable, Sendable {
 package struct LedgerTotals: Equatable, Sendable {
     package var scans = ScanTotals()
     package var books = BookTotals()
+    package var rows = RowTotals()
     package var jobs = JobTotals()
 
     package init() {}
@@ -176,6 +200,7 @@ package struct LedgerTotals: Equatable, Sendable {
     package mutating func add(_ other: LedgerTotals) {
         self.scans.add(other.scans)
         self.books.add(other.books)
+        self.rows.add(other.rows)
         self.jobs.add(other.jobs)
     }
 

@@ -15,7 +15,11 @@ extension Backend {
             Bound(
                 "BackendConfiguration.tombstonesMax", self.tombstones.count,
                 max: self.configuration.tombstonesMax))
-        self.imports.eachBound(look)
+        look(
+            Bound(
+                "BackendConfiguration.documentBytesMax", self.documentBytes,
+                max: self.configuration.documentBytesMax))
+        look(Bound("ImportRules.booksMax", self.libraries.count, max: self.configuration.imports.booksMax))
         self.enrichments.eachBound(look)
         look(Bound("RateLimiter.devicesMax", self.limiter?.devices ?? 0, max: RateLimiter.devicesMax))
     }

@@ -52,9 +52,10 @@ extension Backend {
 
     /// Removes the job without an end. From then on requests get 410 if the job is remembered, otherwise 404.
     private mutating func vanish(_ facts: Job.Facts, status: Int, into effects: inout [OriginEffect]) {
+        self.endRows(facts, into: &effects)
         effects.append(.observe(self.payload(facts.owner, .vanished(job: facts.id))))
         self.endStreams(of: facts.key, into: &effects)
-        self.jobs[facts.key] = nil
+        self.forget(facts.key)
         if status != 404 { self.tombstones.add(facts.key) }
     }
 

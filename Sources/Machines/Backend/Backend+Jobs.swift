@@ -24,7 +24,10 @@ extension Backend {
         into effects: inout [OriginEffect]
     ) -> Access {
         let bearer = Bearer(request, acceptsQuery: context.operation == .stream && context.journey.isV2)
-        let isOpen = !self.dialect(of: context).hasAuthorization
+        let isRead = context.operation != .cleanup && context.operation != .cancel
+        let isOpen =
+            !self.dialect(of: context).hasAuthorization
+            || context.journey.isPublic && isRead && bearer == .missing
         guard isOpen || bearer != .missing else {
             return .refused(Refusal(.invalidToken, "A bearer token is required."))
         }
@@ -83,9 +86,7 @@ extension Backend {
                 return
             }
             let books = self.books(facts)
-            let body = facts.dialect.results.body(
-                facts.id, books, jobTime: facts.script.time, isLite: Self.isLite(request.query), at: self.wall
-            )
+            let body = self.results(facts, books, isLite: Self.isLite(request.query))
             let headers = [HeaderField("Content-Type", "application/json")]
             if let fault = context.fault(where: { $0 == .truncateResults }) {
                 effects.append(context.fired(fault, at: self.now))
@@ -97,12 +98,34 @@ extension Backend {
                 .observe(
                     self.payload(facts.owner, .resultsServed(job: facts.id, books: books.count))))
             self.reply(context, 200, headers, body, into: &effects)
+            if facts.journey.isV2 { self.noteServed(facts.key) }
         }
+    }
+
+    private func results(_ facts: Job.Facts, _ books: [Book], isLite: Bool) -> [UInt8] {
+        if let rows = self.jobs[facts.key]?.rows {
+            return V2Envelope.success(timestamp: self.wall) { rows.write(members: &$0) }
+        }
+        return facts.dialect.results.body(
+            facts.id, books, notFound: facts.script.notFound, jobTime: facts.script.time, isLite: isLite,
+            at: self.wall)
+    }
+
+    /// A job of v2 is not deleted after its books: from now on, it only keeps its place as long as nobody needs it.
+    private mutating func noteServed(_ key: JobKey) {
+        let isNews = self.jobs.update(key) { job in
+            defer { job.isServed = true }
+            return !job.isServed
+        }
+        guard isNews == true else { return }
+        self.served.append(key)
+        self.served.compact(above: 2 * self.configuration.jobsMax) { self.jobs[$0]?.isServed == true }
     }
 
     /// Returns the books of the job: those that could not be looked up are degraded.
     func books(_ facts: Job.Facts) -> [Book] {
         if let books = facts.books { return books }
+        guard facts.journey.findsBooks else { return [] }
         var books = self.shelf.books(device: facts.owner.device, scan: facts.owner.scan)
         for ordinal in self.jobs[facts.key]?.degradedBooks ?? [] { books[ordinal] = books[ordinal].degraded }
         return books
@@ -155,13 +178,14 @@ extension Backend {
                 self.refuse(context, refusal, into: &effects)
                 return
             }
-            let position = max(0, step - 1)
-            let counts = facts.script.counts(at: position)
-            let body = StatusBody(
-                StatusBody.Status(
-                    jobId: facts.id, status: status, thousandths: facts.script.thousandths(at: position),
-                    processedCount: counts.processed, totalCount: counts.total))
-            self.reply(context, 200, json: body, [], into: &effects)
+            let progress = facts.script.progress(at: max(0, step - 1))
+            let data = StatusBody.Status(
+                jobId: facts.id, status: status, thousandths: progress.thousandths,
+                processedCount: progress.processed, totalCount: progress.total)
+            guard !facts.journey.isV2 else {
+                return self.reply(context, v2: { data.write(members: &$0) }, into: &effects)
+            }
+            self.reply(context, 200, json: StatusBody(data), [], into: &effects)
         }
     }
 
@@ -185,6 +209,7 @@ extension Backend {
             }
         case .job(let facts):
             self.confirmCleanup(context, jobID, into: &effects)
+            self.cancelImport(facts, into: &effects)
             effects.append(
                 .observe(self.payload(facts.owner, .cleaned(job: facts.id, effective: true))))
             if facts.dialect.cleanupLeavesStreams, self.jobs.with(facts.key, { $0.hasMoreToSend }) == true {
@@ -204,7 +229,7 @@ extension Backend {
             self.reply(context, 204, [], [], into: &effects)
             return
         }
-        let body = V2Envelope.success(timestamp: self.wall) { writer in
+        let data: (inout JSONWriter) -> Void = { writer in
             writer.object("cleanup") { writer in
                 writer.member("kvCacheCleared", true)
                 writer.member("r2ObjectsDeleted", 1)
@@ -213,8 +238,7 @@ extension Backend {
             writer.member("message", "The job was canceled.")
             writer.member("status", JobStatus.canceled.rawValue)
         }
-        self.reply(
-            context, 200, [HeaderField("Content-Type", "application/json")], body, into: &effects)
+        self.reply(context, v2: data, into: &effects)
     }
 
     /// A job that runs ends with an `error` event of the code `CANCELED`, so that its streams have an end that every
@@ -240,11 +264,31 @@ extension Backend {
         }
     }
 
+    /// Of an import that runs the rows that it has taken are counted, and its streams are told.
+    private mutating func cancelImport(_ facts: Job.Facts, into effects: inout [OriginEffect]) {
+        guard let job = self.jobs[facts.key], job.rows != nil, job.phase == .running else { return }
+        effects.append(.observe(self.payload(facts.owner, .canceled(job: facts.id))))
+        self.end(facts, .canceled, into: &effects)
+    }
+
+    /// The time of a job is over.
+    mutating func expire(_ key: JobKey, into effects: inout [OriginEffect]) {
+        guard let facts = self.jobs.with(key, { $0.facts }) else { return }
+        effects.append(.observe(self.payload(facts.owner, .expired(job: facts.id))))
+        self.remove(key, into: &effects)
+    }
+
     /// Removes a job with all it has.
     mutating func remove(_ key: JobKey, into effects: inout [OriginEffect]) {
         self.endStreams(of: key, into: &effects)
-        self.jobs[key] = nil
+        self.forget(key)
         self.tombstones.add(key)
+    }
+
+    /// Takes a job out of the table.
+    mutating func forget(_ key: JobKey) {
+        self.documentBytes -= self.jobs.with(key) { $0.documentBytes } ?? 0
+        self.jobs[key] = nil
     }
 
     /// The token is good no more, and what it opened is closed.

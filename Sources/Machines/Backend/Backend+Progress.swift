@@ -1,3 +1,4 @@
+internal import CSV
 internal import Faults
 import JSON
 import Observations
@@ -16,6 +17,7 @@ extension Backend {
             case .ping(let exchange): self.pingDue(exchange, into: &effects)
             case .fault(let exchange): self.faultDue(exchange, into: &effects)
             case .linger(let exchange): self.lingeringEnds(exchange, into: &effects)
+            case .timeout(let exchange): self.timeOut(exchange, into: &effects)
             }
         }
     }
@@ -27,6 +29,7 @@ extension Backend {
         case .ping(let exchange): self.streams.update(exchange) { $0.nextPing } == at
         case .fault(let exchange): self.faults.alarm(of: exchange) == at
         case .linger(let exchange): self.lingering.update(exchange) { $0.endsAt } == at
+        case .timeout(let exchange): self.streams.update(exchange) { $0.endsAt } == .some(at)
         }
     }
 
@@ -75,11 +78,31 @@ extension Backend {
                 self.settle(facts, status, at: at)
                 return
             case .settled:
-                effects.append(.observe(self.payload(facts.owner, .expired(job: facts.id))))
-                self.remove(key, into: &effects)
+                self.expire(key, into: &effects)
                 return
             }
         }
+    }
+
+    /// Gives the next rows of an import their outcomes, up to so many in all.
+    private mutating func takeRows(_ facts: Job.Facts, upTo count: Int) {
+        guard var rows = self.jobs.update(facts.key, { $0.rows.take() }) ?? nil else { return }
+        self.libraries.take(count, of: &rows, by: facts.owner.device)
+        self.jobs.update(facts.key) { $0.rows = rows }
+    }
+
+    /// An import is over: what was not taken stays pending.
+    mutating func endRows(_ facts: Job.Facts, into effects: inout [OriginEffect]) {
+        let found = self.jobs.update(facts.key) { job -> (counts: RowCounts, released: Int)? in
+            guard let counts = job.rows?.counts, job.phase == .running else { return nil }
+            let held = min(job.documentBytes, counts.failed * ImportAccount.RowError.bytesMax)
+            defer { job.documentBytes = held }
+            job.rows?.end()
+            return (counts, job.documentBytes - held)
+        }
+        guard let (counts, released) = found ?? nil else { return }
+        self.documentBytes -= released
+        effects.append(.observe(self.payload(facts.owner, .rowsTaken(job: facts.id, counts))))
     }
 
     /// A step of the script that is not the last.
@@ -87,6 +110,7 @@ extension Backend {
         _ facts: Job.Facts, _ stage: JobCourse.Stage, _ number: Int, step: Int,
         into effects: inout [OriginEffect]
     ) {
+        if stage.count == .ticks { self.takeRows(facts, upTo: facts.script.progress(at: step).processed) }
         if stage.count == .books {
             self.lookUp(facts, ordinal: number - 1, into: &effects)
             // What was said of the book may have reached the trigger of a fault that ended the job.
@@ -122,7 +146,7 @@ extension Backend {
         }
         guard !facts.journey.isV2 else { return self.v2ProgressData(facts, stage, step: step) }
         let isProgress = stage.result == nil
-        let counts = script.counts(at: step)
+        let progress = script.progress(at: step)
         let wall = self.wall
         return JSON.object { writer in
             if case .nested(let form)? = stage.result {
@@ -138,12 +162,12 @@ extension Backend {
             }
             writer.member("jobId", facts.id)
             writer.member("message") { script.append(stage.message, number, to: &$0) }
-            if isProgress { writer.member("processedCount", counts.processed) }
-            writer.member("progress", thousandths: script.thousandths(at: step))
+            if isProgress { writer.member("processedCount", progress.processed) }
+            writer.member("progress", thousandths: progress.thousandths)
             writer.member("status", stage.status)
             if isProgress {
                 writer.member("timestamp", timestamp: wall)
-                writer.member("totalCount", counts.total)
+                writer.member("totalCount", progress.total)
             }
             writer.member("type", (isProgress ? EventKind.progress : .result).rawValue)
         }
@@ -151,13 +175,13 @@ extension Backend {
 
     /// Docs/contract.md section 3.3.
     private func v2ProgressData(_ facts: Job.Facts, _ stage: JobCourse.Stage, step: Int) -> [UInt8] {
-        let counts = facts.script.counts(at: step)
+        let progress = facts.script.progress(at: step)
         return JSON.object { writer in
             writer.member("jobId", facts.id)
-            writer.member("processedCount", counts.processed)
-            writer.member("progress", thousandths: facts.script.thousandths(at: step))
+            writer.member("processedCount", progress.processed)
+            writer.member("progress", thousandths: progress.thousandths)
             writer.member("status", stage.status)
-            writer.member("totalCount", counts.total)
+            writer.member("totalCount", progress.total)
         }
     }
 
@@ -166,6 +190,9 @@ extension Backend {
         let hasSecond = ending == .completed && facts.dialect.secondTerminal != nil
         let phase: Job.Phase =
             hasSecond ? .ending(ending.status, at: self.now) : .finished(ending.status, at: self.now)
+        let progress = facts.script.progress(at: max(0, (self.jobs.with(facts.key) { $0.step } ?? 0) - 1))
+        if ending == .completed { self.takeRows(facts, upTo: facts.script.rows) }
+        self.endRows(facts, into: &effects)
         self.jobs.update(facts.key) { $0.phase = phase }
         let kind: EventKind
         switch ending {
@@ -184,12 +211,22 @@ extension Backend {
             self.observeFailed(facts, code, retryable: false, into: &effects)
             let error = ErrorData(
                 jobId: facts.id, code: code, message: "The job was canceled.", retryable: false)
-            self.emit(kind, facts.dialect.failure.data(error, status: .canceled), facts, into: &effects)
+            self.emit(
+                kind, facts.dialect.failure.data(error, status: .canceled, progress), facts, into: &effects)
         case .failed(let code, let retryable):
             kind = .error
             self.observeFailed(facts, code, retryable: retryable, into: &effects)
-            let error = JobChange.failure(job: facts.id, code: code, retryable: retryable)
-            self.emit(kind, facts.dialect.failure.data(error, status: .failed), facts, into: &effects)
+            let error = JobChange.failure(
+                job: facts.id, code: code, retryable: retryable, payload: facts.journey.payload)
+            self.emit(
+                kind, facts.dialect.failure.data(error, status: .failed, progress), facts, into: &effects)
+        case .unreadable(let flaw):
+            kind = .error
+            let code = ImportLimits.unreadableCode
+            self.observeFailed(facts, code, retryable: false, into: &effects)
+            let error = ErrorData(jobId: facts.id, code: code, message: flaw.text, retryable: false)
+            self.emit(
+                kind, facts.dialect.failure.data(error, status: .failed, progress), facts, into: &effects)
         }
         // A fault may have taken the job away when its end was told.
         guard self.jobs.with(facts.key, { _ in true }) == true else { return }
@@ -230,7 +267,7 @@ extension Backend {
         self.endStreams(of: facts.key, lingering: true, into: &effects)
         if isForgetful { self.keepTerminalOnly(facts, status) }
         if isCleaned {
-            self.jobs[facts.key] = nil
+            self.forget(facts.key)
         } else {
             self.schedule(facts.key, at: self.now + self.configuration.eventBuffer)
         }
@@ -269,7 +306,8 @@ extension Backend {
         CompletedForm.Facts(
             job: facts.id, resultsURL: self.resultsLink(facts), books: self.books(facts),
             completedAt: self.wall, jobTime: facts.script.time, photos: facts.script.photos,
-            expiresAt: self.wall(at: self.now + self.configuration.resultsLifetime))
+            expiresAt: self.wall(at: self.now + self.configuration.resultsLifetime),
+            notFound: facts.script.notFound, rows: self.jobs[facts.key]?.rows?.counts)
     }
 
     private func resultsLink(_ facts: Job.Facts) -> String {

@@ -42,7 +42,19 @@ extension Backend {
             into: &effects)
     }
 
+    /// A 200 in the envelope of v2.
+    func reply(
+        _ context: RequestContext, v2 data: (inout JSONWriter) -> Void, into effects: inout [OriginEffect]
+    ) {
+        self.reply(
+            context, 200, [HeaderField("Content-Type", "application/json")],
+            V2Envelope.success(timestamp: self.wall, data), into: &effects)
+    }
+
     func refuse(_ context: RequestContext, _ refusal: Refusal, into effects: inout [OriginEffect]) {
+        var refusal = refusal
+        // The code of a fault is that of the scenario.
+        if context.journey.isV2, refusal.override == nil { refusal.code = refusal.code.ofV2 }
         let reply = self.problem(
             context.exchange, refusal, instance: context.path, self.dialect(of: context).problems)
         effects.append(.reply(context.exchange, reply))

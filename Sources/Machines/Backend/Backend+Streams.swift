@@ -123,9 +123,11 @@ extension Backend {
 
     private mutating func addStream(_ context: RequestContext, _ facts: Job.Facts) {
         let stream = Stream(
-            facts: facts, attempt: context.caller.attempt, nextPing: self.now + self.configuration.ping)
+            facts: facts, attempt: context.caller.attempt, nextPing: self.now + self.configuration.ping,
+            endsAt: facts.journey.isV2 ? self.now + ContractLimit.v2StreamTime : nil)
         self.streams[context.exchange] = stream
         self.deadlines.add(.ping(context.exchange), at: stream.nextPing)
+        if let end = stream.endsAt { self.deadlines.add(.timeout(context.exchange), at: end) }
         if let alarm = self.faults.open(context, at: self.now) {
             self.deadlines.add(.fault(context.exchange), at: alarm)
         }
@@ -162,14 +164,13 @@ extension Backend {
         let first = facts.dialect.firstStatus
         guard let (status, step) = self.jobs.update(facts.key, { ($0.status(first: first), $0.step) })
         else { return }
-        let position = max(0, step - 1)
-        let counts = facts.script.counts(at: position)
+        let progress = facts.script.progress(at: max(0, step - 1))
         let data = JSON.object { writer in
             writer.member("jobId", facts.id)
-            writer.member("processedCount", counts.processed)
-            writer.member("progress", thousandths: facts.script.thousandths(at: position))
+            writer.member("processedCount", progress.processed)
+            writer.member("progress", thousandths: progress.thousandths)
             writer.member("status", status.rawValue)
-            writer.member("totalCount", counts.total)
+            writer.member("totalCount", progress.total)
             writer.member("type", EventKind.progress.rawValue)
         }
         let wall = self.wall
@@ -271,6 +272,24 @@ extension Backend {
         let next = nextPing + self.configuration.ping
         self.schedulePing(exchange, at: next > self.now ? next : self.now + self.configuration.ping)
         self.applyFaults(of: exchange, into: &effects)
+    }
+
+    /// The job goes on. The event has no id: it is in no log.
+    mutating func timeOut(_ exchange: ExchangeID, into effects: inout [OriginEffect]) {
+        guard let facts = self.streams.update(exchange, { $0.facts }),
+            let step = self.jobs.update(facts.key, { $0.step })
+        else { return }
+        let progress = facts.script.progress(at: max(0, step - 1))
+        let data = JSON.object { writer in
+            writer.member("jobId", facts.id)
+            writer.member("processedCount", progress.processed)
+            writer.member("progress", thousandths: progress.thousandths)
+            writer.member("status", JobStatus.processing.rawValue)
+            writer.member("totalCount", progress.total)
+        }
+        let form = EventForm(name: V2EventName.timeout, idSuffix: "", isEnveloped: false)
+        self.send(form.bytes(milliseconds: nil, data: data), .extra, to: exchange, into: &effects)
+        self.endStream(exchange, facts, into: &effects)
     }
 
     private mutating func schedulePing(_ exchange: ExchangeID, at due: Instant, isLate: Bool = false) {

@@ -1,3 +1,4 @@
+internal import CSV
 internal import Faults
 import Observations
 internal import OriginServer
@@ -13,6 +14,21 @@ struct PendingUpload: Sendable {
     let headers: [HeaderField]
     /// The `Host` of the request.
     let authority: String?
+    /// Bytes of the document that may come; 0 for photos, which are not kept.
+    let documentBytes: Int
+}
+
+/// What an upload gives a job to do.
+struct Assignment: Sendable {
+    var photos = 0
+    /// What was found of the books that were asked for; nil for the books on the shelf of the scan.
+    var books: [Book]?
+    /// Books that were asked for and that no provider has.
+    var notFound = 0
+    /// The rows of a library file, or why it is none; nil without a file.
+    var library: Result<[LibraryEntry], CSVError>?
+    /// Bytes that are held for it.
+    var documentBytes = 0
 }
 
 extension Backend {
@@ -30,14 +46,21 @@ extension Backend {
             self.refuse(context, refusal, into: &effects)
             return
         }
-        if let refusal = context.journey.hasPhotos
-            ? self.refusal(ofHead: request) : self.refusal(ofDocument: request)
-        {
+        let refusal =
+            switch context.journey.payload {
+            case .photos: self.refusal(ofHead: request)
+            case .json: self.refusal(ofDocument: request)
+            case .file: self.refusal(ofFile: request)
+            }
+        if let refusal = refusal ?? self.refusalOfMoreJobs(request, context.journey, into: &effects) {
             self.refuse(context, refusal, into: &effects)
             return
         }
+        let bytes = Self.documentBytes(request, context.journey)
+        self.documentBytes += bytes
         self.uploads[context.exchange] = PendingUpload(
-            context: context, device: device, headers: headers, authority: request.authority)
+            context: context, device: device, headers: headers, authority: request.authority,
+            documentBytes: bytes)
         effects.append(.readUpload(context.exchange))
     }
 
@@ -51,39 +74,72 @@ extension Backend {
                 .fileTooLarge, "The photos are larger than \(self.configuration.batchBytesMax) bytes.")
         }
         if request.contentLength ?? 1 <= 0 { return Refusal(.invalidRequest, "The upload has no photos.") }
-        return self.refusalOfMoreJobs
+        return nil
     }
 
     /// Docs/contract.md section 3.2: a batch is JSON.
     private func refusal(ofDocument request: OriginRequest) -> Refusal? {
-        guard request.contentType?.lowercased().hasPrefix("application/json") == true else {
+        guard
+            let type = request.contentType.flatMap({ ParameterizedValue($0) })?.value.lowercased(),
+            type == "application/json"
+        else {
             return Refusal(.invalidRequest, "Content-Type must be application/json.")
         }
         if let length = request.contentLength, length > BatchRequest.bodyBytesMax {
             return Refusal(.fileTooLarge, "The body is too large.")
         }
-        return self.refusalOfMoreJobs
+        return nil
     }
 
-    private var refusalOfMoreJobs: Refusal? {
-        guard self.jobs.count + self.uploads.count >= self.configuration.jobsMax else { return nil }
+    private func refusal(ofFile request: OriginRequest) -> Refusal? {
+        guard let contentType = request.contentType,
+            (try? MultipartReader.boundary(contentType: contentType)) != nil
+        else { return Refusal(.invalidRequest, "Content-Type must be multipart/form-data with a boundary.") }
+        if let length = request.contentLength, length > ImportLimits.bodyBytesMax { return .fileIsTooLarge }
+        return nil
+    }
+
+    /// A job that was served makes room for a new one.
+    private mutating func refusalOfMoreJobs(
+        _ request: OriginRequest, _ journey: Journey, into effects: inout [OriginEffect]
+    ) -> Refusal? {
+        let configuration = self.configuration
+        while self.jobs.count + self.uploads.count >= configuration.jobsMax,
+            let oldest = self.served.removeFirst(where: { self.jobs[$0]?.isServed == true })
+        {
+            self.expire(oldest, into: &effects)
+        }
+        let hasRoom =
+            self.jobs.count + self.uploads.count < configuration.jobsMax
+            && self.documentBytes + Self.documentBytes(request, journey) <= configuration.documentBytesMax
+        guard !hasRoom else { return nil }
         var refusal = Refusal(.circuitOpen, "There are too many jobs.")
         refusal.retryAfter = .seconds(60)  // The breaker's cooldown, Docs/contract.md section 2.5.
         return refusal
     }
 
+    /// The most bytes of a document that may come with a request.
+    private static func documentBytes(_ request: OriginRequest, _ journey: Journey) -> Int {
+        switch journey.payload {
+        case .photos: 0
+        case .json: request.contentLength ?? BatchRequest.bodyBytesMax
+        case .file: request.contentLength ?? ImportLimits.bodyBytesMax
+        }
+    }
+
     mutating func uploadFailed(
         _ exchange: ExchangeID, _ fault: UploadFault, into effects: inout [OriginEffect]
     ) {
-        guard let upload = self.uploads[exchange] else { return }  // Aborted meanwhile.
-        self.uploads[exchange] = nil
+        guard let upload = self.takePending(exchange) else { return }  // Aborted meanwhile.
         let refusal: Refusal
-        switch fault {
-        case .malformed where !upload.context.journey.hasPhotos:
-            refusal = Refusal(.invalidRequest, "The body cannot be read.")
-        case .malformed: refusal = Refusal(.invalidRequest, "The body is not multipart/form-data.")
-        case .tooLarge: refusal = Refusal(.fileTooLarge, "The photos are too large.")
-        case .timedOut: refusal = Refusal(.timeout, "The body did not come in time.")
+        switch (fault, upload.context.journey.payload) {
+        case (.malformed, .json): refusal = Refusal(.invalidRequest, "The body cannot be read.")
+        case (.malformed, .photos), (.malformed, .file):
+            refusal = Refusal(.invalidRequest, "The body is not multipart/form-data.")
+        case (.tooLarge, .photos): refusal = Refusal(.fileTooLarge, "The photos are too large.")
+        case (.tooLarge, .json): refusal = Refusal(.fileTooLarge, "The body is too large.")
+        case (.tooLarge, .file): refusal = .fileIsTooLarge
+        case (.timedOut, _): refusal = Refusal(.timeout, "The body did not come in time.")
         }
         self.refuse(upload.context, refusal, into: &effects)
     }
@@ -91,11 +147,11 @@ extension Backend {
     mutating func uploaded(
         _ exchange: ExchangeID, _ parts: [UploadPart], into effects: inout [OriginEffect]
     ) {
-        guard let upload = self.uploads[exchange] else { return }  // Aborted meanwhile.
-        self.uploads[exchange] = nil
-        guard upload.context.journey.hasPhotos else {
-            self.documentUploaded(upload, parts.first?.prefix ?? [], into: &effects)
-            return
+        guard let upload = self.takePending(exchange) else { return }  // Aborted meanwhile.
+        switch upload.context.journey.payload {
+        case .photos: break
+        case .json: return self.documentUploaded(upload, parts.first?.prefix ?? [], into: &effects)
+        case .file: return self.fileUploaded(upload, parts, into: &effects)
         }
         if !upload.context.journey.isV2 {
             self.observe(ContractNotes(parts: parts), of: upload.context, into: &effects)
@@ -106,7 +162,15 @@ extension Backend {
             self.refuse(upload.context, refusal, into: &effects)
             return
         }
-        self.accept(upload, photos: photos.count, books: nil, into: &effects)
+        self.accept(upload, Assignment(photos: photos.count), into: &effects)
+    }
+
+    /// An upload whose body is read no longer.
+    mutating func takePending(_ exchange: ExchangeID) -> PendingUpload? {
+        guard let upload = self.uploads[exchange] else { return nil }
+        self.uploads[exchange] = nil
+        self.documentBytes -= upload.documentBytes
+        return upload
     }
 
     private mutating func documentUploaded(
@@ -114,26 +178,62 @@ extension Backend {
     ) {
         do throws(BatchRequest.Flaw) {
             let batch = try BatchRequest(bytes)
-            let owner = upload.context.caller
-            let books = batch.items.enumerated().compactMap { self.enriched($1, at: $0, of: owner) }
-            self.accept(upload, photos: 0, books: books, into: &effects)
+            var assignment = Assignment()
+            // The books of a simulated phone are those of its shelf.
+            if !self.isOfShelf(batch, upload.context.caller) {
+                let books = batch.items.compactMap { self.enriched($0) }
+                assignment.books = books
+                assignment.notFound = batch.items.count - books.count
+                assignment.documentBytes = bytes.count
+            }
+            self.accept(upload, assignment, into: &effects)
         } catch {
             self.refuse(upload.context, Refusal(.invalidRequest, error.text), into: &effects)
         }
     }
 
-    /// The book that a lookup finds; nil if no provider has it. The books of a simulated phone are those of its shelf.
-    private mutating func enriched(_ item: BatchRequest.Item, at ordinal: Int, of owner: Caller) -> Book? {
+    /// Whether the books that are asked for are those that the shelf of the scan has.
+    private func isOfShelf(_ batch: BatchRequest, _ owner: Caller) -> Bool {
+        guard batch.items.count == self.shelf.count(device: owner.device, scan: owner.scan) else {
+            return false
+        }
+        return batch.items.enumerated().allSatisfy { ordinal, item in
+            guard case .book(let title, _, _) = item else { return false }
+            return title == self.shelf.title(device: owner.device, scan: owner.scan, ordinal: ordinal)
+        }
+    }
+
+    /// The book that a lookup finds; nil if no provider has it.
+    private mutating func enriched(_ item: BatchRequest.Item) -> Book? {
         switch item {
-        case .barcode(let text): return self.enrichments.book(barcode: text)
+        case .barcode(let text): self.enrichments.book(barcode: text)
         case .book(let title, let author, let isbn):
-            if title == self.shelf.title(device: owner.device, scan: owner.scan, ordinal: ordinal) {
-                return self.shelf.book(device: owner.device, scan: owner.scan, ordinal: ordinal)
-            }
-            return Book(
+            Book(
                 title: title, author: author, isbn: isbn, confidence: nil,
                 enrichmentStatus: isbn == nil ? .notFound : .success, coverUrl: nil)
         }
+    }
+
+    /// A file that cannot be read is a job as well, which fails at once.
+    private mutating func fileUploaded(
+        _ upload: PendingUpload, _ parts: [UploadPart], into effects: inout [OriginEffect]
+    ) {
+        let named = parts.filter { $0.name == ImportLimits.part }
+        guard let part = named.first, named.count == 1 else {
+            let refusal = Refusal(.invalidRequest, "The upload must have one part \(ImportLimits.part).")
+            return self.refuse(upload.context, refusal, into: &effects)
+        }
+        guard part.bytes <= ImportLimits.fileBytesMax, part.prefix.count == part.bytes else {
+            return self.refuse(upload.context, .fileIsTooLarge, into: &effects)
+        }
+        var assignment = Assignment()
+        do throws(CSVError) {
+            assignment.library = .success(try LibraryTable(part.prefix, limits: .imports).entries)
+            assignment.documentBytes = part.bytes
+        } catch {
+            assignment.library = .failure(error)
+        }
+        self.accept(upload, assignment, into: &effects)
     }
 
     /// Docs/contract.md section 1.2. Too many photos are 400 (C28), too many bytes 413.
@@ -166,7 +266,7 @@ extension Backend {
     }
 
     private mutating func accept(
-        _ upload: PendingUpload, photos: Int, books: [Book]?, into effects: inout [OriginEffect]
+        _ upload: PendingUpload, _ assignment: Assignment, into effects: inout [OriginEffect]
     ) {
         let owner = upload.context.caller
         let (key, secret) = self.newIdentity(owner)
@@ -174,12 +274,9 @@ extension Backend {
         let facts = Job.Facts(
             key: key, id: journey.jobPrefix + key.text, owner: owner, device: upload.device,
             host: upload.authority,
-            accepted: self.now,
-            script: JobScript(
-                course: dialect.course, photos: photos,
-                books: books?.count ?? self.shelf.count(device: owner.device, scan: owner.scan),
-                time: self.jobTime(owner)),
-            dialect: dialect, journey: journey, books: books)
+            accepted: self.now, script: self.script(assignment, dialect, owner),
+            dialect: dialect, journey: journey, books: assignment.books)
+        self.documentBytes += assignment.documentBytes
         self.jobs[key] = Job(
             facts: facts,
             token: Token(secret: secret, expires: self.now + self.configuration.tokenLifetime),
@@ -187,13 +284,41 @@ extension Backend {
                 buffer: self.configuration.eventBuffer, epoch: self.wall,
                 EventLog.Rules(
                     hasIncreasingIDs: dialect.events.hasIncreasingIDs,
-                    entriesMax: dialect.replayedEventsMax)), due: self.now)
+                    entriesMax: dialect.replayedEventsMax)),
+            rows: assignment.library.map { ImportAccount((try? $0.get()) ?? []) },
+            documentBytes: assignment.documentBytes, due: self.now)
+        let photos = assignment.photos
         effects.append(
             .observe(self.payload(owner, .accepted(job: facts.id, books: facts.script.books))))
         if photos > 1 {
             effects.append(.observe(self.payload(owner, .photosReceived(job: facts.id, count: photos))))
         }
+        self.answer(upload, facts, secret, isBatch: journey.payload == .json, into: &effects)
+        if case .failure(let error)? = assignment.library {
+            self.end(facts, .unreadable(error), into: &effects)
+        } else {
+            self.advance(key, into: &effects)
+        }
+    }
 
+    private func script(_ assignment: Assignment, _ dialect: Dialect, _ owner: Caller) -> JobScript {
+        guard let library = assignment.library else {
+            return JobScript(
+                course: dialect.course, photos: assignment.photos,
+                books: assignment.books?.count ?? self.shelf.count(device: owner.device, scan: owner.scan),
+                notFound: assignment.notFound, time: self.jobTime(owner))
+        }
+        let rows = (try? library.get())?.count ?? 0
+        return JobScript(
+            course: dialect.course, photos: 0, books: 0, rows: rows, time: self.configuration.imports.time(rows))
+    }
+
+    /// The 202.
+    private func answer(
+        _ upload: PendingUpload, _ facts: Job.Facts, _ secret: TokenSecret, isBatch: Bool,
+        into effects: inout [OriginEffect]
+    ) {
+        let (journey, script) = (facts.journey, facts.script)
         let host = upload.authority
         let own = self.link(.job(jobId: facts.id), journey, host)
         let stream = self.link(.stream(jobId: facts.id), journey, host)
@@ -207,9 +332,10 @@ extension Backend {
             metadata: self.metadata(upload.context.exchange))
         let headers = [HeaderField("Content-Type", "application/json")] + upload.headers
         self.reply(
-            upload.context, 202, headers, dialect.upload.body(body, photos: photos, books: books?.count),
+            upload.context, 202, headers,
+            facts.dialect.upload.body(
+                body, photos: script.photos, books: isBatch ? script.books + script.notFound : nil),
             into: &effects)
-        self.advance(key, into: &effects)
     }
 
     /// Drawn by (device, scan, attempt); a caller that comes twice with the same gets the next draw that is free.
@@ -236,4 +362,9 @@ extension Backend {
         let extra = self.random.below(width, .jobTime, UInt64(owner.device.raw), UInt64(owner.scan.raw))
         return range.lowerBound + Interval(nanoseconds: Int64(extra))
     }
+}
+
+extension Refusal {
+    fileprivate static let fileIsTooLarge = Refusal(
+        .fileTooLarge, "The file is larger than \(ImportLimits.fileBytesMax) bytes.")
 }

@@ -6,13 +6,13 @@ package import Talaria
 
 /// The simulated Talaria: a value that receives events with their time and returns effects.
 ///
-/// It serves Docs/contract.md section 1.1 rows 1 to 6 with the rulings of Docs/design.md section 6, and of v2 the
-/// imports (`ImportService`) and the enrichment of single books (`EnrichmentService`). A request
+/// It serves Docs/contract.md section 1.1 rows 1 to 6 with the rulings of Docs/design.md section 6, the jobs of v2
+/// (section 3.2), and the enrichment of single books (`EnrichmentService`). A request
 /// is checked in this order: path (404), method (405), device id, rate limit, then the endpoint's own
 /// requirements. Faults of the server that are armed for an exchange act here; those of the link and of the
 /// phone act in their drivers.
 ///
-/// Everything is bounded: jobs and open uploads by `jobsMax`, removed jobs by `tombstonesMax`, a job's log by
+/// Everything is bounded: jobs and open uploads by `jobsMax`, their documents by `documentBytesMax`, removed jobs by `tombstonesMax`, a job's log by
 /// its script and the event buffer, devices of a rate limit by `RateLimiter.devicesMax`, streams by the
 /// connections of the driver. Time never runs backwards: an event with an earlier time happens at the time of
 /// the last one.
@@ -33,8 +33,11 @@ package struct Backend: Sendable {
     var limiter: RateLimiter?
     var faults: ServerFaults
     var lastPing: (wall: Int64, bytes: [UInt8])?
-    /// The imports of v2, which share nothing with scans but the time.
-    var imports: ImportService
+    /// Bytes of documents that are being read or belong to a job.
+    var documentBytes = 0
+    /// Jobs of v2 that can be forgotten for new ones.
+    var served = ServedJobs()
+    var libraries: Libraries
     var enrichments: EnrichmentService
 
     package init(configuration: BackendConfiguration, shelf: Shelf, random: KeyedRandom) {
@@ -45,8 +48,7 @@ package struct Backend: Sendable {
         self.tombstones = Tombstones(jobsMax: configuration.tombstonesMax)
         self.limiter = configuration.rateLimit.map { RateLimiter(quota: $0) }
         self.faults = ServerFaults(wallClockAtZero: configuration.wallClockAtZero)
-        self.imports = ImportService(
-            rules: configuration.imports, random: random, wallClockAtZero: configuration.wallClockAtZero)
+        self.libraries = Libraries(booksMax: configuration.imports.booksMax)
         self.enrichments = EnrichmentService(
             rules: configuration.enrichments, shelf: shelf, random: random,
             wallClockAtZero: configuration.wallClockAtZero)
@@ -55,7 +57,6 @@ package struct Backend: Sendable {
     /// Continues with other draws.
     package mutating func redraw(_ random: KeyedRandom) {
         self.random = random
-        self.imports.redraw(random)
         self.enrichments.redraw(random)
     }
 
@@ -70,7 +71,6 @@ package struct Backend: Sendable {
     ) -> Instant? {
         self.now = max(self.now, moment)
         self.doWhatIsDue(into: &effects)
-        self.imports.pass(to: self.now, into: &effects)
         switch event {
         case .requested(let exchange, let request, let caller, let connection, let faults):
             precondition(
@@ -79,19 +79,14 @@ package struct Backend: Sendable {
                 "the driver used the number of an open exchange again")
             self.requested(exchange, request, caller, connection, faults, into: &effects)
         case .uploaded(let exchange, let parts):
-            if !self.imports.uploaded(exchange, parts, into: &effects),
-                !self.enrichments.uploaded(exchange, parts, at: self.now, into: &effects)
-            {
+            if !self.enrichments.uploaded(exchange, parts, at: self.now, into: &effects) {
                 self.uploaded(exchange, parts, into: &effects)
             }
         case .uploadFailed(let exchange, let fault):
-            if !self.imports.uploadFailed(exchange, fault, into: &effects),
-                !self.enrichments.uploadFailed(exchange, fault, into: &effects)
-            {
+            if !self.enrichments.uploadFailed(exchange, fault, into: &effects) {
                 self.uploadFailed(exchange, fault, into: &effects)
             }
         case .aborted(let exchange):
-            self.imports.aborted(exchange)
             self.enrichments.pending[exchange] = nil
             self.aborted(exchange, into: &effects)
         case .forwarded, .upstreamReplied, .upstreamReceived, .upstreamEnded:
@@ -112,9 +107,6 @@ package struct Backend: Sendable {
         guard let path = JourneyPath(path: request.path) else {
             if request.path == EnrichmentRequest.path {
                 return self.enrichments.requested(exchange, request, caller, at: self.now, into: &effects)
-            }
-            if let endpoint = ImportEndpoint(path: request.path) {
-                return self.imports.requested(exchange, endpoint, request, caller, into: &effects)
             }
             self.refuseUnrouted(
                 exchange, .notFound, "There is nothing at this path.", [], path: request.path, into: &effects)
@@ -185,7 +177,7 @@ package struct Backend: Sendable {
     }
 
     private mutating func aborted(_ exchange: ExchangeID, into effects: inout [OriginEffect]) {
-        self.uploads[exchange] = nil
+        _ = self.takePending(exchange)
         if let stream = self.lingering[exchange] {
             self.lingering[exchange] = nil
             self.observeEnd(of: stream, byPeer: true, into: &effects)
@@ -202,8 +194,7 @@ package struct Backend: Sendable {
 
     /// The moment of the next wake-up; other wake-ups do no harm.
     package var nextWake: Instant? {
-        guard let wake = self.imports.nextWake else { return self.deadlines.nextAt }
-        return self.deadlines.nextAt.map { min($0, wake) } ?? wake
+        self.deadlines.nextAt
     }
 
     /// Jobs that are neither cleaned up nor expired.
@@ -220,6 +211,7 @@ package struct Backend: Sendable {
         case .scan: self.configuration.dialect
         case .bookshelfScan: .bookshelfScan
         case .batchEnrichment: .batchEnrichment
+        case .csvImport: .csvImport
         }
     }
 

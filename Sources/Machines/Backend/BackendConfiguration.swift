@@ -80,8 +80,10 @@ package struct BackendConfiguration: Hashable, Sendable {
     /// All photos of one upload together.
     package var batchBytesMax = ContractLimit.batchBytesMax
     /// Jobs alive, with the uploads that would become one; beyond it uploads get 503 `CIRCUIT_OPEN`. A job lives until
-    /// it is cleaned up or expires.
+    /// it is cleaned up or expires. One of v2 whose results were served expires when its place is needed.
     package var jobsMax = 100_000
+    /// Bytes of all documents of v2 that are held; beyond it uploads get 503 `CIRCUIT_OPEN`.
+    package var documentBytesMax = 512 << 20
     /// Jobs remembered as gone (410). One forgotten gets 404.
     package var tombstonesMax = 65_536
     /// The imports of v2.

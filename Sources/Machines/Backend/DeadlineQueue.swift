@@ -12,6 +12,8 @@ struct DeadlineQueue: Sendable {
         case fault(ExchangeID)
         /// The end of a stream that outlives its terminal event.
         case linger(ExchangeID)
+        /// The longest time of a stream of v2.
+        case timeout(ExchangeID)
     }
 
     private static let staleMin = 1_024

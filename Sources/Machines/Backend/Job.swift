@@ -1,3 +1,4 @@
+internal import CSV
 internal import Faults
 internal import OriginServer
 internal import SimBase
@@ -20,9 +21,8 @@ struct Job: Sendable {
         /// The form of what the job says: that of its journey.
         let dialect: Dialect
         let journey: Journey
-        /// What the job was given to look up; nil for the books on the shelf of its scan.
+        /// What was found of what the job was given to look up; nil for the books on the shelf of its scan.
         let books: [Book]?
-
         init(
             key: JobKey, id: String, owner: Caller, device: DeviceKey, host: String?, accepted: Instant,
             script: JobScript, dialect: Dialect, journey: Journey, books: [Book]?
@@ -71,6 +71,12 @@ struct Job: Sendable {
     /// Places on the shelf of the books that could not be looked up, in order.
     var degradedBooks: [Int] = []
     var log: EventLog
+    /// What became of the rows of an import; nil for other jobs.
+    var rows: ImportAccount?
+    /// Bytes of its document, or of what is left of it, that are held.
+    var documentBytes = 0
+    /// Its results were served, and nothing needs it any more but a client that asks again.
+    var isServed = false
     /// Open streams, in the order of their heads.
     var streams: [ExchangeID] = []
     /// The job's one live deadline.
@@ -114,12 +120,14 @@ struct Job: Sendable {
 enum JobEnding: Hashable, Sendable {
     case completed, canceled
     case failed(code: String, retryable: Bool)
+    /// The library file is none.
+    case unreadable(CSVError)
 
     var status: JobStatus {
         switch self {
         case .completed: .completed
         case .canceled: .canceled
-        case .failed: .failed
+        case .failed, .unreadable: .failed
         }
     }
 }

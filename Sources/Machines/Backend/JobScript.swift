@@ -2,7 +2,7 @@ internal import Faults
 internal import SimBase
 internal import Talaria
 
-/// The events of a job with their times: a pure function of its course, the numbers of photos and books and the duration.
+/// The events of a job with their times: a pure function of its course, of what it has to do and of the duration.
 struct JobScript: Hashable, Sendable {
     /// One event.
     enum Step: Hashable, Sendable {
@@ -11,10 +11,26 @@ struct JobScript: Hashable, Sendable {
         case completed
     }
 
+    /// How far a job has come.
+    struct Progress: Hashable, Sendable {
+        /// Photos until the books are identified, then books; rows of an import.
+        var processed: Int
+        var total: Int
+        var thousandths: Int
+    }
+
     let course: JobCourse
     let photos: Int
     let books: Int
+    /// Books that were asked for and that no provider has.
+    var notFound = 0
+    /// The rows of a library file.
+    var rows = 0
     let time: Interval
+
+    /// Docs/contract.md section 3.3: progress is sent every 2 s, or on a change.
+    private static let tickMax = Interval.seconds(2)
+    private static let ticksMin = 3
 
     /// The number of events up to the terminal one.
     var count: Int { self.course.stages.reduce(1) { $0 + self.count(of: $1.count) } }
@@ -45,7 +61,7 @@ struct JobScript: Hashable, Sendable {
         let part =
             switch self.step(at: position) {
             case .event(let stage, let number):
-                stage.from + (stage.to - stage.from) * Int64(number) / Int64(self.count(of: stage.count))
+                stage.from + (stage.to - stage.from) * Int64(number) / Int64(self.parts(of: stage.count))
             case .completed: length
             }
         let time = self.time.nanoseconds
@@ -53,21 +69,32 @@ struct JobScript: Hashable, Sendable {
     }
 
     /// Returns the progress after the event at a position.
-    func thousandths(at position: Int) -> Int {
+    func progress(at position: Int) -> Progress {
         switch self.step(at: position) {
         case .event(let stage, let number):
-            stage.progressFrom
-                + (stage.progressTo - stage.progressFrom) * number / self.count(of: stage.count)
-        case .completed: 1_000
+            let parts = self.parts(of: stage.count)
+            return Progress(
+                processed: self.processed(stage, number), total: self.total(stage.counts),
+                thousandths: stage.progressFrom + (stage.progressTo - stage.progressFrom) * number / parts)
+        case .completed:
+            let total = self.total(self.course.counted)
+            return Progress(processed: total, total: total, thousandths: 1_000)
         }
     }
 
-    /// Returns `processedCount` and `totalCount`: photos until the books are identified, then books.
-    func counts(at position: Int) -> (processed: Int, total: Int) {
-        switch self.step(at: position) {
-        case .event(let stage, let number):
-            (stage.count == .one ? 0 : number, self.count(of: stage.counts))
-        case .completed: (self.books, self.books)
+    private func processed(_ stage: JobCourse.Stage, _ number: Int) -> Int {
+        switch stage.count {
+        case .one: 0
+        case .photos, .books: number
+        case .ticks: self.rows * number / self.parts(of: .ticks)
+        }
+    }
+
+    private func total(_ counted: JobCourse.Counted) -> Int {
+        switch counted {
+        case .photos: self.photos
+        case .books: self.books + self.notFound
+        case .rows: self.rows
         }
     }
 
@@ -76,7 +103,19 @@ struct JobScript: Hashable, Sendable {
         case .one: 1
         case .photos: self.photos
         case .books: self.books
+        case .ticks: self.ticks
         }
+    }
+
+    /// The parts into which the events of a stage divide it. The last part of an import ends with the import.
+    private func parts(of count: JobCourse.Stage.Count) -> Int {
+        count == .ticks ? self.ticks + 1 : self.count(of: count)
+    }
+
+    /// Progress events of an import, of which each tells of some more rows.
+    private var ticks: Int {
+        let intervals = Int((self.time.nanoseconds - 1) / Self.tickMax.nanoseconds)
+        return min(max(Self.ticksMin, intervals), max(0, self.rows - 1))
     }
 
     func append(_ message: JobCourse.Stage.Message, _ number: Int, to text: inout ByteBuilder) {

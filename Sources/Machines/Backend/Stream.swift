@@ -9,6 +9,8 @@ struct Stream: Sendable {
     var nextPing: Instant
     /// The ping at `nextPing` was delayed already.
     var isPingLate = false
+    /// The moment at which it ends with a `timeout` event; nil for one of v3.
+    var endsAt: Instant?
 
     var job: JobKey { self.facts.key }
 }

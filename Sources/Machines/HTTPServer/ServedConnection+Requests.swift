@@ -156,12 +156,12 @@ extension ServedConnection {
             let boundary = try? MultipartReader.boundary(contentType: type),
             let reader = try? MultipartReader(
                 boundary: boundary,
-                limits: head.path == ImportEndpoint.imports
+                limits: Self.payload(head.path) == .file
                     ? HTTPServerLimits.libraryFile : HTTPServerLimits.multipart)
         {
             exchange.upload = .reading(reader)
         } else if !context.origin.hasUpstream,
-            head.path == EnrichmentRequest.path || Self.isDocument(head.path)
+            head.path == EnrichmentRequest.path || Self.payload(head.path) == .json
         {
             exchange.upload = .keeping([])
         }
@@ -179,10 +179,10 @@ extension ServedConnection {
         return head.headers[HeaderName.otherToken].map { "Bearer \($0)" }
     }
 
-    /// Whether an upload to this path is a document, which the backend reads.
-    private static func isDocument(_ path: String) -> Bool {
-        guard let path = JourneyPath(path: path), case .upload = path.endpoint else { return false }
-        return !path.journey.hasPhotos
+    /// The body that an upload to this path has; nil if nothing is uploaded there.
+    private static func payload(_ path: String) -> Journey.Payload? {
+        guard let path = JourneyPath(path: path), case .upload = path.endpoint else { return nil }
+        return path.journey.payload
     }
 
     // MARK: Through the link

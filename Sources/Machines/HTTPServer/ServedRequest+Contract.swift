@@ -22,6 +22,6 @@ extension ServedRequest {
 
     /// The methods of a path of v2 that is no journey's; nil for any other path.
     private static func otherMethods(_ path: String) -> [String]? {
-        path == EnrichmentRequest.path ? ["POST"] : ImportEndpoint(path: path)?.methods
+        path == EnrichmentRequest.path ? ["POST"] : nil
     }
 }

@@ -63,7 +63,8 @@ enum StreamJudgement: Hashable, Sendable {
 
 /// The meaning of the response to a results request.
 enum ResultsJudgement: Hashable, Sendable {
-    case books([Book])
+    /// `rows`: of an import, whose results have no books.
+    case books([Book], rows: RowCounts?)
     case jobEnded(JobEnd)
     /// The server cannot just now.
     case again(after: Interval?)
@@ -76,12 +77,14 @@ enum ResultsJudgement: Hashable, Sendable {
         if let end = JobEnd(status: answer.head.status, profile.token) { return .jobEnded(end) }
         switch answer.head.status {
         case 200:
-            let (isV2, envelope) = (profile.journey.isV2, profile.results.envelope)
+            let (journey, envelope) = (profile.journey, profile.results.envelope)
             let reading = answer.read(
                 {
-                    isV2
-                        ? ResultsReading.readV2($0, into: &$1)
-                        : ResultsReading.read($0, envelope, into: &$1)
+                    switch journey {
+                    case .scan: ResultsReading.read($0, envelope, into: &$1)
+                    case .bookshelfScan, .batchEnrichment: ResultsReading.readV2($0, into: &$1)
+                    case .csvImport: ResultsReading.readRows($0, into: &$1)
+                    }
                 }, bytesMax: AppLimits.resultsBytesMax)
             guard let body = reading else { return .bad(answer.badness) }
             if let bad = answer.objection(success: body.success, jobId: body.jobId, to: jobId) {
@@ -96,7 +99,7 @@ enum ResultsJudgement: Hashable, Sendable {
             guard let books = profile.understood(body.books, into: &answer.notes) else {
                 return .bad(.undecodable)
             }
-            return .books(books)
+            return .books(books, rows: body.rows)
         case 408, 429, 500...599: return .again(after: answer.serverWait)
         default:
             answer.note(.unexpectedStatus)

@@ -114,10 +114,13 @@ extension App {
         let judgement = ResultsJudgement.judge(&answer, jobId: job, self.profile)
         self.observe(answer, exchange, at: now, into: &effects)
         switch judgement {
-        case .books(let books):
+        case .books(let books, let rows):
             self.observe(
                 .resultsDecoded(job: job, books: books.count, took: now - exchange.sentAt), of: exchange.scan,
                 at: now, into: &effects)
+            if let rows {
+                self.observe(.rowsRead(job: job, rows), of: exchange.scan, at: now, into: &effects)
+            }
             self.file(books, detected: fetch.booksDetected, index, at: now, into: &effects)
         case .jobEnded(let end):
             guard self.profile.results.isRepeated else {

@@ -29,7 +29,8 @@ extension App {
                 job: nil, headers: [HeaderField("User-Agent", self.profile.upload.userAgent)],
                 lastEventID: nil,
                 body: self.profile.journey.hasPhotos
-                    ? .photos(scan.number, count: photos) : .document(scan.number),
+                    ? .photos(scan.number, count: photos)
+                    : .document(scan.number, self.profile.journey.payload),
                 timeout: self.profile.requestTimeout + transfer),
             at: now, into: &effects)
     }

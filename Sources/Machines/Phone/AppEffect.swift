@@ -24,7 +24,7 @@ package struct AppRequest: Hashable, Sendable {
         /// Multipart with so many parts `photos[]`, the prepared photos of this scan.
         case photos(ScanNumber, count: Int)
         /// The document of a journey without photos, of this scan.
-        case document(ScanNumber)
+        case document(ScanNumber, Journey.Payload)
     }
 
     package var id: RequestID

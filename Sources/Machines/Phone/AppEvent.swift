@@ -20,7 +20,8 @@ package enum AppEvent: Sendable {
     /// The shutter. `scheduled` is when the load model wanted it.
     case captured(scan: ScanNumber, photo: PhotoReference, scheduled: Instant)
     /// `took`: nil when the photo had been prepared for an earlier scan.
-    case photoPrepared(scan: ScanNumber, bytes: Int, took: Interval?)
+    /// `rows`: those of a library file.
+    case photoPrepared(scan: ScanNumber, bytes: Int, took: Interval?, rows: Int? = nil)
     /// The photo cannot be used; shown to the user.
     case photoRejected(scan: ScanNumber, reason: String)
     case pathLost

@@ -171,6 +171,7 @@ package enum MarkdownReport {
         if let photos = result.photos {
             text += "\nPhotos: \(Figures.count(photos)) taken, one upload for each scan.\n"
         }
+        if result.importsRows { text += Self.rows(result.totals.rows) }
         text += "\nBooks: \(known ? Figures.count(books.expected) : "n/a") expected, "
         text += "\(Figures.count(books.received)) received, "
         if books.pending > 0 { text += "\(Figures.count(books.pending)) pending, " }
@@ -184,6 +185,16 @@ package enum MarkdownReport {
         text += "\(known ? Figures.count(jobs.orphaned) : "n/a") orphaned, "
         text += "\(known ? Figures.count(jobs.expired) : "n/a") expired.\n"
         return text
+    }
+
+    private static func rows(_ rows: RowTotals) -> String {
+        let counts = rows.counts
+        var text = "\nRows: \(Figures.count(rows.sent)) sent, \(Figures.count(counts.created)) created, "
+        text += "\(Figures.count(counts.updated)) updated, \(Figures.count(counts.skipped)) skipped, "
+        text += "\(Figures.count(counts.failed)) failed, \(Figures.count(counts.pending)) pending, "
+        text += "\(Figures.count(rows.missing)) missing"
+        if rows.unread > 0 { text += "; \(RunResult.unread(rows))" }
+        return text + ".\n"
     }
 
     private static func findings(_ result: RunResult) -> String {

@@ -41,6 +41,17 @@ extension RunResult {
         }
     }
 
+    /// Whether some phones import files.
+    var importsRows: Bool { self.groups.contains { $0.journey == .csvImport } }
+
+    /// Whether some phones find books.
+    var findsBooks: Bool { self.groups.isEmpty || self.groups.contains { $0.journey.findsBooks } }
+
+    /// Rows that are in libraries and of which no phone knows.
+    static func unread(_ rows: RowTotals) -> String {
+        "\(Figures.count(rows.unread, "row", "rows")) taken by imports whose results no phone has read"
+    }
+
     package var brokenInvariants: [Verdict] { self.verdicts.filter { $0.standing == .broken } }
 
     /// Objectives that failed, and that the scenario does not expect to fail.

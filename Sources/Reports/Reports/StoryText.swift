@@ -70,6 +70,8 @@ package enum StoryText {
             "the answer to \(Self.request(operation)) cannot be used: \(problem.rawValue)"
         case .rateLimited(let operation, let wait):
             "told to wait \(Self.time(wait)) before \(Self.request(operation))"
+        case .filePrepared(let rows): "made a file of \(rows == 1 ? "1 row" : "\(rows) rows")"
+        case .rowsRead(_, let rows): "read what became of the rows: \(Self.rows(rows))"
         case .resultsDecoded(_, let books, _): "read \(Self.books(books)) from the results"
         case .resultsGivenUp: "gave up on the results"
         case .jobAbandoned(_, let cause): "does not delete the job: \(cause.name)"
@@ -90,6 +92,11 @@ package enum StoryText {
         }
     }
 
+    private static func rows(_ rows: RowCounts) -> String {
+        "\(rows.created) created, \(rows.updated) updated, \(rows.skipped) skipped, \(rows.failed) failed"
+            + (rows.pending > 0 ? ", \(rows.pending) pending" : "")
+    }
+
     // MARK: The backend
 
     private static func backend(_ payload: BackendObservation) -> String? {
@@ -103,6 +110,7 @@ package enum StoryText {
             "sends event \(Self.event(id, kind.rawValue))" + (replayed ? Self.replayed : "")
         case .streamEnded(_, _, let byPeer): byPeer ? "sees the stream end" : "ends the stream"
         case .finished(_, let kind, let books): "job ends: \(kind.rawValue), \(Self.books(books))"
+        case .rowsTaken(_, let rows): "ends the import: \(Self.rows(rows))"
         case .failed(_, let code, let retryable): "job fails: \(code)" + (retryable ? ", may be retried" : "")
         case .tokenRevoked: "revokes the job's token"
         case .resultsServed(_, let books): "serves \(Self.books(books))"

@@ -24,6 +24,7 @@ package enum SummaryJSON {
         if !result.unreached.isEmpty {
             members["unreached"] = .array(result.unreached.map { .string(Printable.bounded($0)) })
         }
+        if result.importsRows { members["rows"] = Self.rows(result.totals.rows, of: result) }
         if let reason = result.endedEarly { members["ended_early"] = .string(Printable.bounded(reason)) }
         return .object(members)
     }
@@ -111,6 +112,19 @@ package enum SummaryJSON {
         ])
     }
 
+    private static func rows(_ rows: RowTotals, of result: RunResult) -> JSONValue {
+        .object([
+            "sent": .integer(rows.sent),
+            "created": .integer(rows.counts.created),
+            "updated": .integer(rows.counts.updated),
+            "skipped": .integer(rows.counts.skipped),
+            "failed": .integer(rows.counts.failed),
+            "pending": .integer(rows.counts.pending),
+            "missing": .integer(rows.missing),
+            "unread": result.hasBackendView ? .integer(rows.unread) : .notAvailable,
+        ])
+    }
+
     private static func jobs(_ jobs: JobTotals, of result: RunResult) -> JSONValue {
         .object([
             "accepted": .integer(jobs.accepted),
@@ -166,7 +180,7 @@ package enum SummaryJSON {
     }
 
     private static func group(_ group: GroupResult, of result: RunResult) -> JSONValue {
-        .object([
+        var members: [String: JSONValue] = [
             "devices": .integer(group.devices), "journey": .string(group.journey.rawValue),
             "headline": result.headline(of: group).map { .string($0.text) } ?? .null,
             "scans": Self.scans(group.totals.scans),
@@ -177,7 +191,9 @@ package enum SummaryJSON {
             "invariants": .array(group.verdicts.filter { $0.violations > 0 }.map(Self.invariant)),
             "metrics": Self.metrics(result.metrics, of: .group(group.name)),
             "counters": Self.counters(result.metrics, of: .group(group.name)),
-        ])
+        ]
+        if group.journey == .csvImport { members["rows"] = Self.rows(group.totals.rows, of: result) }
+        return .object(members)
     }
 
     /// `at_peak_s` and `near_peak_s`: how long it stood at its peak, and within 1 % of it.

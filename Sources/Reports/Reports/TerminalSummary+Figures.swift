@@ -50,8 +50,26 @@ extension SummaryWriter {
         if !scans.isConserved {
             self.labeled("", [Piece("the counts do not add up: error in the ledger", .bad)])
         }
-        self.books()
+        if self.result.findsBooks { self.books() }
+        if self.result.importsRows { self.rows() }
         self.jobs()
+    }
+
+    private mutating func rows() {
+        let rows = self.result.totals.rows
+        let counts = rows.counts
+        var pieces = [
+            Piece(Figures.count(rows.sent), .bold),
+            Piece(
+                " sent = \(Figures.count(counts.created)) created + \(Figures.count(counts.updated)) updated + "
+                    + "\(Figures.count(counts.skipped)) skipped + \(Figures.count(counts.failed)) failed + "),
+        ]
+        if counts.pending > 0 {
+            pieces += [Piece("\(Figures.count(counts.pending)) pending", .warning), Piece(" + ")]
+        }
+        pieces.append(Piece("\(Figures.count(rows.missing)) missing", rows.missing > 0 ? .bad : .plain))
+        if rows.unread > 0 { pieces.append(Piece("; \(RunResult.unread(rows))")) }
+        self.labeled("Rows", pieces)
     }
 
     private mutating func books() {

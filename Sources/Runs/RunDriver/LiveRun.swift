@@ -161,6 +161,7 @@ package final class LiveRun {
                     faults: planner.phoneSchedule(device: device, group: group.spec.name),
                     think: self.plan.thinkTimes(of: group))
                 phone.group = group.spec.name
+                phone.library = group.spec.library
                 phone.network = group.spec.network
                 return phone
             }

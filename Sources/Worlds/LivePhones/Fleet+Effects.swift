@@ -95,8 +95,10 @@ extension Fleet {
 
     private func prepare(_ photo: PhotoReference, for scan: ScanNumber, of phone: Int) {
         guard self.phones[phone].machine.profile.journey.hasPhotos else {
-            let bytes = self.document(of: scan, phone: phone).count
-            self.send(.photoPrepared(scan: scan, bytes: bytes, took: nil), toAppOf: phone)
+            let document = self.document(of: scan, phone: phone)
+            self.send(
+                .photoPrepared(scan: scan, bytes: document.bytes.count, took: nil, rows: document.rows),
+                toAppOf: phone)
             return
         }
         let preprocess = self.plan.phones[phone].preprocess
@@ -155,7 +157,9 @@ extension Fleet {
 
     private func headers(of request: AppRequest) -> [HeaderField] {
         var headers = request.headers
-        if case .document = request.body { headers.append(HeaderField("Content-Type", "application/json")) }
+        if case .document(_, let payload) = request.body, payload == .json {
+            headers.append(HeaderField("Content-Type", "application/json"))
+        }
         return self.plan.headers.isEmpty ? headers : headers + self.plan.headers
     }
 
@@ -183,14 +187,23 @@ extension Fleet {
     }
 
     /// What a phone without photos uploads.
-    private func document(of scan: ScanNumber, phone: Int) -> [UInt8] {
-        self.plan.shelf.batchBody(device: self.phones[phone].number, scan: scan)
+    private func document(of scan: ScanNumber, phone: Int) -> UploadDocument {
+        UploadDocument(
+            shelf: self.plan.shelf, files: self.plan.phones[phone].library,
+            device: self.phones[phone].number, scan: scan)
     }
 
     private func body(of request: AppRequest, phone: Int) -> TransferRequest.Body {
         switch request.body {
         case .none: return .none
-        case .document(let scan): return .bytes(self.document(of: scan, phone: phone))
+        case .document(let scan, .file):
+            return .multipart([
+                TransferRequest.Part(
+                    name: ImportLimits.part, filename: "library.csv", contentType: "text/csv",
+                    content: PhotoSource(head: self.document(of: scan, phone: phone).bytes, shared: nil))
+            ])
+        case .document(let scan, .json), .document(let scan, .photos):
+            return .bytes(self.document(of: scan, phone: phone).bytes)
         case .photos(let scan, let count):
             guard let photo = self.phones[phone].photos.first(where: { $0.scan == scan })?.photo else {
                 preconditionFailure("an upload of a photo that was not prepared")

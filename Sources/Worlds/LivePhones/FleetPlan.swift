@@ -18,6 +18,8 @@ package struct FleetPlan: Sendable {
         /// The photos that it takes, by their indices in `FleetPlan.photos`.
         package var photos: Range<Int>
         package var preprocess: Preprocessing
+        /// What it imports; nil for one that imports nothing.
+        package var library: LibraryFiles?
         /// The scenario's faults for this phone.
         package var faults: [PhoneWindow]
         /// Set for a phone of a closed group, which captures again once its last scan was settled.

@@ -100,11 +100,13 @@ package struct FleetGroup: Hashable, Sendable {
     package var load: LoadModel
     package var photos: PhotoSource
     package var preprocess: Preprocessing
+    /// What the phones import; nil for a group that imports nothing.
+    package var library: LibraryFiles?
 
     package init(
         name: String, devices: Int, profile: ClientProfile, toggles: [ToggleSetting] = [],
         idleTimeout: IdleTimeout, network: Itinerary, scansPerDevice: Int, load: LoadModel,
-        photos: PhotoSource, preprocess: Preprocessing
+        photos: PhotoSource, preprocess: Preprocessing, library: LibraryFiles? = nil
     ) {
         self.name = name
         self.devices = devices
@@ -116,6 +118,7 @@ package struct FleetGroup: Hashable, Sendable {
         self.load = load
         self.photos = photos
         self.preprocess = preprocess
+        self.library = library
     }
 }
 

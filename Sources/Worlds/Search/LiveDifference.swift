@@ -95,9 +95,11 @@ extension Observation {
             return named("terminal \(kind.rawValue) \(inline.rawValue)")
         case .bookAdded(let ordinal, _): return named("book \(ordinal)")
         case .bookRepeated(let ordinal): return named("book again \(ordinal)")
+        case .rowsRead(_, let rows):
+            return named("rows \(rows.created) \(rows.updated) \(rows.skipped) \(rows.failed)")
         case .jobAbandoned(_, let cause): return named("abandoned \(cause.name)")
         case .lostFromStorage: return named("lost-from-storage")
-        case .launched, .recordKept, .clockSet, .regionTaken, .photosTaken, .photoPrepared, .photoRejected,
+        case .launched, .recordKept, .clockSet, .regionTaken, .photosTaken, .photoPrepared, .filePrepared, .photoRejected,
             .slotTaken, .slotGiven, .found, .uploadAccepted, .rateLimited, .resultsDecoded, .resultsGivenUp,
             .statusDecoded, .statusGivenUp, .cleanupAnswered, .streamOpened, .firstEvent, .eventApplied,
             .eventIgnored, .ping, .reconnected, .reconnectGivenUp, .reconnectSuperseded:

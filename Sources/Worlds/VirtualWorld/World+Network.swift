@@ -76,10 +76,11 @@ extension World {
             }
             self.wires.update(wire) { $0.send(bytes.count) }
             self.schedule(.bytes(wire, bytes), at: arrival)
-        case .document(let scan):
-            headers.append("Content-Type", "application/json")
-            self.checkForm(of: request, headers, body: .document(of: scan), of: phone)
-            let body = self.document(of: scan, of: phone)
+        case .document(let scan, let payload):
+            headers.append("Content-Type", payload == .file ? Self.uploadType : "application/json")
+            self.checkForm(of: request, headers, body: .document(of: scan, payload), of: phone)
+            let document = self.document(of: scan, of: phone).bytes
+            let body = payload == .file ? Self.fileStart + document + Self.uploadEnd : document
             let bytes =
                 ByteBuilder.bytes { bytes in
                     RequestWriter.head(
@@ -118,8 +119,10 @@ extension World {
     }
 
     /// What a phone without photos uploads.
-    func document(of scan: ScanNumber, of phone: Int) -> [UInt8] {
-        self.plan.run.shelf.batchBody(device: self.phones[phone].machine.number, scan: scan)
+    func document(of scan: ScanNumber, of phone: Int) -> UploadDocument {
+        UploadDocument(
+            shelf: self.plan.run.shelf, files: self.plan.run.groups[self.phones[phone].group].spec.library,
+            device: self.phones[phone].machine.number, scan: scan)
     }
 
     private static let host = "talaria.invalid"
@@ -138,6 +141,11 @@ extension World {
                 + "Content-Disposition: form-data; name=\"\(name)\"; filename=\"spine.jpg\"\r\n"
                 + "Content-Type: \(Self.photoType)\r\n\r\n").utf8) + Self.photoStart
     }
+
+    private static let fileStart = Array(
+        ("--\(Self.boundary)\r\n"
+            + "Content-Disposition: form-data; name=\"\(ImportLimits.part)\"; filename=\"library.csv\"\r\n"
+            + "Content-Type: text/csv\r\n\r\n").utf8)
 
     private static let lineEnd = Array("\r\n".utf8)
     private static let uploadEnd = Array("\r\n--\(boundary)--\r\n".utf8)

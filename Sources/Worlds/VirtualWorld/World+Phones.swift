@@ -155,9 +155,12 @@ extension World {
             return
         }
         let hasPhotos = self.phones[phone].machine.profile.journey.hasPhotos
-        let bytes = hasPhotos ? self.plan.photoBytes[photo.raw] : self.document(of: scan, of: phone).count
+        let document = hasPhotos ? nil : self.document(of: scan, of: phone)
+        let bytes = document?.bytes.count ?? self.plan.photoBytes[photo.raw]
         self.phones[phone].photos.append(ReadyPhoto(scan: scan, bytes: bytes))
         self.send(
-            .photoPrepared(scan: scan, bytes: bytes, took: isFirst ? WorldTime.photo : nil), toAppOf: phone)
+            .photoPrepared(
+                scan: scan, bytes: bytes, took: isFirst ? WorldTime.photo : nil, rows: document?.rows),
+            toAppOf: phone)
     }
 }

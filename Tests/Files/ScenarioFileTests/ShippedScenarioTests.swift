@@ -68,6 +68,7 @@ struct ShippedScenarioTests {
         (.herdBounded, "outage", [.connectRefused, .pathLost]),
         (.othersUnharmed, "outage", [.pathLost]),
         (.requestWellFormed, "app-lifecycle", [.reinstalled]),
+        (.rowsConserved, "csv-import", []),
     ]
 
     @Test func `every invariant is reached by a shipped scenario, which names the moments that show it`()

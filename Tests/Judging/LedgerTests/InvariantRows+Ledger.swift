@@ -78,6 +78,7 @@ extension Invariant {
         case .limitHonoured: .limitHonoured
         case .slotsBounded: .slotsBounded
         case .serverAgrees: .serverAgrees
+        case .rowsConserved: .rowsConserved
         case .scanOrder, .jobCleanedOnce, .jobEnded, .jobOrphansBounded, .jobSilentAfterCleanup,
             .streamDeadDetected, .streamParseRobust, .authNoStaleUse, .retryBudget, .deviceNotStuck,
             .scanSettles,
@@ -821,6 +822,62 @@ extension InvariantRow {
                 })
         ],
         scenario: ShippedScenario(name: "token-expiry"))
+
+    fileprivate static let rowsConserved = InvariantRow(
+        broken: .imported("the results have a row less") {
+            $0.backend(.rowsTaken(job: $0.job, .ten))
+            $0.phone(.rowsRead(job: $0.job, .nine))
+        },
+        kept: .imported("the results have all rows") {
+            $0.backend(.rowsTaken(job: $0.job, .ten))
+            $0.phone(.rowsRead(job: $0.job, .ten))
+        },
+        excuses: [
+            Excuse(
+                name: "an import that an earlier run began",
+                inside: Example("its end is not known") {
+                    $0.launch(restored: 1)
+                    $0.phone(.queued(.interrupted))
+                    $0.send(.stream, job: "from-before")
+                    $0.phone(.rowsRead(job: "from-before", .ten))
+                    $0.onDisk(.interrupted)
+                },
+                outside: .imported("an import of this run") {
+                    $0.phone(.rowsRead(job: $0.job, .ten))
+                })
+        ],
+        scenario: ShippedScenario(name: "csv-import"))
+}
+
+extension RowCounts {
+    fileprivate static let ten = Self.counts(created: 7)
+    fileprivate static let nine = Self.counts(created: 6)
+
+    private static func counts(created: Int) -> RowCounts {
+        var counts = RowCounts()
+        counts.created = created
+        counts.updated = 1
+        counts.skipped = 1
+        counts.failed = 1
+        return counts
+    }
+}
+
+extension Example {
+    /// A file of ten rows, of which something is said before the scan is completed.
+    fileprivate static func imported(
+        _ name: String, _ said: @escaping @Sendable (inout History) -> Void
+    ) -> Example {
+        Example(name) {
+            $0.streaming()
+            $0.phone(.filePrepared(rows: 10))
+            $0.terminal(2)
+            said(&$0)
+            $0.addBooks()
+            $0.complete()
+            $0.clean()
+        }
+    }
 }
 
 // MARK: Histories with something left open

@@ -53,6 +53,7 @@ struct InvariantSubjects {
         case .slotGiven: phone.slots -= 1
         case .bookAdded: self.count(.bookFaithful)
         case .bookRepeated: self.count(.bookNeverDoubleAdded)
+        case .rowsRead: self.count(.rowsConserved)
         case .refused: self.count(.scanRefusedForCause)
         case .requestSent(let operation, let attempt, let job, let lastEventID):
             self.count(.requestOneFate, .requestWellFormed)

@@ -1,7 +1,7 @@
 // The bodies of v2 (Docs/contract.md sections 3.1 and 3.2).
 
 extension Contract {
-    private static let v2Metadata = ContractMember.maybe(
+    private static let v2Metadata = ContractMember.always(
         "metadata",
         .object(
             ContractObject(
@@ -39,7 +39,7 @@ extension Contract {
             .maybe("status", Self.jobStatuses, "The state of the job"),
             .maybe("totalPhotos", .integer(1...ContractLimit.photosMax), "Photos of a scan"),
             .maybe("processedCount", .integer(0...0), "Books of a batch that are done"),
-            .maybe("totalCount", .integer(0...BatchRequest.booksMax), "Books of a batch that were found"),
+            .maybe("totalCount", .integer(0...BatchRequest.booksMax), "Books of a batch"),
         ])
 
     static let v2Status = Self.v2(

@@ -110,17 +110,18 @@ struct V2Operation: Sendable {
     private static let imports =
         [
             V2Operation(
-                "POST", ImportEndpoint.imports, id: "importLibrary",
+                "POST", "/api/v2/imports", id: "importLibrary",
                 "Imports a library file (CSV) as one job",
                 body: .file,
                 [Answer(202, .json(Contract.v2Accepted), "The file was accepted"), Self.tooLarge])
-        ] + Self.job(ImportEndpoint.imports, "Import", hasToken: false, Contract.v2Import)
+        ] + Self.job("/api/v2/imports", "Import", hasToken: false, Contract.v2Import)
 
     /// Status, stream and results of a job.
     private static func job(
         _ folder: String, _ name: String, hasToken: Bool, _ results: ContractObject
     ) -> [V2Operation] {
-        let refusals = [Self.notFound] + (hasToken ? [Self.unauthorized, Self.gone] : [])
+        // A token that is shown is looked at, even where none is needed.
+        let refusals = [Self.notFound, Self.unauthorized, Self.gone]
         return [
             V2Operation(
                 "GET", folder + "/{jobId}", id: "get\(name)Status", "Returns the state of the job",

@@ -43,8 +43,9 @@ package struct BatchRequest: Hashable, Sendable {
         guard let body = JSONNode(bytes), body.kind == .object else { throw .notJSON }
         if let flag = body["vectorize"], !flag.isNull, flag.flag == nil { throw .badMember("vectorize") }
         if let id = body["jobId"], !id.isNull, id.text == nil { throw .badMember("jobId") }
-        let isBarcodes = body["barcodes"] != nil
-        guard !isBarcodes || body["books"] == nil else { throw .both }
+        func isThere(_ key: String) -> Bool { body[key].map { !$0.isNull } ?? false }
+        let isBarcodes = isThere("barcodes")
+        guard !isBarcodes || !isThere("books") else { throw .both }
         guard let list = body[isBarcodes ? "barcodes" : "books"], list.kind == .array else { throw .noBooks }
         let elements = list.elements
         guard !elements.isEmpty else { throw .empty }

@@ -39,6 +39,22 @@ package enum V2ErrorCode: String, CaseIterable, Hashable, Sendable {
     }
 }
 
+extension ProblemCode {
+    /// The code by which v2 says the same. It has one for each status (Docs/contract.md section 3.1), and GONE for jobs that were
+    /// canceled.
+    package var ofV2: ProblemCode {
+        switch self {
+        case .missingParameter, .invalidFile, .emptyBatch, .invalidAcceptHeader, .batchTooLarge:
+            .invalidRequest
+        case .invalidToken, .tokenExpired: .unauthorized
+        case .invalidRequest, .unauthorized, .forbidden, .notFound, .methodNotAllowed, .timeout, .conflict,
+            .gone, .fileTooLarge, .headerTooLarge, .rateLimitExceeded, .internalError, .featureNotAvailable,
+            .cacheError, .providerError, .networkError, .circuitOpen, .providerTimeout:
+            self
+        }
+    }
+}
+
 /// The bodies of v2: `{success: true, data, metadata}` and `{success: false, error}` (Docs/contract.md section 3.1).
 package enum V2Envelope {
     /// Whether what is at a path, or is not there, is of v2.

@@ -9,8 +9,12 @@ struct V2Paths: Sendable {
     let jobs: String
     /// What the ids of its jobs begin with: the paths below `/v1/jobs` are those of all journeys.
     let jobPrefix: String
+    /// Whether its jobs can be canceled in two more ways, which older clients use.
+    var hasOtherCancels = false
 
     private static let allJobs = "/v1/jobs/"
+    private static let canceledJobs = "/api/v2/jobs/"
+    private static let canceledByPost = "/v1/csv/cancel/"
 
     static let all = [
         V2Paths(
@@ -18,6 +22,9 @@ struct V2Paths: Sendable {
         V2Paths(
             journey: .batchEnrichment, upload: "/api/batch-enrich", otherUpload: "/v1/enrichment/batch",
             jobs: "/api/v2/enrichments/", jobPrefix: "enrichment_"),
+        V2Paths(
+            journey: .csvImport, upload: "/api/v2/imports", jobs: "/api/v2/imports/", jobPrefix: "import_",
+            hasOtherCancels: true),
     ]
 
     static func of(_ journey: Journey) -> V2Paths? { self.all.first { $0.journey == journey } }
@@ -43,12 +50,24 @@ struct V2Paths: Sendable {
             default: return nil
             }
         }
+        if self.hasOtherCancels {
+            if let (id, end) = self.split(path, behind: Self.canceledJobs), end == "cancel" {
+                return .cleanup(jobId: id)
+            }
+            if let (id, end) = self.split(path, behind: Self.canceledByPost), end == nil {
+                return .cleanup(jobId: id)
+            }
+        }
         guard let (id, end) = self.split(path, behind: Self.allJobs) else { return nil }
         switch end {
         case nil: return .cleanup(jobId: id)
         case "results"?: return .results(jobId: id)
         default: return nil
         }
+    }
+
+    func isCancelByPost(_ path: String) -> Bool {
+        self.hasOtherCancels && path.hasPrefix(Self.canceledByPost)
     }
 
     /// The id behind a folder, and what follows it behind a slash.

@@ -19,6 +19,38 @@ extension ResultsReading {
         guard let success, let books = data?.books("books", .required, into: &notes) else { return nil }
         return ResultsReading(success: success, jobId: jobId, books: books)
     }
+
+    /// Reads what became of the rows of an import; nil for an answer without them.
+    package static func readRows(_ bytes: [UInt8], into notes: inout ContractNotes) -> ResultsReading? {
+        guard let body = LeanObject(bytes, into: &notes) else { return nil }
+        let success = body.flag("success", .required, into: &notes)
+        guard let data = body.object("data", .required, into: &notes) else { return nil }
+        let created = data.integer("booksCreated", .required, into: &notes)
+        let updated = data.integer("booksUpdated", .required, into: &notes)
+        let skipped = data.integer("duplicatesSkipped", .required, into: &notes)
+        let failed = data.integer("enrichmentFailed", .required, into: &notes)
+        guard let success, let created, let updated, let skipped, let failed else { return nil }
+        var rows = RowCounts()
+        for (count, name, key) in [
+            (created, "booksCreated", \RowCounts.created), (updated, "booksUpdated", \.updated),
+            (skipped, "duplicatesSkipped", \.skipped), (failed, "enrichmentFailed", \.failed),
+        ] {
+            // No file has as many rows, and sums of these cannot overflow.
+            guard (0...Self.rowsMax).contains(count) else {
+                notes.add(
+                    data.path(name), expected: "a number of rows", seen: "another number",
+                    excerpt: String(count), isDecisive: true)
+                return nil
+            }
+            rows[keyPath: key] = count
+        }
+        var reading = ResultsReading(
+            success: success, jobId: data.text("jobId", .optional, into: &notes), books: [])
+        reading.rows = rows
+        return reading
+    }
+
+    private static let rowsMax = 1 << 30
 }
 
 extension ProblemReading {

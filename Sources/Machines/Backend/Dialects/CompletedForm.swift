@@ -37,6 +37,10 @@ enum CompletedForm: Hashable, Sendable {
         var photos: Int
         /// Milliseconds since 1970 at which the results are gone.
         var expiresAt: Int64
+        /// Books that were asked for and that no provider has.
+        var notFound = 0
+        /// What became of the rows of an import; nil for a job that finds books.
+        var rows: RowCounts?
 
         var found: Int { self.books.count { $0.enrichmentStatus == .success } }
     }
@@ -86,18 +90,22 @@ enum CompletedForm: Hashable, Sendable {
             writer.member("jobId", facts.job)
             writer.member("pipeline", name)
             writer.object("summary") { writer in
-                writer.member("booksDetected", facts.books.count)
-                writer.member("booksEnriched", facts.found)
-                writer.member("booksUnique", facts.books.count)
+                let (failed, found) =
+                    facts.rows.map { ($0.failed, $0.total - $0.failed) } ?? (facts.notFound, facts.books.count)
+                if facts.rows == nil {
+                    writer.member("booksDetected", found)
+                    writer.member("booksEnriched", facts.found)
+                    writer.member("booksUnique", found)
+                }
                 writer.member("duration", facts.jobTime.wholeMilliseconds)
-                writer.member("failureCount", 0)
-                writer.member("photosProcessed", facts.photos)
+                writer.member("failureCount", failed)
+                if facts.rows == nil { writer.member("photosProcessed", facts.photos) }
                 writer.member("resourceId") {
                     $0.append(literal: "job-results:")
                     $0.append(text: facts.job)
                 }
-                writer.member("successCount", facts.books.count)
-                writer.member("totalProcessed", facts.books.count)
+                writer.member("successCount", found)
+                writer.member("totalProcessed", failed + found)
             }
             writer.member("type", "job_complete")
         }

@@ -30,6 +30,15 @@ extension Dialect {
         dialect.completed = .pipeline("batch_enrichment")
         return dialect
     }()
+
+    /// An import of v2.
+    static let csvImport: Dialect = {
+        var dialect = Self.bookshelfScan
+        dialect.upload.part = ImportLimits.part
+        dialect.course = .csvImport
+        dialect.completed = .pipeline("csv_import")
+        return dialect
+    }()
 }
 
 extension JobCourse {
@@ -70,4 +79,16 @@ extension JobCourse {
                 status: JobStatus.processing.rawValue, message: .enriched, phase: .enriching,
                 counts: .books),
         ])
+
+    /// The first event is named by the state of the job; then there is one for some rows each.
+    static let csvImport = JobCourse(
+        length: 1_000,
+        stages: [
+            Stage(
+                to: 0, progressTo: 0, status: JobStatus.initialized.rawValue, message: .text("Importing..."),
+                counts: .rows, form: Self.initialized),
+            Stage(
+                count: .ticks, to: 1_000, progressTo: 1_000, status: JobStatus.processing.rawValue,
+                message: .text("Importing..."), phase: .enriching, counts: .rows),
+        ], counted: .rows)
 }

@@ -8,10 +8,11 @@ internal import Talaria
 enum FailureForm: Hashable, Sendable {
     /// code, message and retryable beside jobId.
     case flat
-    /// Under the key `error`, beside jobId and the status of the job.
+    /// Under the key `error`, beside the members that a `processing` event has (Docs/contract.md section 3.3).
     case nested
 
-    func data(_ error: ErrorData, status: JobStatus) -> [UInt8] {
+    /// - Parameter progress: How far the job had come.
+    func data(_ error: ErrorData, status: JobStatus, _ progress: JobScript.Progress) -> [UInt8] {
         switch self {
         case .flat: return JSON.encode(error)
         case .nested:
@@ -22,7 +23,10 @@ enum FailureForm: Hashable, Sendable {
                     writer.member("retryable", error.retryable)
                 }
                 writer.member("jobId", error.jobId)
+                writer.member("processedCount", progress.processed)
+                writer.member("progress", thousandths: progress.thousandths)
                 writer.member("status", status.rawValue)
+                writer.member("totalCount", progress.total)
             }
         }
     }

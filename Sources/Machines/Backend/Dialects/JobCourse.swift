@@ -4,9 +4,13 @@ internal import Talaria
 
 /// The events of a job before its end, as a table: what they say, and when.
 struct JobCourse: Hashable, Sendable {
+    /// What `processedCount` and `totalCount` count.
+    enum Counted: Hashable, Sendable { case photos, books, rows }
+
     /// Events of one kind, one after another.
     struct Stage: Hashable, Sendable {
-        enum Count: Hashable, Sendable { case one, photos, books }
+        /// `ticks`: as many as the time asks for.
+        enum Count: Hashable, Sendable { case one, photos, books, ticks }
         enum Message: Hashable, Sendable {
             case text(String)
             /// `Starting scan of 2 photos...`
@@ -33,8 +37,7 @@ struct JobCourse: Hashable, Sendable {
         var status: String
         var message: Message
         var phase: ScanPhase?
-        /// What `processedCount` and `totalCount` count.
-        var counts: Count
+        var counts: Counted
         /// The first event tells the number of books in `count_detected`.
         var tellsBooks = false
         /// The events are `result` events with a book (Docs/contract.md section 2.1); nil for `progress`.
@@ -56,6 +59,8 @@ struct JobCourse: Hashable, Sendable {
     /// The job time, in the unit of the stages.
     var length: Int64
     var stages: [Stage]
+    /// What is counted at the end.
+    var counted = Counted.books
 
     var hasResults: Bool { self.stages.contains { $0.result != nil } }
 

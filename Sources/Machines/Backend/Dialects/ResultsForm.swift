@@ -13,16 +13,17 @@ struct ResultsForm: Hashable, Sendable {
     /// The format `lite` has only title, author and isbn of a book (C6).
     var isLiteShort = false
 
+    /// - Parameter notFound: Books that were asked for and that no provider has.
     /// - Parameter wall: Milliseconds since 1970.
     func body(
-        _ job: String, _ books: [Book], jobTime: Interval, isLite: Bool, at wall: Int64
+        _ job: String, _ books: [Book], notFound: Int, jobTime: Interval, isLite: Bool, at wall: Int64
     ) -> [UInt8] {
         guard !self.isV2 else {
             return V2Envelope.success(timestamp: wall) { writer in
                 writer.array("books", books) { BookForm.contract.write($1, to: &$0) }
                 writer.member("jobId", job)
                 writer.member("status", JobStatus.completed.rawValue)
-                writer.member("totalCount", books.count)
+                writer.member("totalCount", books.count + notFound)
             }
         }
         let books = self.isLiteShort && isLite ? books.map(Self.short) : books

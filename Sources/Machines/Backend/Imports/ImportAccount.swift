@@ -1,4 +1,6 @@
 internal import CSV
+import JSON
+internal import Talaria
 
 /// What makes two rows the same book: the ISBN or, without one, title and author without regard to case.
 struct LibraryKey: Hashable, Sendable {
@@ -24,13 +26,19 @@ struct ImportAccount: Hashable, Sendable {
     }
 
     struct RowError: Hashable, Sendable {
+        /// What one takes at most in memory, roughly.
+        static let bytesMax = 256
+        static let isbnCharactersMax = 40
         /// From 1, without the header.
         let row: Int
+        /// The beginning of the field.
         let isbn: String
         let text: String
     }
 
+    /// Empty once the import is over.
     private(set) var entries: [LibraryEntry]
+    let total: Int
     /// Rows that have an outcome.
     private(set) var processed = 0
     private(set) var created = 0
@@ -39,13 +47,48 @@ struct ImportAccount: Hashable, Sendable {
     private(set) var errors: [RowError] = []
     private var seen: Set<LibraryKey> = []
 
-    init(_ entries: [LibraryEntry]) { self.entries = entries }
+    init(_ entries: [LibraryEntry]) {
+        self.entries = entries
+        self.total = entries.count
+    }
 
-    var total: Int { self.entries.count }
     var failed: Int { self.errors.count }
     var pending: Int { self.total - self.processed }
     /// Created and updated.
     var succeeded: Int { self.created + self.updated }
+
+    var counts: RowCounts {
+        var counts = RowCounts()
+        counts.created = self.created
+        counts.updated = self.updated
+        counts.skipped = self.skipped
+        counts.failed = self.failed
+        counts.pending = self.pending
+        return counts
+    }
+
+    /// Forgets the rows, of which only the outcomes are asked for any more.
+    mutating func end() {
+        self.entries = []
+        self.seen = []
+    }
+
+    /// The data of the results (Docs/contract.md section 3.2).
+    func write(members writer: inout JSONWriter) {
+        writer.member("booksCreated", self.created)
+        writer.member("booksUpdated", self.updated)
+        writer.member("duplicatesSkipped", self.skipped)
+        writer.member("enrichmentFailed", self.failed)
+        writer.member("enrichmentSucceeded", self.succeeded)
+        writer.array("errors", self.errors) { writer, error in
+            writer.object { writer in
+                writer.member("error", error.text)
+                writer.member("isbn", error.isbn)
+                writer.member("row", error.row)
+            }
+        }
+        writer.member("totalCount", self.total)
+    }
 
     /// Gives the next rows their outcomes, up to so many in all.
     ///
@@ -53,7 +96,7 @@ struct ImportAccount: Hashable, Sendable {
     /// - Parameter room: The number of books that it may still grow by. A book beyond it is created, and not remembered.
     mutating func process(upTo count: Int, library: inout Set<LibraryKey>, room: Int) {
         let most = library.count + max(0, room)
-        while self.processed < min(count, self.total) {
+        while self.processed < min(count, self.entries.count) {
             let entry = self.entries[self.processed]
             switch self.outcome(of: entry, library) {
             case .created:
@@ -64,7 +107,7 @@ struct ImportAccount: Hashable, Sendable {
             case .failed:
                 self.errors.append(
                     RowError(
-                        row: entry.row, isbn: entry.isbnText, text: entry.flaw?.text ?? "The row is unfit."))
+                        row: entry.row, isbn: String(entry.isbnText.prefix(RowError.isbnCharactersMax)), text: entry.flaw?.text ?? "The row is unfit."))
             }
             if entry.flaw == nil { self.seen.insert(LibraryKey(entry)) }
             self.processed += 1

@@ -38,6 +38,7 @@ package struct ClientProfile: Hashable, Sendable {
         case .scan: self.upload.part
         case .bookshelfScan: "photos"
         case .batchEnrichment: ""
+        case .csvImport: ImportLimits.part
         }
     }
 

@@ -4,6 +4,7 @@ package import RunArchive
 package import RunJudge
 package import RunMetrics
 import SimBase
+import Talaria
 
 /// `report.html`: one page that holds everything it needs. No script is needed for what it says, nothing is loaded, and by
 /// the policy in its head nothing could be: text of others that got through every escape would still not run.
@@ -260,7 +261,10 @@ package struct HTMLPage {
         var pair = Flow(
             title: "Scans", origin: origin, total: scans.captured + scans.restored, branches: branches
         ).html
-        if self.result.hasBackendView {
+        if self.result.importsRows { pair += Self.rows(self.result.totals.rows) }
+        if !self.result.findsBooks {
+            // Its files have rows.
+        } else if self.result.hasBackendView {
             pair +=
                 Flow(
                     title: "Books", origin: "expected", total: books.expected,
@@ -295,6 +299,25 @@ package struct HTMLPage {
             lead: self.conservationLead,
             body: "<div class=\"pair\">\(pair)</div>\(HTMLText.definitions("stats", figures + undeleted))\n"
                 + self.groups)
+    }
+
+    private static func rows(_ rows: RowTotals) -> String {
+        let counts = rows.counts
+        return Flow(
+            title: "Rows", origin: "sent", total: rows.sent,
+            branches: [
+                .init(name: "created", count: counts.created, tone: .good, note: ""),
+                .init(name: "updated", count: counts.updated, tone: .good, note: ""),
+                .init(name: "skipped", count: counts.skipped, tone: .plain, note: "duplicates"),
+                .init(name: "failed", count: counts.failed, tone: .plain, note: "rows with a flaw"),
+                .init(
+                    name: "pending", count: counts.pending, tone: .warn,
+                    note: counts.pending > 0 ? "of waiting imports" : ""),
+                .init(
+                    name: "missing", count: rows.missing, tone: .bad,
+                    note: rows.unread > 0 ? RunResult.unread(rows) : ""),
+            ]
+        ).html
     }
 
     private var conservationLead: String {

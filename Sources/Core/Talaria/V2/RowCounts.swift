@@ -1,0 +1,27 @@
+/// What became of the rows of a library file, each of which counts once (Docs/contract.md section 3.2).
+package struct RowCounts: Hashable, Sendable {
+    /// Rows with a book that the library did not have.
+    package var created = 0
+    /// Rows with a book that an earlier import had brought.
+    package var updated = 0
+    /// Rows with the book of an earlier row of the file.
+    package var skipped = 0
+    /// Rows with a flaw.
+    package var failed = 0
+    /// Rows that were not taken, because the import ended before.
+    package var pending = 0
+
+    package init() {}
+
+    package var total: Int { self.created + self.updated + self.skipped + self.failed + self.pending }
+
+    package static func + (left: RowCounts, right: RowCounts) -> RowCounts {
+        var sum = left
+        sum.created += right.created
+        sum.updated += right.updated
+        sum.skipped += right.skipped
+        sum.failed += right.failed
+        sum.pending += right.pending
+        return sum
+    }
+}

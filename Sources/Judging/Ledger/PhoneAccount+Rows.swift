@@ -1,0 +1,98 @@
+import Observations
+import SimBase
+import Talaria
+
+// rows.conserved: what becomes of the rows of a library file.
+
+/// The rows of one import, as the backend took them and as the phone read it.
+struct ImportedRows: Sendable {
+    let job: String
+    let scan: ScanNumber
+    let taken: RowCounts
+    /// Whether the phone has read the results.
+    var isRead = false
+}
+
+extension PhoneAccount {
+    /// Imports of one phone that are followed. An older one is forgotten: what is said of it then is not compared.
+    private static let importsMax = 16
+
+    mutating func rowsTaken(
+        _ scan: ScanNumber, job: String, _ rows: RowCounts, at: Instant, into findings: inout Findings
+    ) {
+        guard !self.imports.contains(where: { $0.job == job }) else {
+            return findings.violate(
+                .rowsConserved, device: self.device, scan: scan, at: at,
+                "the backend ended import \(job.bounded) twice")
+        }
+        if self.imports.count == Self.importsMax { self.imports.removeFirst() }
+        self.imports.append(ImportedRows(job: job, scan: scan, taken: rows))
+        findings.count(in: self.group) { $0.rows.unread += rows.created + rows.updated }
+        guard let sent = self.index(of: scan).flatMap({ self.scans[$0].fileRows }), rows.total != sent else {
+            return
+        }
+        findings.violate(
+            .rowsConserved, device: self.device, scan: scan, at: at,
+            "the backend counts \(rows.total) rows of a file with \(sent)")
+    }
+
+    mutating func rowsRead(
+        _ scan: ScanNumber, job: String, _ rows: RowCounts, at: Instant, rules: Rules,
+        into findings: inout Findings
+    ) {
+        self.updateScan(scan) { $0.rowsRead = rows }
+        if let sent = self.index(of: scan).flatMap({ self.scans[$0].fileRows }), rows.total != sent {
+            findings.violate(
+                .rowsConserved, device: self.device, scan: scan, at: at,
+                "the results have \(rows.total) rows of a file with \(sent)")
+        }
+        guard rules.settings.hasBackendView else { return }
+        guard let index = self.imports.lastIndex(where: { $0.job == job }) else {
+            // A job of an earlier run ended there.
+            guard let known = self.jobIndex(job, of: scan), !self.jobs[known].isInherited else { return }
+            return findings.violate(
+                .rowsConserved, device: self.device, scan: scan, at: at,
+                "the results of import \(job.bounded) came before its end")
+        }
+        let taken = self.imports[index].taken
+        if taken != rows {
+            findings.violate(
+                .rowsConserved, device: self.device, scan: scan, at: at,
+                "the results say \(rows.text); the backend counts \(taken.text)")
+        }
+        guard !self.imports[index].isRead else { return }
+        self.imports[index].isRead = true
+        findings.count(in: self.group) { $0.rows.unread -= taken.created + taken.updated }
+    }
+
+    /// The import of a file is over for its phone.
+    mutating func countRows(ofCompleted index: Int, at: Instant, into findings: inout Findings) {
+        guard self.journey == .csvImport else { return }
+        let scan = self.scans[index]
+        if let rows = scan.rowsRead {
+            findings.count(in: self.group) { $0.rows.counts = $0.rows.counts + rows }
+        } else if !scan.isInherited {
+            let rows = scan.fileRows ?? 0
+            findings.count(in: self.group) { $0.rows.missing += rows }
+            findings.violate(
+                .rowsConserved, device: self.device, scan: scan.number, at: at,
+                "completed; of its \(rows) rows nobody knows what became of them")
+        }
+    }
+
+    func countRows(ofWaiting index: Int, into findings: inout Findings) {
+        let rows = self.scans[index].fileRows ?? 0
+        findings.count(in: self.group) { $0.rows.counts.pending += rows }
+    }
+
+    func countRows(ofLost index: Int, into findings: inout Findings) {
+        let rows = self.scans[index].fileRows ?? 0
+        findings.count(in: self.group) { $0.rows.missing += rows }
+    }
+}
+
+extension RowCounts {
+    fileprivate var text: String {
+        "\(self.created) created, \(self.updated) updated, \(self.skipped) skipped, \(self.failed) failed, \(self.pending) pending"
+    }
+}
