@@ -88,9 +88,41 @@ import Testing
         }
         for path in [
             "/api/v2/scans", "/api/v2/scans/", "/api/v2/scans/a1", "/api/v2/scans/scan_/../x",
-            "/api/v2/scans/scan_a/other", "/v1/jobs/import_a", "/api/v2/enrichments/scan_a/stream",
+            "/api/v2/scans/scan_a/other", "/v1/jobs/other_a", "/api/v2/enrichments/scan_a/stream",
+            "/v1/csv/cancel/scan_a", "/api/v2/jobs/enrichment_a/cancel", "/api/v2/imports/import_a/cancel",
         ] {
             #expect(JourneyPath(path: path) == nil, "\(path)")
+        }
+    }
+
+    @Test func `an import is canceled in three ways`() throws {
+        for (path, isByPost) in [
+            ("/v1/jobs/import_a", false), ("/api/v2/jobs/import_a/cancel", false),
+            ("/v1/csv/cancel/import_a", true),
+        ] {
+            let known = try #require(JourneyPath(path: path))
+            #expect(known.journey == .csvImport && known.endpoint == .cleanup(jobId: "import_a"))
+            #expect(known.isCancelByPost == isByPost, "\(path)")
+        }
+    }
+
+    @Test func `the rows of an import are read, and what is no number of rows is none`() throws {
+        func read(_ data: String) -> (rows: RowCounts?, notes: ContractNotes) {
+            var notes = ContractNotes()
+            let reading = ResultsReading.readRows(
+                Array(#"{"success":true,"data":\#(data)}"#.utf8), into: &notes)
+            return (reading?.rows, notes)
+        }
+        let whole =
+            #"{"booksCreated":7,"booksUpdated":2,"duplicatesSkipped":1,"enrichmentFailed":3,"errors":[]}"#
+        let rows = try #require(read(whole).rows)
+        #expect(rows.total == 13 && rows.created == 7 && rows.failed == 3 && rows.pending == 0)
+        for wrong in [
+            "{}", whole.replacing(":7", with: ":-1"), whole.replacing(":7", with: #":"7""#),
+            whole.replacing(":7", with: ":9007199254740993"), whole.replacing("booksCreated", with: "created"),
+        ] {
+            let (rows, notes) = read(wrong)
+            #expect(rows == nil && !notes.isEmpty, "\(wrong)")
         }
     }
 }

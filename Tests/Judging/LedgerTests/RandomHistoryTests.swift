@@ -33,7 +33,7 @@ import Testing
         let kind = dice.pick(EventKind.allCases)
         let operation = dice.pick(Operation.allCases)
         let attempt = UInt32(dice.below(3))
-        switch dice.below(34) {
+        switch dice.below(36) {
         case 0: return .launched(restored: dice.number())
         case 1: return .killed
         case 2: return .suspended
@@ -63,14 +63,23 @@ import Testing
         case 17, 29, 30: return .eventApplied(job: job, id: id, kind: kind, latency: nil, replayed: false)
         case 31: return .eventIgnored(job: job, id: id, name: "x", malformed: true)
         case 32: return .terminalApplied(job: job, kind: kind, inline: .books)
+        case 33: return .filePrepared(rows: dice.below(4))
+        case 34: return .rowsRead(job: job, self.rows(&dice))
         default: return .ping(id: id, gap: nil)
         }
+    }
+
+    private func rows(_ dice: inout Dice) -> RowCounts {
+        var rows = RowCounts()
+        rows.created = dice.below(3)
+        rows.pending = dice.below(2)
+        return rows
     }
 
     private func backend(_ dice: inout Dice) -> BackendObservation {
         let job = "job-\(dice.below(2))"
         let kind = dice.pick(EventKind.allCases)
-        switch dice.below(9) {
+        switch dice.below(10) {
         case 0: return .accepted(job: job, books: dice.number())
         case 1: return .streamOpened(job: job, attempt: UInt32(dice.below(3)), after: dice.number())
         case 2, 3:
@@ -82,6 +91,7 @@ import Testing
         case 5: return .cleaned(job: job, effective: dice.below(2) == 0)
         case 6: return .expired(job: job)
         case 7: return .vanished(job: job)
+        case 8: return .rowsTaken(job: job, self.rows(&dice))
         default: return .tokenRevoked(job: job)
         }
     }

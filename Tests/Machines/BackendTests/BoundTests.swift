@@ -22,8 +22,8 @@ import Testing
         let names = self.bounds(&backend).map(\.name)
         #expect(
             names == [
-                "BackendConfiguration.jobsMax", "BackendConfiguration.tombstonesMax", "ImportRules.jobsMax",
-                "ImportRules.filesMax", "ImportRules.devicesMax", "ImportRules.booksMax",
+                "BackendConfiguration.jobsMax", "BackendConfiguration.tombstonesMax",
+                "BackendConfiguration.documentBytesMax", "ImportRules.booksMax",
                 "EnrichmentRules.pendingMax",
                 "EnrichmentRules.keysMax", "EnrichmentRules.devicesMax", "RateLimiter.devicesMax",
             ])

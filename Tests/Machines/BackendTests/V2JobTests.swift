@@ -111,7 +111,7 @@ import Wire
             let refused = try Self.body(
                 Self.get(&bench, path, job, query: query, hasHeader: false).effects)
             #expect(refused.status == 401)
-            #expect(refused.body["error"]?["code"]?.text == "INVALID_TOKEN")
+            #expect(refused.body["error"]?["code"]?.text == "UNAUTHORIZED")
             #expect(refused.body["error"]?["retryable"]?.flag == false)
         }
         // Only streams: a query is written into logs.
@@ -249,5 +249,78 @@ import Wire
         let many = Array(repeating: "\"9780141439587\"", count: 101).joined(separator: ",")
         #expect(try Self.body(Self.batch(&bench, "{\"barcodes\": [\(many)]}")).status == 400)
         #expect(try Self.body(Self.batch(&bench, "{}", type: "text/csv")).status == 400)
+    }
+
+    // MARK: Counts, bounds and codes
+
+    @Test func `a book that no provider has is counted as a failure`() throws {
+        var bench = Bench()
+        let started = Self.batch(&bench, #"{"barcodes":["9780306406157","nonsense"]}"#)
+        let job = try Self.job(started)
+        #expect(JSONNode(started.reply?.body ?? [])?["data"]?["totalCount"]?.integer == 2)
+        let (exchange, _) = Self.get(&bench, "/api/v2/enrichments/\(job.id)/stream", job)
+        bench.run(seconds: 20)
+        let summary = try #require(JSONNode(bench.read(exchange).last?.bytes ?? [])?["summary"])
+        #expect(summary["totalProcessed"]?.integer == 2 && summary["successCount"]?.integer == 1)
+        #expect(summary["failureCount"]?.integer == 1)
+        let results = try Self.body(Self.get(&bench, "/api/v2/enrichments/\(job.id)/results", job).effects)
+        #expect(results.body["data"]?["totalCount"]?.integer == 2)
+        #expect(results.body["data"]?["books"]?.elements.count == 1)
+    }
+
+    @Test func `null is absent, and another type than JSON is refused`() throws {
+        var bench = Bench()
+        _ = try Self.job(Self.batch(&bench, #"{"barcodes":["9780306406157"],"books":null}"#))
+        _ = try Self.job(
+            Self.batch(&bench, #"{"barcodes":["9780306406157"]}"#, type: "application/json; charset=utf-8"))
+        for type in ["application/json5", "application/json-patch+json", "text/plain"] {
+            let refused = try Self.body(Self.batch(&bench, #"{"barcodes":["9780306406157"]}"#, type: type))
+            #expect(refused.status == 400, "\(type)")
+        }
+    }
+
+    @Test func `a job that fails says how far it came`() throws {
+        var bench = Bench()
+        let job = try Self.job(Self.batch(&bench, #"{"barcodes":["9780306406157","9780141439587"]}"#))
+        let (exchange, _) = Self.get(&bench, "/api/v2/enrichments/\(job.id)/stream", job)
+        bench.run(seconds: 5)
+        bench.handle(.changed(job: job.id, .fail(code: "PROVIDER_ERROR", retryable: true)))
+        let data = try #require(JSONNode(bench.read(exchange).last?.bytes ?? []))
+        #expect(data["error"]?["code"]?.text == "PROVIDER_ERROR" && data["status"]?.text == "failed")
+        #expect(data["totalCount"]?.integer == 2 && data["processedCount"]?.integer == 1)
+        #expect(data["progress"]?.decimal ?? 0 > 0)
+        #expect(data["error"]?["message"]?.text == "The batch could not be read just now.")
+    }
+
+    @Test func `a job that was served makes room, and one that was not keeps its place`() throws {
+        var bench = Bench {
+            $0.jobsMax = 2
+            $0.rateLimit = nil
+        }
+        let text = #"{"barcodes":["9780306406157"]}"#
+        let first = try Self.job(Self.batch(&bench, text))
+        let second = try Self.job(Self.batch(&bench, text))
+        bench.run(seconds: 20)
+        let refused = try Self.body(Self.batch(&bench, text))
+        #expect(refused.status == 503 && refused.body["error"]?["code"]?.text == "CIRCUIT_OPEN")
+        let path = "/api/v2/enrichments/\(second.id)/results"
+        #expect(Self.get(&bench, path, second).effects.status == 200)
+        #expect(Self.get(&bench, path, second).effects.status == 200)
+        _ = try Self.job(Self.batch(&bench, text))
+        #expect(bench.effects.backendSightings.contains(.expired(job: second.id)))
+        #expect(Self.get(&bench, path, second).effects.status == 410)
+        #expect(Self.get(&bench, "/api/v2/enrichments/\(first.id)/results", first).effects.status == 200)
+    }
+
+    @Test func `a stream of v2 ends after five minutes, and its job goes on`() throws {
+        var bench = Bench { $0.jobTime = .minutes(20)...(.minutes(20)) }
+        let job = try Self.job(Self.scan(&bench))
+        let path = "/api/v2/scans/\(job.id)/stream"
+        let (exchange, _) = Self.get(&bench, path, job)
+        bench.run(seconds: 299)
+        #expect(!bench.hasEnded(exchange))
+        bench.run(seconds: 2)
+        #expect(bench.hasEnded(exchange) && bench.read(exchange).last?.type == "timeout")
+        #expect(Self.get(&bench, path, job).effects.verdict == "stream")
     }
 }

@@ -28,15 +28,6 @@ struct V2BodyTests {
         return Array((head + body).utf8)
     }
 
-    /// Imports that are alive, with those whose file is being read.
-    private static func imports(_ bench: Bench) -> Int? {
-        var count: Int?
-        bench.server.eachBound { bound in
-            if bound.name == "ImportRules.jobsMax" { count = bound.count }
-        }
-        return count
-    }
-
     @Test func aRequestThatIsCutLeavesNoImport() {
         let request = Self.request
         for end in request.indices {
@@ -46,12 +37,12 @@ struct V2BodyTests {
             bench.run(for: .milliseconds(10))
             bench.handle(.gone(id))
             bench.run(for: .seconds(1))
-            #expect(Self.imports(bench) == 0, "cut after \(end) bytes")
+            #expect(Self.jobs(bench) == 0, "cut after \(end) bytes")
             #expect(bench[id].bytes.isEmpty)
         }
     }
 
-    /// Jobs of the other journeys of v2, with the uploads that would become one.
+    /// Jobs, with the uploads that would become one.
     private static func jobs(_ bench: Bench) -> Int? {
         var count: Int?
         bench.server.eachBound { bound in
@@ -114,7 +105,7 @@ struct V2BodyTests {
             bench.send(Array(request[middle...]), on: id)
             bench.run(for: .milliseconds(10))
             #expect(bench[id].text.hasPrefix("HTTP/1.1 202 "), "split after \(middle) bytes")
-            #expect(Self.imports(bench) == 1)
+            #expect(Self.jobs(bench) == 1)
         }
     }
 
@@ -129,13 +120,13 @@ struct V2BodyTests {
         bench.send(Array("\(head)Content-Length: \(body.utf8.count)\r\n\r\n\(body)".utf8), on: id)
         bench.run(for: .milliseconds(10))
         #expect(bench[id].text.hasPrefix("HTTP/1.1 400 "))
-        #expect(Self.imports(bench) == 0)
+        #expect(Self.jobs(bench) == 0)
     }
 
     /// A file that nobody waits for is not kept: the answer goes out behind its last byte.
     @Test func aRefusedFileIsReadToItsEnd() {
         var bench = Bench()
-        for _ in 0..<5 {
+        for _ in 0..<10 {
             let id = bench.connect()
             bench.send(Self.request, on: id)
             bench.run(for: .milliseconds(10))
@@ -148,7 +139,7 @@ struct V2BodyTests {
         bench.send(Array(request.suffix(30)), on: id)
         bench.run(for: .milliseconds(10))
         #expect(bench[id].text.hasPrefix("HTTP/1.1 429 "))
-        #expect(Self.imports(bench) == 5)
+        #expect(Self.jobs(bench) == 10)
     }
 
     @Test func aBodyThatIsNoFormArrivesWhole() {

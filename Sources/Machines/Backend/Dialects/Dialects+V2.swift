@@ -16,7 +16,7 @@ extension Dialect {
         dialect.events.terminalSuffix = "final"
         dialect.events.hasCommentPings = true
         dialect.completed = .pipeline("ai_scan")
-        dialect.failure = .nested
+        dialect.failure = .nestedWithProgress
         dialect.results.isV2 = true
         dialect.problems = .v2
         dialect.retryField = ContractLimit.v2RetryField

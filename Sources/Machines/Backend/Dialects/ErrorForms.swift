@@ -8,14 +8,16 @@ internal import Talaria
 enum FailureForm: Hashable, Sendable {
     /// code, message and retryable beside jobId.
     case flat
-    /// Under the key `error`, beside the members that a `processing` event has (Docs/contract.md section 3.3).
+    /// Under the key `error`, beside jobId and the status of the job.
     case nested
+    /// The same, and the members that a `processing` event has (Docs/contract.md section 3.3).
+    case nestedWithProgress
 
     /// - Parameter progress: How far the job had come.
     func data(_ error: ErrorData, status: JobStatus, _ progress: JobScript.Progress) -> [UInt8] {
         switch self {
         case .flat: return JSON.encode(error)
-        case .nested:
+        case .nested, .nestedWithProgress:
             return JSON.object { writer in
                 writer.object("error") { writer in
                     writer.member("code", error.code)
@@ -23,6 +25,9 @@ enum FailureForm: Hashable, Sendable {
                     writer.member("retryable", error.retryable)
                 }
                 writer.member("jobId", error.jobId)
+                guard self == .nestedWithProgress else {
+                    return writer.member("status", status.rawValue)
+                }
                 writer.member("processedCount", progress.processed)
                 writer.member("progress", thousandths: progress.thousandths)
                 writer.member("status", status.rawValue)
