@@ -171,7 +171,7 @@ private struct Script {
         ]
 
     /// Faults of each layer on the journeys of v2.
-    private static let journeys = ["bookshelf-scan", "batch-enrichment"].flatMap { journey in
+    private static let journeys = ["bookshelf-scan", "batch-enrichment", "csv-import"].flatMap { journey in
         [
             ("nothing", []),
             ("upload-503", ["do: http-error, on: upload, status: 503, retry-after: 400ms"]),

@@ -70,13 +70,22 @@ package struct LibraryTable: Hashable, Sendable {
     private static func flaw(of entry: LibraryEntry, isTooWide: Bool) -> LibraryEntry.Flaw? {
         if isTooWide { return .tooManyFields }
         if entry.title.isEmpty { return .missingTitle }
-        if entry.title.count > Self.titleCharactersMax { return .titleTooLong }
-        if entry.author.count > Self.authorCharactersMax { return .authorTooLong }
+        if Self.isLonger(entry.title, than: Self.titleCharactersMax) { return .titleTooLong }
+        if Self.isLonger(entry.author, than: Self.authorCharactersMax) { return .authorTooLong }
         return entry.isbnText.isEmpty || entry.isbn != nil ? nil : .badISBN
     }
 
+    /// Counts only what may be too long.
+    private static func isLonger(_ text: String, than charactersMax: Int) -> Bool {
+        text.utf8.count > charactersMax && text.unicodeScalars.count > charactersMax
+    }
+
     private static func trimmed(_ text: String) -> String {
-        let isBlank: (Character) -> Bool = { $0 == " " || $0 == "\t" }
-        return String(text.drop(while: isBlank).reversed().drop(while: isBlank).reversed())
+        let bytes = text.utf8
+        let isBlank: (UInt8) -> Bool = { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }
+        guard bytes.first.map(isBlank) == true || bytes.last.map(isBlank) == true else { return text }
+        let start = bytes.firstIndex { !isBlank($0) } ?? bytes.endIndex
+        let end = bytes.lastIndex { !isBlank($0) }.map { bytes.index(after: $0) } ?? start
+        return String(text[start..<end])
     }
 }
