@@ -93,7 +93,7 @@ private struct Script {
         Self.server, Self.link + Self.phone + ["reset", "close"].flatMap(Self.endings),
         // Only its deadlines tell a phone of these.
         Self.endings("silence"),
-        Self.status, Self.journeys,
+        Self.status, Self.journeys(["bookshelf-scan", "batch-enrichment"]), Self.journeys(["csv-import"]),
     ]
 
     private static let strip = "do: strip-books"
@@ -171,33 +171,35 @@ private struct Script {
         ]
 
     /// Faults of each layer on the journeys of v2.
-    private static let journeys = ["bookshelf-scan", "batch-enrichment", "csv-import"].flatMap { journey in
-        [
-            ("nothing", []),
-            ("upload-503", ["do: http-error, on: upload, status: 503, retry-after: 400ms"]),
-            ("upload-429", ["do: rate-limit, quota: 1 per 3s, retry-after: 1s"]),
-            ("stream-503", ["do: http-error, on: stream, status: 503, retry-after: 400ms"]),
-            ("results-502", ["do: http-error, on: results, status: 502"]),
-            ("expire-token", ["do: expire-token, after: 2 events"]),
-            ("job-gone", ["do: job-gone, on: results, status: 404"]),
-            ("retryable-error", ["do: retryable-error, after: 1 events"]),
-            ("final-error", ["do: final-error, after: 1 events"]),
-            ("slow-stage", ["do: slow-stage, stage: enriching, by: 1s"]),
-            ("unknown-event", ["do: unknown-event, after: 1 events"]),
-            ("bad-json-completed", ["do: bad-json, in: completed"]),
-            ("truncate-results", ["do: truncate-results"]), ("two-terminals", ["do: two-terminals"]),
-            ("end-without-terminal", ["do: end-without-terminal"]),
-            (
-                "ignore-last-event-id", ["do: ignore-last-event-id", "do: reset, after: 3 events"]
-            ),
-            ("no-ping", ["do: no-ping"]), ("reset", ["do: reset, after: 2 events, cut: inside-event"]),
-            ("close-upload", ["do: close, on: upload, side: request, after: 100B"]),
-            ("silence", ["do: silence, after: 2 events, cut: between-events"]),
-            ("slice", ["do: slice, on: stream, bytes: 1..9"]), ("refuse", ["do: refuse, on: upload"]),
-            ("offline", ["do: offline, at: 1600ms, for: 500ms"]),
-            ("background", ["do: background, at: 1600ms, for: 500ms"]),
-            ("kill", ["do: kill, at: 1600ms, for: 500ms"]),
-        ].map { Script(name: "\(journey)-\($0.0)", faults: $0.1, keys: ", journey: \(journey)") }
+    private static func journeys(_ names: [String]) -> [Script] {
+        names.flatMap { journey in
+            [
+                ("nothing", []),
+                ("upload-503", ["do: http-error, on: upload, status: 503, retry-after: 400ms"]),
+                ("upload-429", ["do: rate-limit, quota: 1 per 3s, retry-after: 1s"]),
+                ("stream-503", ["do: http-error, on: stream, status: 503, retry-after: 400ms"]),
+                ("results-502", ["do: http-error, on: results, status: 502"]),
+                ("expire-token", ["do: expire-token, after: 2 events"]),
+                ("job-gone", ["do: job-gone, on: results, status: 404"]),
+                ("retryable-error", ["do: retryable-error, after: 1 events"]),
+                ("final-error", ["do: final-error, after: 1 events"]),
+                ("slow-stage", ["do: slow-stage, stage: enriching, by: 1s"]),
+                ("unknown-event", ["do: unknown-event, after: 1 events"]),
+                ("bad-json-completed", ["do: bad-json, in: completed"]),
+                ("truncate-results", ["do: truncate-results"]), ("two-terminals", ["do: two-terminals"]),
+                ("end-without-terminal", ["do: end-without-terminal"]),
+                (
+                    "ignore-last-event-id", ["do: ignore-last-event-id", "do: reset, after: 3 events"]
+                ),
+                ("no-ping", ["do: no-ping"]), ("reset", ["do: reset, after: 2 events, cut: inside-event"]),
+                ("close-upload", ["do: close, on: upload, side: request, after: 100B"]),
+                ("silence", ["do: silence, after: 2 events, cut: between-events"]),
+                ("slice", ["do: slice, on: stream, bytes: 1..9"]), ("refuse", ["do: refuse, on: upload"]),
+                ("offline", ["do: offline, at: 1600ms, for: 500ms"]),
+                ("background", ["do: background, at: 1600ms, for: 500ms"]),
+                ("kill", ["do: kill, at: 1600ms, for: 500ms"]),
+            ].map { Script(name: "\(journey)-\($0.0)", faults: $0.1, keys: ", journey: \(journey)") }
+        }
     }
 
     private static func endings(_ kind: String) -> [Script] {

@@ -53,7 +53,7 @@ extension EndToEnd {
                 let job = try await self.start(phone, file.bytes, in: scratch)
                 let stream = try await phone.get(job.sseUrl, ["-N"])
                 #expect(stream.status == 200)
-                #expect(stream.body.hasPrefix("retry: 5000\n\n"))
+                #expect(stream.body.hasPrefix(": connection established\nretry: 5000\n\n"))
                 #expect(stream.body.contains("event: completed\n"))
 
                 let reply = try await phone.get("\(job.statusUrl)/results")
@@ -87,7 +87,7 @@ extension EndToEnd {
                 owner.token = job.authToken
                 #expect(try await owner.delete("/v1/jobs/\(job.jobId)").status == 200)
                 #expect(try await stream.body.contains(#""code":"CANCELED""#))
-                #expect(try await phone.get("\(job.statusUrl)/results").status == 404)
+                #expect(try await phone.get("\(job.statusUrl)/results").status == 410)
             }
         }
 
