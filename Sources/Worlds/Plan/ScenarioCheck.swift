@@ -46,7 +46,7 @@ package enum ScenarioCheck {
     /// the fleet.
     package static func findings(_ scenario: Scenario, for purpose: Purpose = .run) -> [ScenarioFinding] {
         self.sizes(scenario) + self.tunnels(scenario) + self.backend(scenario)
-            + (purpose == .run ? self.photos(scenario) : [])
+            + (purpose == .run ? self.photos(scenario) + self.batches(scenario) : [])
             + scenario.faults.indices.compactMap { self.fieldConflict(scenario.faults[$0], fault: $0) }
             + (purpose == .run ? self.neverThrough(scenario) : [])
             + scenario.faults.indices.compactMap { self.neverAwake(scenario, fault: $0) }
@@ -120,6 +120,23 @@ package enum ScenarioCheck {
                 "the backend refuses an upload of more than \(most) photos",
                 help: "lower it, or raise `photos-max` of the server")
         }
+    }
+
+    /// Batches of more or fewer books than the backend takes at once.
+    private static func batches(_ scenario: Scenario) -> [ScenarioFinding] {
+        let (books, most) = (scenario.server.books, BatchRequest.booksMax)
+        guard let group = scenario.groups.first(where: { $0.profile.journey == .batchEnrichment }),
+            books.lowerBound < 1 || books.upperBound > most
+        else { return [] }
+        let isCaptured = if case .captured = scenario.server.backend.dialect.books { true } else { false }
+        return [
+            ScenarioFinding(
+                .server(key: isCaptured ? "dialect" : "books"),
+                "the backend refuses a batch without books or with more than \(most), and those of `\(group.name)` may have \(books.lowerBound) to \(books.upperBound)",
+                help: isCaptured
+                    ? "use a captured stream of 1 to \(most) books, or leave out the groups of batches"
+                    : "use `books` within 1..\(most)")
+        ]
     }
 
     private static func backend(_ scenario: Scenario) -> [ScenarioFinding] {

@@ -2,6 +2,7 @@ import Faults
 import Phone
 import Plan
 import SimBase
+import Talaria
 import Testing
 
 struct ScenarioCheckTests {
@@ -155,6 +156,21 @@ struct ScenarioCheckTests {
         limited.server.backend.photosMax = 3
         #expect(ScenarioCheck.findings(limited).map(\.subject) == [.group(0, key: "photos-per-scan")])
         #expect(ScenarioCheck.findings(limited, for: .serve) == [])
+    }
+
+    @Test(arguments: [
+        (0...12, false), (1...101, false), (200...200, false), (1...100, true), (100...100, true),
+    ])
+    func `a batch has as many books as the backend takes`(books: ClosedRange<Int>, isSound: Bool) {
+        var batches = group("batches")
+        batches.profile.journey = .batchEnrichment
+        var mixed = scenario([group("scanners"), batches])
+        mixed.server.books = books
+        #expect(ScenarioCheck.findings(mixed).map(\.subject) == (isSound ? [] : [.server(key: "books")]))
+        #expect(ScenarioCheck.findings(mixed, for: .serve) == [])
+        var scans = mixed
+        scans.groups[1].profile.journey = .bookshelfScan
+        #expect(ScenarioCheck.findings(scans) == [], "a shelf may be empty, or full")
     }
 
     @Test func `a token on the status expires at once`() {
