@@ -125,13 +125,19 @@ extension FleetGroup {
         self.profile.name != ClientProfile.contract.name || self.toggles.contains(where: \.isOn)
     }
 
-    /// Whether its phones make the requests that a fault acts on.
+    /// Whether its phones make the requests that a fault acts on, for scans that come to nothing bad.
     package func makes(_ target: FaultTarget) -> Bool {
         switch target {
         case .stream: self.profile.status.polling != .always
         case .status: self.profile.status.polling != .off
-        case .upload, .results, .cleanup, .token, .link, .app: true
+        case .cleanup: self.profile.deletesCompletedJobs
+        case .upload, .results, .token, .link, .app: true
         }
+    }
+
+    /// Whether a fault chooses any of its phones.
+    func isIn(_ scope: FaultScope) -> Bool {
+        if case .group(let name) = scope { name == self.name } else { true }
     }
 }
 

@@ -56,7 +56,9 @@ package enum ScenarioCheck {
     /// firings and windows that end, if their sum is more than a scan can survive.
     package static func warnings(_ scenario: Scenario, for purpose: Purpose = .run) -> [ScenarioFinding] {
         switch purpose {
-        case .run: self.neverFinished(scenario) + self.statuses(scenario) + self.journeys(scenario)
+        case .run:
+            self.neverFinished(scenario) + self.statuses(scenario) + self.cleanups(scenario)
+                + self.journeys(scenario)
         case .serve: self.neverThrough(scenario)
         }
     }
@@ -183,13 +185,29 @@ package enum ScenarioCheck {
         return findings
     }
 
+    /// Faults on the DELETE of phones that send none for a job whose books are in the library.
+    private static func cleanups(_ scenario: Scenario) -> [ScenarioFinding] {
+        scenario.faults.enumerated().compactMap { index, fault in
+            let groups = scenario.groups.filter { $0.isIn(fault.scope) }
+            guard fault.target == .cleanup, !groups.isEmpty, !groups.contains(where: { $0.makes(.cleanup) })
+            else { return nil }
+            guard groups.contains(where: \.profile.cleanup.isMade) else {
+                return ScenarioFinding(
+                    .fault(index, key: "on"), "no phone that this fault may affect deletes its jobs",
+                    help: "leave it out, or set `cleanup: on` for a group")
+            }
+            return ScenarioFinding(
+                .fault(index, key: "on"),
+                "the phones that this fault may affect delete only jobs that they give up: the results of v2 are kept until they expire",
+                help: "leave it out, or add a group with `journey: scan` and `cleanup: on`")
+        }
+    }
+
     /// Faults of what v2 does not have, where no phone meets another version, and photos that nobody takes.
     private static func journeys(_ scenario: Scenario) -> [ScenarioFinding] {
         var findings: [ScenarioFinding] = []
         for (index, fault) in scenario.faults.enumerated() {
-            let groups = scenario.groups.filter { group in
-                if case .group(let name) = fault.scope { name == group.name } else { true }
-            }
+            let groups = scenario.groups.filter { $0.isIn(fault.scope) }
             guard !groups.isEmpty, groups.allSatisfy({ $0.profile.journey.isV2 }),
                 let lack = self.lackOfV2(fault.kind.id)
             else { continue }

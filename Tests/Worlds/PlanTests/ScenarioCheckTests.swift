@@ -135,6 +135,24 @@ struct ScenarioCheckTests {
         #expect(polling([fault(.expireToken, count: .perScan(5))]) == [], "no stream is opened")
     }
 
+    @Test func `a fault on the cleanup needs a phone that deletes completed jobs`() {
+        let failing = fault(error(503), on: .cleanup)
+        #expect(warned(failing) == [])
+        var (shelves, silent) = (group("shelves"), group("silent"))
+        shelves.profile.journey = .bookshelfScan
+        silent.profile.cleanup.isMade = false
+        for kept in [shelves, silent] {
+            #expect(warned(failing, groups: [kept]) == [.fault(0, key: "on")])
+            #expect(plan(scenario([kept], faults: [failing])).expectedFirings == [0])
+        }
+        #expect(warned(failing, groups: [group(), shelves, silent]) == [], "one group deletes")
+        var elsewhere = failing
+        elsewhere.scope = .group("shelves")
+        let found = ScenarioCheck.warnings(scenario([group(), shelves], faults: [elsewhere]))
+        #expect(found.map(\.subject) == [.fault(0, key: "on")])
+        #expect(found.allSatisfy { $0.message.contains("delete only jobs that they give up") })
+    }
+
     @Test func `the interval and the budget of status requests fit the backend`() {
         #expect(polling() == [])
         #expect(polling { $0.interval = .milliseconds(1_999) } == [.group(0, key: "status-interval")])
