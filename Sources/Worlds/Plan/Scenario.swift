@@ -155,6 +155,9 @@ package enum Preprocessing: String, CaseIterable, Hashable, Sendable {
     case each
     /// For the first capture of each photo; later uploads share the result.
     case once
+
+    /// That of a group that says nothing of it.
+    package static let standard = Preprocessing.once
 }
 
 /// The source of a group's photos.
@@ -165,6 +168,9 @@ package enum PhotoSource: Hashable, Sendable {
     case list([String])
     /// A number of synthetic shelves. The default is half the sides of a phone's photo.
     case painted(Int, size: PhotoSize?)
+
+    /// The photos of a group that names none.
+    package static let standard = PhotoSource.folder("shelves")
 }
 
 /// Width and height of a photo in pixels.

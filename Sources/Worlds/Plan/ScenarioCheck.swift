@@ -116,7 +116,9 @@ package enum ScenarioCheck {
     private static func photos(_ scenario: Scenario) -> [ScenarioFinding] {
         let most = scenario.server.backend.photosMax
         return scenario.groups.enumerated().compactMap { index, group in
-            guard group.profile.upload.photos.upperBound > most else { return nil }
+            guard group.profile.journey.hasPhotos, group.profile.upload.photos.upperBound > most else {
+                return nil
+            }
             return ScenarioFinding(
                 .group(index, key: "photos-per-scan"),
                 "the backend refuses an upload of more than \(most) photos",
@@ -217,17 +219,25 @@ package enum ScenarioCheck {
                     "no phone that this fault may affect uses v3, and v2 has no \(lack)",
                     help: "leave it out, or give a group `journey: scan`"))
         }
-        for (index, group) in scenario.groups.enumerated() where !group.profile.journey.hasPhotos {
-            guard group.profile.upload.photos != 1...1 || group.profile.upload.regions != 1...1 else {
-                continue
-            }
-            let key = group.profile.upload.photos != 1...1 ? "photos-per-scan" : "regions"
-            findings.append(
+        return findings + self.photosOfNobody(scenario)
+    }
+
+    /// What a scenario says of the photos of groups that take none.
+    private static func photosOfNobody(_ scenario: Scenario) -> [ScenarioFinding] {
+        scenario.groups.enumerated().flatMap { index, group -> [ScenarioFinding] in
+            guard !group.profile.journey.hasPhotos else { return [] }
+            let keys = [
+                ("photos", group.photos != .standard), ("preprocess", group.preprocess != .standard),
+                ("photos-per-scan", group.profile.upload.photos != 1...1),
+                ("regions", group.profile.upload.regions != 1...1),
+            ].filter(\.1).map(\.0)
+            return keys.map { key in
                 ScenarioFinding(
-                    .group(index, key: key), "the journey `\(group.profile.journey.rawValue)` has no photos",
-                    help: "leave it out"))
+                    .group(index, key: key),
+                    "no effect: the journey `\(group.profile.journey.rawValue)` has no photos",
+                    help: "leave it out")
+            }
         }
-        return findings
     }
 
     /// What a fault needs and v2 does not have (Docs/contract.md section 3.3); nil if it acts on v2.

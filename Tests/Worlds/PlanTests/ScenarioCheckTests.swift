@@ -176,6 +176,23 @@ struct ScenarioCheckTests {
         #expect(ScenarioCheck.findings(limited, for: .serve) == [])
     }
 
+    @Test func `what a batch would do with photos has no effect`() {
+        var batches = group("batches")
+        batches.photos = .standard
+        batches.profile.journey = .batchEnrichment
+        #expect(warned(groups: [batches]) == [])
+        batches.photos = .painted(3, size: nil)
+        batches.preprocess = .each
+        batches.profile.upload.photos = 2...9
+        batches.profile.upload.regions = 2...2
+        #expect(
+            warned(groups: [group(), batches])
+                == ["photos", "preprocess", "photos-per-scan", "regions"].map { .group(1, key: $0) })
+        batches.profile.journey = .bookshelfScan
+        batches.profile.upload.photos = 2...3
+        #expect(warned(groups: [batches]) == [])
+    }
+
     @Test(arguments: [
         (0...12, false), (1...101, false), (200...200, false), (1...100, true), (100...100, true),
     ])

@@ -1,0 +1,19 @@
+import Talaria
+import Testing
+
+struct WorkNounTests {
+    @Test(arguments: [
+        ([], "scan", "scans"), ([Journey.scan], "scan", "scans"),
+        ([.bookshelfScan, .scan], "scan", "scans"), ([.batchEnrichment], "batch", "batches"),
+        ([.batchEnrichment, .bookshelfScan, .scan, .batchEnrichment], "scan or batch", "scans and batches"),
+    ])
+    func `a fleet has the nouns of its journeys`(journeys: [Journey], one: String, many: String) {
+        let noun = WorkNoun(journeys)
+        #expect(noun.one == one && noun.many == many)
+        #expect(noun.after(1) == one && noun.after(0) == many && noun.after(2) == many)
+    }
+
+    @Test func `a noun may begin a sentence`() {
+        #expect(WorkNoun([.batchEnrichment, .scan]).manyCapitalized == "Scans and batches")
+    }
+}
