@@ -121,6 +121,9 @@ extension PhoneAccount {
         if let job = self.jobs.lastIndex(where: { $0.scan == scan && $0.isKnownToPhone }) {
             self.jobs[job].carriedBooks = true
             self.jobs[job].isKept = self.journey.isV2
+            if self.journey.isV2, !self.jobs[job].isGone {
+                findings.count(in: self.group) { $0.jobs.kept += 1 }
+            }
             if !self.journey.isV2 { self.oweAfterOutcome(job: job, at: at) }
             self.completedAcrossGap(job: job, at: at, into: &findings)
         }

@@ -179,6 +179,7 @@ package enum MarkdownReport {
         text += "\(Figures.count(books.repeated, "replay", "replays")) discarded.\n"
         text +=
             "\nJobs: \(Figures.count(jobs.accepted)) accepted, \(Figures.count(jobs.cleaned)) cleaned up, "
+        if let kept = result.kept(jobs) { text += "\(Figures.count(kept)) kept, " }
         text += "\(Figures.count(jobs.abandoned)) abandoned, "
         if !known { text += "\(Figures.count(jobs.undeleted)) not deleted, " }
         text += "\(known ? Figures.count(jobs.orphaned) : "n/a") orphaned, "

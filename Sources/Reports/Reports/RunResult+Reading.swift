@@ -94,6 +94,11 @@ extension RunResult {
         return photos > Int64(self.totals.scans.captured - others) ? photos : nil
     }
 
+    /// The jobs that are kept until they expire; nil where no phone keeps any.
+    func kept(_ jobs: JobTotals) -> Int? {
+        jobs.kept > 0 || self.groups.contains(where: \.journey.isV2) ? jobs.kept : nil
+    }
+
     /// The waiting scans by cause, in the order of `WaitingCause`, without empty causes.
     package static func waiting(_ scans: ScanTotals) -> [(cause: String, words: String, count: Int)] {
         WaitingCause.allCases.map { (cause: $0.rawValue, words: $0.words, count: scans.waiting($0)) }

@@ -84,6 +84,7 @@ extension SummaryWriter {
     private mutating func jobs() {
         let jobs = self.result.totals.jobs
         var text = "\(Figures.count(jobs.accepted)) accepted, \(Figures.count(jobs.cleaned)) cleaned up"
+        if let kept = self.result.kept(jobs) { text += ", \(Figures.count(kept)) kept" }
         text += ", \(Figures.count(jobs.abandoned)) abandoned"
         let causes = jobs.abandonedByCause.entries.filter { $0.count > 0 }.map {
             "\(Printable.line($0.name))\u{A0}\(Figures.count($0.count))"

@@ -72,6 +72,19 @@ import Testing
         #expect(broken(failed, .bookshelfScan) == [.jobCleaned])
     }
 
+    @Test func `kept jobs are counted until they expire`() {
+        func jobs(_ history: History, _ journey: Journey) -> JobTotals {
+            history.ledger {
+                $0.fleet = FleetMap(groups: ["all"], groupOfDevice: [0, 0, 0, 0])
+                $0.journeys = [journey]
+            }.totals.jobs
+        }
+        let kept = self.completed { $0.pass(.seconds(60)) }
+        #expect(jobs(kept, .batchEnrichment).kept == 1 && jobs(kept, .scan).kept == 0)
+        let expired = self.completed { $0.backend(.expired(job: $0.job)) }
+        #expect(jobs(expired, .batchEnrichment).kept == 0 && jobs(expired, .batchEnrichment).expired == 1)
+    }
+
     // MARK: A fault on the DELETE
 
     @Test func `a fault excuses the DELETE that it hit until the backoff is over`() {

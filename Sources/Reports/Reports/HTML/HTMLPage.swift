@@ -284,12 +284,15 @@ package struct HTMLPage {
         let jobs = self.result.totals.jobs
         let known = self.result.hasBackendView
         let undeleted = known ? [] : [("not deleted", Figures.count(jobs.undeleted))]
-        let figures = [
-            ("jobs accepted", Figures.count(jobs.accepted)), ("cleaned up", Figures.count(jobs.cleaned)),
-            ("abandoned", Figures.count(jobs.abandoned)),
-            ("orphaned", known ? Figures.count(jobs.orphaned) : "n/a"),
-            ("expired", known ? Figures.count(jobs.expired) : "n/a"),
-        ]
+        let kept = self.result.kept(jobs).map { [("kept", Figures.count($0))] } ?? []
+        let figures =
+            [
+                ("jobs accepted", Figures.count(jobs.accepted)), ("cleaned up", Figures.count(jobs.cleaned)),
+            ] + kept + [
+                ("abandoned", Figures.count(jobs.abandoned)),
+                ("orphaned", known ? Figures.count(jobs.orphaned) : "n/a"),
+                ("expired", known ? Figures.count(jobs.expired) : "n/a"),
+            ]
         return Section(
             id: "conservation", title: "Scans and books",
             lead: self.conservationLead,
