@@ -1,14 +1,15 @@
 /// What texts call the unit of work of a journey, or of several: `scan`, `batches`, `scans and batches`.
 package struct WorkNoun: Hashable, Sendable {
-    package let one: String
-    package let many: String
+    private let ones: [String]
+    private let manys: [String]
 
     package init(_ journey: Journey) {
-        (self.one, self.many) =
+        let (one, many) =
             switch journey {
             case .scan, .bookshelfScan: ("scan", "scans")
             case .batchEnrichment: ("batch", "batches")
             }
+        (self.ones, self.manys) = ([one], [many])
     }
 
     /// The noun of a fleet: each of its nouns once, in the order of the journeys. That of a fleet without phones is `scan`.
@@ -20,19 +21,38 @@ package struct WorkNoun: Hashable, Sendable {
             nouns.append(noun)
         }
         if nouns.isEmpty { nouns = [WorkNoun(.scan)] }
-        self.one = Self.list(nouns.map(\.one), "or")
-        self.many = Self.list(nouns.map(\.many), "and")
+        (self.ones, self.manys) = (nouns.flatMap(\.ones), nouns.flatMap(\.manys))
     }
 
-    /// `scans`, `scans and batches`, `a, b and c`.
-    private static func list(_ words: [String], _ last: String) -> String {
-        guard let final = words.last, words.count > 1 else { return words.joined() }
-        return "\(words.dropLast().joined(separator: ", ")) \(last) \(final)"
-    }
+    /// `scan`, `scan or batch`.
+    package var one: String { Self.joined(self.ones, "or") }
+
+    /// `scans`, `scans and batches`.
+    package var many: String { Self.joined(self.manys, "and") }
 
     /// The form that follows a number.
     package func after(_ count: some BinaryInteger) -> String { count == 1 ? self.one : self.many }
 
-    /// At the beginning of a sentence or of a table.
-    package var manyCapitalized: String { self.many.prefix(1).uppercased() + self.many.dropFirst() }
+    /// Before an "and" or an "or": `scans`, `scans, batches`.
+    package var listed: String { self.manys.joined(separator: ", ") }
+
+    /// The title of a table or a line: `Scans`, `Scans, batches`.
+    package var heading: String { Self.capitalized(self.listed) }
+
+    /// The subject at the beginning of a sentence: `Scans and batches`.
+    package var subject: String { Self.capitalized(self.many) }
+
+    /// Before an "and", at the beginning of a sentence: `Every scan`, `Every scan, every batch`.
+    package var every: String {
+        Self.capitalized(self.ones.map { "every \($0)" }.joined(separator: ", "))
+    }
+
+    private static func joined(_ words: [String], _ last: String) -> String {
+        guard let final = words.last, words.count > 1 else { return words.joined() }
+        return "\(words.dropLast().joined(separator: ", ")) \(last) \(final)"
+    }
+
+    private static func capitalized(_ text: String) -> String {
+        text.prefix(1).uppercased() + text.dropFirst()
+    }
 }

@@ -26,7 +26,8 @@ extension SummaryWriter {
             sum.append(Piece(" + \(Figures.count(scans.discarded)) discarded", .warning))
         }
         if scans.open > 0 { sum.append(Piece(" + \(Figures.count(scans.open)) unsettled")) }
-        self.labeled("Scans", sum)
+        self.labeled(self.result.noun.heading, sum)
+        if let kinds = self.result.kindsText { self.labeled("  of these", [Piece(kinds)]) }
         if let photos = self.result.photos {
             self.labeled("  photos", [Piece("\(Figures.count(photos)) taken, one upload for each scan")])
         }
@@ -262,7 +263,9 @@ extension SummaryWriter {
         if planned > 0 {
             let until = self.result.isInterrupted ? " until the interruption" : ""
             pieces.append(
-                Piece(", \(counts.count(.arrivalsAchieved)) of \(planned) planned scans captured\(until)"))
+                Piece(
+                    ", \(counts.count(.arrivalsAchieved)) of \(planned) planned \(self.result.noun.many) captured\(until)"
+                ))
         }
         let late = counts.count(.arrivalsLate)
         if late > 0 { pieces.append(Piece(", \(late) late", .warning)) }
@@ -312,14 +315,5 @@ extension SummaryWriter {
         if !self.result.command.isEmpty {
             self.page.command(Piece("Reproduce with", .bold), indent: Self.labelColumns, self.result.command)
         }
-    }
-}
-
-extension Violation {
-    /// The phone, the scan and the time: `phone 17, scan 2, at 12.480 s`.
-    package var location: String {
-        let phone = self.device.map { "phone \($0.raw), " } ?? ""
-        let scan = self.scan == .none ? "" : "scan \(self.scan.raw), "
-        return "\(phone)\(scan)at \(Figures.seconds(self.at.nanoseconds)) s"
     }
 }

@@ -13,7 +13,11 @@ struct WorkNounTests {
         #expect(noun.after(1) == one && noun.after(0) == many && noun.after(2) == many)
     }
 
-    @Test func `a noun may begin a sentence`() {
-        #expect(WorkNoun([.batchEnrichment, .scan]).manyCapitalized == "Scans and batches")
+    @Test func `a noun may stand in titles and begin sentences`() {
+        let (scan, both) = (WorkNoun(.scan), WorkNoun([.batchEnrichment, .scan]))
+        #expect([scan.heading, scan.subject, scan.every] == ["Scans", "Scans", "Every scan"])
+        #expect(
+            [both.listed, both.heading, both.subject, both.every]
+                == ["scans, batches", "Scans, batches", "Scans and batches", "Every scan, every batch"])
     }
 }

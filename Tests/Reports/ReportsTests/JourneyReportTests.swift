@@ -1,6 +1,7 @@
 import JSON
 import Ledger
 import Metrics
+import Observations
 import ReportSamples
 import RunJudge
 import RunMetrics
@@ -50,5 +51,75 @@ import Testing
         #expect(result.photos == nil, "one for each scan of the first group")
         result.metrics.add(1, to: .photosTaken, in: MetricGroup(index: 0))
         #expect(result.photos == 121)
+    }
+
+    // MARK: Words
+
+    /// The sample, whose scans are batches.
+    private func batches() -> RunResult {
+        var result = mixed()
+        result.groups[0].journey = .batchEnrichment
+        return result
+    }
+
+    @Test func `a mixed fleet has scans and batches, and says how many of each`() {
+        let result = mixed()
+        let text = TerminalSummary.text(result, style: .plain)
+        #expect(text.contains("\nScans, batches  126 captured"))
+        #expect(text.contains("\n  of these      120 scans, 6 batches\n"))
+        let markdown = MarkdownReport.text(result)
+        #expect(markdown.contains("### Scans, batches, books, jobs"))
+        #expect(markdown.contains("Of these: 120 scans, 6 batches."))
+        let page = page(result)
+        #expect(page.contains("no scan or batch was lost"))
+        #expect(page.contains("<dt>scans</dt><dd>120</dd>") && page.contains("<dt>batches</dt><dd>6</dd>"))
+        #expect(page.contains("but 5 scans and batches did not finish"))
+    }
+
+    @Test func `a fleet of batches has no scans`() {
+        var result = batches()
+        let texts = [
+            TerminalSummary.text(result, style: .plain), MarkdownReport.text(result),
+            page(result).replacing("scans.", with: ""),
+        ]
+        #expect(texts[0].contains("\nBatches         126 captured") && !texts[0].contains("of these"))
+        #expect(texts[1].contains("### Batches, books, jobs") && !texts[1].contains("Of these"))
+        #expect(texts[2].contains("Batches and books") && texts[2].contains("no batch was lost"))
+        result.totals.scans.lost = 2
+        #expect(result.outcome == "2 batches were lost")
+        #expect(
+            JUnitReport.text(result)
+                .contains("completed at least one batch"))
+    }
+
+    @Test func `each group is told of in its own words`() {
+        var result = mixed()
+        for index in result.groups.indices { result.groups[index].totals.scans.lost = 6 }
+        #expect(result.groupHeadlines.map(\.text) == ["6 scans were lost", "6 batches were lost"])
+        result.totals.scans.lost = 12
+        #expect(result.outcome == "12 scans and batches were lost")
+    }
+
+    @Test func `a place names what its phone does`() {
+        let result = mixed()
+        #expect(result.place(DeviceNumber(39), ScanNumber(2)) == "phone 39, scan 2")
+        #expect(result.place(DeviceNumber(40), ScanNumber(2)) == "phone 40, batch 2")
+        #expect(result.place(DeviceNumber(99), .none) == "phone 99")
+        #expect(result.part("readers")?.place(DeviceNumber(40), ScanNumber(2)) == "phone 40, batch 2")
+        let violation = Violation(
+            invariant: .bookNeverLost, device: DeviceNumber(41), scan: ScanNumber(1), at: .zero + .seconds(2),
+            text: "", isExpected: false)
+        #expect(result.place(of: violation) == "phone 41, batch 1, at 2.000 s")
+    }
+
+    @Test func `the story of a batch has no photo`() {
+        let observations = [PhoneObservation.captured(scheduled: .zero), .completed(took: .seconds(2))].map {
+            Observation(at: .zero, device: DeviceNumber(40), scan: ScanNumber(1), what: .phone($0))
+        }
+        let told = observations.map { StoryText.text($0, .batchEnrichment, faults: []) }
+        #expect(told == ["batch begun", "batch completed"])
+        #expect(
+            ScanRemains(observations).text(ScanNumber(1), WorkNoun(.batchEnrichment))
+                .hasPrefix("batch 1 is completed"))
     }
 }

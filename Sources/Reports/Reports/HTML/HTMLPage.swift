@@ -4,6 +4,7 @@ package import RunArchive
 package import RunJudge
 package import RunMetrics
 import SimBase
+import Talaria
 
 /// `report.html`: one page that holds everything it needs. No script is needed for what it says, nothing is loaded, and by
 /// the policy in its head nothing could be: text of others that got through every escape would still not run.
@@ -65,8 +66,15 @@ package struct HTMLPage {
         let result = self.result
         var facts = [
             ("phones", Figures.count(result.devices)), ("length", Figures.length(result.length)),
-            ("scans", Figures.count(result.totals.scans.captured)), ("seed", String(result.seed)),
-            ("mode", result.world.mode), ("started", Figures.date(iso8601: result.startedText)),
+        ]
+        let kinds = result.kindsBegun
+        facts +=
+            kinds.count > 1
+            ? kinds.map { ($0.noun.many, Figures.count($0.count)) }
+            : [(result.noun.many, Figures.count(result.totals.scans.captured))]
+        facts += [
+            ("seed", String(result.seed)), ("mode", result.world.mode),
+            ("started", Figures.date(iso8601: result.startedText)),
             ("exit code", "\(result.exit.rawValue)"),
         ]
         if result.groups.count > 1 { facts.insert(("groups", Figures.count(result.groups.count)), at: 1) }
@@ -106,7 +114,8 @@ package struct HTMLPage {
         text += "\(kept) of \(Figures.count(invariants.count, "invariant", "invariants")) held; "
         text +=
             scans.lost == 0
-            ? "no scan was lost" : "\(Figures.count(scans.lost, "scan was", "scans were")) lost"
+            ? "no \(self.result.noun.one) was lost"
+            : "\(Figures.count(scans.lost, self.result.noun)) \(scans.lost == 1 ? "was" : "were") lost"
         text +=
             ", \(Figures.count(scans.completed)) of \(Figures.count(scans.captured + scans.restored)) completed."
         return text
@@ -204,7 +213,7 @@ package struct HTMLPage {
                         : HTMLText.sign(.warn) + " broken as expected",
                     HTMLText.mono(verdict.invariant.rawValue),
                     Figures.count(verdict.violations),
-                    first.map { HTMLText.escaped($0.location) } ?? "",
+                    first.map { HTMLText.escaped(self.result.place(of: $0)) } ?? "",
                     first.map { HTMLText.escaped($0.text) } ?? "",
                 ]
             }
@@ -258,7 +267,8 @@ package struct HTMLPage {
         branches.append(.init(name: "lost", count: scans.lost, tone: .bad, note: ""))
         let origin = scans.restored > 0 ? "captured or restored" : "captured"
         var pair = Flow(
-            title: "Scans", origin: origin, total: scans.captured + scans.restored, branches: branches
+            title: self.result.noun.heading, origin: origin, total: scans.captured + scans.restored,
+            branches: branches
         ).html
         if self.result.hasBackendView {
             pair +=
@@ -268,7 +278,7 @@ package struct HTMLPage {
                         .init(name: "in the library", count: books.received, tone: .good, note: ""),
                         .init(
                             name: "pending", count: books.pending, tone: .warn,
-                            note: books.pending > 0 ? "of waiting scans" : ""),
+                            note: books.pending > 0 ? "of waiting \(self.result.noun.many)" : ""),
                         .init(name: "missing", count: books.missing, tone: .bad, note: ""),
                         .init(
                             name: "duplicated", count: books.duplicated, tone: .bad,
@@ -294,7 +304,7 @@ package struct HTMLPage {
                 ("expired", known ? Figures.count(jobs.expired) : "n/a"),
             ]
         return Section(
-            id: "conservation", title: "Scans and books",
+            id: "conservation", title: "\(self.result.noun.heading) and books",
             lead: self.conservationLead,
             body: "<div class=\"pair\">\(pair)</div>\(HTMLText.definitions("stats", figures + undeleted))\n"
                 + self.groups)
@@ -303,16 +313,17 @@ package struct HTMLPage {
     private var conservationLead: String {
         let (scans, books) = (self.result.totals.scans, self.result.totals.books)
         if scans.lost > 0 || books.missing > 0 {
-            return "Scans or books were lost. See the broken invariants."
+            return "\(self.result.noun.heading) or books were lost. See the broken invariants."
         }
         let unfinished = scans.waiting + scans.open
         guard unfinished == 0 else {
             return self.isLive
                 ? "Nothing has been lost so far."
-                : "Nothing was lost, but \(Figures.count(unfinished, "scan", "scans")) did not finish."
+                : "Nothing was lost, but \(Figures.count(unfinished, self.result.noun)) did not finish."
         }
         return scans.captured + scans.restored == 0
-            ? "No scan was captured." : "Every scan and every book is accounted for."
+            ? "No \(self.result.noun.one) was captured."
+            : "\(self.result.noun.every) and every book is accounted for."
     }
 
     private var groups: String {
