@@ -244,7 +244,7 @@ package enum MarkdownReport {
                     table.header,
                     table.rows.map { row in
                         row.enumerated().map { $0 < table.textColumns ? MarkdownText.code($1) : $1 }
-                    }, textColumns: table.textColumns)
+                    }, textColumns: table.textColumns) + (table.note.map { "\n\($0)\n" } ?? "")
         }
         guard !tables.isEmpty else { return "" }
         return "<details><summary>By group</summary>\n\n\(tables.joined(separator: "\n"))\n</details>\n"

@@ -8,7 +8,7 @@ package enum StoryText {
     package static func text(_ observation: Observation, _ journey: Journey, faults: [String]) -> String? {
         switch observation.what {
         case .phone(let payload): self.phone(payload, journey, WorkNoun(journey))
-        case .backend(let payload): self.backend(payload, WorkNoun(journey))
+        case .backend(let payload): self.backend(payload, journey, WorkNoun(journey))
         case .fault(let payload): self.fault(payload, WorkNoun(journey), faults)
         case .network: nil
         }
@@ -35,7 +35,7 @@ package enum StoryText {
             decided
                 ? "in the storage: the outcome of the \(noun.one)"
                 : "in the storage: the \(journey.hasPhotos ? "photo" : noun.one)"
-                    + (job.map { ", job \(Self.short($0))" } ?? ", no job")
+                    + (job.map { ", job \(Self.short($0, journey))" } ?? ", no job")
                     + (lastEventID.map { $0.isEmpty ? "" : ", last event \($0)" } ?? "")
         case .found(let finding) where finding.isDecisive:
             "\(Self.request(finding.operation, noun)), \(finding.part): \(finding.path) is \(finding.seen), not \(finding.expected)"
@@ -94,10 +94,13 @@ package enum StoryText {
 
     // MARK: The backend
 
-    private static func backend(_ payload: BackendObservation, _ noun: WorkNoun) -> String? {
+    private static func backend(_ payload: BackendObservation, _ journey: Journey, _ noun: WorkNoun)
+        -> String?
+    {
         switch payload {
         case .answered(let operation, _, let status): "answers \(status) to \(Self.request(operation, noun))"
-        case .accepted(let job, let books): "creates job \(Self.short(job)) with \(Self.books(books))"
+        case .accepted(let job, let books):
+            "creates job \(Self.short(job, journey)) with \(Self.books(books))"
         case .photosReceived(_, let count): "received \(count) photos"
         case .streamOpened(_, _, let after):
             "opens the stream" + (after.map { ", to go on after its event \($0 + 1)" } ?? "")
@@ -182,7 +185,11 @@ package enum StoryText {
         return "\(milliseconds / 1_000).\(String(repeating: "0", count: 3 - rest.count))\(rest)"
     }
 
-    private static func short(_ job: String) -> String { String(job.prefix(8)) }
+    /// The beginning of an id, behind what all ids of the journey begin with.
+    private static func short(_ job: String, _ journey: Journey) -> String {
+        let rest = job.hasPrefix(journey.jobPrefix) ? job.dropFirst(journey.jobPrefix.count) : job[...]
+        return String(rest.prefix(8))
+    }
 }
 
 extension WaitingCause {

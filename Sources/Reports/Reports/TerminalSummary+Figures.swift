@@ -146,6 +146,13 @@ extension SummaryWriter {
         table.rows = losses.map { row(Piece("  " + $0.cause.rawValue), [$0]) }
         if losses.count > 1 { table.rows.append(row(Piece("  all", .dim), losses)) }
         self.page.table(table)
+        self.page.paragraph(
+            Piece(""), indent: 2,
+            [
+                Piece(
+                    "resumed: a new stream went on after the last event; restarted: it began again"
+                        + (hasOpen ? "; open: neither, when the run ended" : ""), .dim)
+            ])
     }
 
     mutating func latencies() {

@@ -116,10 +116,80 @@ import Testing
         let observations = [PhoneObservation.captured(scheduled: .zero), .completed(took: .seconds(2))].map {
             Observation(at: .zero, device: DeviceNumber(40), scan: ScanNumber(1), what: .phone($0))
         }
-        let told = observations.map { StoryText.text($0, .batchEnrichment, faults: []) }
-        #expect(told == ["batch begun", "batch completed"])
+        let accepted = Observation(
+            at: .zero, device: DeviceNumber(40), scan: ScanNumber(1),
+            what: .backend(.accepted(job: "enrichment_0123456789abcdef", books: 3)))
+        let told = (observations + [accepted]).map { StoryText.text($0, .batchEnrichment, faults: []) }
+        #expect(told == ["batch begun", "batch completed", "creates job 01234567 with 3 books"])
         #expect(
             ScanRemains(observations).text(ScanNumber(1), WorkNoun(.batchEnrichment))
                 .hasPrefix("batch 1 is completed"))
+    }
+
+    // MARK: Tables of groups
+
+    /// Returns an error summary of so many kinds; the first is the most frequent.
+    private func errors(_ kinds: Int) -> ErrorSummary {
+        var timeline = ErrorSummary()
+        for kind in 0..<kinds {
+            var one = GroupErrors(fleet: FleetMap([("g", 1)]))
+            for _ in 0..<(kinds - kind) {
+                one.record(
+                    Observation(
+                        at: .zero, device: DeviceNumber(0), scan: ScanNumber(1),
+                        what: .phone(
+                            .replied(.upload, attempt: 1, status: 500 + kind, took: .milliseconds(1)))))
+            }
+            timeline.add(one[0])
+        }
+        return timeline
+    }
+
+    @Test func `a table of errors says how many it leaves out`() throws {
+        var result = mixed()
+        func table() throws -> GroupTable {
+            try #require(result.groupTables.first { $0.id == "group-errors" })
+        }
+        result.groups[0].errors = errors(8)
+        #expect(try table().rows.count == 8 && table().note == nil)
+        result.groups[0].errors = errors(11)
+        // The rarest of eleven is the first of one: it has a row of each.
+        var rare = GroupErrors(fleet: FleetMap([("g", 1)]))
+        rare.record(
+            Observation(
+                at: .zero, device: DeviceNumber(0), scan: ScanNumber(1),
+                what: .phone(.replied(.upload, attempt: 1, status: 510, took: .milliseconds(1)))))
+        result.groups[1].errors = rare[0]
+        #expect(try table().rows.suffix(2).map { $0[1] } == ["commuters", "readers"])
+        let note = try #require(try table().note)
+        #expect(note.hasPrefix("2 rarer errors are left out. `swiftwing-sim report RUNDIR --group NAME"))
+        #expect(MarkdownReport.text(result).contains("\n\(note)\n"))
+        #expect(page(result).contains("<p>2 rarer errors are left out. "))
+    }
+
+    @Test func `slower reconnects of v2 are explained beside those of v3`() {
+        var result = mixed()
+        let lost = Disconnections([
+            Disconnection(
+                cause: .reset, count: 1, resumed: 1, restarted: 0, gaveUp: 0, reconnectTime: HDRHistogram())
+        ])
+        result.groups[0].tables.disconnections = lost
+        func note() -> String? { result.groupTables.first { $0.id == "group-disconnections" }?.note }
+        #expect(note() == nil, "only streams of v3 were lost")
+        result.groups[1].tables.disconnections = lost
+        #expect(note()?.contains("`retry: 5000`, and a phone waits up to 5 s") == true)
+        result.groups[1].journey = .scan
+        #expect(note() == nil)
+    }
+
+    @Test func `the words of disconnections are explained once, where they stand`() {
+        var result = Samples.passed()
+        let plain = TerminalSummary.text(result, style: .plain)
+        #expect(plain.ranges(of: "resumed: ").count == 1 && !plain.contains("open: "))
+        result.disconnections = Disconnections([
+            Disconnection(
+                cause: .reset, count: 3, resumed: 1, restarted: 1, gaveUp: 0, reconnectTime: HDRHistogram())
+        ])
+        #expect(TerminalSummary.text(result, style: .plain).contains("open: neither, when the run ended"))
     }
 }
