@@ -144,15 +144,18 @@ let modules = [
         tests: ["ReportSamples"]),
     Module(
         "RunComparison", .reports,
-        ["SimBase", "Metrics", "Ledger", "RunMetrics", "RunJudge", "RunArchive", "Reports"],
+        [
+            "SimBase", "Metrics", "Talaria", "Ledger", "RunMetrics", "RunJudge", "RunArchive", "Reports",
+        ],
         tests: ["ReportSamples"]),
     Module(
         "Dashboard", .reports,
         [
-            "SimBase", "Metrics", "Wire", "Ledger", "RunMetrics", "RunJudge", "SystemIO", "EventLoop",
+            "SimBase", "Metrics", "Wire", "Talaria", "Ledger", "RunMetrics", "RunJudge", "SystemIO",
+            "EventLoop",
             "RunArchive", "Reports",
         ],
-        tests: ["Talaria", "ReportSamples"]),
+        tests: ["ReportSamples"]),
 
     Module(
         "RunDriver", .runs,
@@ -166,7 +169,7 @@ let modules = [
     Module(
         "Campaigns", .runs,
         [
-            "SimBase", "Observations", "Faults", "Phone", "Ledger", "RunJudge", "Plan",
+            "SimBase", "Talaria", "Observations", "Faults", "Phone", "Ledger", "RunJudge", "Plan",
             "VirtualWorld", "Search", "SystemIO", "EventLoop", "ScenarioFile", "RunArchive", "Reports",
             "RunDriver", "JSON",
         ]),

@@ -5,6 +5,7 @@ import RunArchive
 import RunDriver
 import RunJudge
 import SimBase
+import Talaria
 
 /// `inspect`: one phone's story as text, or which phones are worth it.
 enum InspectCommand {
@@ -39,7 +40,8 @@ enum InspectCommand {
         }
         let head = try ReportCommand.head(of: folder)
         let count = PhoneTimelineText.write(
-            device: UInt32(device), folder: folder, style: console.style
+            device: UInt32(device), WorkNoun(head.journey(of: DeviceNumber(UInt32(device)))), folder: folder,
+            style: console.style
         ) { line in
             guard let columns = console.tableColumns else { return console.out(line) }
             // Below the first field where there is room for it.
@@ -60,17 +62,20 @@ enum InspectCommand {
     ) throws -> ExitCode {
         let run = try ReportCommand.read(folder).run
         let observations = PhoneLog.observations(of: [device], folder: folder, faults: run.head.faults)
+        let journey = run.result.journey(of: device)
+        let noun = WorkNoun(journey)
         let story = ScanStory(
-            observations, device: device, scan: scan, faults: run.head.faults,
+            observations, journey, device: device, scan: scan, faults: run.head.faults,
             violations: run.result.verdicts.flatMap(\.examples), end: .zero + run.result.length)
         guard !story.lines.isEmpty else {
             let scans = Set(observations.map(\.scan)).filter { $0 != .none }.sorted().map { String($0.raw) }
             throw CommandFailure(
-                .badData, "this run has no events of scan \(scan.raw) of phone \(device.raw)",
+                .badData, "this run has no events of \(noun.one) \(scan.raw) of phone \(device.raw)",
                 hint: scans.isEmpty
-                    ? "the phone has no scans" : "the phone has the scans \(scans.joined(separator: ", "))")
+                    ? "the phone has no \(noun.many)"
+                    : "the phone has the \(noun.many) \(scans.joined(separator: ", "))")
         }
-        console.out("phone \(device.raw), scan \(scan.raw): \(story.outcome)")
+        console.out("phone \(device.raw), \(noun.one) \(scan.raw): \(story.outcome)")
         let columns = console.tableColumns ?? ScanStoryText.columnsDefault
         for line in ScanStoryText.lines(story, columns: columns) {
             console.out(console.style.isASCII ? Printable.ascii(line) : line)

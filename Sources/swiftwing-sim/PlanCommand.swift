@@ -7,6 +7,7 @@ import Plan
 import RunDriver
 import ScenarioFile
 import SimBase
+import Talaria
 
 /// `plan`: what a run would do, without doing it.
 enum PlanCommand {
@@ -44,12 +45,11 @@ enum PlanCommand {
         let (faults, warnings) = Self.faults(plan, columns: console.tableColumns)
         lines += faults
         let needs = RunNeeds(phones: plan.devices, phonesPerHandle: CurlPool.phonesPerMultiMax)
-        let photoBytes = photos.photos.reduce(Int64(0)) { $0 + Self.bytes(of: $1) }
         let limits = try DescriptorLimit.current()
         lines += [
             "",
             "needs: \(needs.descriptorsLeast) file descriptors (recommended: \(needs.descriptorsBest), limit: \(limits.hard))",
-            "       about \(Self.mebibytes(needs.bytes + photoBytes)) MiB of memory for the phones, including \(Self.mebibytes(photoBytes)) MiB for \(Self.count(photos.photos.count, "photo"))",
+            Self.memory(needs, plan, photos),
         ]
         console.outFolded(lines.joined(separator: "\n"))
         for warning in warnings + photos.problems { console.error("warning: \(warning)") }
@@ -60,6 +60,18 @@ enum PlanCommand {
                 hint: "raise the hard limit (ulimit -Hn), or use fewer phones with --devices")
         }
         return .success
+    }
+
+    /// The memory of the phones, with the photos of the groups that take any.
+    private static func memory(_ needs: RunNeeds, _ plan: RunPlan, _ photos: PhotoCorpus) -> String {
+        let indexes = zip(plan.groups, photos.ranges).reduce(into: Set<Int>()) { indexes, group in
+            if group.0.profile.journey.hasPhotos { indexes.formUnion(group.1) }
+        }
+        let bytes = photos.photos.indices.filter { indexes.contains($0) }
+            .reduce(Int64(0)) { $0 + Self.bytes(of: photos.photos[$1]) }
+        let text = "       about \(Self.mebibytes(needs.bytes + bytes)) MiB of memory for the phones"
+        guard !indexes.isEmpty else { return text }
+        return "\(text), including \(Self.mebibytes(bytes)) MiB for \(Self.count(indexes.count, "photo"))"
     }
 
     /// Returns the approximate size of a photo that was not painted.
@@ -76,7 +88,9 @@ enum PlanCommand {
         _ group: PlannedGroup, _ plan: RunPlan, scans: Int, _ photos: Int, columns: Int?
     ) -> [String] {
         let spec = group.spec
-        let wanted = Self.count(spec.scansPerDevice, "scan")
+        let noun = WorkNoun(spec.profile.journey)
+        let wanted = "\(spec.scansPerDevice) \(noun.after(spec.scansPerDevice))"
+        let things = spec.profile.journey.hasPhotos ? "captures" : noun.many
         let product = "\(Self.count(spec.devices, "phone")) x \(wanted)"
         let total: String
         switch spec.load {
@@ -84,15 +98,15 @@ enum PlanCommand {
             let end = plan.scenario.duration.map { Instant.zero + $0 }
             let due = end.map { curve.count(before: $0) } ?? curve.total
             let schedule = due.map { "about \($0) in the schedule" } ?? "open-ended schedule"
-            total = "\(scans) captures (\(product), \(schedule))"
-        case .closed: total = "at most \(scans) captures (\(product), one after the other)"
+            total = "\(scans) \(things) (\(product), \(schedule))"
+        case .closed: total = "at most \(scans) \(things) (\(product), one after the other)"
         }
+        var traits = [Self.count(spec.devices, "phone"), spec.profile.name]
+        if spec.profile.journey != .scan { traits.append(spec.profile.journey.rawValue) }
+        if spec.profile.journey.hasPhotos { traits.append(Self.count(photos, "photo")) }
         return TextTable.lines(
             [
-                [
-                    spec.name,
-                    "\(Self.count(spec.devices, "phone")), \(spec.profile.name), \(Self.count(photos, "photo"))",
-                ],
+                [spec.name, traits.joined(separator: ", ")],
                 ["", "network: \(ScenarioWriter.text(spec.network))"],
                 ["", ScenarioWriter.text(spec.load)],
                 ["", total],
@@ -102,17 +116,26 @@ enum PlanCommand {
     private static func captures(_ plan: RunPlan, _ expectedArrivals: ExpectedArrivals) -> String {
         let isClosed = plan.groups.contains { plan.thinkTimes(of: $0) != nil }
         let last = Self.seconds(expectedArrivals.lastArrival - Instant.zero)
-        guard expectedArrivals.scans > 0 else { return "captures: none" }
+        let things = Self.things(plan)
+        guard expectedArrivals.scans > 0 else { return "\(things): none" }
         return isClosed
-            ? "captures: at most \(expectedArrivals.scans), the last at \(last) or later"
-            : "captures: \(expectedArrivals.scans), the last at \(last)"
+            ? "\(things): at most \(expectedArrivals.scans), the last at \(last) or later"
+            : "\(things): \(expectedArrivals.scans), the last at \(last)"
+    }
+
+    /// What the phones begin: `captures`, or the nouns of a fleet in which not everything begins with a photo.
+    private static func things(_ plan: RunPlan) -> String {
+        let journeys = plan.groups.map(\.profile.journey)
+        return journeys.allSatisfy(\.hasPhotos) ? "captures" : WorkNoun(journeys).many
     }
 
     private static func length(_ plan: RunPlan, _ expectedArrivals: ExpectedArrivals) -> String {
         let scanTime = plan.groups.map { plan.scanTime(of: $0) }.max() ?? .zero
         let last = expectedArrivals.lastArrival - Instant.zero
+        let journeys = plan.groups.map(\.profile.journey)
+        let noun = WorkNoun(journeys)
         return
-            "length: about \(Self.seconds(last + scanTime)) without failures; unfinished scans get up to \(Self.seconds(plan.scenario.drain)) after the last capture"
+            "length: about \(Self.seconds(last + scanTime)) without failures; unfinished \(noun.many) get up to \(Self.seconds(plan.scenario.drain)) after the last \(journeys.allSatisfy(\.hasPhotos) ? "capture" : noun.one)"
     }
 
     // MARK: Faults

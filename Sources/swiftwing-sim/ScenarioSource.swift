@@ -52,12 +52,19 @@ enum ScenarioSource {
         _ loaded: LoadedScenario, for purpose: ScenarioCheck.Purpose = .run, _ console: Console
     ) {
         for finding in ScenarioCheck.warnings(loaded.scenario, for: purpose) {
-            var path = ""
-            if case .fault(let index, let key) = finding.subject {
-                path = "faults.\(loaded.scenario.faults[index].id).\(key): "
-            }
+            let path = Self.path(of: finding.subject, in: loaded.scenario).map { "\($0): " } ?? ""
             let help = finding.help.map { " (\($0))" } ?? ""
             console.error("\(loaded.path): warning: \(path)\(finding.message)\(help)")
+        }
+    }
+
+    /// Returns the path of a finding, as `--set` takes it; nil for one about the whole scenario.
+    private static func path(of subject: ScenarioFinding.Subject, in scenario: Scenario) -> String? {
+        switch subject {
+        case .scenario: nil
+        case .group(let index, let key): "fleet.\(scenario.groups[index].name).\(key)"
+        case .server(let key): "server.\(key)"
+        case .fault(let index, let key): "faults.\(scenario.faults[index].id).\(key)"
         }
     }
 

@@ -16,6 +16,7 @@ extension EndToEnd {
                     "--seed", "9",
                 ],
                 ["plan", "Scenarios/flaky-network.scenario"],
+                ["plan", "\(Self.fixtures)/journeys.scenario"],
             ])
             // What the machine allows is the machine's.
             try Golden.expect(text.replacing(/limit: [0-9]+/, with: "limit: N"), is: "plan.txt")

@@ -129,6 +129,7 @@ struct SummaryReader {
         totals.jobs.abandoned = number("jobs", "abandoned")
         totals.jobs.orphaned = number("jobs", "orphaned")
         totals.jobs.expired = number("jobs", "expired")
+        totals.jobs.kept = number("jobs", "kept")
         totals.jobs.unfinishedCleanups = number("jobs", "cleanup_unfinished")
         for member in value?["jobs"]?["abandoned_by_cause"]?.members ?? [] {
             totals.jobs.abandonedByCause.add(Int64(member.value.count ?? 0), to: member.key)

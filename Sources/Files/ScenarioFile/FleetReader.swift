@@ -67,10 +67,10 @@ struct FleetReader {
             try Values.integer(text, 1...ScenarioLimit.scansPerDeviceMax, what: "the number of scans")
         }
         let photos = self.photos(map)
-        let preprocess = map.value("preprocess", default: Preprocessing.once) { text throws(ValueError) in
+        let preprocess = map.value("preprocess", default: Preprocessing.standard) { text throws(ValueError) in
             let words = Preprocessing.allCases.map(\.rawValue)
             let word = try Values.choice(text, of: words, what: "how often photos are preprocessed")
-            return Preprocessing(rawValue: word) ?? .once
+            return Preprocessing(rawValue: word) ?? .standard
         }
         let library = self.library(map, profile.journey)
         guard let devices, let load else { return nil }
@@ -202,7 +202,7 @@ struct FleetReader {
     // MARK: Photos
 
     private func photos(_ map: MapReader) -> PhotoSource {
-        let shelves = PhotoSource.folder("shelves")
+        let shelves = PhotoSource.standard
         guard let node = map.entry("photos")?.value else { return shelves }
         switch node.content {
         case .list(let nodes): return self.photoList(nodes, in: node) ?? shelves

@@ -38,7 +38,7 @@ extension PhoneAccount {
         guard let index = taken else {
             guard self.isSettled(scan) else { return }  // Custody is broken already.
             self.doubleAdded(
-                scan, "book \(ordinal) added after the scan was settled", at: at, into: &findings)
+                scan, "book \(ordinal) added after the \(self.noun.one) was settled", at: at, into: &findings)
             return
         }
         let isNew = self.scans[index].added.insert(ordinal)
@@ -46,7 +46,7 @@ extension PhoneAccount {
             self.doubleAdded(scan, "book \(ordinal) added again", at: at, into: &findings)
         } else if self.scans[index].state != .open {
             self.doubleAdded(
-                scan, "book \(ordinal) added after the scan was settled", at: at, into: &findings)
+                scan, "book \(ordinal) added after the \(self.noun.one) was settled", at: at, into: &findings)
         }
     }
 
@@ -121,6 +121,9 @@ extension PhoneAccount {
         if let job = self.jobs.lastIndex(where: { $0.scan == scan && $0.isKnownToPhone }) {
             self.jobs[job].carriedBooks = true
             self.jobs[job].isKept = self.journey.isV2
+            if self.journey.isV2, !self.jobs[job].isGone {
+                findings.count(in: self.group) { $0.jobs.kept += 1 }
+            }
             if !self.journey.isV2 { self.oweAfterOutcome(job: job, at: at) }
             self.completedAcrossGap(job: job, at: at, into: &findings)
         }
@@ -154,7 +157,7 @@ extension PhoneAccount {
             if self.isWritten(at, by: moment, rules) {
                 findings.violate(
                     .scanCustody, device: self.device, scan: scan, at: moment,
-                    "the record after a kill is still open, \((moment - at).wholeMilliseconds) ms after the scan was settled"
+                    "the record after a kill is still open, \((moment - at).wholeMilliseconds) ms after the \(self.noun.one) was settled"
                 )
             }
             self.decided[index].at = nil
@@ -302,7 +305,8 @@ extension PhoneAccount {
         if self.scans[index].isFound {
             findings.violate(
                 .bookNeverLost, device: self.device, scan: scan, at: at,
-                "the scan is lost; books in the library: \(held) of \(count) that the backend found")
+                "the \(self.noun.one) is lost; books in the library: \(held) of \(count) that the backend found"
+            )
         }
         self.countRows(ofLost: index, into: &findings)
         self.settle(at: index, as: .lost, into: &findings)

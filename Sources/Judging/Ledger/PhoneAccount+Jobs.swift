@@ -73,6 +73,7 @@ extension PhoneAccount {
 
     mutating func deleted(job id: String, at: Instant, rules: Rules, into findings: inout Findings) {
         guard let index = self.jobIndex(id), !self.jobs[index].isDeleted else { return }
+        self.endKeeping(job: index, into: &findings)
         self.jobs[index].isDeleted = true
         findings.count(in: self.group) { $0.jobs.cleaned += 1 }
         self.dropIfClosed(job: index, at: at, rules: rules, into: &findings)
@@ -81,6 +82,7 @@ extension PhoneAccount {
     mutating func expired(job id: String, at: Instant, rules: Rules, into findings: inout Findings) {
         guard let index = self.jobIndex(id), !self.jobs[index].isExpired else { return }
         self.debtExpires(ofJob: index, at: at)
+        self.endKeeping(job: index, into: &findings)
         self.jobs[index].isExpired = true
         findings.count(in: self.group) { $0.jobs.expired += 1 }
         self.dropIfClosed(job: index, at: at, rules: rules, into: &findings)
@@ -89,8 +91,15 @@ extension PhoneAccount {
     /// A named fault took the job: there is nothing left to delete.
     mutating func vanished(job id: String, at: Instant, rules: Rules, into findings: inout Findings) {
         guard let index = self.jobIndex(id), !self.jobs[index].hasVanished else { return }
+        self.endKeeping(job: index, into: &findings)
         self.jobs[index].hasVanished = true
         self.dropIfClosed(job: index, at: at, rules: rules, into: &findings)
+    }
+
+    /// The backend is about to lose a job that it may have kept so far.
+    private func endKeeping(job index: Int, into findings: inout Findings) {
+        guard self.jobs[index].isKept, !self.jobs[index].isGone else { return }
+        findings.count(in: self.group) { $0.jobs.kept -= 1 }
     }
 
     /// A named fault took the token of the job: a 401 is right from now on.

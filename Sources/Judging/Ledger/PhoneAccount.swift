@@ -11,6 +11,8 @@ struct PhoneAccount: Sendable {
     /// Its index in the findings' totals.
     let group: Int
     let journey: Journey
+    /// What texts call its scans.
+    var noun: WorkNoun { WorkNoun(self.journey) }
 
     /// The scans by number.
     var scans: [ScanAccount] = []
@@ -142,7 +144,8 @@ struct PhoneAccount: Sendable {
             if restored < open - inDoubt {
                 findings.violate(
                     .scanCustody, device: self.device, scan: .none, at: at,
-                    "the app was started again and found \(restored) of \(open - inDoubt) unsettled scans")
+                    "the app was started again and found \(restored) of \(open - inDoubt) unsettled \(self.noun.many)"
+                )
             }
         } else {
             let inherited = max(0, restored - open)

@@ -156,6 +156,8 @@ package struct JobTotals: Equatable, Sendable {
     /// Accepted by the backend and never known to a phone: the 202 was lost. Known once the ledger is finished.
     package var orphaned = 0
     package var expired = 0
+    /// Jobs of completed scans that are kept until they expire, and have not: the DELETE of v2 cancels.
+    package var kept = 0
     /// Completed scans whose job got no DELETE that ended it: neither a success, nor the answer that it is gone, nor a 401
     /// for a token that had expired or was revoked.
     package var unfinishedCleanups = 0
@@ -166,8 +168,8 @@ package struct JobTotals: Equatable, Sendable {
 
     package init() {}
 
-    /// The jobs not known to be deleted, for a target whose backend is not observed.
-    package var undeleted: Int { max(0, self.accepted - self.cleaned) }
+    /// The jobs not known to be deleted or kept, for a target whose backend is not observed.
+    package var undeleted: Int { max(0, self.accepted - self.cleaned - self.kept) }
 
     mutating func abandon(cause: AbandonCause) {
         self.abandoned += 1
@@ -183,6 +185,7 @@ package struct JobTotals: Equatable, Sendable {
         self.abandoned += other.abandoned
         self.orphaned += other.orphaned
         self.expired += other.expired
+        self.kept += other.kept
         self.unfinishedCleanups += other.unfinishedCleanups
         self.abandonedByCause.add(other.abandonedByCause)
     }

@@ -1,4 +1,5 @@
 package import Metrics
+package import SimBase
 package import Talaria
 
 /// The description of a run at its start: `run.json`, which also identifies a killed run.
@@ -57,6 +58,11 @@ package struct RunHead: Equatable, Sendable {
             for metric in Metric.needingBackend { table.cannotKnow(metric) }
         }
         return table
+    }
+
+    /// What one phone does; that of a phone of no group is `scan`.
+    package func journey(of device: DeviceNumber) -> Journey {
+        self.fleet.value(of: device, in: self.groups.map(\.journey)) ?? .scan
     }
 
     package var fleet: FleetMap { FleetMap(self.groups.map { ($0.name, $0.devices) }) }

@@ -75,6 +75,7 @@ package struct RunJudge: Sendable {
         self.errors = GroupErrors(fleet: fleet)
         self.collector = MetricsCollector(
             fleet: fleet, faultIDs: settings.faults, hasBackendView: settings.ledger.hasBackendView)
+        self.collector.journeys = settings.ledger.journeys
         self.objectives = SLOParts(settings.objectives, faults: settings.faultEnds)
         self.samples = LatencyCrossCheck(fleet: fleet)
         self.coverage = settings.coverage

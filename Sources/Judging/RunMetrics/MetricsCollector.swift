@@ -1,7 +1,7 @@
 package import Metrics
 package import Observations
 package import SimBase
-import Talaria
+package import Talaria
 
 /// Turns observations into metrics (Docs/design.md section 7). Scans, books and jobs are counted by the
 /// ledger, which knows their outcome; `generator.lateness` is the driver's.
@@ -15,6 +15,8 @@ import Talaria
 package struct MetricsCollector: Sendable {
     package let fleet: FleetMap
     private let faultIDs: [String]
+    /// The journeys of the groups of `fleet`, by the group's index; `scan` for a group without one.
+    package var journeys: [Journey] = []
     /// The measurements since the start, or since the last `drain`.
     package private(set) var measured: Measurements
     private var indexes = DeviceIndex()
@@ -143,8 +145,8 @@ package struct MetricsCollector: Sendable {
 
     private mutating func measure(_ payload: PhoneObservation, _ group: MetricGroup) {
         switch payload {
-        case .captured: self.measured.table.add(1, to: .photosTaken, in: group)
-        case .photosTaken(let count): self.measured.table.add(Int64(count - 1), to: .photosTaken, in: group)
+        case .captured: self.countPhotos(1, group)
+        case .photosTaken(let count): self.countPhotos(count - 1, group)
         case .photoPrepared(let took, _):
             guard let took else { return }
             self.measured.table.record(.preprocessTime, took, in: group)
@@ -188,6 +190,14 @@ package struct MetricsCollector: Sendable {
             self.measured.table.record(.sseDetectTime, silence, in: group)
         default: break
         }
+    }
+
+    /// Photos of scans: what has none takes none.
+    private mutating func countPhotos(_ count: Int, _ group: MetricGroup) {
+        let index = group.position - 1
+        let journey = self.journeys.indices.contains(index) ? self.journeys[index] : .scan
+        guard journey.hasPhotos else { return }
+        self.measured.table.add(Int64(count), to: .photosTaken, in: group)
     }
 
     private mutating func countAttempt(_ operation: Operation, _ group: MetricGroup) {

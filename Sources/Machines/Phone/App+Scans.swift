@@ -61,8 +61,9 @@ extension App {
                 scan: scan, cause: cause, hold: .none, floor: now, writeID: writeID, isAnnounced: false))
     }
 
-    /// Returns the number of photos that the user takes for a scan.
+    /// Returns the number of photos that the user takes for a scan; 1 for what has none.
     private func photoCount(of scan: ScanNumber) -> Int {
+        guard self.profile.journey.hasPhotos else { return 1 }
         let photos = self.profile.upload.photos
         // Nothing is drawn where there is no choice.
         guard photos.count > 1 else { return photos.lowerBound }

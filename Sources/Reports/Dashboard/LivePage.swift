@@ -5,6 +5,7 @@ import RunArchive
 package import RunJudge
 package import RunMetrics
 import SimBase
+import Talaria
 
 /// The page of a run in progress. It shows what is known of `report.html`, with the same renderer.
 package struct LivePage {
@@ -196,8 +197,8 @@ extension HTMLPage {
         let kept = invariants.filter { $0.standing == .held }.count
         let phase =
             moment.at < moment.lastArrival
-            ? "Scans arrive until \(HTMLText.clock(moment.lastArrival.nanoseconds))."
-            : "All scans have arrived; waiting for the phones to finish."
+            ? "\(self.result.noun.subject) arrive until \(HTMLText.clock(moment.lastArrival.nanoseconds))."
+            : "All \(self.result.noun.many) have arrived; waiting for the phones to finish."
         return phase + " So far "
             + (judged.isEmpty ? "" : "\(held) of \(Figures.count(judged.count, "SLO", "SLOs")) and ")
             + "\(kept) of \(Figures.count(invariants.count, "invariant", "invariants")) hold."
@@ -208,7 +209,7 @@ extension HTMLPage {
         guard let planned = moment.scansPlanned, planned > 0 else { return "" }
         let scans = self.result.totals.scans
         let settled = scans.captured + scans.restored - scans.open
-        let told = "\(scans.captured) of \(planned) scans captured, \(settled) settled"
+        let told = "\(scans.captured) of \(planned) \(self.result.noun.many) captured, \(settled) settled"
         return """
             <svg class="going-bar" width="100%" height="8" role="img" aria-label="\(told)">
             <rect class="track" width="100%" height="8" rx="4"/>\

@@ -1,6 +1,7 @@
 package import Metrics
 import RunArchive
 package import SimBase
+package import Talaria
 
 /// Numbers as reports print them. All by whole numbers, so that a report is the same on every machine.
 package enum Figures {
@@ -23,6 +24,11 @@ package enum Figures {
         default: digits = 0
         }
         return DecimalText.text(nanoseconds, decimals: unit.decimals, shown: digits...digits) + unit.suffix
+    }
+
+    /// `1 scan`, `1,204 batches`.
+    package static func count(_ count: some BinaryInteger, _ noun: WorkNoun) -> String {
+        Self.count(count, noun.one, noun.many)
     }
 
     /// Milliseconds with three digits after the point, for machines.

@@ -1,5 +1,6 @@
 import Ledger
 import RunArchive
+import RunJudge
 import RunMetrics
 import SimBase
 import Talaria
@@ -23,7 +24,7 @@ struct FindingText {
     /// Whether the answer could be used all the same.
     let isDecisive: Bool
 
-    init(_ row: FindingsTable.Row) {
+    init(_ row: FindingsTable.Row, of result: RunResult) {
         let finding = row.finding
         self.answer = "\(finding.operation.name) \(finding.part)"
         self.message = finding.side == .client ? "request" : "response"
@@ -32,8 +33,7 @@ struct FindingText {
         self.seen = finding.seen
         self.excerpt = finding.excerpt
         self.count = Figures.count(finding.count)
-        let scan = row.scan == .none ? "" : ", scan \(row.scan.raw)"
-        self.first = "phone \(row.device.raw)\(scan) at \(HTMLText.clock(row.first.nanoseconds))"
+        self.first = "\(result.place(row.device, row.scan)) at \(HTMLText.clock(row.first.nanoseconds))"
         self.isDecisive = finding.isDecisive
     }
 
@@ -53,7 +53,9 @@ extension FindingsTable {
     /// Kinds, and those that could not be told apart any more as one.
     var kinds: Int { self.rows.count + (self.other > 0 ? 1 : 0) }
 
-    func shown(_ most: Int) -> [FindingText] { self.byWeight.prefix(most).map { FindingText($0) } }
+    func shown(_ most: Int, of result: RunResult) -> [FindingText] {
+        self.byWeight.prefix(most).map { FindingText($0, of: result) }
+    }
 
     /// Findings that are not among the first of them; 0 where all are shown.
     func hidden(beyond most: Int) -> Int {

@@ -14,6 +14,8 @@ struct GroupTable {
     let rows: [[String]]
     /// The number of columns at the beginning that hold text; the rest are figures.
     let textColumns: Int
+    /// What a reader must know of the table, in sentences; nil for nothing.
+    var note: String?
 }
 
 extension RunResult {
@@ -24,7 +26,7 @@ extension RunResult {
             self.part(group.name).map { (name: Printable.line(group.name), result: $0) }
         }
         return [
-            Self.latencies(parts), Self.disconnections(parts), Self.errors(parts), Self.findings(parts),
+            Self.latencies(parts), self.disconnections(parts), self.errorsByGroup, Self.findings(parts),
             Self.violations(parts),
         ].filter { !$0.rows.isEmpty }
     }
@@ -54,7 +56,7 @@ extension RunResult {
             + [row.failures.map { "\(Figures.count($0.failed)) (\(Figures.share($0)))" } ?? ""]
     }
 
-    private static func disconnections(_ parts: [Part]) -> GroupTable {
+    private func disconnections(_ parts: [Part]) -> GroupTable {
         GroupTable(
             id: "group-disconnections", title: "Disconnections by group",
             header: ["cause", "group", "count", "resumed", "restarted", "gave up", "p95"],
@@ -66,39 +68,62 @@ extension RunResult {
                         + [loss.count, loss.resumed, loss.restarted, loss.gaveUp].map { Figures.count($0) }
                         + [loss.reconnectTime.value(at: .p95).map { Figures.time($0) } ?? "-"]
                 }
-            }, textColumns: 2)
+            }, textColumns: 2, note: self.retryNote)
     }
 
-    private static func errors(_ parts: [Part]) -> GroupTable {
-        GroupTable(
-            id: "group-errors", title: "Errors by group", header: ["error", "group", "count"],
-            rows: Self.sideBySide(parts) { part in
-                part.errors.map { ($0.trouble.name, $0.count) }
-            }, textColumns: 2)
+    /// Why the phones of v2 reconnect later than those of v3; nil where no stream of v2 was lost beside others.
+    private var retryNote: String? {
+        let lost = self.groups.filter { !$0.tables.disconnections.losses.isEmpty }.map(\.journey.isV2)
+        guard self.hasBackendView, lost.contains(true), lost.contains(false) else { return nil }
+        let retry = ContractLimit.v2RetryField
+        return
+            "Reconnects of v2 take longer: unless the scenario sets `retry` of the server, its streams carry "
+            + "`retry: \(retry.wholeMilliseconds)`, and a phone waits up to \(Figures.length(retry, short: true)) before its first attempt."
+    }
+
+    /// The most frequent errors of each group that have a row for every group that had them.
+    private static let errorsMax = 8
+
+    private var errorsByGroup: GroupTable {
+        let counted = self.groups.map { group in
+            (Printable.line(group.name), group.errors.byCount.map { ($0.trouble.name, $0.count) })
+        }
+        let rows = Self.sideBySide(counted, namesMax: Self.errorsMax)
+        let hidden = counted.reduce(0) { $0 + $1.1.count } - rows.count
+        return GroupTable(
+            id: "group-errors", title: "Errors by group", header: ["error", "group", "count"], rows: rows,
+            textColumns: 2,
+            note: hidden == 0
+                ? nil
+                : "\(Figures.count(hidden, "rarer error is", "rarer errors are")) left out. "
+                    + "`swiftwing-sim report RUNDIR --group NAME --output DIR` writes a report with all errors of one group."
+        )
     }
 
     private static func findings(_ parts: [Part]) -> GroupTable {
         GroupTable(
             id: "group-findings", title: "Findings by group", header: ["finding", "group", "count"],
-            rows: Self.sideBySide(parts) { part in
-                part.findings.byWeight.map { row in
-                    let finding = row.finding
-                    return (
-                        "\(finding.operation.name) \(finding.part) \(finding.path): expected \(finding.expected), "
-                            + "was \(finding.seen)", finding.count
-                    )
-                }
-            }, textColumns: 2)
+            rows: Self.sideBySide(
+                parts.map { part in
+                    (part.name, part.result.findings.byWeight.map { Self.named($0.finding) })
+                }, namesMax: .max), textColumns: 2)
     }
 
-    /// The rows of all groups that have the same name, one below the other.
+    private static func named(_ finding: ContractFinding) -> (name: String, count: Int) {
+        (
+            "\(finding.operation.name) \(finding.part) \(finding.path): expected \(finding.expected), "
+                + "was \(finding.seen)", finding.count
+        )
+    }
+
+    /// The rows of all groups that have the same name, one below the other. `namesMax`: the first names of each group that
+    /// are used.
     private static func sideBySide(
-        _ parts: [Part], _ counts: (RunResult) -> [(name: String, count: Int)]
+        _ counted: [(group: String, rows: [(name: String, count: Int)])], namesMax: Int
     ) -> [[String]] {
-        let counted = parts.map { part in (part.name, counts(part.result)) }
         var names: [String] = []
         for (_, rows) in counted {
-            for row in rows where !names.contains(row.name) { names.append(row.name) }
+            for row in rows.prefix(namesMax) where !names.contains(row.name) { names.append(row.name) }
         }
         return names.flatMap { name in
             counted.compactMap { group, rows in

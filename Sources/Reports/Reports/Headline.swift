@@ -12,9 +12,9 @@ extension RunResult {
     /// Nil if nothing of the kind happened, or where the run was cut short.
     var outcome: String? {
         guard !self.isInterrupted else { return self.lossSentence }
-        if self.totals.scans.begun == 0 { return "no scan was captured, so nothing was measured" }
+        if self.totals.scans.begun == 0 { return "no \(self.noun.one) was captured, so nothing was measured" }
         if self.totals.scans.isNothingCompleted, !self.expectations.includesNothingCompleted {
-            return "no scan was completed" + (self.commonestCause.map { ": " + $0 } ?? "")
+            return "no \(self.noun.one) was completed" + (self.commonestCause.map { ": " + $0 } ?? "")
         }
         return self.lossSentence
             ?? UserImpact.allCases.lazy.filter { self.isMissed($0.metric) }.compactMap(self.sentence).first
@@ -29,15 +29,18 @@ extension RunResult {
     private func sentence(_ impact: UserImpact) -> String? {
         let (scans, books, jobs) = (self.totals.scans, self.totals.books, self.totals.jobs)
         switch impact {
-        case .scansLost: return scans.lost > 0 ? Self.were(scans.lost, "scan", "lost") : nil
+        case .scansLost:
+            return scans.lost > 0 ? Self.were(Figures.count(scans.lost, self.noun), scans.lost, "lost") : nil
         case .booksMissing:
             guard books.missing > 0 else { return nil }
             let number = Figures.count(books.missing, "book is", "books are")
-            let from = scans.lost > 0 ? " from \(Figures.count(scans.lost, "scan", "scans"))" : ""
+            let from = scans.lost > 0 ? " from \(Figures.count(scans.lost, self.noun))" : ""
             return "\(number) missing\(from)"
         case .booksDuplicated:
             return books.duplicated > 0
-                ? Self.were(books.duplicated, "book", "added to a library twice") : nil
+                ? Self.were(
+                    Figures.count(books.duplicated, "book", "books"), books.duplicated,
+                    "added to a library twice") : nil
         case .scansWaiting: return self.unfinishedSentence
         case .scansRefused:
             guard scans.refusedUnexplained > 0 else { return nil }
@@ -45,7 +48,9 @@ extension RunResult {
                 + (self.commonestRefusal.map { ": \($0)" } ?? "")
         case .cleanupUnfinished:
             guard jobs.unfinishedCleanups > 0 else { return nil }
-            return Self.were(jobs.unfinishedCleanups, "job", "not deleted after the scan was completed")
+            return Self.were(
+                Figures.count(jobs.unfinishedCleanups, "job", "jobs"), jobs.unfinishedCleanups,
+                "not deleted after the scan was completed")
         }
     }
 
@@ -66,17 +71,17 @@ extension RunResult {
         let after = self.drained.map { " after \(Figures.length($0, short: true))" } ?? ""
         let causes = Self.waiting(scans).map { "\(Figures.count($0.count)) \($0.words)" }
         return
-            "\(Figures.count(unfinished)) of \(Figures.count(scans.begun, "scan", "scans")) had not finished\(after)"
+            "\(Figures.count(unfinished)) of \(Figures.count(scans.begun, self.noun)) had not finished\(after)"
             + (causes.isEmpty ? "" : ": " + causes.joined(separator: ", "))
     }
 
     /// `3 of 60 scans were`
     private func share(_ count: Int) -> String {
-        "\(Figures.count(count)) of \(Figures.count(self.totals.scans.begun, "scan", "scans")) \(count == 1 ? "was" : "were")"
+        "\(Figures.count(count)) of \(Figures.count(self.totals.scans.begun, self.noun)) \(count == 1 ? "was" : "were")"
     }
 
-    private static func were(_ count: Int, _ noun: String, _ what: String) -> String {
-        "\(Figures.count(count, noun, noun + "s")) \(count == 1 ? "was" : "were") \(what)"
+    private static func were(_ things: String, _ count: Int, _ what: String) -> String {
+        "\(things) \(count == 1 ? "was" : "were") \(what)"
     }
 
     // MARK: Why nothing was completed

@@ -3,6 +3,7 @@ import Metrics
 import RunArchive
 import RunJudge
 import SimBase
+import Talaria
 
 /// `junit.xml`: a case for each objective and each invariant, as continuous integration shows them.
 enum JUnitReport {
@@ -111,7 +112,7 @@ enum JUnitReport {
 
     private static func invariant(_ verdict: Verdict, of result: RunResult) -> Case {
         let name = verdict.invariant.rawValue
-        let examples = verdict.examples.prefix(1).map { "\($0.location): \($0.text)" }
+        let examples = verdict.examples.prefix(1).map { "\(result.place(of: $0)): \($0.text)" }
         switch verdict.standing {
         case .held:
             return Self.testcase(name, suite: "invariants", of: result, .passed, message: "", detail: "")
@@ -153,7 +154,7 @@ enum JUnitReport {
 
     /// The case that fails if no scan was completed (Docs/design.md section 11.2).
     private static func completion(_ result: RunResult) -> Case {
-        let name = "completed at least one scan"
+        let name = "completed at least one \(result.noun.one)"
         let scans = result.totals.scans
         guard scans.completed == 0, !result.expectations.includesNothingCompleted else {
             return Self.testcase(
@@ -161,7 +162,7 @@ enum JUnitReport {
         }
         return Self.testcase(
             name, suite: Self.completionSuite, of: result, result.isInterrupted ? .skipped : .failed,
-            message: result.outcome ?? "no scan was completed", detail: "")
+            message: result.outcome ?? "no \(result.noun.one) was completed", detail: "")
     }
 
     private static func expected(_ outcome: Expectations.Outcome, of result: RunResult) -> Case {

@@ -37,7 +37,7 @@ package enum MarkdownReport {
             [
                 MarkdownText.code(row.trouble.name), Figures.count(row.count),
                 HTMLText.clock(row.first.nanoseconds), HTMLText.clock(row.last.nanoseconds),
-                "phone \(row.device.raw)" + (row.scan == .none ? "" : ", scan \(row.scan.raw)"),
+                report.result.place(row.device, row.scan),
             ]
         }
         let more = rows.count > shown.count ? " (first \(shown.count) of \(rows.count))" : ""
@@ -118,7 +118,7 @@ package enum MarkdownReport {
                 return [
                     verdict.standing == .broken ? "❌" : "⚠️ as expected",
                     MarkdownText.code(verdict.invariant.rawValue), Figures.count(verdict.violations),
-                    first.map { $0.location } ?? "",
+                    first.map { result.place(of: $0) } ?? "",
                     first.map { MarkdownText.code($0.text) } ?? "",
                 ]
             }
@@ -144,7 +144,7 @@ package enum MarkdownReport {
         if result.groups.count > 1 {
             rows += result.groups.map { (MarkdownText.escaped($0.title), $0.devices, $0.totals.scans) }
         }
-        var text = "### Scans, books, jobs\n\n"
+        var text = "### \(result.noun.heading), books, jobs\n\n"
         text += MarkdownText.table(
             ["", "phones", "captured", "restored", "completed", "refused", "waiting", "lost"],
             rows.map { name, devices, scans in
@@ -155,6 +155,7 @@ package enum MarkdownReport {
                     ].map { Figures.count($0) }
                     + [scans.lost > 0 ? "**\(Figures.count(scans.lost))**" : "0"]
             })
+        if let kinds = result.kindsText { text += "\nOf these: \(kinds).\n" }
         for headline in result.groupHeadlines {
             text += "\n**\(MarkdownText.escaped(headline.group))**: \(MarkdownText.escaped(headline.text)).\n"
         }
@@ -180,6 +181,7 @@ package enum MarkdownReport {
         text += "\(Figures.count(books.repeated, "replay", "replays")) discarded.\n"
         text +=
             "\nJobs: \(Figures.count(jobs.accepted)) accepted, \(Figures.count(jobs.cleaned)) cleaned up, "
+        if let kept = result.kept(jobs) { text += "\(Figures.count(kept)) kept, " }
         text += "\(Figures.count(jobs.abandoned)) abandoned, "
         if !known { text += "\(Figures.count(jobs.undeleted)) not deleted, " }
         text += "\(known ? Figures.count(jobs.orphaned) : "n/a") orphaned, "
@@ -200,7 +202,7 @@ package enum MarkdownReport {
     private static func findings(_ result: RunResult) -> String {
         let findings = result.findings
         guard !findings.isEmpty else { return "" }
-        let rows = findings.shown(FindingText.rowsMax).map { text in
+        let rows = findings.shown(FindingText.rowsMax, of: result).map { text in
             [
                 MarkdownText.code(text.answer), MarkdownText.code(text.path),
                 MarkdownText.escaped(text.expected), MarkdownText.escaped(text.seen),
@@ -253,7 +255,7 @@ package enum MarkdownReport {
                     table.header,
                     table.rows.map { row in
                         row.enumerated().map { $0 < table.textColumns ? MarkdownText.code($1) : $1 }
-                    }, textColumns: table.textColumns)
+                    }, textColumns: table.textColumns) + (table.note.map { "\n\($0)\n" } ?? "")
         }
         guard !tables.isEmpty else { return "" }
         return "<details><summary>By group</summary>\n\n\(tables.joined(separator: "\n"))\n</details>\n"

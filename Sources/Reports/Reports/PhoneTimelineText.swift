@@ -5,7 +5,7 @@ package import RunArchive
 import RunJudge
 import RunMetrics
 import SimBase
-import Talaria
+package import Talaria
 
 /// One phone's timeline as text: a line for each observation in the log, by phone and backend.
 package enum PhoneTimelineText {
@@ -15,9 +15,9 @@ package enum PhoneTimelineText {
     /// The column in which the fields of a line begin.
     package static let fieldsColumn = 60
 
-    /// Writes one line after the other and returns their number.
+    /// Writes one line after the other and returns their number. `noun`: what the phone does.
     package static func write(
-        device: UInt32, folder: String, style: TerminalStyle, _ write: (String) -> Void
+        device: UInt32, _ noun: WorkNoun, folder: String, style: TerminalStyle, _ write: (String) -> Void
     ) -> Int {
         guard var lines = LineReader(path: RunDirectory.joined(folder, RunDirectory.FileName.events)) else {
             return 0
@@ -28,7 +28,7 @@ package enum PhoneTimelineText {
             guard PhoneTimeline.device(line) == device, let fields = JSONNode(Array(line)),
                 let moment = fields["t"]?.integer(Int64.self)
             else { continue }
-            write(Self.text(fields, at: moment, since: last, style: style))
+            write(Self.text(fields, noun, at: moment, since: last, style: style))
             last = moment
             count += 1
         }
@@ -36,11 +36,11 @@ package enum PhoneTimelineText {
     }
 
     /// `   1.234s  +250ms  scan 2  phone    stream-lost  job=… cause=reset`.
-    private static func text(_ fields: JSONNode, at moment: Int64, since last: Int64?, style: TerminalStyle)
-        -> String
-    {
+    private static func text(
+        _ fields: JSONNode, _ noun: WorkNoun, at moment: Int64, since last: Int64?, style: TerminalStyle
+    ) -> String {
         let gap = last.map { "+" + Figures.time(max(0, moment - $0)) } ?? ""
-        let scan = fields["scan"]?.integer.map { "scan \($0)" } ?? ""
+        let scan = fields["scan"]?.integer.map { "\(noun.one) \($0)" } ?? ""
         let shown = ["t", "device", "scan", "side", "what"]
         let rest = fields.members.filter { !shown.contains($0.key) }.compactMap { key, value -> String? in
             let (name, text) = Self.field(key, value)
@@ -82,9 +82,10 @@ package enum PhoneTimelineText {
         let marks = run.timeline.worstPhones(count)
         guard !marks.isEmpty else { return [] }
         let fleet = run.head.fleet
+        let noun = run.result.noun
         let header = [
-            "phone", "group", "scans", "completed", "refused", "unfinished", "streams lost", "gave up",
-            "errors", "slowest reconnect", "slowest scan",
+            "phone", "group", noun.many, "completed", "refused", "unfinished", "streams lost", "gave up",
+            "errors", "slowest reconnect", "slowest \(noun.one)",
         ]
         return [header]
             + marks.map { mark in

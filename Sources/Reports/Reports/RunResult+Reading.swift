@@ -98,10 +98,16 @@ extension RunResult {
         return reasons
     }
 
-    /// The photos of all captured scans; nil where each scan has one.
+    /// The photos of all captured scans; nil where each scan has one. A batch has none.
     var photos: Int64? {
         let photos = self.metrics.everything(of: .fleet).count(.photosTaken)
-        return photos > Int64(self.totals.scans.captured) ? photos : nil
+        let others = self.groups.filter { !$0.journey.hasPhotos }.reduce(0) { $0 + $1.totals.scans.captured }
+        return photos > Int64(self.totals.scans.captured - others) ? photos : nil
+    }
+
+    /// The jobs that are kept until they expire; nil where no phone keeps any.
+    func kept(_ jobs: JobTotals) -> Int? {
+        jobs.kept > 0 || self.groups.contains(where: \.journey.isV2) ? jobs.kept : nil
     }
 
     /// The waiting scans by cause, in the order of `WaitingCause`, without empty causes.

@@ -1,6 +1,6 @@
 package import Observations
 package import SimBase
-import Talaria
+package import Talaria
 
 /// What is left of a scan at the end of a run, by what both sides observed of it.
 package struct ScanRemains: Sendable {
@@ -29,7 +29,7 @@ package struct ScanRemains: Sendable {
     }
 
     /// `scan 1 is not finished; 0 of 1 book in the library; 1 job created, 0 deleted`.
-    package func text(_ scan: ScanNumber) -> String {
+    package func text(_ scan: ScanNumber, _ noun: WorkNoun) -> String {
         let state =
             self.isCompleted ? "is completed" : self.refusal.map { "is refused (\($0))" } ?? "is not finished"
         let books = self.expected.map {
@@ -37,6 +37,6 @@ package struct ScanRemains: Sendable {
         }
         let jobs =
             "\(Figures.count(self.created, "job", "jobs")) created, \(self.deleted) deleted by the phone"
-        return ["scan \(scan.raw) \(state)", books, jobs].compactMap(\.self).joined(separator: "; ")
+        return ["\(noun.one) \(scan.raw) \(state)", books, jobs].compactMap(\.self).joined(separator: "; ")
     }
 }

@@ -1,6 +1,7 @@
 package import Ledger
 package import Observations
 package import SimBase
+package import Talaria
 
 /// What both sides did about one scan, line by line, with the moments at which it went wrong.
 package struct ScanStory: Sendable {
@@ -29,11 +30,13 @@ package struct ScanStory: Sendable {
     package let outcome: String
 
     /// - Parameter observations: Those of the phone, in the order of time.
+    /// - Parameter journey: What the phone does.
     /// - Parameter faults: The ids of the scenario's faults, in its order.
     /// - Parameter violations: Those of the run.
     /// - Parameter end: The end of the run.
     package init(
-        _ observations: [Observation], device: DeviceNumber, scan: ScanNumber, faults: [String],
+        _ observations: [Observation], _ journey: Journey, device: DeviceNumber, scan: ScanNumber,
+        faults: [String],
         violations: [Violation], end: Instant
     ) {
         let own = observations.filter { $0.scan == scan }
@@ -50,7 +53,7 @@ package struct ScanStory: Sendable {
             $0.scan == scan || $0.scan == .none && first <= $0.at && ($0.at <= last || !isOver)
         }
         for observation in StoryOrder.causesFirst(told) {
-            guard let text = StoryText.text(observation, faults: faults) else { continue }
+            guard let text = StoryText.text(observation, journey, faults: faults) else { continue }
             let side = observation.side == .phone ? "phone" : StoryText.side(observation)
             self.lines.append(
                 Line(

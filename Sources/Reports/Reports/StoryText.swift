@@ -1,15 +1,15 @@
 package import Observations
 package import SimBase
-import Talaria
+package import Talaria
 
 /// One line about an observation, for somebody who has not seen the code. Nil for what explains no failure.
 package enum StoryText {
-    /// `faults`: the ids of the scenario's faults.
-    package static func text(_ observation: Observation, faults: [String]) -> String? {
+    /// `journey`: what the phone does. `faults`: the ids of the scenario's faults.
+    package static func text(_ observation: Observation, _ journey: Journey, faults: [String]) -> String? {
         switch observation.what {
-        case .phone(let payload): self.phone(payload)
-        case .backend(let payload): self.backend(payload)
-        case .fault(let payload): self.fault(payload, faults)
+        case .phone(let payload): self.phone(payload, journey, WorkNoun(journey))
+        case .backend(let payload): self.backend(payload, journey, WorkNoun(journey))
+        case .fault(let payload): self.fault(payload, WorkNoun(journey), faults)
         case .network: nil
         }
     }
@@ -25,20 +25,21 @@ package enum StoryText {
 
     // MARK: The phone
 
-    private static func phone(_ payload: PhoneObservation) -> String? {
+    private static func phone(_ payload: PhoneObservation, _ journey: Journey, _ noun: WorkNoun) -> String? {
         switch payload {
         case .launched(let restored):
-            "app started" + (restored > 0 ? ", \(Self.scans(restored)) restored from its storage" : "")
+            "app started"
+                + (restored > 0 ? ", \(Figures.count(restored, noun)) restored from its storage" : "")
         case .killed: "app killed; only its storage survives"
         case .recordKept(let job, let lastEventID, let decided):
             decided
-                ? "in the storage: the outcome of the scan"
-                : "in the storage: the photo"
-                    + (job.map { ", job \(Self.short($0))" } ?? ", no job")
+                ? "in the storage: the outcome of the \(noun.one)"
+                : "in the storage: the \(journey.hasPhotos ? "photo" : noun.one)"
+                    + (job.map { ", job \(Self.short($0, journey))" } ?? ", no job")
                     + (lastEventID.map { $0.isEmpty ? "" : ", last event \($0)" } ?? "")
         case .found(let finding) where finding.isDecisive:
-            "\(Self.request(finding.operation)), \(finding.part): \(finding.path) is \(finding.seen), not \(finding.expected)"
-        case .reinstalled(let discarded): "app reinstalled, \(Self.scans(discarded)) discarded"
+            "\(Self.request(finding.operation, noun)), \(finding.part): \(finding.path) is \(finding.seen), not \(finding.expected)"
+        case .reinstalled(let discarded): "app reinstalled, \(Figures.count(discarded, noun)) discarded"
         case .suspended: "app goes to the background"
         case .resumed: "app returns to the foreground"
         case .pathLost: "network lost"
@@ -47,29 +48,29 @@ package enum StoryText {
         case .storageFilled: "storage full"
         case .storageFreed: "storage has room again"
         case .clockSet(let ahead): "wall clock set \(Self.time(ahead)) off"
-        case .captured: "photo taken"
-        case .photosTaken(let count): "\(count) photos for one scan"
+        case .captured: journey.hasPhotos ? "photo taken" : "\(noun.one) begun"
+        case .photosTaken(let count): "\(count) photos for one \(noun.one)"
         case .regionTaken(let capture, let number, let regions):
             "region \(number) of \(regions) of capture \(capture)"
         case .statusDecoded(_, let status, _): "status of the job: \(status.rawValue)"
         case .statusGivenUp: "gave up on the status of the job"
         case .photoRejected(let reason): "photo rejected: \(reason)"
-        case .queued(.captured): "scan queued"
-        case .queued(let cause): "scan waits: \(cause.reason)"
+        case .queued(.captured): "\(noun.one) queued"
+        case .queued(let cause): "\(noun.one) waits: \(cause.reason)"
         case .bookAdded(let ordinal, _): "book \(ordinal + 1) added to the library"
         case .bookRepeated(let ordinal): "book \(ordinal + 1) recognized, not added again"
-        case .completed: "scan completed"
-        case .refused(let code, _): "scan refused for good: \(code)"
+        case .completed: "\(noun.one) completed"
+        case .refused(let code, _): "\(noun.one) refused for good: \(code)"
         case .requestSent(let operation, let attempt, _, let lastEventID):
-            "-> \(Self.request(operation)), attempt \(attempt)"
+            "-> \(Self.request(operation, noun)), attempt \(attempt)"
                 + self.position(operation, attempt, lastEventID)
-        case .replied(let operation, _, let status, _): "<- \(status) to \(Self.request(operation))"
+        case .replied(let operation, _, let status, _): "<- \(status) to \(Self.request(operation, noun))"
         case .requestFailed(let operation, _, let failure, _):
-            "\(Self.request(operation)) failed: \(failure.rawValue)"
+            "\(Self.request(operation, noun)) failed: \(failure.rawValue)"
         case .badAnswer(let operation, _, let problem):
-            "the answer to \(Self.request(operation)) cannot be used: \(problem.rawValue)"
+            "the answer to \(Self.request(operation, noun)) cannot be used: \(problem.rawValue)"
         case .rateLimited(let operation, let wait):
-            "told to wait \(Self.time(wait)) before \(Self.request(operation))"
+            "told to wait \(Self.time(wait)) before \(Self.request(operation, noun))"
         case .filePrepared(let rows): "made a file of \(rows == 1 ? "1 row" : "\(rows) rows")"
         case .rowsRead(_, let rows): "read what became of the rows: \(Self.rows(rows))"
         case .resultsDecoded(_, let books, _): "read \(Self.books(books)) from the results"
@@ -85,7 +86,8 @@ package enum StoryText {
         case .streamLost(_, _, let cause, _): "stream lost: \(cause.rawValue)"
         case .reconnectGivenUp(_, let cause, let attempts):
             "gave up reconnecting after \(attempts) attempts: \(cause.rawValue)"
-        case .lostFromStorage(let books): "a scan with \(Self.books(books)) is missing from the storage"
+        case .lostFromStorage(let books):
+            "a \(noun.one) with \(Self.books(books)) is missing from the storage"
         case .photoPrepared, .slotTaken, .slotGiven, .found, .uploadAccepted, .cleanupAnswered,
             .streamOpened, .firstEvent, .ping, .reconnected, .reconnectSuperseded:
             nil
@@ -99,10 +101,13 @@ package enum StoryText {
 
     // MARK: The backend
 
-    private static func backend(_ payload: BackendObservation) -> String? {
+    private static func backend(_ payload: BackendObservation, _ journey: Journey, _ noun: WorkNoun)
+        -> String?
+    {
         switch payload {
-        case .answered(let operation, _, let status): "answers \(status) to \(Self.request(operation))"
-        case .accepted(let job, let books): "creates job \(Self.short(job)) with \(Self.books(books))"
+        case .answered(let operation, _, let status): "answers \(status) to \(Self.request(operation, noun))"
+        case .accepted(let job, let books):
+            "creates job \(Self.short(job, journey)) with \(Self.books(books))"
         case .photosReceived(_, let count): "received \(count) photos"
         case .streamOpened(_, _, let after):
             "opens the stream" + (after.map { ", to go on after its event \($0 + 1)" } ?? "")
@@ -124,12 +129,12 @@ package enum StoryText {
 
     // MARK: Faults
 
-    private static func fault(_ payload: FaultObservation, _ faults: [String]) -> String? {
+    private static func fault(_ payload: FaultObservation, _ noun: WorkNoun, _ faults: [String]) -> String? {
         func id(_ index: Int) -> String { faults.indices.contains(index) ? faults[index] : String(index) }
         return switch payload {
         case .decided: nil
         case .fired(let fault, let operation, let attempt):
-            "\(id(fault)) acts on \(Self.request(operation)), attempt \(attempt)"
+            "\(id(fault)) acts on \(Self.request(operation, noun)), attempt \(attempt)"
         case .began(let fault): "\(id(fault)) begins"
         case .ended(let fault): "\(id(fault)) ends"
         }
@@ -152,10 +157,6 @@ package enum StoryText {
         return operation == .stream && attempt > 1 ? ", without Last-Event-ID" : ""
     }
 
-    private static func scans(_ count: some BinaryInteger) -> String {
-        Figures.count(count, "scan", "scans")
-    }
-
     private static func books(_ count: some BinaryInteger) -> String {
         Figures.count(count, "book", "books")
     }
@@ -170,9 +171,9 @@ package enum StoryText {
         }
     }
 
-    static func request(_ operation: Operation) -> String {
+    static func request(_ operation: Operation, _ noun: WorkNoun) -> String {
         switch operation {
-        case .upload: "POST scans"
+        case .upload: "POST \(noun.many)"
         case .stream: "GET stream"
         case .results: "GET results"
         case .cleanup: "DELETE cleanup"
@@ -192,7 +193,11 @@ package enum StoryText {
         return "\(milliseconds / 1_000).\(String(repeating: "0", count: 3 - rest.count))\(rest)"
     }
 
-    private static func short(_ job: String) -> String { String(job.prefix(8)) }
+    /// The beginning of an id, behind what all ids of the journey begin with.
+    private static func short(_ job: String, _ journey: Journey) -> String {
+        let rest = job.hasPrefix(journey.jobPrefix) ? job.dropFirst(journey.jobPrefix.count) : job[...]
+        return String(rest.prefix(8))
+    }
 }
 
 extension WaitingCause {

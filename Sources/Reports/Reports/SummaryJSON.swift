@@ -125,8 +125,9 @@ package enum SummaryJSON {
         ])
     }
 
+    /// `kept` is there only where a phone may keep a job.
     private static func jobs(_ jobs: JobTotals, of result: RunResult) -> JSONValue {
-        .object([
+        var members: [String: JSONValue] = [
             "accepted": .integer(jobs.accepted),
             "cleaned": .integer(jobs.cleaned),
             "abandoned": .integer(jobs.abandoned),
@@ -137,7 +138,9 @@ package enum SummaryJSON {
                 Dictionary(
                     jobs.abandonedByCause.entries.map { (Printable.bounded($0.name), .integer($0.count)) },
                     uniquingKeysWith: { first, _ in first })),
-        ])
+        ]
+        if let kept = result.kept(jobs) { members["kept"] = .integer(kept) }
+        return .object(members)
     }
 
     private static func disconnection(_ loss: Disconnection) -> JSONValue {

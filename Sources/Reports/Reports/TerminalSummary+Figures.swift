@@ -26,7 +26,8 @@ extension SummaryWriter {
             sum.append(Piece(" + \(Figures.count(scans.discarded)) discarded", .warning))
         }
         if scans.open > 0 { sum.append(Piece(" + \(Figures.count(scans.open)) unsettled")) }
-        self.labeled("Scans", sum)
+        self.labeled(self.result.noun.heading, sum)
+        if let kinds = self.result.kindsText { self.labeled("  of these", [Piece(kinds)]) }
         if let photos = self.result.photos {
             self.labeled("  photos", [Piece("\(Figures.count(photos)) taken, one upload for each scan")])
         }
@@ -102,6 +103,7 @@ extension SummaryWriter {
     private mutating func jobs() {
         let jobs = self.result.totals.jobs
         var text = "\(Figures.count(jobs.accepted)) accepted, \(Figures.count(jobs.cleaned)) cleaned up"
+        if let kept = self.result.kept(jobs) { text += ", \(Figures.count(kept)) kept" }
         text += ", \(Figures.count(jobs.abandoned)) abandoned"
         let causes = jobs.abandonedByCause.entries.filter { $0.count > 0 }.map {
             "\(Printable.line($0.name))\u{A0}\(Figures.count($0.count))"
@@ -162,6 +164,13 @@ extension SummaryWriter {
         table.rows = losses.map { row(Piece("  " + $0.cause.rawValue), [$0]) }
         if losses.count > 1 { table.rows.append(row(Piece("  all", .dim), losses)) }
         self.page.table(table)
+        self.page.paragraph(
+            Piece(""), indent: 2,
+            [
+                Piece(
+                    "resumed: a new stream went on after the last event; restarted: it began again"
+                        + (hasOpen ? "; open: neither, when the run ended" : ""), .dim)
+            ])
     }
 
     mutating func latencies() {
@@ -279,7 +288,9 @@ extension SummaryWriter {
         if planned > 0 {
             let until = self.result.isInterrupted ? " until the interruption" : ""
             pieces.append(
-                Piece(", \(counts.count(.arrivalsAchieved)) of \(planned) planned scans captured\(until)"))
+                Piece(
+                    ", \(counts.count(.arrivalsAchieved)) of \(planned) planned \(self.result.noun.many) captured\(until)"
+                ))
         }
         let late = counts.count(.arrivalsLate)
         if late > 0 { pieces.append(Piece(", \(late) late", .warning)) }
@@ -329,14 +340,5 @@ extension SummaryWriter {
         if !self.result.command.isEmpty {
             self.page.command(Piece("Reproduce with", .bold), indent: Self.labelColumns, self.result.command)
         }
-    }
-}
-
-extension Violation {
-    /// The phone, the scan and the time: `phone 17, scan 2, at 12.480 s`.
-    package var location: String {
-        let phone = self.device.map { "phone \($0.raw), " } ?? ""
-        let scan = self.scan == .none ? "" : "scan \(self.scan.raw), "
-        return "\(phone)\(scan)at \(Figures.seconds(self.at.nanoseconds)) s"
     }
 }

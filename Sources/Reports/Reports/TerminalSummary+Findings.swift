@@ -14,7 +14,7 @@ extension SummaryWriter {
         let kinds = Figures.count(findings.kinds, "kind", "kinds")
         self.section(
             "Findings", "\(kinds), \(Figures.count(findings.count)) in total, not in the API contract")
-        for text in findings.shown(Self.findingsMax) {
+        for text in findings.shown(Self.findingsMax, of: self.result) {
             self.marked(
                 text.isDecisive ? .bad : .warn,
                 [Piece(Printable.line(text.sentence, bytesMax: 300), text.isDecisive ? .bad : .plain)])

@@ -65,6 +65,10 @@ struct SummaryWriter {
     }
 
     mutating func labeled(_ label: String, _ pieces: [Piece]) {
+        guard Printable.width(label) < Self.labelColumns else {
+            self.page.paragraph(Piece(""), indent: 0, [Piece(label, .bold)])
+            return self.page.paragraph(Piece(""), indent: Self.labelColumns, pieces)
+        }
         self.page.paragraph(Piece(label, .bold), indent: Self.labelColumns, pieces)
     }
 
@@ -206,7 +210,7 @@ struct SummaryWriter {
             self.page.paragraph(
                 Piece(""), indent: self.markColumns,
                 [
-                    Piece(example.location + ": "),
+                    Piece(self.result.place(of: example) + ": "),
                     Piece(Printable.line(example.text)),
                 ])
         }

@@ -4,6 +4,7 @@ import Reports
 import RunArchive
 import RunJudge
 import SimBase
+import Talaria
 
 /// A comparison for a pull request.
 package enum ComparisonMarkdown {
@@ -31,7 +32,7 @@ package enum ComparisonMarkdown {
         for reason in comparison.regressions { text += "- \(MarkdownText.code(reason, bytesMax: 400))\n" }
         if comparison.isRegression { text += "\n" }
         text += MarkdownText.table(
-            ["", "folder", "ended", "seed", "mode", "length", "phones", "scans", "started"],
+            ["", "folder", "ended", "seed", "mode", "length", "phones", comparison.noun.many, "started"],
             [("BASE", comparison.base), ("NEW", comparison.new)].map { label, run in
                 let result = run.result
                 return [
@@ -106,7 +107,7 @@ package enum ComparisonMarkdown {
                 Self.word(row.change) + (row.change == .worse && !row.decides ? " (as expected)" : ""),
                 MarkdownText.code(row.invariant.rawValue), RunComparison.InvariantComparison.text(row.base),
                 RunComparison.InvariantComparison.text(row.new),
-                first.map { MarkdownText.code("\($0.location): \($0.text)") } ?? "",
+                first.map { MarkdownText.code(comparison.told($0)) } ?? "",
             ]
         }
         let held = comparison.invariants.count { $0.base?.standing == .held && $0.new?.standing == .held }

@@ -4,6 +4,7 @@ import Reports
 import RunArchive
 import RunJudge
 import SimBase
+import Talaria
 
 /// A comparison as one page: the regressions, and the curves of both runs in the same charts.
 package struct ComparisonPage {
@@ -86,7 +87,10 @@ package struct ComparisonPage {
             ]
         }
         return HTMLText.table(
-            ["", "folder", "ended", "seed", "mode", "length", "phones", "scans", "started"], rows,
+            [
+                "", "folder", "ended", "seed", "mode", "length", "phones", self.comparison.noun.many,
+                "started",
+            ], rows,
             numbers: [3, 5, 6, 7], id: "runs")
     }
 
@@ -139,7 +143,7 @@ package struct ComparisonPage {
                 HTMLText.mono(row.invariant.rawValue),
                 RunComparison.InvariantComparison.text(row.base),
                 RunComparison.InvariantComparison.text(row.new),
-                first.map { HTMLText.escaped("\($0.location): \($0.text)") } ?? "",
+                first.map { HTMLText.escaped(self.comparison.told($0)) } ?? "",
             ]
         }
         let held = self.comparison.invariants.count {
@@ -257,7 +261,7 @@ package struct ComparisonPage {
             id: "shares", title: "Shares",
             lead:
                 "Judged if the difference exceeds one percentage point and three standard errors. "
-                + "Outcomes of scans and jobs are judged only if both runs completed.",
+                + "Outcomes of \(self.comparison.noun.listed) and jobs are judged only if both runs completed.",
             body: rows.isEmpty
                 ? ""
                 : HTMLText.table(

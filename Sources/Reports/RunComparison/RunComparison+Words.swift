@@ -4,6 +4,7 @@ import Reports
 import RunArchive
 import RunJudge
 import SimBase
+import Talaria
 
 // The sentences that all formats share.
 extension RunComparison {
@@ -59,13 +60,21 @@ extension RunComparison {
         return percent > 0 ? "+\(percent)%" : percent < 0 ? "\(percent)%" : ratio > 1 ? "+0%" : "-0%"
     }
 
+    /// What the phones of both runs did.
+    var noun: WorkNoun { WorkNoun((self.base.result.groups + self.new.result.groups).map(\.journey)) }
+
+    /// `phone 17, scan 2, at 12.480 s: book 4 of 6 never came`.
+    func told(_ violation: Violation) -> String {
+        "\(self.new.result.place(of: violation)): \(violation.text)"
+    }
+
     /// Each run in a few words.
     static func facts(_ run: ComparedRun) -> [String] {
         let result = run.result
         return [
             "seed \(result.seed)", result.world.mode, Figures.length(result.length),
             Figures.count(result.devices, "phone", "phones"),
-            Figures.count(result.totals.scans.captured, "scan", "scans"),
+            Figures.count(result.totals.scans.captured, result.noun),
             Figures.date(iso8601: result.startedText),
         ] + result.labels.words
     }
@@ -94,12 +103,13 @@ extension RunComparison {
         for (side, run) in [("BASE", base), ("NEW", new)] {
             if run.wasCutOff {
                 warnings.append(
-                    "\(side) was killed: only the data in its files is compared, and outcomes of scans and jobs are not judged"
+                    "\(side) was killed: only the data in its files is compared, and outcomes of \(self.noun.listed) and jobs are not judged"
                 )
             } else if let failure = run.result.failure {
                 warnings.append("\(side) was cut short: \(failure)")
             } else if run.result.isInterrupted {
-                warnings.append("\(side) was interrupted: outcomes of scans and jobs are not judged")
+                warnings.append(
+                    "\(side) was interrupted: outcomes of \(self.noun.listed) and jobs are not judged")
             }
             if !run.result.generator.isTrustworthy {
                 warnings.append(
@@ -283,11 +293,12 @@ extension RunComparison.InvariantComparison {
             && !(self.base?.standing == .notAvailable && self.new?.standing == .notAvailable)
     }
 
-    var sentence: String {
+    /// `result`: of the new run.
+    func sentence(of result: RunResult) -> String {
         var text =
             "invariant \(self.invariant.rawValue): \(Self.text(self.base)), now \(Self.text(self.new))"
         if let first = self.new?.examples.first {
-            text += "; first \(first.location): \(Printable.line(first.text))"
+            text += "; first \(result.place(of: first)): \(Printable.line(first.text))"
         }
         return text
     }

@@ -5,6 +5,7 @@ package import RunArchive
 import RunJudge
 import RunMetrics
 package import SimBase
+import Talaria
 
 /// A comparison of two runs: what got worse from BASE to NEW, what got better, and what cannot be judged.
 package struct RunComparison: Sendable {
@@ -105,7 +106,9 @@ package struct RunComparison: Sendable {
     /// Everything that got worse and counts, in one sentence each; the exit code hangs on it.
     package var regressions: [String] {
         (self.endedWorse ? [self.endSentence] : [])
-            + self.invariants.filter { $0.change == .worse && $0.decides }.map(\.sentence)
+            + self.invariants.filter { $0.change == .worse && $0.decides }.map {
+                $0.sentence(of: self.new.result)
+            }
             + self.losses.filter { $0.change == .worse }.map(\.sentence)
             + self.objectives.filter { $0.change == .worse && $0.decides }.map(\.sentence)
             + self.latenciesShown.filter { $0.change == .worse }.map(\.sentence)
@@ -202,7 +205,8 @@ package struct RunComparison: Sendable {
             (.scansWaiting, { $0.waiting }), (.scansDiscarded, { $0.discarded }),
         ]
         for (metric, count) in scans {
-            self.share(metric.rawValue, of: "scans", .share, areWhole ? metric.better : .neither) { run in
+            self.share(metric.rawValue, of: self.noun.many, .share, areWhole ? metric.better : .neither) {
+                run in
                 let scans = run.result.totals.scans
                 return Part(clamping: count(scans), of: scans.captured + scans.restored)
             }
@@ -225,7 +229,7 @@ package struct RunComparison: Sendable {
             let lost = run.result.disconnections.rows.reduce(0) { $0 + $1.count }
             return Part(clamping: run.result.disconnections.rows.reduce(0) { $0 + $1.gaveUp }, of: lost)
         }
-        for (metric, whole, of) in Self.ratios {
+        for (metric, whole, of) in self.ratios {
             self.share(metric.rawValue, of: of, .ratio, metric.better) { run in
                 guard case .measured(let count) = run.result.metrics.count(metric, of: .fleet),
                     case .measured(let all) = run.result.metrics.count(whole, of: .fleet)
@@ -235,10 +239,12 @@ package struct RunComparison: Sendable {
         }
     }
 
-    private static let ratios: [(CountMetric, of: CountMetric, String)] = [
-        (.sseResumes, .scansCaptured, "scans"), (.sseRestarts, .scansCaptured, "scans"),
-        (.sseUnknown, .sseEvents, "events"), (.sseUndecodable, .sseEvents, "events"),
-    ]
+    private var ratios: [(CountMetric, of: CountMetric, String)] {
+        [
+            (.sseResumes, .scansCaptured, self.noun.many), (.sseRestarts, .scansCaptured, self.noun.many),
+            (.sseUnknown, .sseEvents, "events"), (.sseUndecodable, .sseEvents, "events"),
+        ]
+    }
 
     private mutating func share(
         _ name: String, of: String, _ kind: PartJudge.Kind, _ better: Better, _ part: (ComparedRun) -> Part?

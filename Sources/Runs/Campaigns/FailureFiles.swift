@@ -5,6 +5,7 @@ import RunDriver
 import ScenarioFile
 import Search
 import SystemIO
+import Talaria
 
 /// Prints the reports of failures, and saves each beside its smallest plan.
 struct FailureFiles {
@@ -21,7 +22,7 @@ struct FailureFiles {
             failure: failure, result: result,
             story: FailureStory(
                 failure.kind, result.plan, result.outcome,
-                isTold: { StoryText.text($0, faults: []) != nil }), plan: path, origin: origin)
+                isTold: { StoryText.text($0, .scan, faults: []) != nil }), plan: path, origin: origin)
         self.console.out(report.text)
         let plan = PlanFiles.text(
             result.plan, digest: result.outcome.digest, events: result.outcome.events, note: report.title)

@@ -48,7 +48,7 @@ extension FailureReport {
     private var events: [FailureRecord.Event] {
         let faults = self.result.plan.run.scenario.faults.map(\.id)
         let told = StoryOrder.causesFirst(self.story.observations).compactMap { observation in
-            StoryText.text(observation, faults: faults).map { text in
+            StoryText.text(observation, self.journey(of: observation.device), faults: faults).map { text in
                 FailureRecord.Event(
                     at: observation.at, side: observation.side.rawValue, device: observation.device.raw,
                     scan: observation.scan.raw, text: text)

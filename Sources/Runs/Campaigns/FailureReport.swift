@@ -9,6 +9,7 @@ import RunJudge
 import ScenarioFile
 import Search
 import SimBase
+import Talaria
 import VirtualWorld
 
 /// Where a failure that is reported comes from.
@@ -56,10 +57,14 @@ struct FailureReport {
     private var summary: String {
         guard let violation = self.story.violation else { return self.story.outcome.failure ?? "failed" }
         let phone = violation.device.map { "phone \($0.raw)" }
-        let scan = violation.scan == .none ? nil : "scan \(violation.scan.raw)"
+        let noun = violation.device.map { WorkNoun(self.journey(of: $0)) } ?? WorkNoun(.scan)
+        let scan = violation.scan == .none ? nil : "\(noun.one) \(violation.scan.raw)"
         let subject = [phone, scan].compactMap(\.self).joined(separator: ", ")
         return (subject.isEmpty ? "" : subject + ": ") + violation.text
     }
+
+    /// What a phone of the plan does.
+    func journey(of device: DeviceNumber) -> Journey { self.result.plan.run.journey(of: device) }
 
     private var head: [String] {
         var lines = [self.title]
@@ -138,7 +143,8 @@ struct FailureReport {
         let end = self.story.violation?.at ?? .distantFuture
         var told: [(Observation, String)] = []
         for observation in StoryOrder.causesFirst(self.story.observations) where observation.at <= end {
-            guard let text = StoryText.text(observation, faults: faults) else { continue }
+            guard let text = StoryText.text(observation, self.journey(of: observation.device), faults: faults)
+            else { continue }
             if let last = told.last?.0, StoryOrder.isArrival(observation, of: last) {
                 told[told.count - 1].1 += ", received at once"
             } else {
@@ -149,7 +155,7 @@ struct FailureReport {
             marks: told.map { Self.mark($0.0) }, linesMax: linesMax - 1 - (violation?.count ?? 0))
         let lines = excerpt.parts.flatMap { part -> [String] in
             switch part {
-            case .lines(let range): told[range].map { Self.fitted(Self.line($0.0, $0.1)) }
+            case .lines(let range): told[range].map { Self.fitted(self.line($0.0, $0.1)) }
             case .left(let count): ["  ... \(Figures.count(count, "line", "lines")) left out"]
             }
         }
@@ -172,17 +178,20 @@ struct FailureReport {
             violation.scan == .none
             ? Set(self.story.observations.map(\.scan)).subtracting([.none]).sorted { $0.raw < $1.raw }
             : [violation.scan]
-        guard violation.device != nil, !scans.isEmpty else { return "see the report of a replay" }
+        guard let device = violation.device, !scans.isEmpty else { return "see the report of a replay" }
+        let noun = WorkNoun(self.journey(of: device))
         let more = scans.count - Self.remainsMax
         return scans.prefix(Self.remainsMax).map { scan in
-            ScanRemains(self.story.observations.filter { $0.scan == scan }).text(scan)
-        }.joined(separator: "; ") + (more > 0 ? "; and \(Figures.count(more, "scan", "scans")) more" : "")
+            ScanRemains(self.story.observations.filter { $0.scan == scan }).text(scan, noun)
+        }.joined(separator: "; ") + (more > 0 ? "; and \(Figures.count(more, noun)) more" : "")
     }
 
-    private static func line(_ observation: Observation, _ text: String) -> String {
-        let scan = observation.scan == .none ? "" : "scan \(observation.scan.raw)"
-        return "  \(self.moment(observation.at))  \(self.padded(StoryText.side(observation), 9)) "
-            + "\(self.padded(scan, 7)) \(text)"
+    private func line(_ observation: Observation, _ text: String) -> String {
+        let noun = WorkNoun(self.journey(of: observation.device))
+        let scan = observation.scan == .none ? "" : "\(noun.one) \(observation.scan.raw)"
+        return
+            "  \(Self.moment(observation.at))  \(Self.padded(StoryText.side(observation), 9)) "
+            + "\(Self.padded(scan, 7)) \(text)"
     }
 
     // MARK: Why
@@ -194,7 +203,9 @@ struct FailureReport {
         for difference in self.story.differences.prefix(2) where difference.isNeeded {
             func step(_ observation: Observation?) -> String {
                 guard let observation else { return "nothing more" }
-                let what = StoryText.text(observation, faults: faults) ?? "something that is not told"
+                let what =
+                    StoryText.text(observation, self.journey(of: observation.device), faults: faults)
+                    ?? "something that is not told"
                 return "\(StoryText.side(observation)), \(what) (\(Self.moment(observation.at).trimmed))"
             }
             let at = [difference.with?.at, difference.without?.at].compactMap(\.self).min()

@@ -131,7 +131,8 @@ package struct PlanExplanation {
         let faults = plan.run.scenario.faults.map(\.id)
         func step(_ observation: Observation?) -> String {
             guard let observation else { return "nothing more" }
-            let text = StoryText.text(observation, faults: faults) ?? "something else"
+            let text =
+                StoryText.text(observation, plan.run.journey(of: device), faults: faults) ?? "something else"
             let shown = Printable.line(text, bytesMax: FailureReport.textBytesMax)
             return "\(FailureReport.moment(observation.at).trimmed) \(shown)"
         }

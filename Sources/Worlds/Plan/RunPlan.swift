@@ -89,6 +89,11 @@ package struct RunPlan: Hashable, Sendable {
         self.groups.last { $0.first <= device }.flatMap { $0.devices.contains(device.raw) ? $0 : nil }
     }
 
+    /// What a phone does; that of a foreign caller is `scan`.
+    package func journey(of device: DeviceNumber) -> Journey {
+        self.groupIfAny(of: device)?.profile.journey ?? .scan
+    }
+
     /// Returns the link of a phone at a moment.
     package func link(of device: DeviceNumber, at moment: Instant) -> LinkProfile {
         self.group(of: device).spec.network.profile(at: moment)

@@ -128,13 +128,19 @@ extension FleetGroup {
         self.profile.name != ClientProfile.contract.name || self.toggles.contains(where: \.isOn)
     }
 
-    /// Whether its phones make the requests that a fault acts on.
+    /// Whether its phones make the requests that a fault acts on, for scans that come to nothing bad.
     package func makes(_ target: FaultTarget) -> Bool {
         switch target {
         case .stream: self.profile.status.polling != .always
         case .status: self.profile.status.polling != .off
-        case .upload, .results, .cleanup, .token, .link, .app: true
+        case .cleanup: self.profile.deletesCompletedJobs
+        case .upload, .results, .token, .link, .app: true
         }
+    }
+
+    /// Whether a fault chooses any of its phones.
+    func isIn(_ scope: FaultScope) -> Bool {
+        if case .group(let name) = scope { name == self.name } else { true }
     }
 }
 
@@ -152,6 +158,9 @@ package enum Preprocessing: String, CaseIterable, Hashable, Sendable {
     case each
     /// For the first capture of each photo; later uploads share the result.
     case once
+
+    /// That of a group that says nothing of it.
+    package static let standard = Preprocessing.once
 }
 
 /// The source of a group's photos.
@@ -162,6 +171,9 @@ package enum PhotoSource: Hashable, Sendable {
     case list([String])
     /// A number of synthetic shelves. The default is half the sides of a phone's photo.
     case painted(Int, size: PhotoSize?)
+
+    /// The photos of a group that names none.
+    package static let standard = PhotoSource.folder("shelves")
 }
 
 /// Width and height of a photo in pixels.

@@ -46,7 +46,7 @@ package enum ScenarioCheck {
     /// the fleet.
     package static func findings(_ scenario: Scenario, for purpose: Purpose = .run) -> [ScenarioFinding] {
         self.sizes(scenario) + self.tunnels(scenario) + self.backend(scenario)
-            + (purpose == .run ? self.photos(scenario) : [])
+            + (purpose == .run ? self.photos(scenario) + self.batches(scenario) : [])
             + scenario.faults.indices.compactMap { self.fieldConflict(scenario.faults[$0], fault: $0) }
             + (purpose == .run ? self.neverThrough(scenario) : [])
             + scenario.faults.indices.compactMap { self.neverAwake(scenario, fault: $0) }
@@ -56,7 +56,9 @@ package enum ScenarioCheck {
     /// firings and windows that end, if their sum is more than a scan can survive.
     package static func warnings(_ scenario: Scenario, for purpose: Purpose = .run) -> [ScenarioFinding] {
         switch purpose {
-        case .run: self.neverFinished(scenario) + self.statuses(scenario) + self.journeys(scenario)
+        case .run:
+            self.neverFinished(scenario) + self.statuses(scenario) + self.cleanups(scenario)
+                + self.journeys(scenario)
         case .serve: self.neverThrough(scenario)
         }
     }
@@ -114,12 +116,31 @@ package enum ScenarioCheck {
     private static func photos(_ scenario: Scenario) -> [ScenarioFinding] {
         let most = scenario.server.backend.photosMax
         return scenario.groups.enumerated().compactMap { index, group in
-            guard group.profile.upload.photos.upperBound > most else { return nil }
+            guard group.profile.journey.hasPhotos, group.profile.upload.photos.upperBound > most else {
+                return nil
+            }
             return ScenarioFinding(
                 .group(index, key: "photos-per-scan"),
                 "the backend refuses an upload of more than \(most) photos",
                 help: "lower it, or raise `photos-max` of the server")
         }
+    }
+
+    /// Batches of more or fewer books than the backend takes at once.
+    private static func batches(_ scenario: Scenario) -> [ScenarioFinding] {
+        let (books, most) = (scenario.server.books, BatchRequest.booksMax)
+        guard let group = scenario.groups.first(where: { $0.profile.journey == .batchEnrichment }),
+            books.lowerBound < 1 || books.upperBound > most
+        else { return [] }
+        let isCaptured = if case .captured = scenario.server.backend.dialect.books { true } else { false }
+        return [
+            ScenarioFinding(
+                .server(key: isCaptured ? "dialect" : "books"),
+                "the backend refuses a batch without books or with more than \(most), and those of `\(group.name)` may have \(books.lowerBound) to \(books.upperBound)",
+                help: isCaptured
+                    ? "use a captured stream of 1 to \(most) books, or leave out the groups of batches"
+                    : "use `books` within 1..\(most)")
+        ]
     }
 
     private static func backend(_ scenario: Scenario) -> [ScenarioFinding] {
@@ -166,13 +187,29 @@ package enum ScenarioCheck {
         return findings
     }
 
+    /// Faults on the DELETE of phones that send none for a job whose books are in the library.
+    private static func cleanups(_ scenario: Scenario) -> [ScenarioFinding] {
+        scenario.faults.enumerated().compactMap { index, fault in
+            let groups = scenario.groups.filter { $0.isIn(fault.scope) }
+            guard fault.target == .cleanup, !groups.isEmpty, !groups.contains(where: { $0.makes(.cleanup) })
+            else { return nil }
+            guard groups.contains(where: \.profile.cleanup.isMade) else {
+                return ScenarioFinding(
+                    .fault(index, key: "on"), "no phone that this fault may affect deletes its jobs",
+                    help: "leave it out, or set `cleanup: on` for a group")
+            }
+            return ScenarioFinding(
+                .fault(index, key: "on"),
+                "the phones that this fault may affect delete only jobs that they give up: the results of v2 are kept until they expire",
+                help: "leave it out, or add a group with `journey: scan` and `cleanup: on`")
+        }
+    }
+
     /// Faults of what v2 does not have, where no phone meets another version, and photos that nobody takes.
     private static func journeys(_ scenario: Scenario) -> [ScenarioFinding] {
         var findings: [ScenarioFinding] = []
         for (index, fault) in scenario.faults.enumerated() {
-            let groups = scenario.groups.filter { group in
-                if case .group(let name) = fault.scope { name == group.name } else { true }
-            }
+            let groups = scenario.groups.filter { $0.isIn(fault.scope) }
             guard !groups.isEmpty, groups.allSatisfy({ $0.profile.journey.isV2 }),
                 let lack = self.lackOfV2(fault.kind.id)
             else { continue }
@@ -182,17 +219,25 @@ package enum ScenarioCheck {
                     "no phone that this fault may affect uses v3, and v2 has no \(lack)",
                     help: "leave it out, or give a group `journey: scan`"))
         }
-        for (index, group) in scenario.groups.enumerated() where !group.profile.journey.hasPhotos {
-            guard group.profile.upload.photos != 1...1 || group.profile.upload.regions != 1...1 else {
-                continue
-            }
-            let key = group.profile.upload.photos != 1...1 ? "photos-per-scan" : "regions"
-            findings.append(
+        return findings + self.photosOfNobody(scenario)
+    }
+
+    /// What a scenario says of the photos of groups that take none.
+    private static func photosOfNobody(_ scenario: Scenario) -> [ScenarioFinding] {
+        scenario.groups.enumerated().flatMap { index, group -> [ScenarioFinding] in
+            guard !group.profile.journey.hasPhotos else { return [] }
+            let keys = [
+                ("photos", group.photos != .standard), ("preprocess", group.preprocess != .standard),
+                ("photos-per-scan", group.profile.upload.photos != 1...1),
+                ("regions", group.profile.upload.regions != 1...1),
+            ].filter(\.1).map(\.0)
+            return keys.map { key in
                 ScenarioFinding(
-                    .group(index, key: key), "the journey `\(group.profile.journey.rawValue)` has no photos",
-                    help: "leave it out"))
+                    .group(index, key: key),
+                    "no effect: the journey `\(group.profile.journey.rawValue)` has no photos",
+                    help: "leave it out")
+            }
         }
-        return findings
     }
 
     /// What a fault needs and v2 does not have (Docs/contract.md section 3.3); nil if it acts on v2.

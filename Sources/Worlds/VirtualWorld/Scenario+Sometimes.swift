@@ -39,7 +39,7 @@ extension Scenario {
                 expect(.endWithoutTerminal)
                 if resumes { expect(.resumed, .replayed) }
             case (.reset, .cleanup), (.close, .cleanup), (.silence, .cleanup), (.httpError, .cleanup):
-                expect(.cleanupRepeated)
+                if self.groups.contains(where: { $0.makes(.cleanup) }) { expect(.cleanupRepeated) }
             case (.stripBooks, _): expect(.resultsFetched)
             case (.expireToken, _): expect(.tokenRefused, .restarted)
             case (.jobGone, _): expect(.restarted)
@@ -66,7 +66,7 @@ extension Scenario {
         case .afterStep(.book), .afterStep(.lastBook): [.relaunched, .bookRecognized]
         case .afterStep(.completed):
             // With nothing but that DELETE to do, an app has left no scan.
-            self.groups.contains { $0.profile.deletesCompletedJobs } ? [.cleanupRepeated] : []
+            self.groups.contains { $0.makes(.cleanup) } ? [.cleanupRepeated] : []
         case .atOnce, .afterTime, .afterEvents, .afterBytes, .afterRecords: [.relaunched]
         }
     }

@@ -45,4 +45,15 @@ struct OverrideTests {
     @Test func `variables work in overrides too`() throws {
         #expect(try load(text, set: ["seed=${S:-11}"]).seed == 11)
     }
+
+    @Test func `the books of a batch are checked as they are overridden`() {
+        let text =
+            minimal.replacing("devices: 2", with: "devices: 2\n    journey: batch-enrichment")
+            + "server:\n  books: 3..12\n"
+        #expect(errors(text) == [])
+        let inFile = errors(text.replacing("3..12", with: "3..101"))
+        #expect(inFile.map(\.line) == [8] && inFile.map(\.help) == ["use `books` within 1..100"])
+        let option = "server.books=0..500"
+        #expect(errors(text, set: [option]).map(\.file) == ["--set \(option)"])
+    }
 }

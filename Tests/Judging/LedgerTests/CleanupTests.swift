@@ -72,6 +72,38 @@ import Testing
         #expect(broken(failed, .bookshelfScan) == [.jobCleaned])
     }
 
+    @Test func `kept jobs are counted until they expire`() {
+        func jobs(_ history: History, _ journey: Journey) -> JobTotals {
+            history.ledger {
+                $0.fleet = FleetMap(groups: ["all"], groupOfDevice: [0, 0, 0, 0])
+                $0.journeys = [journey]
+            }.totals.jobs
+        }
+        let kept = self.completed { $0.pass(.seconds(60)) }
+        #expect(jobs(kept, .batchEnrichment).kept == 1 && jobs(kept, .scan).kept == 0)
+        let expired = self.completed { $0.backend(.expired(job: $0.job)) }
+        #expect(jobs(expired, .batchEnrichment).kept == 0 && jobs(expired, .batchEnrichment).expired == 1)
+    }
+
+    @Test func `a violation names what the phone does`() {
+        let history = History {
+            $0.streaming()
+            $0.terminal(2)
+            $0.phone(.killed)
+            $0.launch(restored: 0)
+        }
+        func texts(_ journey: Journey) -> [String] {
+            history.ledger {
+                $0.fleet = FleetMap(groups: ["all"], groupOfDevice: [0, 0, 0, 0])
+                $0.journeys = [journey]
+            }.verdicts.flatMap(\.examples).map(\.text)
+        }
+        #expect(texts(.scan).contains("the app was started again and found 0 of 1 unsettled scans"))
+        #expect(
+            texts(.batchEnrichment).contains("the app was started again and found 0 of 1 unsettled batches"))
+        #expect(texts(.batchEnrichment).contains { $0.hasPrefix("the batch is lost; books in the library") })
+    }
+
     // MARK: A fault on the DELETE
 
     @Test func `a fault excuses the DELETE that it hit until the backoff is over`() {

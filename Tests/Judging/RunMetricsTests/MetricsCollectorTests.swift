@@ -184,6 +184,23 @@ import Testing
         #expect(tally.measured.table.count(.sseEvents, of: .fleet) == .measured(6))
     }
 
+    @Test func `a scan has photos, and a batch has none`() {
+        let fleet = FleetMap(
+            groups: ["scanners", "shelves", "batches"], groupOfDevice: [0, 1, 2])
+        var tally = MetricsCollector(fleet: fleet, faultIDs: [], hasBackendView: true)
+        tally.journeys = [.scan, .bookshelfScan, .batchEnrichment]
+        var history = History()
+        for device in 0...3 {
+            history.device = DeviceNumber(UInt32(device))
+            history.wholeScan()
+            if device == 1 { history.phone(.photosTaken(3)) }
+        }
+        for observation in history.observations { tally.record(observation) }
+        let counts = fleet.groups.map { tally.measured.table.count(.photosTaken, of: .group($0)) }
+        #expect(counts == [.measured(1), .measured(3), .measured(0)])
+        #expect(tally.measured.table.count(.photosTaken, of: .fleet) == .measured(5), "one of no group")
+    }
+
     // MARK: Failure rates
 
     @Test func `an upload is one operation however many attempts it takes`() {

@@ -33,6 +33,15 @@ struct RegionTests {
         #expect(one.seen == plain.seen && regions(one) == [])
     }
 
+    @Test func `a batch has no photo to be segmented`() {
+        var bench = Bench {
+            $0.journey = .batchEnrichment
+            $0.upload.regions = 3...3
+        }
+        bench.capture()
+        #expect(bench.phone.lastScan == ScanNumber(1) && regions(bench) == [])
+    }
+
     @Test func `the number of regions is drawn for each capture`() {
         func taken() -> [UInt32] {
             var bench = Self.bench(1...20)

@@ -20,6 +20,16 @@ struct UploadTests {
         #expect(phone.record?.photos == count)
     }
 
+    @Test func `a batch takes no photos, whatever its profile says`() {
+        var profile = ClientProfile.contract
+        profile.journey = .batchEnrichment
+        profile.upload.photos = 3...3
+        var phone = TestPhone(profile: profile, seed: 1)
+        phone.capture(1)
+        #expect(phone.store.scans.map(\.photos) == [1])
+        #expect(!phone.payloads.contains(.photosTaken(3)))
+    }
+
     @Test func `the number of photos is drawn for each scan, and stays`() throws {
         var phone = Self.photos(1...5)
         for scan in 1...40 { phone.capture(UInt32(scan)) }

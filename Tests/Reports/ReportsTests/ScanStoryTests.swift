@@ -28,7 +28,7 @@ import Testing
         _ more: [Observation] = [], violations: [Violation] = []
     ) -> ScanStory {
         ScanStory(
-            Self.observations + more, device: Self.device, scan: ScanNumber(2), faults: [],
+            Self.observations + more, .scan, device: Self.device, scan: ScanNumber(2), faults: [],
             violations: violations, end: .zero + .seconds(30))
     }
 
@@ -68,7 +68,7 @@ import Testing
 
     @Test func `a scan that is not there has no story`() {
         let story = ScanStory(
-            Self.observations, device: Self.device, scan: ScanNumber(5), faults: [], violations: [],
+            Self.observations, .scan, device: Self.device, scan: ScanNumber(5), faults: [], violations: [],
             end: .zero)
         #expect(story.lines.isEmpty)
     }

@@ -60,7 +60,7 @@ import Testing
     private static func text(_ what: [ObservationPayload]) -> String {
         ScanRemains(
             what.map { Observation(at: .zero, device: DeviceNumber(1), scan: ScanNumber(3), what: $0) }
-        ).text(ScanNumber(3))
+        ).text(ScanNumber(3), WorkNoun(.scan))
     }
 
     @Test func `a scan without a job has no books`() {

@@ -187,7 +187,7 @@ import Testing
         var result = Samples.brokenInvariant()
         let index = try #require(result.verdicts.firstIndex { $0.invariant == .bookNeverLost })
         (result.verdicts[index].examples[0].device, result.verdicts[index].examples[0].scan) = (nil, .none)
-        #expect(result.verdicts[index].examples[0].location == "at 12.480 s")
+        #expect(result.place(of: result.verdicts[index].examples[0]) == "at 12.480 s")
         let nobodys = try #require(try Self.parsed(result)["invariants"] as? [Object])
         let first = try #require(nobodys[index]["first"] as? Object)
         #expect(first["device"] is NSNull && first["scan"] is NSNull)

@@ -39,6 +39,7 @@ enum TerminalGoldens {
           reset            42       40          1        1  1.21s
           offline          20       20          0        0  4.38s
           all              62       60          1        1  4.38s
+          resumed: a new stream went on after the last event; restarted: it began again
 
         Latencies                count     p50     p95     p99     max     failed
           preprocess.time          120  25.5ms  30.4ms  30.8ms  30.9ms
@@ -103,6 +104,7 @@ enum TerminalGoldens {
           reset            42       40          1        1  1.21s
           offline          20       20          0        0  4.38s
           all              62       60          1        1  4.38s
+          resumed: a new stream went on after the last event; restarted: it began again
 
         Latencies                count     p50     p95     p99     max     failed
           preprocess.time          120  25.5ms  30.4ms  30.8ms  30.9ms
@@ -269,6 +271,8 @@ enum TerminalGoldens {
           reset            42       40          1        1  1.21s
           offline          20       20          0        0  4.38s
           all              62       60          1        1  4.38s
+          resumed: a new stream went on after the last event;
+          restarted: it began again
 
         Latencies              count     p50     p95     p99     max
           preprocess.time        120  25.5ms  30.4ms  30.8ms  30.9ms

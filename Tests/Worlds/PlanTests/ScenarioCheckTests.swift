@@ -2,6 +2,7 @@ import Faults
 import Phone
 import Plan
 import SimBase
+import Talaria
 import Testing
 
 struct ScenarioCheckTests {
@@ -134,6 +135,24 @@ struct ScenarioCheckTests {
         #expect(polling([fault(.expireToken, count: .perScan(5))]) == [], "no stream is opened")
     }
 
+    @Test func `a fault on the cleanup needs a phone that deletes completed jobs`() {
+        let failing = fault(error(503), on: .cleanup)
+        #expect(warned(failing) == [])
+        var (shelves, silent) = (group("shelves"), group("silent"))
+        shelves.profile.journey = .bookshelfScan
+        silent.profile.cleanup.isMade = false
+        for kept in [shelves, silent] {
+            #expect(warned(failing, groups: [kept]) == [.fault(0, key: "on")])
+            #expect(plan(scenario([kept], faults: [failing])).expectedFirings == [0])
+        }
+        #expect(warned(failing, groups: [group(), shelves, silent]) == [], "one group deletes")
+        var elsewhere = failing
+        elsewhere.scope = .group("shelves")
+        let found = ScenarioCheck.warnings(scenario([group(), shelves], faults: [elsewhere]))
+        #expect(found.map(\.subject) == [.fault(0, key: "on")])
+        #expect(found.allSatisfy { $0.message.contains("delete only jobs that they give up") })
+    }
+
     @Test func `the interval and the budget of status requests fit the backend`() {
         #expect(polling() == [])
         #expect(polling { $0.interval = .milliseconds(1_999) } == [.group(0, key: "status-interval")])
@@ -155,6 +174,38 @@ struct ScenarioCheckTests {
         limited.server.backend.photosMax = 3
         #expect(ScenarioCheck.findings(limited).map(\.subject) == [.group(0, key: "photos-per-scan")])
         #expect(ScenarioCheck.findings(limited, for: .serve) == [])
+    }
+
+    @Test func `what a batch would do with photos has no effect`() {
+        var batches = group("batches")
+        batches.photos = .standard
+        batches.profile.journey = .batchEnrichment
+        #expect(warned(groups: [batches]) == [])
+        batches.photos = .painted(3, size: nil)
+        batches.preprocess = .each
+        batches.profile.upload.photos = 2...9
+        batches.profile.upload.regions = 2...2
+        #expect(
+            warned(groups: [group(), batches])
+                == ["photos", "preprocess", "photos-per-scan", "regions"].map { .group(1, key: $0) })
+        batches.profile.journey = .bookshelfScan
+        batches.profile.upload.photos = 2...3
+        #expect(warned(groups: [batches]) == [])
+    }
+
+    @Test(arguments: [
+        (0...12, false), (1...101, false), (200...200, false), (1...100, true), (100...100, true),
+    ])
+    func `a batch has as many books as the backend takes`(books: ClosedRange<Int>, isSound: Bool) {
+        var batches = group("batches")
+        batches.profile.journey = .batchEnrichment
+        var mixed = scenario([group("scanners"), batches])
+        mixed.server.books = books
+        #expect(ScenarioCheck.findings(mixed).map(\.subject) == (isSound ? [] : [.server(key: "books")]))
+        #expect(ScenarioCheck.findings(mixed, for: .serve) == [])
+        var scans = mixed
+        scans.groups[1].profile.journey = .bookshelfScan
+        #expect(ScenarioCheck.findings(scans) == [], "a shelf may be empty, or full")
     }
 
     @Test func `a token on the status expires at once`() {

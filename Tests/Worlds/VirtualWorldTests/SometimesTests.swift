@@ -1,8 +1,10 @@
 import Faults
 import Ledger
+import Phone
 import Plan
 import RunJudge
 import SimBase
+import Talaria
 import Testing
 import VirtualWorld
 
@@ -33,6 +35,14 @@ import VirtualWorld
         #expect(expected(.afterStep(.book)) == [.relaunched, .bookRecognized])
         #expect(expected(.afterStep(.lastBook)) == [.relaunched, .bookRecognized])
         #expect(expected(.afterStep(.completed)) == [.cleanupRepeated])
+    }
+
+    @Test func `a DELETE is repeated by phones that delete completed jobs`() {
+        let cut = Bench.fault(.reset(.insideEvent, .reply), on: .cleanup)
+        #expect(self.expected(cut) == [.cleanupRepeated])
+        var shelves = Bench.scenario(faults: [cut])
+        for index in shelves.groups.indices { shelves.groups[index].profile.journey = .bookshelfScan }
+        #expect(shelves.sometimes == [])
     }
 
     @Test func `a fault that hardly ever fires promises nothing`() {

@@ -108,12 +108,11 @@ extension HTMLPage {
 
     package var errors: Section {
         let rows = self.timeline.errors.byCount.prefix(Self.errorsMax).map { row -> [String] in
-            let scan = row.scan == .none ? "" : ", scan \(row.scan.raw)"
             return [
                 HTMLText.mono(row.trouble.name, bytesMax: 120),
                 row.trouble.family.rawValue, Figures.count(row.count),
                 HTMLText.clock(row.first.nanoseconds), HTMLText.clock(row.last.nanoseconds),
-                "phone \(row.device.raw)\(scan)",
+                HTMLText.escaped(self.result.place(row.device, row.scan)),
             ]
         }
         guard !rows.isEmpty else {
@@ -136,8 +135,9 @@ extension HTMLPage {
         guard !timelines.isEmpty else { return Section(id: "worst", title: "Phones", body: "") }
         let body = timelines.map { timeline -> String in
             let mark = timeline.mark
+            let noun = WorkNoun(self.result.journey(of: mark.device))
             var facts = [
-                Figures.count(mark.captured, "scan", "scans"), "\(Figures.count(mark.completed)) completed",
+                Figures.count(mark.captured, noun), "\(Figures.count(mark.completed)) completed",
             ]
             if mark.refused > 0 { facts.append("\(Figures.count(mark.refused)) refused") }
             if mark.unsettled > 0 { facts.append("\(Figures.count(mark.unsettled)) unfinished") }
@@ -147,17 +147,17 @@ extension HTMLPage {
                 facts.append("slowest reconnect \(HTMLText.time(mark.longestReconnect.nanoseconds))")
             }
             if mark.longestScan > .zero {
-                facts.append("slowest scan \(HTMLText.time(mark.longestScan.nanoseconds))")
+                facts.append("slowest \(noun.one) \(HTMLText.time(mark.longestScan.nanoseconds))")
             }
             if timeline.leftOut > 0 {
                 facts.append("\(Figures.count(timeline.leftOut)) later observations omitted")
             }
             return
                 "<article class=\"phone\"><h3>Phone \(mark.device.raw)</h3><p>\(facts.joined(separator: " · "))</p>"
-                + PhoneLanes(timeline, axis: self.axis, faults: self.faultIDs).html + "</article>\n"
+                + PhoneLanes(timeline, noun, axis: self.axis, faults: self.faultIDs).html + "</article>\n"
         }.joined()
         let key =
-            "<p class=\"lead\">\(HTMLText.sign(.bad, "×")) stream lost, scan refused, or fault; "
+            "<p class=\"lead\">\(HTMLText.sign(.bad, "×")) stream lost, \(self.result.noun.one) refused, or fault; "
             + "\(HTMLText.sign(.good, "◆")) event applied; "
             + "| request with a Last-Event-ID. Hover over a shape for details.</p>\n"
         return Section(

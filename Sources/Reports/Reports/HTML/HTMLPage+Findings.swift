@@ -8,7 +8,7 @@ extension HTMLPage {
     package var findings: Section {
         let findings = self.result.findings
         guard !findings.isEmpty else { return Section(id: "findings", title: "Findings", body: "") }
-        let rows = findings.shown(FindingText.rowsMax).map { text in
+        let rows = findings.shown(FindingText.rowsMax, of: self.result).map { text in
             [
                 HTMLText.escaped(text.answer), HTMLText.mono(text.path),
                 HTMLText.escaped(text.expected), HTMLText.escaped(text.seen),

@@ -1,3 +1,4 @@
+import RunArchive
 import RunJudge
 
 extension HTMLPage {
@@ -8,7 +9,16 @@ extension HTMLPage {
                 + HTMLText.table(
                     table.header, table.rows.map { row in row.map { HTMLText.escaped($0, bytesMax: 200) } },
                     numbers: Set(table.textColumns..<table.header.count), id: table.id)
+                + (table.note.map { "<p>\(Self.marked($0))</p>\n" } ?? "")
         }
         return Section(id: "by-group", title: "By group", body: tables.joined())
+    }
+
+    /// A text with code between backquotes, as in Markdown.
+    private static func marked(_ text: String) -> String {
+        text.split(separator: "`", omittingEmptySubsequences: false).enumerated().map { index, part in
+            index % 2 == 0
+                ? HTMLText.escaped(String(part), bytesMax: 400) : HTMLText.mono(String(part), bytesMax: 400)
+        }.joined()
     }
 }

@@ -4,6 +4,7 @@ import RunArchive
 import RunJudge
 import RunMetrics
 import SimBase
+import Talaria
 
 extension HTMLPage {
     private var seconds: Double { Double(self.timeline.width.nanoseconds) / 1_000_000_000 }
@@ -53,11 +54,11 @@ extension HTMLPage {
         let bucket = self.timeline.width == .seconds(1) ? "second" : window
         var body = self.faultStrips
         body += self.chart(
-            "arrivals", "Arrivals", "scans per second",
+            "arrivals", "Arrivals", "\(self.result.noun.many) per second",
             [
                 self.series("achieved", 1, .area, note: Figures.count(captured)) { self.rate($0.captured) },
                 self.series("planned", 2, .line(dashed: true)) { self.rate($0.planned) },
-            ], "scans captured per second, planned and achieved; \(captured) in total")
+            ], "\(self.result.noun.many) captured per second, planned and achieved; \(captured) in total")
         var phones = [
             self.series("connected", 3, .area, note: Figures.count(connected)) {
                 Double($0.connectedMost)
@@ -170,7 +171,7 @@ extension HTMLPage {
             id: "latency", title: "Latency",
             lead: body.isEmpty
                 ? ""
-                : "Measured from each scan’s scheduled start, so generator stalls are included.",
+                : "Measured from each \(self.result.noun.one)’s scheduled start, so generator stalls are included.",
             body: body + note)
     }
 

@@ -66,8 +66,15 @@ package struct HTMLPage {
         let result = self.result
         var facts = [
             ("phones", Figures.count(result.devices)), ("length", Figures.length(result.length)),
-            ("scans", Figures.count(result.totals.scans.captured)), ("seed", String(result.seed)),
-            ("mode", result.world.mode), ("started", Figures.date(iso8601: result.startedText)),
+        ]
+        let kinds = result.kindsBegun
+        facts +=
+            kinds.count > 1
+            ? kinds.map { ($0.noun.many, Figures.count($0.count)) }
+            : [(result.noun.many, Figures.count(result.totals.scans.captured))]
+        facts += [
+            ("seed", String(result.seed)), ("mode", result.world.mode),
+            ("started", Figures.date(iso8601: result.startedText)),
             ("exit code", "\(result.exit.rawValue)"),
         ]
         if result.groups.count > 1 { facts.insert(("groups", Figures.count(result.groups.count)), at: 1) }
@@ -107,7 +114,8 @@ package struct HTMLPage {
         text += "\(kept) of \(Figures.count(invariants.count, "invariant", "invariants")) held; "
         text +=
             scans.lost == 0
-            ? "no scan was lost" : "\(Figures.count(scans.lost, "scan was", "scans were")) lost"
+            ? "no \(self.result.noun.one) was lost"
+            : "\(Figures.count(scans.lost, self.result.noun)) \(scans.lost == 1 ? "was" : "were") lost"
         text +=
             ", \(Figures.count(scans.completed)) of \(Figures.count(scans.captured + scans.restored)) completed."
         return text
@@ -205,7 +213,7 @@ package struct HTMLPage {
                         : HTMLText.sign(.warn) + " broken as expected",
                     HTMLText.mono(verdict.invariant.rawValue),
                     Figures.count(verdict.violations),
-                    first.map { HTMLText.escaped($0.location) } ?? "",
+                    first.map { HTMLText.escaped(self.result.place(of: $0)) } ?? "",
                     first.map { HTMLText.escaped($0.text) } ?? "",
                 ]
             }
@@ -259,7 +267,8 @@ package struct HTMLPage {
         branches.append(.init(name: "lost", count: scans.lost, tone: .bad, note: ""))
         let origin = scans.restored > 0 ? "captured or restored" : "captured"
         var pair = Flow(
-            title: "Scans", origin: origin, total: scans.captured + scans.restored, branches: branches
+            title: self.result.noun.heading, origin: origin, total: scans.captured + scans.restored,
+            branches: branches
         ).html
         if self.result.importsRows { pair += Self.rows(self.result.totals.rows) }
         if !self.result.findsBooks {
@@ -272,7 +281,7 @@ package struct HTMLPage {
                         .init(name: "in the library", count: books.received, tone: .good, note: ""),
                         .init(
                             name: "pending", count: books.pending, tone: .warn,
-                            note: books.pending > 0 ? "of waiting scans" : ""),
+                            note: books.pending > 0 ? "of waiting \(self.result.noun.many)" : ""),
                         .init(name: "missing", count: books.missing, tone: .bad, note: ""),
                         .init(
                             name: "duplicated", count: books.duplicated, tone: .bad,
@@ -288,14 +297,17 @@ package struct HTMLPage {
         let jobs = self.result.totals.jobs
         let known = self.result.hasBackendView
         let undeleted = known ? [] : [("not deleted", Figures.count(jobs.undeleted))]
-        let figures = [
-            ("jobs accepted", Figures.count(jobs.accepted)), ("cleaned up", Figures.count(jobs.cleaned)),
-            ("abandoned", Figures.count(jobs.abandoned)),
-            ("orphaned", known ? Figures.count(jobs.orphaned) : "n/a"),
-            ("expired", known ? Figures.count(jobs.expired) : "n/a"),
-        ]
+        let kept = self.result.kept(jobs).map { [("kept", Figures.count($0))] } ?? []
+        let figures =
+            [
+                ("jobs accepted", Figures.count(jobs.accepted)), ("cleaned up", Figures.count(jobs.cleaned)),
+            ] + kept + [
+                ("abandoned", Figures.count(jobs.abandoned)),
+                ("orphaned", known ? Figures.count(jobs.orphaned) : "n/a"),
+                ("expired", known ? Figures.count(jobs.expired) : "n/a"),
+            ]
         return Section(
-            id: "conservation", title: "Scans and books",
+            id: "conservation", title: "\(self.result.noun.heading) and books",
             lead: self.conservationLead,
             body: "<div class=\"pair\">\(pair)</div>\(HTMLText.definitions("stats", figures + undeleted))\n"
                 + self.groups)
@@ -323,16 +335,17 @@ package struct HTMLPage {
     private var conservationLead: String {
         let (scans, books) = (self.result.totals.scans, self.result.totals.books)
         if scans.lost > 0 || books.missing > 0 {
-            return "Scans or books were lost. See the broken invariants."
+            return "\(self.result.noun.heading) or books were lost. See the broken invariants."
         }
         let unfinished = scans.waiting + scans.open
         guard unfinished == 0 else {
             return self.isLive
                 ? "Nothing has been lost so far."
-                : "Nothing was lost, but \(Figures.count(unfinished, "scan", "scans")) did not finish."
+                : "Nothing was lost, but \(Figures.count(unfinished, self.result.noun)) did not finish."
         }
         return scans.captured + scans.restored == 0
-            ? "No scan was captured." : "Every scan and every book is accounted for."
+            ? "No \(self.result.noun.one) was captured."
+            : "\(self.result.noun.every) and every book is accounted for."
     }
 
     private var groups: String {

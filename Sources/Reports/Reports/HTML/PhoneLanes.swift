@@ -42,7 +42,8 @@ struct PhoneLanes {
 
     let axis: TimeAxis
     private var app = Lane(name: "app")
-    private var scans = Lane(name: "scans")
+    private let noun: WorkNoun
+    private var scans: Lane
     private var link = Lane(name: "link")
     private var streams = Lane(name: "streams")
     private var ids = Lane(name: "last id")
@@ -52,8 +53,11 @@ struct PhoneLanes {
     private var open: [(subject: Subject, lane: WritableKeyPath<PhoneLanes, Lane>, index: Int)] = []
     private var lostAt: [(scan: ScanNumber, at: Int64)] = []
 
-    init(_ timeline: PhoneTimeline, axis: TimeAxis, faults names: [String]) {
+    /// `noun`: what the phone does.
+    init(_ timeline: PhoneTimeline, _ noun: WorkNoun, axis: TimeAxis, faults names: [String]) {
         self.axis = axis
+        self.noun = noun
+        self.scans = Lane(name: noun.many)
         self.app.spans.append(Span(from: 0, to: nil, row: 0, state: .on, text: "app in the foreground"))
         self.link.spans.append(Span(from: 0, to: nil, row: 0, state: .on, text: "online"))
         for observation in timeline.observations {
@@ -131,19 +135,20 @@ struct PhoneLanes {
         case .pathReturned: self.turn(\.link, at, .on, "online")
         case .pathChanged: self.link.marks.append(Mark(at: at, tone: .warn, text: "handover"))
         case .captured:
-            self.begin(\.scans, .scan(scan), at, .on, "scan \(scan.raw)")
+            self.begin(\.scans, .scan(scan), at, .on, "\(self.noun.one) \(scan.raw)")
         case .completed: self.end(\.scans, .scan(scan), at)
         case .refused(let code, _):
             self.end(\.scans, .scan(scan), at)
-            self.scans.marks.append(Mark(at: at, tone: .bad, text: "scan \(scan.raw) refused: \(code)"))
+            self.scans.marks.append(
+                Mark(at: at, tone: .bad, text: "\(self.noun.one) \(scan.raw) refused: \(code)"))
         case .requestSent(.stream, _, _, let id):
             self.endBackoff(scan, at)
-            self.begin(\.streams, .scan(scan), at, .opening, "connecting for scan \(scan.raw)")
+            self.begin(\.streams, .scan(scan), at, .opening, "connecting for \(self.noun.one) \(scan.raw)")
             if let id {
                 self.ids.marks.append(Mark(at: at, tone: .warn, text: "Last-Event-ID \(id)"))
             }
         case .streamOpened:
-            self.begin(\.streams, .scan(scan), at, .on, "stream of scan \(scan.raw)")
+            self.begin(\.streams, .scan(scan), at, .on, "stream of \(self.noun.one) \(scan.raw)")
         case .streamLost(_, _, let cause, _):
             self.end(\.streams, .scan(scan), at)
             if self.lostAt.count < 64 { self.lostAt.append((scan, at)) }
@@ -160,7 +165,7 @@ struct PhoneLanes {
         case .queued, .reconnectGivenUp, .reconnectSuperseded: self.endBackoff(scan, at)
         case .lostFromStorage:
             self.scans.marks.append(
-                Mark(at: at, tone: .bad, text: "scan \(scan.raw) missing from the state folder"))
+                Mark(at: at, tone: .bad, text: "\(self.noun.one) \(scan.raw) missing from the state folder"))
         default: break
         }
     }
@@ -176,7 +181,7 @@ struct PhoneLanes {
         self.lostAt.remove(at: index)
         let used = self.backoff.spans.filter { ($0.to ?? .max) > from }.map(\.row)
         let row = (0..<12).first { !used.contains($0) } ?? 11
-        let waited = "waited \(HTMLText.time(at - from)) before reconnecting, scan \(scan.raw)"
+        let waited = "waited \(HTMLText.time(at - from)) before reconnecting, \(self.noun.one) \(scan.raw)"
         self.backoff.spans.append(Span(from: from, to: at, row: row, state: .wait, text: waited))
     }
 

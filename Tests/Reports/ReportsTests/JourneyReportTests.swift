@@ -1,0 +1,195 @@
+import JSON
+import Ledger
+import Metrics
+import Observations
+import ReportSamples
+import RunJudge
+import RunMetrics
+import SimBase
+import Talaria
+import Testing
+
+@testable import Reports
+@testable import RunArchive
+
+/// What a report says of a fleet that does not only scan by v3.
+@Suite struct JourneyReportTests {
+    /// The sample, whose second group has six batches.
+    private func mixed() -> RunResult {
+        var result = Samples.passed()
+        result.groups[1].journey = .batchEnrichment
+        return result
+    }
+
+    private func page(_ result: RunResult) -> String {
+        HTMLPage(RunReport(result, RunTimeline(faults: 0), folders: [])).text
+    }
+
+    @Test func `jobs of v2 that are kept have a column`() {
+        var result = mixed()
+        #expect(TerminalSummary.text(result, style: .plain).contains("122 cleaned up, 0 kept, 4 abandoned"))
+        result.totals.jobs.kept = 6
+        result.groups[1].totals.jobs.kept = 6
+        #expect(TerminalSummary.text(result, style: .plain).contains("122 cleaned up, 6 kept, 4 abandoned"))
+        #expect(MarkdownReport.text(result).contains("122 cleaned up, 6 kept, 4 abandoned"))
+        let summary = JSONNode(SummaryJSON.bytes(result))
+        #expect(summary?["jobs"]?["kept"]?.integer == 6)
+        #expect(summary?["groups"]?["readers"]?["jobs"]?["kept"]?.integer == 6)
+        #expect(page(result).contains("<dt>kept</dt><dd>6</dd>"))
+    }
+
+    @Test func `no job of v3 is kept`() {
+        let result = Samples.passed()
+        #expect(!TerminalSummary.text(result, style: .plain).contains(" kept"))
+        #expect(!MarkdownReport.text(result).contains(" kept"))
+        #expect(!String(decoding: SummaryJSON.bytes(result), as: UTF8.self).contains("kept"))
+    }
+
+    @Test func `a batch has no photo`() {
+        var result = mixed()
+        result.metrics.add(120, to: .photosTaken, in: MetricGroup(index: 0))
+        #expect(result.photos == nil, "one for each scan of the first group")
+        result.metrics.add(1, to: .photosTaken, in: MetricGroup(index: 0))
+        #expect(result.photos == 121)
+    }
+
+    // MARK: Words
+
+    /// The sample, whose scans are batches.
+    private func batches() -> RunResult {
+        var result = mixed()
+        result.groups[0].journey = .batchEnrichment
+        return result
+    }
+
+    @Test func `a mixed fleet has scans and batches, and says how many of each`() {
+        let result = mixed()
+        let text = TerminalSummary.text(result, style: .plain)
+        #expect(text.contains("\nScans, batches  126 captured"))
+        #expect(text.contains("\n  of these      120 scans, 6 batches\n"))
+        let markdown = MarkdownReport.text(result)
+        #expect(markdown.contains("### Scans, batches, books, jobs"))
+        #expect(markdown.contains("Of these: 120 scans, 6 batches."))
+        let page = page(result)
+        #expect(page.contains("no scan or batch was lost"))
+        #expect(page.contains("<dt>scans</dt><dd>120</dd>") && page.contains("<dt>batches</dt><dd>6</dd>"))
+        #expect(page.contains("but 5 scans and batches did not finish"))
+    }
+
+    @Test func `a fleet of batches has no scans`() {
+        var result = batches()
+        let texts = [
+            TerminalSummary.text(result, style: .plain), MarkdownReport.text(result),
+            page(result).replacing("scans.", with: ""),
+        ]
+        #expect(texts[0].contains("\nBatches         126 captured") && !texts[0].contains("of these"))
+        #expect(texts[1].contains("### Batches, books, jobs") && !texts[1].contains("Of these"))
+        #expect(texts[2].contains("Batches and books") && texts[2].contains("no batch was lost"))
+        result.totals.scans.lost = 2
+        #expect(result.outcome == "2 batches were lost")
+        #expect(
+            JUnitReport.text(result)
+                .contains("completed at least one batch"))
+    }
+
+    @Test func `each group is told of in its own words`() {
+        var result = mixed()
+        for index in result.groups.indices { result.groups[index].totals.scans.lost = 6 }
+        #expect(result.groupHeadlines.map(\.text) == ["6 scans were lost", "6 batches were lost"])
+        result.totals.scans.lost = 12
+        #expect(result.outcome == "12 scans and batches were lost")
+    }
+
+    @Test func `a place names what its phone does`() {
+        let result = mixed()
+        #expect(result.place(DeviceNumber(39), ScanNumber(2)) == "phone 39, scan 2")
+        #expect(result.place(DeviceNumber(40), ScanNumber(2)) == "phone 40, batch 2")
+        #expect(result.place(DeviceNumber(99), .none) == "phone 99")
+        #expect(result.part("readers")?.place(DeviceNumber(40), ScanNumber(2)) == "phone 40, batch 2")
+        let violation = Violation(
+            invariant: .bookNeverLost, device: DeviceNumber(41), scan: ScanNumber(1), at: .zero + .seconds(2),
+            text: "", isExpected: false)
+        #expect(result.place(of: violation) == "phone 41, batch 1, at 2.000 s")
+    }
+
+    @Test func `the story of a batch has no photo`() {
+        let observations = [PhoneObservation.captured(scheduled: .zero), .completed(took: .seconds(2))].map {
+            Observation(at: .zero, device: DeviceNumber(40), scan: ScanNumber(1), what: .phone($0))
+        }
+        let accepted = Observation(
+            at: .zero, device: DeviceNumber(40), scan: ScanNumber(1),
+            what: .backend(.accepted(job: "enrichment_0123456789abcdef", books: 3)))
+        let told = (observations + [accepted]).map { StoryText.text($0, .batchEnrichment, faults: []) }
+        #expect(told == ["batch begun", "batch completed", "creates job 01234567 with 3 books"])
+        #expect(
+            ScanRemains(observations).text(ScanNumber(1), WorkNoun(.batchEnrichment))
+                .hasPrefix("batch 1 is completed"))
+    }
+
+    // MARK: Tables of groups
+
+    /// Returns an error summary of so many kinds; the first is the most frequent.
+    private func errors(_ kinds: Int) -> ErrorSummary {
+        var timeline = ErrorSummary()
+        for kind in 0..<kinds {
+            var one = GroupErrors(fleet: FleetMap([("g", 1)]))
+            for _ in 0..<(kinds - kind) {
+                one.record(
+                    Observation(
+                        at: .zero, device: DeviceNumber(0), scan: ScanNumber(1),
+                        what: .phone(
+                            .replied(.upload, attempt: 1, status: 500 + kind, took: .milliseconds(1)))))
+            }
+            timeline.add(one[0])
+        }
+        return timeline
+    }
+
+    @Test func `a table of errors says how many it leaves out`() throws {
+        var result = mixed()
+        func table() throws -> GroupTable {
+            try #require(result.groupTables.first { $0.id == "group-errors" })
+        }
+        result.groups[0].errors = errors(8)
+        #expect(try table().rows.count == 8 && table().note == nil)
+        result.groups[0].errors = errors(11)
+        // The rarest of eleven is the first of one: it has a row of each.
+        var rare = GroupErrors(fleet: FleetMap([("g", 1)]))
+        rare.record(
+            Observation(
+                at: .zero, device: DeviceNumber(0), scan: ScanNumber(1),
+                what: .phone(.replied(.upload, attempt: 1, status: 510, took: .milliseconds(1)))))
+        result.groups[1].errors = rare[0]
+        #expect(try table().rows.suffix(2).map { $0[1] } == ["commuters", "readers"])
+        let note = try #require(try table().note)
+        #expect(note.hasPrefix("2 rarer errors are left out. `swiftwing-sim report RUNDIR --group NAME"))
+        #expect(MarkdownReport.text(result).contains("\n\(note)\n"))
+        #expect(page(result).contains("<p>2 rarer errors are left out. "))
+    }
+
+    @Test func `slower reconnects of v2 are explained beside those of v3`() {
+        var result = mixed()
+        let lost = Disconnections([
+            Disconnection(
+                cause: .reset, count: 1, resumed: 1, restarted: 0, gaveUp: 0, reconnectTime: HDRHistogram())
+        ])
+        result.groups[0].tables.disconnections = lost
+        func note() -> String? { result.groupTables.first { $0.id == "group-disconnections" }?.note }
+        #expect(note() == nil, "only streams of v3 were lost")
+        result.groups[1].tables.disconnections = lost
+        #expect(note()?.contains("`retry: 5000`, and a phone waits up to 5 s") == true)
+        result.groups[1].journey = .scan
+        #expect(note() == nil)
+    }
+
+    @Test func `the words of disconnections are explained once, where they stand`() {
+        var result = Samples.passed()
+        let plain = TerminalSummary.text(result, style: .plain)
+        #expect(plain.ranges(of: "resumed: ").count == 1 && !plain.contains("open: "))
+        result.disconnections = Disconnections([
+            Disconnection(
+                cause: .reset, count: 3, resumed: 1, restarted: 1, gaveUp: 0, reconnectTime: HDRHistogram())
+        ])
+        #expect(TerminalSummary.text(result, style: .plain).contains("open: neither, when the run ended"))
+    }
+}
