@@ -14,16 +14,7 @@ enum FailureForm: Hashable, Sendable {
     func data(_ error: ErrorData, status: JobStatus) -> [UInt8] {
         switch self {
         case .flat: return JSON.encode(error)
-        case .nested:
-            return JSON.object { writer in
-                writer.object("error") { writer in
-                    writer.member("code", error.code)
-                    writer.member("message", error.message)
-                    writer.member("retryable", error.retryable)
-                }
-                writer.member("jobId", error.jobId)
-                writer.member("status", status.rawValue)
-            }
+        case .nested: return error.nested(status: status)
         }
     }
 
@@ -93,21 +84,12 @@ enum ProblemForm: Hashable, Sendable {
                 writer.member("success", false)
             }
         case .contract, .nestedTokenExpired: return JSON.encode(problem)
-        case .v2:
-            return V2Envelope.failure(
-                code: problem.code, problem.detail, isRetryable: problem.retryable,
-                retryAfterSeconds: problem.status == 429 ? Self.seconds(problem.retryAfterMs) : nil,
-                retryAfterMilliseconds: problem.retryAfterMs)
+        case .v2: return problem.v2Body
         case .retryAfterInSeconds:
             var problem = problem
-            problem.retryAfter = Self.seconds(problem.retryAfterMs)
+            problem.retryAfter = problem.retryAfterInSeconds
             problem.retryAfterMs = nil
             return JSON.encode(problem)
         }
-    }
-
-    /// Whole seconds that cover a wait.
-    private static func seconds(_ milliseconds: Int64?) -> Int64? {
-        milliseconds.map { $0 / 1_000 + ($0 % 1_000).signum() }
     }
 }
