@@ -165,6 +165,20 @@ import Testing
         #expect(results.status == 404 && JSONNode(results.body)?["error"]?["code"]?.text == "NOT_FOUND")
     }
 
+    /// A `processing` event whose data cannot be read, and an event that v2 does not have.
+    @Test(arguments: [
+        (FaultKind.badJSON(.extra), "processing"), (.unknownEvent(nil), "telemetry"),
+        (.unknownEvent(.failed), "telemetry"),
+    ])
+    func `an event that a fault inserts is one for clients of v2`(kind: FaultKind, name: String) throws {
+        var bench = Bench()
+        _ = bench.openStream(Self.jobPath + "/stream", [kind])
+        let event = "id: 5-progress\nevent: processing\ndata: {}\n\n"
+        let pieces = bench.receive(event).pieces(of: bench.last)
+        #expect(pieces.count == 2 && pieces.last == event)
+        #expect(pieces.first?.hasPrefix("id: 4-\(name)\nevent: \(name)\ndata: {") == true, "\(pieces)")
+    }
+
     @Test func `a heartbeat is a ping, and no other comment is`() {
         var bench = Bench()
         _ = bench.openStream(Self.jobPath + "/stream", [.noPing])
