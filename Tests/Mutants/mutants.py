@@ -51,7 +51,7 @@ LARGE = ("crowd", "day", "hour")
 # For bugs of what only real processes have. They take their time.
 REAL = {
     "live": ("flaky-network", "network-drops", "staging-smoke"),
-    "gateway": ("backend-degraded", "flaky-network", "token-expiry"),
+    "gateway": ("backend-degraded", "flaky-network", "token-expiry", "batch-enrichment"),
 }
 REAL_LIMIT = 180
 # What stands behind the gateway has no faults of its own.

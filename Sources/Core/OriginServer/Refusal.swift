@@ -81,6 +81,14 @@ extension Refusal {
         self.reply(metadata: metadata, instance: instance) { JSON.encode($0) }
     }
 
+    /// The answer in the form of v2 or v3 (Docs/contract.md sections 1.7 and 3.1).
+    package func reply(metadata: Metadata, instance: String?, isV2: Bool) -> OriginReply {
+        guard isV2 else { return self.reply(metadata: metadata, instance: instance) }
+        return self.reply(metadata: metadata, instance: instance, contentType: "application/json") {
+            $0.v2Body
+        }
+    }
+
     /// The answer with the problem document in another form.
     package func reply(
         metadata: Metadata, instance: String?, contentType: String = Problem.contentType,

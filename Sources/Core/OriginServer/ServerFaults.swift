@@ -180,9 +180,11 @@ package struct ServerFaults: Sendable {
         return fault.flatMap { _ in changed }
     }
 
-    /// The next event that the faults of a stream insert: one of an unknown name, or a progress event whose data are not JSON.
+    /// The next event that the faults of a stream insert: one whose name the clients of the journey do not know, or a progress
+    /// event whose data are not JSON.
     package mutating func nextExtra(
-        on exchange: ExchangeID, job: String, at now: Instant, into effects: inout [OriginEffect]
+        on exchange: ExchangeID, job: String, _ journey: Journey, at now: Instant,
+        into effects: inout [OriginEffect]
     ) -> (name: String, data: [UInt8])? {
         let fault = self.take(
             on: exchange, at: now, into: &effects,
@@ -191,9 +193,12 @@ package struct ServerFaults: Sendable {
             })
         guard let fault else { return nil }
         guard case .unknownEvent(let event) = fault.kind else {
-            return (EventKind.progress.rawValue, EventDistortion.badJSON(.progress, job: job))
+            let name = journey.isV2 ? V2EventName.processing : EventKind.progress.rawValue
+            return (name, EventDistortion.badJSON(.progress, job: job))
         }
-        let name = EventDistortion.unknownName(event)
+        var name = EventDistortion.unknownName(event)
+        // An event of another version that v2 does have would not be unknown to its clients.
+        if journey.isV2, V2EventName.isKnown(name) { name = EventDistortion.unknownName(nil) }
         return (name, EventDistortion.unknownData(name, job: job, timestamp: self.timestamp(at: now)))
     }
 

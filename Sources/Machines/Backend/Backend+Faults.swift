@@ -117,16 +117,9 @@ extension Backend {
         before position: Int, to exchange: ExchangeID, _ facts: Job.Facts,
         into effects: inout [OriginEffect]
     ) {
-        while case (var name, var data)? = self.faults.nextExtra(
-            on: exchange, job: facts.id, at: self.now, into: &effects)
+        while let (name, data) = self.faults.nextExtra(
+            on: exchange, job: facts.id, facts.journey, at: self.now, into: &effects)
         {
-            if facts.journey.isV2, name == EventKind.progress.rawValue {
-                name = V2EventName.processing
-            } else if facts.journey.isV2, V2EventName.isKnown(name) {
-                // An event of another version that v2 does have would not be unknown to its clients.
-                name = EventDistortion.unknownName(nil)
-                data = EventDistortion.unknownData(name, job: facts.id, timestamp: self.timestamp)
-            }
             let (wall, now) = (self.wall, self.now)
             var id: String?
             if facts.dialect.hasIncreasingIDs {

@@ -229,16 +229,9 @@ extension Backend {
             self.reply(context, 204, [], [], into: &effects)
             return
         }
-        let data: (inout JSONWriter) -> Void = { writer in
-            writer.object("cleanup") { writer in
-                writer.member("kvCacheCleared", true)
-                writer.member("r2ObjectsDeleted", 1)
-            }
-            writer.member("jobId", jobID)
-            writer.member("message", "The job was canceled.")
-            writer.member("status", JobStatus.canceled.rawValue)
-        }
-        self.reply(context, v2: data, into: &effects)
+        self.reply(
+            context, 200, [HeaderField("Content-Type", "application/json")],
+            V2Envelope.canceled(job: jobID, timestamp: self.wall), into: &effects)
     }
 
     /// A job that runs ends with an `error` event of the code `CANCELED`, so that its streams have an end that every

@@ -301,7 +301,7 @@ extension Backend {
         let wall = self.wall
         guard !facts.dialect.events.hasCommentPings else {
             var comment: [UInt8] = []
-            SSEWriter.comment("heartbeat", into: &comment)
+            SSEWriter.comment(V2EventName.heartbeat, into: &comment)
             return comment + [UInt8(ascii: "\n")]
         }
         if !self.configuration.pingIDs, let last = self.lastPing, last.wall == wall { return last.bytes }

@@ -12,9 +12,12 @@ extension Gateway {
         _ id: ExchangeID, _ request: OriginRequest, _ caller: Caller, _ connection: UInt64,
         _ faults: [ArmedFault], into effects: inout [OriginEffect]
     ) {
-        let endpoint = Endpoint(path: request.path)
-        guard let endpoint, let operation = endpoint.operation(method: request.method) else {
-            self.relays[id] = Relay(context: nil, jobID: nil, authority: request.authority)
+        guard let path = JourneyPath(path: request.path),
+            let operation = path.operation(method: request.method)
+        else {
+            self.relays[id] = Relay(
+                context: nil, jobID: nil, authority: request.authority,
+                isV2: V2Envelope.isPath(request.path))
             effects.append(.forward(id, .asSent))
             return
         }
@@ -22,13 +25,23 @@ extension Gateway {
             self.payload(
                 caller, .requested(operation, attempt: caller.attempt, connection: connection)))
         // The upstream may take it all the same. Of an upload's body nothing is read.
-        let notes = request.deviations(for: operation)
+        let journey = path.journey
+        let notes = journey.isV2 ? ContractNotes() : request.deviations(for: operation)
         for finding in notes.findings(operation, ContractFinding.requestPart) {
             effects.append(self.payload(caller, .found(finding)))
         }
         let context = RequestContext(
-            exchange: id, operation: operation, caller: caller, path: endpoint.path, faults: faults)
-        let jobID = endpoint.jobID
+            exchange: id, operation: operation, journey: journey, caller: caller, path: path.path,
+            faults: faults)
+        let jobID = path.endpoint.jobID
+        let relay = Relay(
+            context: context, jobID: jobID, authority: request.authority, isV2: journey.isV2)
+        if let job = jobID.flatMap({ self.jobs[$0] }), job.journey != journey {
+            // The upstream does not know it by this path, and a fault meets a request that would be served.
+            self.relays[id] = relay
+            effects.append(.forward(id, .asSent))
+            return
+        }
         if let refusal = self.refusal(context, request, jobID, into: &effects) {
             self.refuse(context, refusal, into: &effects)
             return
@@ -37,7 +50,7 @@ extension Gateway {
             self.repeatFailure(context, eventID, data, into: &effects)
             return
         }
-        self.relays[id] = Relay(context: context, jobID: jobID, authority: request.authority)
+        self.relays[id] = relay
         let resume =
             operation == .stream ? self.resumePoint(context, request, jobID, into: &effects) : .asSent
         effects.append(.forward(id, resume))
@@ -50,7 +63,9 @@ extension Gateway {
         into effects: inout [OriginEffect]
     ) -> Refusal? {
         guard let jobID else {
-            let device = request.deviceID.flatMap { DeviceKey(header: $0) }
+            // Section 3.2 asks for no device id.
+            let other = context.journey.isV2 ? DeviceKey(caller: context.caller.device) : nil
+            let device = request.deviceID.flatMap { DeviceKey(header: $0) } ?? other
             return self.faults.refusal(ofUpload: context, device: device, at: self.now, into: &effects)
         }
         switch self.jobs[jobID]?.state {
@@ -66,12 +81,15 @@ extension Gateway {
             let (refusal, change) = self.faults.refusal(
                 ofJobRequest: context, at: self.now, into: &effects)
         else { return nil }
-        if let change { self.apply(change, to: jobID, context.caller, into: &effects) }
+        if let change {
+            self.apply(change, to: jobID, context.journey, context.caller, into: &effects)
+        }
         return refusal
     }
 
     private func refuse(_ context: RequestContext, _ refusal: Refusal, into effects: inout [OriginEffect]) {
-        let reply = refusal.reply(metadata: self.metadata(context.exchange), instance: context.path)
+        let reply = refusal.reply(
+            metadata: self.metadata(context.exchange), instance: context.path, isV2: context.journey.isV2)
         effects.append(.reply(context.exchange, reply))
         self.observeAnswer(context, reply.status, into: &effects)
         effects.append(self.payload(context.caller, refusal.payload(context)))
@@ -249,10 +267,7 @@ extension Gateway {
     private mutating func accepted(_ relay: Relay, into effects: inout [OriginEffect]) -> [UInt8] {
         guard let context = relay.context, var body = JSONObjectText(relay.held) else { return relay.held }
         if let jobID = Self.jobID(in: body) {
-            if let oldest = self.jobs.insert(ProxiedJob(id: jobID, owner: context.caller, accepted: self.now))
-            {
-                effects.append(self.payload(oldest.owner, .expired(job: oldest.id)))
-            }
+            self.know(jobID, context.journey, context.caller, into: &effects)
             effects.append(self.payload(context.caller, .accepted(job: jobID, books: 0)))
         }
         let links = UpstreamLinks(
@@ -260,6 +275,16 @@ extension Gateway {
             isSecure: self.configuration.isSecure)
         _ = body.changeStrings(under: UpstreamLinks.keys) { links.leadingBack($0) }
         return body.bytes
+    }
+
+    /// A job is known from now on; the oldest may have to make room.
+    mutating func know(
+        _ jobID: String, _ journey: Journey, _ owner: Caller, into effects: inout [OriginEffect]
+    ) {
+        let job = ProxiedJob(id: jobID, journey: journey, owner: owner, accepted: self.now)
+        if let oldest = self.jobs.insert(job) {
+            effects.append(self.payload(oldest.owner, .expired(job: oldest.id)))
+        }
     }
 
     private static func jobID(in body: JSONObjectText) -> String? {
@@ -289,7 +314,8 @@ extension Gateway {
     ) {
         var refusal = Refusal(failure.code, failure.text)
         refusal.headers = [HeaderField(Self.failureHeader, failure.name)]
-        let reply = refusal.reply(metadata: self.metadata(id), instance: relay.context?.path)
+        let reply = refusal.reply(
+            metadata: self.metadata(id), instance: relay.context?.path, isV2: relay.isV2)
         effects.append(.reply(id, reply))
         if let context = relay.context, case .asked = relay.phase {
             self.observeAnswer(context, reply.status, into: &effects)

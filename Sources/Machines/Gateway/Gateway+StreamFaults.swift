@@ -50,6 +50,8 @@ extension Gateway {
     private mutating func degraded(
         _ data: [UInt8], _ id: ExchangeID, _ stream: ProxiedStream, into effects: inout [OriginEffect]
     ) -> [UInt8]? {
+        // v2 has no event for it (Docs/contract.md section 3.3).
+        guard !stream.journey.isV2 else { return nil }
         if let known = self.jobs[stream.job]?.degradation {
             return DegradedBooks(event: data, by: known)?.body
         }
@@ -87,7 +89,7 @@ extension Gateway {
     ) {
         while let stream = self.streams[id],
             let (name, data) = self.faults.nextExtra(
-                on: id, job: stream.job, at: self.now, into: &effects)
+                on: id, job: stream.job, stream.journey, at: self.now, into: &effects)
         {
             let own = event.hasOwnID ? Self.neighbor(of: event.id, by: -1, name) : nil
             if let own { self.jobs.update(stream.job) { $0.alias(own, behind: stream.lastID) } }
@@ -112,7 +114,8 @@ extension Gateway {
             let data = self.faults.secondTerminal(
                 kind, event.bytes, on: id, at: self.now, into: &effects)
         else { return }
-        let own = event.hasOwnID ? Self.neighbor(of: event.id, by: 1, kind.rawValue) : nil
+        let suffix = stream.journey.idSuffix(of: kind)
+        let own = event.hasOwnID ? Self.neighbor(of: event.id, by: 1, suffix) : nil
         if let own { self.jobs.update(stream.job) { $0.alias(own, behind: event.id) } }
         var bytes: [UInt8] = []
         SSEWriter.event(id: own, type: event.type, data: data, into: &bytes)
@@ -131,7 +134,9 @@ extension Gateway {
             if case .slow(let stage, let by) = change {
                 self.streams.update(id) { $0.slowness = (stage, by) }
             } else {
-                self.apply(change, to: stream.job, stream.caller, after: stream.lastID, into: &effects)
+                self.apply(
+                    change, to: stream.job, stream.journey, stream.caller, after: stream.lastID,
+                    into: &effects)
             }
         }
     }
@@ -147,45 +152,48 @@ extension Gateway {
 
     /// `lastID`: the id of the last event on the stream whose fault it is.
     mutating func apply(
-        _ change: JobChange, to job: String, _ caller: Caller, after lastID: String? = nil,
-        into effects: inout [OriginEffect]
+        _ change: JobChange, to job: String, _ journey: Journey, _ caller: Caller,
+        after lastID: String? = nil, into effects: inout [OriginEffect]
     ) {
         switch change {
         case .revokeToken:
-            self.setState(.revoked, of: job, caller)
+            self.setState(.revoked, of: job, journey, caller)
             effects.append(self.payload(caller, .tokenRevoked(job: job)))
             self.endStreams(of: job, into: &effects)
         case .remove(let status):
-            self.setState(.gone(status), of: job, caller)
+            self.setState(.gone(status), of: job, journey, caller)
             effects.append(self.payload(caller, .vanished(job: job)))
             self.endStreams(of: job, into: &effects)
         case .fail(let code, let retryable):
-            self.fail(job, caller, code, retryable: retryable, after: lastID, into: &effects)
+            self.fail(job, journey, caller, code, retryable: retryable, after: lastID, into: &effects)
         case .slow: break  // Of one stream: the upstream's job takes its time.
         case .loseEvents: self.jobs.update(job) { $0.isForgetful = true }
         }
     }
 
     private mutating func fail(
-        _ job: String, _ caller: Caller, _ code: String, retryable: Bool, after lastID: String?,
-        into effects: inout [OriginEffect]
+        _ job: String, _ journey: Journey, _ caller: Caller, _ code: String, retryable: Bool,
+        after lastID: String?, into effects: inout [OriginEffect]
     ) {
         effects.append(self.payload(caller, .failed(job: job, code: code, retryable: retryable)))
-        let data = JSON.encode(JobChange.failure(job: job, code: code, retryable: retryable))
-        let name = EventKind.error.rawValue
-        let eventID = lastID.map { Self.neighbor(of: $0, by: 1, name) } ?? "1-\(name)"
-        self.setState(.failed(id: eventID, data: data), of: job, caller)
+        let data = journey.failure(JobChange.failure(job: job, code: code, retryable: retryable))
+        let suffix = journey.idSuffix(of: .error)
+        let eventID = lastID.map { Self.neighbor(of: $0, by: 1, suffix) } ?? "1-\(suffix)"
+        self.setState(.failed(id: eventID, data: data), of: job, journey, caller)
         var bytes: [UInt8] = []
-        SSEWriter.event(id: eventID, type: name, data: data, into: &bytes)
+        SSEWriter.event(id: eventID, type: journey.failureName, data: data, into: &bytes)
         for id in self.jobs[job]?.streams ?? [] {
             self.write(bytes, Self.mark(.error, replayed: false, at: self.now), id, into: &effects)
         }
         self.endStreams(of: job, into: &effects)
     }
 
-    private mutating func setState(_ state: ProxiedJob.State, of job: String, _ caller: Caller) {
+    private mutating func setState(
+        _ state: ProxiedJob.State, of job: String, _ journey: Journey, _ caller: Caller
+    ) {
         if self.jobs[job] == nil {
-            _ = self.jobs.insert(ProxiedJob(id: job, owner: caller, accepted: self.now))
+            _ = self.jobs.insert(
+                ProxiedJob(id: job, journey: journey, owner: caller, accepted: self.now))
         }
         self.jobs.update(job) { $0.state = state }
     }

@@ -16,6 +16,7 @@ struct ProxiedStream: Sendable {
     }
 
     let job: String
+    let journey: Journey
     let caller: Caller
     let authority: String?
     /// Among the streams of its job, from 1.
@@ -60,10 +61,8 @@ extension Gateway {
     ) {
         guard let jobID = relay.jobID else { return }
         let id = context.exchange
-        if self.jobs[jobID] == nil,
-            let oldest = self.jobs.insert(ProxiedJob(id: jobID, owner: context.caller, accepted: self.now))
-        {
-            effects.append(self.payload(oldest.owner, .expired(job: oldest.id)))
+        if self.jobs[jobID] == nil {
+            self.know(jobID, context.journey, context.caller, into: &effects)
         }
         let ordinal = self.jobs.update(jobID) { job in
             job.streams.append(id)
@@ -71,7 +70,8 @@ extension Gateway {
             return job.streamsOpened
         }
         self.streams[id] = ProxiedStream(
-            job: jobID, caller: context.caller, authority: relay.authority, ordinal: ordinal ?? 1)
+            job: jobID, journey: context.journey, caller: context.caller, authority: relay.authority,
+            ordinal: ordinal ?? 1)
         if let alarm = self.faults.open(context, at: self.now) {
             self.deadlines.insert(.fault(id), at: alarm)
         }
@@ -97,7 +97,7 @@ extension Gateway {
                 ]))
         self.observeAnswer(context, 200, into: &effects)
         var bytes: [UInt8] = []
-        SSEWriter.event(id: eventID, type: EventKind.error.rawValue, data: data, into: &bytes)
+        SSEWriter.event(id: eventID, type: context.journey.failureName, data: data, into: &bytes)
         effects.append(.stream(id, bytes: bytes, Self.mark(.error, replayed: true, at: self.now)))
         effects.append(.endStream(id))
     }
@@ -115,29 +115,39 @@ extension Gateway {
     }
 
     private mutating func pass(_ block: SSEBlock, _ id: ExchangeID, into effects: inout [OriginEffect]) {
-        guard let event = block.event else {
+        guard let journey = self.streams[id]?.journey else { return }
+        if let event = block.event {
+            let kind = journey.kind(ofEvent: event.type)
+            if kind == .ping {
+                self.passPing(block, id, into: &effects)
+            } else {
+                self.passEvent(block, event, kind, id, into: &effects)
+            }
+        } else if journey.isHeartbeat(block.bytes) {
+            self.passPing(block, id, into: &effects)
+        } else {
             self.send(block.bytes, .preamble, id, into: &effects)
             return
-        }
-        switch EventKind(eventName: event.type) {
-        case .ping?: self.passPing(block, event, id, into: &effects)
-        case let kind: self.passEvent(block, event, kind, id, into: &effects)
         }
         self.applyFaults(of: id, into: &effects)
     }
 
+    /// Passes a ping event, or the comment that v2 has in its place.
     private mutating func passPing(
-        _ block: SSEBlock, _ event: SSEEvent, _ id: ExchangeID, into effects: inout [OriginEffect]
+        _ block: SSEBlock, _ id: ExchangeID, into effects: inout [OriginEffect]
     ) {
+        let withoutID = block.event.map { Self.withoutID($0) } ?? block.bytes
         let isBehind = self.streams[id].map { $0.held.isEmpty } == false
         switch self.faults.pingChange(on: id, isLate: false, at: self.now, into: &effects) {
         case .omitted: break
         case .late(let by):
-            self.hold(Self.withoutID(event), .ping, due: self.now + by, id, into: &effects)
+            self.hold(withoutID, .ping, due: self.now + by, id, into: &effects)
         case .none:
             // It overtakes what is held, so it must not move the point from which its reader continues.
-            self.write(isBehind ? Self.withoutID(event) : block.bytes, .ping, id, into: &effects)
-            if !isBehind, event.hasOwnID { self.streams.update(id) { $0.lastID = event.id } }
+            self.write(isBehind ? withoutID : block.bytes, .ping, id, into: &effects)
+            if !isBehind, let event = block.event, event.hasOwnID {
+                self.streams.update(id) { $0.lastID = event.id }
+            }
         }
     }
 
@@ -156,7 +166,7 @@ extension Gateway {
             event.hasOwnID
             && self.jobs.update(stream.job) { $0.isReplay(event.id, on: stream.ordinal) } == true
         if let kind, let slowness = stream.slowness, stream.delay == .zero,
-            Self.hasReached(slowness.stage, kind, event)
+            kind != .progress || stream.journey.hasReached(slowness.stage, in: event)
         {
             self.streams.update(id) { $0.delay = slowness.by }
         }
@@ -185,23 +195,6 @@ extension Gateway {
 
     static func mark(_ kind: EventKind, replayed: Bool, at now: Instant) -> StreamPieceKind {
         .event(position: 0, kind: kind, replayed: replayed, emitted: now)
-    }
-
-    /// Whether an event shows that a job is in this stage, or after it.
-    private static func hasReached(_ stage: ScanPhase, _ kind: EventKind, _ event: SSEEvent) -> Bool {
-        if kind != .progress { return true }
-        let status = JSONObjectText(event.data)?.text("status")
-        let reached: ScanPhase? =
-            switch status.flatMap(ScanStage.init) {
-            case .analyzingImage: .analyzing
-            case .identifyingBooks: .identifying
-            case .enrichingMetadata, .complete: .enriching
-            case nil: nil
-            }
-        let order = ScanPhase.allCases
-        guard let reached, let here = order.firstIndex(of: reached), let there = order.firstIndex(of: stage)
-        else { return false }
-        return here >= there
     }
 
     // MARK: Sending

@@ -135,10 +135,12 @@ struct Relay: Sendable {
         case failed
     }
 
-    /// Nil for a request that is none of the contract's.
+    /// Nil for a request of no operation of a journey.
     let context: RequestContext?
     let jobID: String?
     let authority: String?
+    /// Whether an error in the place of the answer has the form of v2.
+    let isV2: Bool
     var phase = Phase.asked(deadline: nil)
     /// The bytes of a response that is read completely. Stored beside the phase, so that they are changed in
     /// place.

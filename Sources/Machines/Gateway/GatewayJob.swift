@@ -23,6 +23,7 @@ struct ProxiedJob: Sendable {
     private static let idsMax = 2_000
 
     let id: String
+    let journey: Journey
     let owner: Caller
     let accepted: Instant
     var state = State.open
@@ -36,8 +37,9 @@ struct ProxiedJob: Sendable {
     /// Ids that the gateway made up, each with the upstream's behind which a stream continues; nil is the start.
     private var aliases: [(id: String, upstream: String?)] = []
 
-    init(id: String, owner: Caller, accepted: Instant) {
+    init(id: String, journey: Journey, owner: Caller, accepted: Instant) {
         self.id = id
+        self.journey = journey
         self.owner = owner
         self.accepted = accepted
     }

@@ -28,14 +28,15 @@ package struct Recording: Sendable {
         var jobID: String?
     }
 
-    /// The responses to uploads, in the order of their completion.
-    private(set) var uploads: [Answer] = []
+    /// The responses to the uploads of each journey, in the order of their completion.
+    private(set) var uploads: [Journey: [Answer]] = [:]
     /// All other responses by request, in the same order.
     private(set) var others: [Question: [Answer]] = [:]
 
     /// A request about a job.
     struct Question: Hashable, Sendable {
         var operation: Operation
+        var journey: Journey
         var jobID: String
     }
 
@@ -83,14 +84,15 @@ package struct Recording: Sendable {
     }
 
     private mutating func add(_ track: Track) {
-        guard let endpoint = Endpoint(path: track.path),
-            let operation = endpoint.operation(method: track.method)
+        guard let path = JourneyPath(path: track.path),
+            let operation = path.operation(method: track.method)
         else { return }
-        guard let jobID = endpoint.jobID else {
-            self.uploads.append(track.upload)
+        guard let jobID = path.endpoint.jobID else {
+            self.uploads[path.journey, default: []].append(track.upload)
             return
         }
-        self.others[Question(operation: operation, jobID: jobID), default: []].append(track.answer)
+        let question = Question(operation: operation, journey: path.journey, jobID: jobID)
+        self.others[question, default: []].append(track.answer)
     }
 }
 

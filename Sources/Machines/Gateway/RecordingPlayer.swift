@@ -3,9 +3,9 @@ package import OriginServer
 package import SimBase
 internal import Talaria
 
-/// Replays a recording: the n-th upload gets the n-th recorded response, and each later request for its job
-/// gets the recorded responses to the same request, one after the other. Nothing is checked: no token, no
-/// limit, no `Last-Event-ID`. After the last upload, the recording starts again with other job ids.
+/// Replays a recording: the n-th upload of a journey gets the n-th recorded response to one, and each later request
+/// for its job gets the recorded responses to the same request, one after the other. Nothing is checked: no token, no
+/// limit, no `Last-Event-ID`. After the last upload of a journey, its uploads start again with other job ids.
 package struct RecordingPlayer: Sendable {
     private struct Playing: Sendable {
         let answer: Recording.Answer
@@ -29,8 +29,15 @@ package struct RecordingPlayer: Sendable {
         }
     }
 
+    /// An upload whose body is being read.
+    private struct PendingUpload: Sendable {
+        let journey: Journey
+        let caller: Caller
+    }
+
     struct ReplayedJob: Sendable {
         let recorded: String
+        let journey: Journey
         let owner: Caller
         let accepted: Instant
         /// The number of requests by operation.
@@ -40,9 +47,8 @@ package struct RecordingPlayer: Sendable {
     private let recording: Recording
     private let wallClockAtZero: Int64
     private var now = Instant.zero
-    private var uploadsPlayed = 0
-    /// Uploads whose body is being read.
-    private var reading = SlotMap<ExchangeID, Caller>()
+    private var uploadsPlayed: [Journey: Int] = [:]
+    private var reading = SlotMap<ExchangeID, PendingUpload>()
     private var playing = SlotMap<ExchangeID, Playing>()
     private(set) var jobs = SlotMap<String, ReplayedJob>()
     private var deadlines = EventHeap<ExchangeID>()
@@ -65,9 +71,9 @@ package struct RecordingPlayer: Sendable {
         case .requested(let id, let request, let caller, connection: _, faults: _):
             self.requested(id, request, caller, into: &effects)
         case .uploaded(let id, _), .uploadFailed(let id, _):
-            guard let caller = self.reading[id] else { break }
+            guard let upload = self.reading[id] else { break }
             self.reading[id] = nil
-            self.playUpload(id, caller)
+            self.playUpload(id, upload)
         case .aborted(let id):
             self.reading[id] = nil
             self.playing[id] = nil
@@ -84,20 +90,25 @@ package struct RecordingPlayer: Sendable {
         _ id: ExchangeID, _ request: OriginRequest, _ caller: Caller,
         into effects: inout [OriginEffect]
     ) {
-        guard let endpoint = Endpoint(path: request.path),
-            let operation = endpoint.operation(method: request.method)
-        else { return self.refuse(id, "The recording has no such path.", into: &effects) }
-        guard let jobID = endpoint.jobID else {
-            self.reading[id] = caller
+        guard let path = JourneyPath(path: request.path),
+            let operation = path.operation(method: request.method)
+        else { return self.refuse(id, request, "The recording has no such path.", into: &effects) }
+        guard let jobID = path.endpoint.jobID else {
+            guard self.recording.uploads[path.journey] != nil else {
+                return self.refuse(
+                    id, request, "The recording has no upload of this journey.", into: &effects)
+            }
+            self.reading[id] = PendingUpload(journey: path.journey, caller: caller)
             effects.append(.readUpload(id))
             return
         }
-        guard var job = self.jobs[jobID] else {
-            return self.refuse(id, "The recording has no such job.", into: &effects)
+        guard var job = self.jobs[jobID], job.journey == path.journey else {
+            return self.refuse(id, request, "The recording has no such job.", into: &effects)
         }
         let count = job.asked[operation, default: 0]
         job.asked[operation] = count + 1
-        let question = Recording.Question(operation: operation, jobID: job.recorded)
+        let question = Recording.Question(
+            operation: operation, journey: job.journey, jobID: job.recorded)
         let answers = self.recording.others[question] ?? []
         // Once it is cleaned up as often as was recorded, nobody has a right to request it.
         self.jobs[jobID] = operation == .cleanup && count + 1 >= answers.count ? nil : job
@@ -105,9 +116,9 @@ package struct RecordingPlayer: Sendable {
             self.play(answer, id, recorded: job.recorded, played: jobID)
         } else if operation == .cleanup {
             // The client of the recording did not get that far; nothing is kept here, so all is cleaned up.
-            effects.append(.reply(id, OriginReply(status: 204, headers: [], body: [])))
+            effects.append(.reply(id, self.cleaned(jobID, job.journey)))
         } else {
-            self.refuse(id, "The recording has no more answers to this.", into: &effects)
+            self.refuse(id, request, "The recording has no more answers to this.", into: &effects)
         }
     }
 
@@ -117,24 +128,40 @@ package struct RecordingPlayer: Sendable {
         operation == .stream ? nil : answers.last
     }
 
-    private func refuse(_ id: ExchangeID, _ text: String, into effects: inout [OriginEffect]) {
-        let wall = self.wallClockAtZero + (self.now - Instant.zero).wholeMilliseconds
-        let metadata = Metadata(
-            timestamp: Timestamp.iso8601(unixMilliseconds: wall), requestId: "replay-\(id.raw)")
-        effects.append(.reply(id, Refusal(.notFound, text).reply(metadata: metadata, instance: nil)))
+    /// The answer to a cleanup that the recording does not have.
+    private func cleaned(_ jobID: String, _ journey: Journey) -> OriginReply {
+        guard journey.isV2 else { return OriginReply(status: 204, headers: [], body: []) }
+        return OriginReply(
+            status: 200, headers: [HeaderField("Content-Type", "application/json")],
+            body: V2Envelope.canceled(job: jobID, timestamp: self.wall))
     }
 
-    private mutating func playUpload(_ id: ExchangeID, _ caller: Caller) {
-        let count = self.recording.uploads.count
-        let (round, index) = self.uploadsPlayed.quotientAndRemainder(dividingBy: count)
-        self.uploadsPlayed += 1
-        let answer = self.recording.uploads[index]
+    private func refuse(
+        _ id: ExchangeID, _ request: OriginRequest, _ text: String, into effects: inout [OriginEffect]
+    ) {
+        let metadata = Metadata(
+            timestamp: Timestamp.iso8601(unixMilliseconds: self.wall), requestId: "replay-\(id.raw)")
+        let reply = Refusal(.notFound, text).reply(
+            metadata: metadata, instance: nil, isV2: V2Envelope.isPath(request.path))
+        effects.append(.reply(id, reply))
+    }
+
+    /// Milliseconds since 1970.
+    private var wall: Int64 { self.wallClockAtZero + (self.now - Instant.zero).wholeMilliseconds }
+
+    private mutating func playUpload(_ id: ExchangeID, _ upload: PendingUpload) {
+        guard let uploads = self.recording.uploads[upload.journey] else { return }
+        let played = self.uploadsPlayed[upload.journey, default: 0]
+        let (round, index) = played.quotientAndRemainder(dividingBy: uploads.count)
+        self.uploadsPlayed[upload.journey] = played + 1
+        let answer = uploads[index]
         guard let recorded = answer.jobID else {
             return self.play(answer, id, recorded: nil, played: nil)
         }
-        let played = Self.jobID(recorded, round: round)
-        self.jobs[played] = ReplayedJob(recorded: recorded, owner: caller, accepted: self.now)
-        self.play(answer, id, recorded: recorded, played: played)
+        let job = Self.jobID(recorded, round: round)
+        self.jobs[job] = ReplayedJob(
+            recorded: recorded, journey: upload.journey, owner: upload.caller, accepted: self.now)
+        self.play(answer, id, recorded: recorded, played: job)
     }
 
     /// The recorded id in the first round, and later one of the same length, so that every length stays true.

@@ -161,7 +161,7 @@ final class Upstream: TransferDelegate {
     private func headers(_ head: RequestHead, _ resume: ResumePoint) -> [HeaderField] {
         let named = Set(head.headers.list("Connection").map { $0.lowercased() })
         let replaced = Set(self.setup.headers.map { $0.name.lowercased() })
-        let isContract = Endpoint(path: head.path) != nil
+        let isContract = JourneyPath(path: head.path) != nil
         var fields: [HeaderField] = []
         for field in head.headers.fields {
             let name = field.name.lowercased()

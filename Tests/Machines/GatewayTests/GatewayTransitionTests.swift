@@ -275,7 +275,7 @@ enum ProxiedJobInput: String, MachineInput {
             for index in 0..<RelayedJobs.jobsMax {
                 _ = bench.gateway.jobs.insert(
                     ProxiedJob(
-                        id: "\(index)",
+                        id: "\(index)", journey: .scan,
                         owner: Caller(device: DeviceNumber(4), scan: ScanNumber(1), attempt: 1),
                         accepted: .zero))
             }

@@ -59,14 +59,14 @@ import Testing
         let line = RecordingLine(at: .zero + .nanoseconds(1_234_567_891), exchange: 7, what)
         #expect(line.text.filter { $0 == UInt8(ascii: "\n") }.count == 1)
         #expect(RecordingLine.read(line.text) == line)
-        #expect(try Recording(begin + line.text).uploads.count >= 1)
+        #expect(try Recording(begin + line.text).uploads[.scan]?.isEmpty == false)
     }
 
     @Test func `the end of a recording that was killed is left out and counted`() throws {
         let cut = Self.journey.dropLast(20)
         let recording = try Recording(Array(cut))
         #expect(recording.linesSkipped == 1)
-        #expect(recording.uploads.count == 1)
+        #expect(recording.uploads[.scan]?.count == 1)
         #expect(try Recording(Self.journey).linesSkipped == 0)
     }
 
@@ -115,6 +115,36 @@ import Testing
         }
         #expect(length == 1 << 40)
     }
+
+    // MARK: v2
+
+    /// The 202 of v2.
+    private static func accepted(_ job: String, _ path: String) -> String {
+        #"{"data":{"authToken":"00000001","jobId":"\#(job)","sseUrl":"\#(path)/\#(job)/stream","#
+            + #""token":"00000001"},"success":true}"#
+    }
+
+    private static let scan = "scan_\(Self.job)"
+    private static let batch = "enrichment_\(Self.job)"
+
+    /// The exchanges `first` and `first + 1` of a journey of v2: its upload, and its stream.
+    private static func v2(
+        _ upload: String, _ jobs: String, _ job: String, from milliseconds: Int64, _ first: UInt64
+    ) -> [UInt8] {
+        let accepted = Self.accepted(job, jobs)
+        return Self.asked(milliseconds, first, "POST", upload)
+            + Self.head(milliseconds + 3, first, 202, accepted.utf8.count)
+            + Self.line(milliseconds + 3, first, .body(Array(accepted.utf8)))
+            + Self.line(milliseconds + 3, first, .end(.complete))
+            + Self.asked(milliseconds + 10, first + 1, "GET", "\(jobs)/\(job)/stream")
+            + Self.head(milliseconds + 11, first + 1, 200, nil)
+            + Self.line(milliseconds + 12, first + 1, .body(Array("data: \(job)\n\n".utf8)))
+            + Self.line(milliseconds + 13, first + 1, .end(.complete))
+    }
+
+    private static let scanOfV2 = Self.v2("/api/batch-scan", "/api/v2/scans", Self.scan, from: 5_000, 10)
+    private static let batchOfV2 = Self.v2(
+        "/v1/enrichment/batch", "/api/v2/enrichments", Self.batch, from: 6_000, 20)
 
     // MARK: Playing
 
@@ -209,6 +239,54 @@ import Testing
         var deck = try Deck(Array(withoutCleanup.joined(separator: [UInt8(ascii: "\n")])))
         _ = deck.ask("POST", "/v3/jobs/scans")
         #expect(deck.ask("DELETE", "/v3/jobs/scans/\(Self.job)/cleanup") == ["0 reply 204"])
+    }
+
+    @Test func `a recording of v2 alone is played`() throws {
+        var deck = try Deck(Self.opening + Self.scanOfV2)
+        let accepted = Self.accepted(Self.scan, "/api/v2/scans")
+        #expect(
+            deck.ask("POST", "/api/batch-scan") == ["0 read", "3 head 202", "3 \(accepted)", "3 end"])
+        let stream = "/api/v2/scans/\(Self.scan)/stream"
+        #expect(deck.ask("GET", stream) == ["1 head 200", "2 data: \(Self.scan)\n\n", "3 end"])
+        #expect(deck.ask("GET", "/v3/jobs/scans/\(Self.scan)/stream") == ["0 reply 404"])
+        // Nobody has recorded these.
+        #expect(deck.ask("POST", "/v3/jobs/scans") == ["0 reply 404"])
+        #expect(deck.ask("POST", "/api/batch-enrich") == ["0 reply 404"])
+        #expect(deck.ask("GET", "/api/v2/scans/\(Self.scan)/results") == ["0 reply 404"])
+        guard case .reply(_, let missing)? = deck.effects.first?.1 else { return }
+        #expect(String(decoding: missing.body, as: UTF8.self).hasPrefix(#"{"error":{"code":"NOT_FOUND","#))
+        // A client that gives up cancels.
+        #expect(deck.ask("DELETE", "/v1/jobs/\(Self.scan)") == ["0 reply 200"])
+        guard case .reply(_, let canceled)? = deck.effects.first?.1 else { return }
+        let text = String(decoding: canceled.body, as: UTF8.self)
+        #expect(text.contains(#""jobId":"\#(Self.scan)""#) && text.contains(#""status":"canceled""#))
+        #expect(deck.player.jobsAlive == 0)
+    }
+
+    @Test func `each journey of a recording is played from its own uploads`() throws {
+        let begin = Self.journey + Self.scanOfV2
+        var deck = try Deck(begin + Self.batchOfV2)
+        /// The job of the next upload.
+        func upload(_ path: String, _ deck: inout Deck) throws -> String {
+            let body = try #require(deck.ask("POST", path).dropFirst(2).first)
+            let start = try #require(body.firstRange(of: #""jobId":""#)).upperBound
+            return String(body[start...].prefix { $0 != "\"" })
+        }
+        // In another order than they were recorded in, and by either path of a batch.
+        let batch = try upload("/api/batch-enrich", &deck)
+        let scan = try upload("/api/batch-scan", &deck)
+        let older = try upload("/v3/jobs/scans", &deck)
+        #expect([batch, scan, older] == [Self.batch, Self.scan, Self.job])
+        let batchAgain = try upload("/v1/enrichment/batch", &deck)
+        #expect(batchAgain != batch && batchAgain.hasPrefix("enrichment_3d1a29a0-7f6e-4f5c-9e0b-6a1b"))
+        for job in [batch, batchAgain] {
+            #expect(
+                deck.ask("GET", "/api/v2/enrichments/\(job)/stream")
+                    == ["1 head 200", "2 data: \(job)\n\n", "3 end"])
+        }
+        #expect(deck.ask("GET", "/api/v2/scans/\(scan)/stream")[1] == "2 data: \(scan)\n\n")
+        #expect(deck.ask("GET", "/v3/jobs/scans/\(older)/stream")[1] == "100 id: 1\ndata: \(older)\n\n")
+        #expect(deck.player.jobsAlive == 4)
     }
 
     @Test func `who hangs up gets nothing more`() throws {

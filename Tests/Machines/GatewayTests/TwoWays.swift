@@ -32,6 +32,7 @@ struct TwoWays {
 
     static let deviceID = "3F2504E0-4F89-41D3-9A0C-0305E82C3301"
     private static let wallClockAtZero: Int64 = 1_769_947_200_000
+    private static let shelf = Shelf(seed: 7, booksMin: 3, booksMax: 3)
 
     let way: Way
     private(set) var backend: Backend
@@ -52,7 +53,7 @@ struct TwoWays {
         let random = KeyedRandom(seed: 7)
         self.way = way
         self.backend = Backend(
-            configuration: configuration, shelf: Shelf(seed: 7, booksMin: 3, booksMax: 3), random: random)
+            configuration: configuration, shelf: Self.shelf, random: random)
         self.gateway = Gateway(
             configuration: GatewayConfiguration(
                 basePath: "", replyTime: .seconds(60), wallClockAtZero: Self.wallClockAtZero),
@@ -60,6 +61,17 @@ struct TwoWays {
     }
 
     // MARK: The phone
+
+    /// Sends a request for an endpoint of a journey.
+    @discardableResult mutating func ask(
+        _ endpoint: Endpoint, of journey: Journey, method: String = "GET", token: String? = nil,
+        lastEventID: String? = nil, attempt: UInt32 = 1, faults: [ArmedFault] = []
+    ) -> Int {
+        let operation = JourneyPath(journey, endpoint).operation(method: method)
+        return self.ask(
+            operation ?? .upload, method, journey.path(endpoint), token: token, lastEventID: lastEventID,
+            attempt: attempt, faults: faults)
+    }
 
     /// Sends a request and returns the index of its answer.
     @discardableResult mutating func ask(
@@ -69,16 +81,18 @@ struct TwoWays {
         let id = ExchangeID(self.exchanges)
         self.exchanges += 1
         self.answers.append(Answer(operation: operation))
+        let hasPhotos = JourneyPath(path: path)?.journey.hasPhotos != false
         let request = OriginRequest(
             method: method, path: path, query: nil, deviceID: Self.deviceID,
             authorization: token.map { "Bearer \($0)" }, accept: "text/event-stream",
-            contentType: operation == .upload ? "multipart/form-data; boundary=x" : nil,
+            contentType: operation != .upload
+                ? nil : hasPhotos ? "multipart/form-data; boundary=x" : "application/json",
             contentLength: nil, lastEventID: lastEventID, authority: nil)
         let caller = Caller(device: DeviceNumber(4), scan: ScanNumber(1), attempt: attempt)
+        self.requests[id] = (request, caller)
         switch self.way {
         case .direct: self.atBackend(.requested(id, request, caller, connection: 1, faults: faults))
         case .gateway:
-            self.requests[id] = (request, caller)
             self.atGateway(.requested(id, request, caller, connection: 1, faults: faults))
         }
         return Int(id.raw)
@@ -103,19 +117,27 @@ struct TwoWays {
         self.backend.handle(event, at: self.now, into: &effects)
         for effect in effects {
             if case .readUpload(let id) = effect {
-                self.atBackend(
-                    .uploaded(
-                        id,
-                        [
-                            UploadPart(
-                                name: "photos[]", filename: "a.jpg", contentType: "image/jpeg",
-                                bytes: 250_000, prefix: [0xFF, 0xD8])
-                        ]))
+                self.atBackend(.uploaded(id, [self.part(of: id)]))
             } else if self.way == .direct {
                 self.atPhone(effect)
             } else {
                 self.pass(effect)
             }
+        }
+    }
+
+    /// A photo, or the books of a batch.
+    private func part(of id: ExchangeID) -> UploadPart {
+        switch self.requests[id].flatMap({ JourneyPath(path: $0.0.path) })?.journey {
+        case .scan?, .bookshelfScan?, nil:
+            let isV2 = self.requests[id].map { V2Envelope.isPath($0.0.path) } == true
+            return UploadPart(
+                name: isV2 ? "photos" : "photos[]", filename: "a.jpg", contentType: "image/jpeg",
+                bytes: 250_000, prefix: [0xFF, 0xD8])
+        case .batchEnrichment?:
+            let body = Self.shelf.batchBody(device: DeviceNumber(4), scan: ScanNumber(1))
+            return UploadPart(
+                name: "", filename: nil, contentType: "application/json", bytes: body.count, prefix: body)
         }
     }
 
@@ -184,12 +206,16 @@ struct TwoWays {
     private mutating func read(_ bytes: [UInt8], _ id: ExchangeID) {
         var items: [SSEItem] = []
         self.readers[id]?.receive(bytes, into: &items)
-        for case .event(let event) in items {
-            if event.type == EventKind.ping.rawValue {
+        for item in items {
+            switch item {
+            case .event(let event) where event.type == EventKind.ping.rawValue:
                 self.answers[Int(id.raw)].pings.append(self.milliseconds)
-            } else {
+            case .event(let event):
                 self.answers[Int(id.raw)].events.append("\(self.milliseconds) \(event.type) \(event.data)")
                 self.answers[Int(id.raw)].ids.append(event.id)
+            case .comment(let comment) where comment.text == V2EventName.heartbeat:
+                self.answers[Int(id.raw)].pings.append(self.milliseconds)
+            case .comment, .retry, .lastEventID, .overflow: break
             }
         }
     }

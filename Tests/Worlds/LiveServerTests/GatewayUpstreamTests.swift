@@ -197,6 +197,21 @@ struct GatewayUpstreamTests {
         #expect(client.end == .open)
     }
 
+    /// What the gateway reads must come as it is; what no journey has may come as the client likes.
+    @Test(arguments: [
+        ("/v3/jobs/scans/j/results", false), ("/api/v2/scans/scan_j/results", false),
+        ("/v1/jobs/enrichment_j/results", false), ("/api/v2/imports/import_j", true),
+    ]) func `an encoding is asked for only where nobody reads`(path: String, isPassed: Bool) throws {
+        let loop = try Loop(clock: .startingNow())
+        let upstream = try RawUpstream(
+            loop: loop, [.bytes("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}")])
+        let gateway = try TestGateway(to: upstream.port, loop: loop)
+        let reply = try gateway.ask("GET \(path) HTTP/1.1\r\nHost: x\r\nAccept-Encoding: gzip\r\n\r\n")
+        #expect(reply.status == 200)
+        #expect(upstream.requests.contains("GET \(path) HTTP/1.1\r\n"))
+        #expect(upstream.requests.contains("Accept-Encoding: gzip\r\n") == isPassed)
+    }
+
     @Test func `chunked uploads stay chunked`() throws {
         let loop = try Loop(clock: .startingNow())
         let upstream = try RawUpstream(loop: loop, [])

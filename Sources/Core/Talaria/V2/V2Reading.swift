@@ -1,6 +1,8 @@
 // Answers and events of v2 as a client reads them (Docs/contract.md sections 3.1 to 3.3). What it needs is required; what else
 // there is does not matter, since the documents disagree about it.
 
+internal import JSON
+
 extension UploadAccepted {
     /// Reads the data of a new job. `authToken` comes before `token`, which is its older name; nil if something is missing.
     package static func readV2(_ bytes: [UInt8], into notes: inout ContractNotes) -> UploadAccepted? {
@@ -83,10 +85,35 @@ package enum V2EventName {
     package static let error = "error"
     package static let timeout = "timeout"
 
+    /// The last part of the id of the event at the end of a job.
+    package static let terminalSuffix = "final"
+    /// The comment that comes in place of a ping.
+    package static let heartbeat = "heartbeat"
+
     /// Whether a client of v2 knows an event of this name.
     package static func isKnown(_ name: String) -> Bool {
         [Self.initialized, Self.processing, Self.completed, Self.failed, Self.error, Self.timeout]
             .contains(name)
+    }
+}
+
+extension EventKind {
+    /// The kind of an event of v2; nil for any other name, and for `timeout`, which ends no job.
+    package init?(v2Name name: String) {
+        switch name {
+        case V2EventName.initialized, V2EventName.processing: self = .progress
+        case V2EventName.completed: self = .completed
+        case V2EventName.failed, V2EventName.error: self = .error
+        default: return nil
+        }
+    }
+}
+
+extension ProgressData {
+    /// The thousandths of the job that are done; nil if the data do not say.
+    package static func thousandths(in bytes: [UInt8]) -> Int? {
+        JSONNode(bytes)?["progress"]?.decimal
+            .flatMap { (0...1).contains($0) ? Int(($0 * 1_000).rounded()) : nil }
     }
 }
 

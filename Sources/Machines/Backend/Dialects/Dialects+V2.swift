@@ -13,7 +13,7 @@ extension Dialect {
         dialect.course = .bookshelfScan
         dialect.events.progress = V2EventName.processing
         dialect.events.error = V2EventName.failed
-        dialect.events.terminalSuffix = "final"
+        dialect.events.terminalSuffix = V2EventName.terminalSuffix
         dialect.events.hasCommentPings = true
         dialect.completed = .pipeline("ai_scan")
         dialect.failure = .nestedWithProgress

@@ -17,7 +17,8 @@ enum FailureForm: Hashable, Sendable {
     func data(_ error: ErrorData, status: JobStatus, _ progress: JobScript.Progress) -> [UInt8] {
         switch self {
         case .flat: return JSON.encode(error)
-        case .nested, .nestedWithProgress:
+        case .nested: return error.nested(status: status)
+        case .nestedWithProgress:
             return JSON.object { writer in
                 writer.object("error") { writer in
                     writer.member("code", error.code)
@@ -25,9 +26,6 @@ enum FailureForm: Hashable, Sendable {
                     writer.member("retryable", error.retryable)
                 }
                 writer.member("jobId", error.jobId)
-                guard self == .nestedWithProgress else {
-                    return writer.member("status", status.rawValue)
-                }
                 writer.member("processedCount", progress.processed)
                 writer.member("progress", thousandths: progress.thousandths)
                 writer.member("status", status.rawValue)
@@ -102,21 +100,12 @@ enum ProblemForm: Hashable, Sendable {
                 writer.member("success", false)
             }
         case .contract, .nestedTokenExpired: return JSON.encode(problem)
-        case .v2:
-            return V2Envelope.failure(
-                code: problem.code, problem.detail, isRetryable: problem.retryable,
-                retryAfterSeconds: problem.status == 429 ? Self.seconds(problem.retryAfterMs) : nil,
-                retryAfterMilliseconds: problem.retryAfterMs)
+        case .v2: return problem.v2Body
         case .retryAfterInSeconds:
             var problem = problem
-            problem.retryAfter = Self.seconds(problem.retryAfterMs)
+            problem.retryAfter = problem.retryAfterInSeconds
             problem.retryAfterMs = nil
             return JSON.encode(problem)
         }
-    }
-
-    /// Whole seconds that cover a wait.
-    private static func seconds(_ milliseconds: Int64?) -> Int64? {
-        milliseconds.map { $0 / 1_000 + ($0 % 1_000).signum() }
     }
 }

@@ -1,0 +1,52 @@
+internal import JSON
+
+// The form of answers and events of v2 (Docs/contract.md sections 3.1 to 3.3), for whoever writes them: the simulated backend, the
+// gateway in the place of another one, and the player of recordings.
+
+extension Problem {
+    /// The body of this error in v2: its wait is in milliseconds in `details`, and that of a 429 in seconds as well.
+    package var v2Body: [UInt8] {
+        V2Envelope.failure(
+            code: self.code, self.detail, isRetryable: self.retryable,
+            retryAfterSeconds: self.status == 429 ? self.retryAfterInSeconds : nil,
+            retryAfterMilliseconds: self.retryAfterMs)
+    }
+
+    /// The whole seconds that cover `retryAfterMs`.
+    package var retryAfterInSeconds: Int64? {
+        self.retryAfterMs.map { $0 / 1_000 + ($0 % 1_000).signum() }
+    }
+}
+
+extension ErrorData {
+    /// The data of the last event of a job that failed or was canceled: code, message and retryable are under the key `error`,
+    /// beside jobId and the status of the job.
+    package func nested(status: JobStatus) -> [UInt8] {
+        JSON.object { writer in
+            writer.object("error") { writer in
+                writer.member("code", self.code)
+                writer.member("message", self.message)
+                writer.member("retryable", self.retryable)
+            }
+            writer.member("jobId", self.jobId)
+            writer.member("status", status.rawValue)
+        }
+    }
+}
+
+extension V2Envelope {
+    /// The answer to the DELETE of a job.
+    ///
+    /// - Parameter timestamp: Milliseconds since 1970.
+    package static func canceled(job: String, timestamp: Int64) -> [UInt8] {
+        self.success(timestamp: timestamp) { writer in
+            writer.object("cleanup") { writer in
+                writer.member("kvCacheCleared", true)
+                writer.member("r2ObjectsDeleted", 1)
+            }
+            writer.member("jobId", job)
+            writer.member("message", "The job was canceled.")
+            writer.member("status", JobStatus.canceled.rawValue)
+        }
+    }
+}

@@ -1,0 +1,70 @@
+internal import Faults
+import JSON
+internal import Talaria
+internal import Wire
+
+// What the gateway reads in the events of a foreign backend, and how it writes its own, by the journey of their job
+// (Docs/contract.md sections 2.1 and 3.3).
+
+extension Journey {
+    /// Nil for an event that a client of the journey does not know.
+    func kind(ofEvent name: String) -> EventKind? {
+        self.isV2 ? EventKind(v2Name: name) : EventKind(eventName: name)
+    }
+
+    /// Whether a block without an event is what v2 has in place of a ping.
+    func isHeartbeat(_ block: [UInt8]) -> Bool {
+        guard self.isV2, block.first == UInt8(ascii: ":") else { return false }
+        let text = block.dropFirst().drop { $0 == UInt8(ascii: " ") }
+        let end = text.firstIndex { $0 == 0x0A || $0 == 0x0D } ?? text.endIndex
+        return text[..<end].elementsEqual(V2EventName.heartbeat.utf8)
+            && text[end...].allSatisfy { $0 == 0x0A || $0 == 0x0D }
+    }
+
+    /// The name of the event of a job that failed.
+    var failureName: String { self.isV2 ? V2EventName.failed : EventKind.error.rawValue }
+
+    /// The data of that event.
+    func failure(_ error: ErrorData) -> [UInt8] {
+        self.isV2 ? error.nested(status: .failed) : JSON.encode(error)
+    }
+
+    /// The last part of the id of a terminal event.
+    func idSuffix(of terminal: EventKind) -> String {
+        self.isV2 ? V2EventName.terminalSuffix : terminal.rawValue
+    }
+
+    /// Whether a progress event shows that a job is in this part of the work, or behind it.
+    func hasReached(_ phase: ScanPhase, in event: SSEEvent) -> Bool {
+        let status = JSONObjectText(event.bytes)?.text("status")
+        let reached: ScanPhase
+        switch self {
+        case .scan:
+            switch status.flatMap(ScanStage.init) {
+            case .analyzingImage: reached = .analyzing
+            case .identifyingBooks: reached = .identifying
+            case .enrichingMetadata, .complete: reached = .enriching
+            case nil: return false
+            }
+        case .bookshelfScan:
+            guard status == JobStatus.processing.rawValue else { return false }
+            reached = ScanPhase(thousandths: ProgressData.thousandths(in: event.bytes) ?? 0)
+        case .batchEnrichment:
+            // Nothing but the end is behind a part that a batch does not have.
+            return status == JobStatus.processing.rawValue && phase == .enriching
+        }
+        let order = ScanPhase.allCases
+        guard let here = order.firstIndex(of: reached), let there = order.firstIndex(of: phase) else {
+            return false
+        }
+        return here >= there
+    }
+}
+
+extension ScanPhase {
+    /// The events of v2 do not name the part of the work. By the curve of section 2.6, the photos are analyzed at a tenth of it and
+    /// identified at one half.
+    fileprivate init(thousandths: Int) {
+        self = thousandths > 500 ? .enriching : thousandths > 100 ? .identifying : .analyzing
+    }
+}

@@ -1,0 +1,60 @@
+import Faults
+import SimBase
+import Talaria
+
+// The rows of the journeys of v2: those of a scan, with what differs in the answers and the moments of v2.
+
+extension FaultParityTests {
+    static let v2Rows = [Journey.bookshelfScan, .batchEnrichment].flatMap { journey in
+        Self.rows.map { Self.row($0, of: journey) } + Self.slowRows(of: journey)
+    }
+
+    private static func row(_ row: Row, of journey: Journey) -> Row {
+        var row = row
+        row.journey = journey
+        switch row.kind {
+        // No `completed` event of v2 has books, none of its events a text, and it has none for a book that is not looked up.
+        case .stripBooks, .degraded, .noMessage:
+            row.fires = false
+            row.answers = []
+        // A DELETE of v2 is answered in words.
+        case .jobGone where row.on == .stream:
+            row.answers = ["- cleanup 404 ended", "- ", "+ cleanup 200 ended", "+ "]
+            row.seen = [
+                "- 25000 answered cleanup 1 404", "- 25000 problem cleanup 404 false -1",
+                "+ 25000 answered cleanup 1 200", "+ 25000 cleaned true",
+            ]
+        case .retryableError:
+            row.answers = ["- 20000 processing "]
+            // A batch has its second event later.
+            if journey == .batchEnrichment { row.seen[0] = "- 6600 finished error" }
+        case .slowStage: return Self.slow(row)
+        case .rateLimit, .httpError, .truncateResults, .expireToken, .jobGone, .finalError, .unknownEvent,
+            .badJSON,
+            .latePing, .noPing, .twoTerminals, .endWithoutTerminal, .ignoreLastEventID, .forgetEvents, .reset,
+            .close, .endCleanly, .silence, .slice, .delay, .bandwidth, .loss, .refuse, .phone:
+            break
+        }
+        return row
+    }
+
+    /// The other parts of the work. A batch has none before the enrichment: there only its end is late.
+    private static func slowRows(of journey: Journey) -> [Row] {
+        [ScanPhase.analyzing, .identifying].map { phase in
+            Self.slow(
+                Row(journey: journey, kind: .slowStage(phase, by: .seconds(2)...(.seconds(2)))))
+        }
+    }
+
+    /// The events come at the same moments. Only the last one says when the job ended, which the upstream's did earlier.
+    private static func slow(_ row: Row) -> Row {
+        var row = row
+        row.answers = [
+            "- 12000 completed ", "- pings [3000, 6000, 9000, 12000]", "- 20000 completed ",
+            "+ 12000 completed ",
+            "+ pings [3000, 6000, 9000]", "+ 20000 completed ",
+        ]
+        row.seen = ["- 12000 finished completed", "+ 10000 finished completed"]
+        return row
+    }
+}
