@@ -81,10 +81,18 @@ extension Refusal {
         self.reply(metadata: metadata, instance: instance) { JSON.encode($0) }
     }
 
+    /// The same by the codes of v2. The code of a fault is that of the scenario.
+    package var ofV2: Refusal {
+        guard self.override == nil else { return self }
+        var refusal = self
+        refusal.code = self.code.ofV2
+        return refusal
+    }
+
     /// The answer in the form of v2 or v3 (Docs/contract.md sections 1.7 and 3.1).
     package func reply(metadata: Metadata, instance: String?, isV2: Bool) -> OriginReply {
         guard isV2 else { return self.reply(metadata: metadata, instance: instance) }
-        return self.reply(metadata: metadata, instance: instance, contentType: "application/json") {
+        return self.ofV2.reply(metadata: metadata, instance: instance, contentType: "application/json") {
             $0.v2Body
         }
     }

@@ -52,9 +52,7 @@ extension Backend {
     }
 
     func refuse(_ context: RequestContext, _ refusal: Refusal, into effects: inout [OriginEffect]) {
-        var refusal = refusal
-        // The code of a fault is that of the scenario.
-        if context.journey.isV2, refusal.override == nil { refusal.code = refusal.code.ofV2 }
+        let refusal = context.journey.isV2 ? refusal.ofV2 : refusal
         let reply = self.problem(
             context.exchange, refusal, instance: context.path, self.dialect(of: context).problems)
         effects.append(.reply(context.exchange, reply))

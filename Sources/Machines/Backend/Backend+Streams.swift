@@ -282,10 +282,7 @@ extension Backend {
         let progress = facts.script.progress(at: max(0, step - 1))
         let data = JSON.object { writer in
             writer.member("jobId", facts.id)
-            writer.member("processedCount", progress.processed)
-            writer.member("progress", thousandths: progress.thousandths)
-            writer.member("status", JobStatus.processing.rawValue)
-            writer.member("totalCount", progress.total)
+            progress.write(around: .processing, to: &writer)
         }
         let form = EventForm(name: V2EventName.timeout, idSuffix: "", isEnveloped: false)
         self.send(form.bytes(milliseconds: nil, data: data), .extra, to: exchange, into: &effects)

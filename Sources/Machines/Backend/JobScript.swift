@@ -11,14 +11,6 @@ struct JobScript: Hashable, Sendable {
         case completed
     }
 
-    /// How far a job has come.
-    struct Progress: Hashable, Sendable {
-        /// Photos until the books are identified, then books; rows of an import.
-        var processed: Int
-        var total: Int
-        var thousandths: Int
-    }
-
     let course: JobCourse
     let photos: Int
     let books: Int
@@ -69,16 +61,16 @@ struct JobScript: Hashable, Sendable {
     }
 
     /// Returns the progress after the event at a position.
-    func progress(at position: Int) -> Progress {
+    func progress(at position: Int) -> JobProgress {
         switch self.step(at: position) {
         case .event(let stage, let number):
             let parts = self.parts(of: stage.count)
-            return Progress(
+            return JobProgress(
                 processed: self.processed(stage, number), total: self.total(stage.counts),
                 thousandths: stage.progressFrom + (stage.progressTo - stage.progressFrom) * number / parts)
         case .completed:
             let total = self.total(self.course.counted)
-            return Progress(processed: total, total: total, thousandths: 1_000)
+            return JobProgress(processed: total, total: total, thousandths: 1_000)
         }
     }
 

@@ -176,7 +176,9 @@ extension Gateway {
         after lastID: String?, into effects: inout [OriginEffect]
     ) {
         effects.append(self.payload(caller, .failed(job: job, code: code, retryable: retryable)))
-        let data = journey.failure(JobChange.failure(job: job, code: code, retryable: retryable))
+        let data = journey.failure(
+            JobChange.failure(job: job, code: code, retryable: retryable, payload: journey.payload),
+            after: self.jobs[job]?.lastProgress ?? [])
         let suffix = journey.idSuffix(of: .error)
         let eventID = lastID.map { Self.neighbor(of: $0, by: 1, suffix) } ?? "1-\(suffix)"
         self.setState(.failed(id: eventID, data: data), of: job, journey, caller)

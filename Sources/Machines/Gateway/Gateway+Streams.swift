@@ -186,6 +186,9 @@ extension Gateway {
             if event.hasOwnID { stream.lastID = event.id }
             if isTerminal { stream.isOver = true }
         }
+        if stream.journey.isV2, kind == .progress {
+            self.jobs.update(stream.job) { $0.lastProgress = event.bytes }
+        }
         if isTerminal, let kind {
             self.jobs.update(stream.job) { if $0.state == .open { $0.state = .finished } }
             effects.append(self.payload(stream.caller, .finished(job: stream.job, kind: kind, books: 0)))

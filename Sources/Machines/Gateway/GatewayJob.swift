@@ -32,6 +32,8 @@ struct ProxiedJob: Sendable {
     /// The buffer of its events is lost to whoever comes again.
     var isForgetful = false
     var degradation: Degradation?
+    /// The data of the last progress event of a job of v2.
+    var lastProgress: [UInt8] = []
     /// The stream on which each event passed first.
     private var passed: [String: UInt32] = [:]
     /// Ids that the gateway made up, each with the upstream's behind which a stream continues; nil is the start.
@@ -67,6 +69,7 @@ struct ProxiedJob: Sendable {
     mutating func forgetEvents() {
         self.passed = [:]
         self.aliases = []
+        self.lastProgress = []
     }
 }
 

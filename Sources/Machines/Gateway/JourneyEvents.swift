@@ -25,8 +25,11 @@ extension Journey {
     var failureName: String { self.isV2 ? V2EventName.failed : EventKind.error.rawValue }
 
     /// The data of that event.
-    func failure(_ error: ErrorData) -> [UInt8] {
-        self.isV2 ? error.nested(status: .failed) : JSON.encode(error)
+    ///
+    /// - Parameter progress: The data of the last progress event before it.
+    func failure(_ error: ErrorData, after progress: [UInt8]) -> [UInt8] {
+        self.isV2
+            ? error.nested(status: .failed, JobProgress(reading: progress)) : JSON.encode(error)
     }
 
     /// The last part of the id of a terminal event.
@@ -49,8 +52,8 @@ extension Journey {
         case .bookshelfScan:
             guard status == JobStatus.processing.rawValue else { return false }
             reached = ScanPhase(thousandths: ProgressData.thousandths(in: event.bytes) ?? 0)
-        case .batchEnrichment:
-            // Nothing but the end is behind a part that a batch does not have.
+        case .batchEnrichment, .csvImport:
+            // Nothing but the end is behind a part that a batch or an import does not have.
             return status == JobStatus.processing.rawValue && phase == .enriching
         }
         let order = ScanPhase.allCases

@@ -140,7 +140,7 @@ import Testing
         #expect(revoking.contains(.endStream(stream)) && revoking.reply?.status == 401)
         let reply = try #require(bench.ask("GET", Self.jobPath + "/results").reply)
         #expect(reply.status == 401)
-        #expect(JSONNode(reply.body)?["error"]?["code"]?.text == "TOKEN_EXPIRED")
+        #expect(JSONNode(reply.body)?["error"]?["code"]?.text == "UNAUTHORIZED")
         // By the path of another journey the upstream has no such job, and a fault meets nobody.
         let other = bench.ask("GET", "/v3/jobs/scans/\(Self.job)/results", [Self.unavailable])
         #expect(other.contains(.forward(bench.last, .asSent)) && other.reply == nil)
@@ -150,12 +150,13 @@ import Testing
         var bench = Bench()
         _ = bench.openStream(Self.jobPath + "/stream")
         let first = bench.last
-        _ = bench.receive("id: 5-progress\nevent: processing\ndata: {}\n\n")
+        _ = bench.receive("id: 5-progress\nevent: processing\ndata: {\"progress\":0.25,\"processedCount\":1,\"totalCount\":4}\n\n")
         let failed = bench.openStream(Self.jobPath + "/stream", [.finalError(code: "INVALID_FILE")])
         let event =
             "id: 1-final\nevent: failed\ndata: "
             + #"{"error":{"code":"INVALID_FILE","message":"The photo cannot be used.","retryable":false},"#
-            + #""jobId":"\#(Self.job)","status":"failed"}"# + "\n\n"
+            + #""jobId":"\#(Self.job)","processedCount":1,"progress":0.25,"status":"failed","totalCount":4}"#
+            + "\n\n"
         #expect(failed.pieces(of: first) == [event])
         #expect(failed.pieces(of: bench.last) == [event])
         _ = bench.ask("GET", Self.jobPath + "/stream")
@@ -214,7 +215,7 @@ import Testing
     @Test func `what no journey has passes untouched`() {
         var bench = Bench()
         for (method, path) in [
-            ("POST", "/api/v2/imports"), ("POST", EnrichmentRequest.path), ("GET", "/v1/jobs/import_1"),
+            ("POST", EnrichmentRequest.path), ("GET", "/v1/jobs/import_1"), ("GET", "/v1/csv/cancel/import_1"),
             ("DELETE", Self.jobPath),
         ] {
             let effects = bench.ask(method, path, [Self.unavailable])

@@ -47,6 +47,7 @@ struct TwoWays {
     init(_ way: Way) {
         var configuration = BackendConfiguration.contract
         configuration.jobTime = .seconds(10)...(.seconds(10))
+        configuration.imports.rowsPerSecond = 100
         configuration.ping = .seconds(3)
         configuration.rateLimit = nil
         configuration.wallClockAtZero = Self.wallClockAtZero
@@ -81,12 +82,12 @@ struct TwoWays {
         let id = ExchangeID(self.exchanges)
         self.exchanges += 1
         self.answers.append(Answer(operation: operation))
-        let hasPhotos = JourneyPath(path: path)?.journey.hasPhotos != false
+        let isForm = JourneyPath(path: path)?.journey.payload != .json
         let request = OriginRequest(
             method: method, path: path, query: nil, deviceID: Self.deviceID,
             authorization: token.map { "Bearer \($0)" }, accept: "text/event-stream",
             contentType: operation != .upload
-                ? nil : hasPhotos ? "multipart/form-data; boundary=x" : "application/json",
+                ? nil : isForm ? "multipart/form-data; boundary=x" : "application/json",
             contentLength: nil, lastEventID: lastEventID, authority: nil)
         let caller = Caller(device: DeviceNumber(4), scan: ScanNumber(1), attempt: attempt)
         self.requests[id] = (request, caller)
@@ -138,6 +139,12 @@ struct TwoWays {
             let body = Self.shelf.batchBody(device: DeviceNumber(4), scan: ScanNumber(1))
             return UploadPart(
                 name: "", filename: nil, contentType: "application/json", bytes: body.count, prefix: body)
+        case .csvImport?:
+            let rows = (1...1_000).map { "Title \($0),Author,\n" }.joined()
+            let file = Array("Title,Author,ISBN\n\(rows)".utf8)
+            return UploadPart(
+                name: ImportLimits.part, filename: "library.csv", contentType: "text/csv", bytes: file.count,
+                prefix: file)
         }
     }
 

@@ -1,4 +1,4 @@
-internal import JSON
+package import JSON
 
 // The form of answers and events of v2 (Docs/contract.md sections 3.1 to 3.3), for whoever writes them: the simulated backend, the
 // gateway in the place of another one, and the player of recordings.
@@ -18,10 +18,43 @@ extension Problem {
     }
 }
 
+/// How far a job of v2 has come (Docs/contract.md section 3.3).
+package struct JobProgress: Hashable, Sendable {
+    /// Photos until the books are identified, then books; rows of an import.
+    package var processed = 0
+    package var total = 0
+    package var thousandths = 0
+
+    package init() {}
+
+    package init(processed: Int, total: Int, thousandths: Int) {
+        self.processed = processed
+        self.total = total
+        self.thousandths = thousandths
+    }
+
+    /// What the data of an event say; what they do not say is zero.
+    package init(reading bytes: [UInt8]) {
+        self.init()
+        guard let data = JSONNode(bytes) else { return }
+        self.processed = max(0, data["processedCount"]?.integer ?? 0)
+        self.total = max(0, data["totalCount"]?.integer ?? 0)
+        self.thousandths = ProgressData.thousandths(in: bytes) ?? 0
+    }
+
+    /// The members that tell of it, before the status and behind it.
+    package func write(around status: JobStatus, to writer: inout JSONWriter) {
+        writer.member("processedCount", self.processed)
+        writer.member("progress", thousandths: self.thousandths)
+        writer.member("status", status.rawValue)
+        writer.member("totalCount", self.total)
+    }
+}
+
 extension ErrorData {
     /// The data of the last event of a job that failed or was canceled: code, message and retryable are under the key `error`,
-    /// beside jobId and the status of the job.
-    package func nested(status: JobStatus) -> [UInt8] {
+    /// beside jobId, the status of the job and, where it is known, how far it had come.
+    package func nested(status: JobStatus, _ progress: JobProgress?) -> [UInt8] {
         JSON.object { writer in
             writer.object("error") { writer in
                 writer.member("code", self.code)
@@ -29,7 +62,11 @@ extension ErrorData {
                 writer.member("retryable", self.retryable)
             }
             writer.member("jobId", self.jobId)
-            writer.member("status", status.rawValue)
+            if let progress {
+                progress.write(around: status, to: &writer)
+            } else {
+                writer.member("status", status.rawValue)
+            }
         }
     }
 }

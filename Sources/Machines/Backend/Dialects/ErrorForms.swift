@@ -14,23 +14,11 @@ enum FailureForm: Hashable, Sendable {
     case nestedWithProgress
 
     /// - Parameter progress: How far the job had come.
-    func data(_ error: ErrorData, status: JobStatus, _ progress: JobScript.Progress) -> [UInt8] {
+    func data(_ error: ErrorData, status: JobStatus, _ progress: JobProgress) -> [UInt8] {
         switch self {
         case .flat: return JSON.encode(error)
-        case .nested: return error.nested(status: status)
-        case .nestedWithProgress:
-            return JSON.object { writer in
-                writer.object("error") { writer in
-                    writer.member("code", error.code)
-                    writer.member("message", error.message)
-                    writer.member("retryable", error.retryable)
-                }
-                writer.member("jobId", error.jobId)
-                writer.member("processedCount", progress.processed)
-                writer.member("progress", thousandths: progress.thousandths)
-                writer.member("status", status.rawValue)
-                writer.member("totalCount", progress.total)
-            }
+        case .nested: return error.nested(status: status, nil)
+        case .nestedWithProgress: return error.nested(status: status, progress)
         }
     }
 
