@@ -105,6 +105,11 @@ final class RecordingFile: Sendable {
             if recording.linesSkipped > 0 {
                 console.error("\(path): skipped the last line, which is incomplete")
             }
+            if recording.requestsLeftOut > 0 {
+                console.error(
+                    "\(path): left out \(recording.requestsLeftOut) requests of v2 that are of no journey,"
+                        + " such as imports")
+            }
             return recording
         } catch {
             throw CommandFailure(

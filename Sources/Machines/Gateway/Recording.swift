@@ -42,6 +42,8 @@ package struct Recording: Sendable {
 
     /// Lines that could not be read: the end of a recording that was killed.
     package private(set) var linesSkipped = 0
+    /// Requests of v2 that belong to no journey: imports, and the enrichment of single books.
+    package private(set) var requestsLeftOut = 0
 
     /// Reads the whole text of a recording. A last line that was cut off is skipped and counted; any other broken line
     /// is an error.
@@ -86,7 +88,10 @@ package struct Recording: Sendable {
     private mutating func add(_ track: Track) {
         guard let path = JourneyPath(path: track.path),
             let operation = path.operation(method: track.method)
-        else { return }
+        else {
+            if V2Envelope.isPath(track.path) { self.requestsLeftOut += 1 }
+            return
+        }
         guard let jobID = path.endpoint.jobID else {
             self.uploads[path.journey, default: []].append(track.upload)
             return

@@ -51,6 +51,8 @@ package struct RecordingPlayer: Sendable {
     private var reading = SlotMap<ExchangeID, PendingUpload>()
     private var playing = SlotMap<ExchangeID, Playing>()
     private(set) var jobs = SlotMap<String, ReplayedJob>()
+    /// Jobs that are remembered. Nobody cleans up those of v2: beyond it, the older half is forgotten.
+    var jobsMax = 50_000
     private var deadlines = EventHeap<ExchangeID>()
 
     package init(_ recording: Recording, wallClockAtZero: Int64) {
@@ -161,7 +163,14 @@ package struct RecordingPlayer: Sendable {
         let job = Self.jobID(recorded, round: round)
         self.jobs[job] = ReplayedJob(
             recorded: recorded, journey: upload.journey, owner: upload.caller, accepted: self.now)
+        self.forgetOldJobs()
         self.play(answer, id, recorded: recorded, played: job)
+    }
+
+    private mutating func forgetOldJobs() {
+        guard self.jobs.count > self.jobsMax else { return }
+        let oldestFirst = self.jobs.entries.sorted { $0.1.accepted < $1.1.accepted }
+        for (id, _) in oldestFirst.prefix((self.jobsMax + 1) / 2) { self.jobs[id] = nil }
     }
 
     /// The recorded id in the first round, and later one of the same length, so that every length stays true.

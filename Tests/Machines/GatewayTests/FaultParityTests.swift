@@ -122,12 +122,7 @@ import Testing
             two.ask(.upload, of: journey, method: "POST", faults: armed(.upload))
         }
         let upload = two.ask(.upload, of: journey, method: "POST", attempt: 2)
-        var notes = ContractNotes()
-        let bytes = two.answers[upload].body
-        let body =
-            journey.isV2
-            ? UploadAccepted.readV2(bytes, into: &notes) : JSON.decode(UploadAccepted.self, from: bytes)
-        guard let job = body?.data.jobId, let token = body?.data.authToken else { return two }
+        guard let (job, token) = Self.accepted(two.answers[upload].body, journey) else { return two }
         if row.on == .status {
             two.ask(.job(jobId: job), of: journey, token: token, faults: armed(.status))
         }
@@ -144,23 +139,32 @@ import Testing
         return two
     }
 
-    @Test(arguments: TwoWays.Way.allCases)
-    func `a job that a fault has failed has the status failed`(way: TwoWays.Way) {
+    @Test(arguments: TwoWays.Way.allCases, Journey.allCases)
+    func `a job that a fault has failed has the status failed`(way: TwoWays.Way, journey: Journey) throws {
         var two = TwoWays(way)
-        let upload = two.ask(.upload, "POST", "/v3/jobs/scans")
-        guard let body = JSON.decode(UploadAccepted.self, from: two.answers[upload].body) else { return }
-        let (job, token) = ("/v3/jobs/scans/\(body.data.jobId)", body.data.authToken)
+        let upload = two.ask(.upload, of: journey, method: "POST")
+        let (job, token) = try #require(Self.accepted(two.answers[upload].body, journey))
         let fault = ArmedFault(
             fault: 0, kind: .finalError(code: "INVALID_FILE"), trigger: .afterTime(.seconds(1)), draw: 1)
-        two.ask(.stream, "GET", job + "/stream", token: token, faults: [fault])
+        two.ask(.stream(jobId: job), of: journey, token: token, faults: [fault])
         for (end, status) in [
             (Interval.zero, JobStatus.initialized), (.seconds(4), .failed), (.seconds(20), .failed),
         ] {
             two.run(to: .zero + end)
-            let index = two.ask(.status, "GET", job, token: token)
+            let index = two.ask(.job(jobId: job), of: journey, token: token)
             let read = JSON.decode(StatusBody.self, from: two.answers[index].body)?.data.status
             #expect(read == status, "after \(end.wholeMilliseconds) ms")
         }
+    }
+
+    /// Job and token of a 202.
+    private static func accepted(_ body: [UInt8], _ journey: Journey) -> (job: String, token: String)? {
+        var notes = ContractNotes()
+        let read =
+            journey.isV2
+            ? UploadAccepted.readV2(body, into: &notes) : JSON.decode(UploadAccepted.self, from: body)
+        guard let data = read?.data, let token = data.authToken else { return nil }
+        return (data.jobId, token)
     }
 
     @Test(arguments: Self.rows + Self.v2Rows) func `a fault does the same directly and through the gateway`(

@@ -265,6 +265,9 @@ import Testing
 
     @Test func `each journey of a recording is played from its own uploads`() throws {
         let begin = Self.journey + Self.scanOfV2
+        #expect(try Recording(begin).requestsLeftOut == 0)
+        let others = Self.asked(9_000, 90, "POST", "/api/v2/imports") + Self.asked(9_000, 91, "GET", "/v3/x")
+        #expect(try Recording(begin + others).requestsLeftOut == 1)
         var deck = try Deck(begin + Self.batchOfV2)
         /// The job of the next upload.
         func upload(_ path: String, _ deck: inout Deck) throws -> String {
@@ -287,6 +290,17 @@ import Testing
         #expect(deck.ask("GET", "/api/v2/scans/\(scan)/stream")[1] == "2 data: \(scan)\n\n")
         #expect(deck.ask("GET", "/v3/jobs/scans/\(older)/stream")[1] == "100 id: 1\ndata: \(older)\n\n")
         #expect(deck.player.jobsAlive == 4)
+    }
+
+    @Test func `of too many jobs the older ones are forgotten`() throws {
+        var deck = try Deck(Self.opening + Self.scanOfV2)
+        deck.player.jobsMax = 4
+        for _ in 0..<4 { _ = deck.ask("POST", "/api/batch-scan") }
+        let first = deck.player.jobs.entries.map(\.0)
+        #expect(first.count == 4)
+        _ = deck.ask("POST", "/api/batch-scan")
+        let left = deck.player.jobs.entries.map(\.0)
+        #expect(left.count == 3 && left.starts(with: first.suffix(2)))
     }
 
     @Test func `who hangs up gets nothing more`() throws {
