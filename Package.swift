@@ -121,7 +121,8 @@ let modules = [
     Module(
         "ScenarioFile", .files,
         [
-            "SimBase", "Metrics", "JSON", "CSV", "Talaria", "Faults", "Phone", "Backend", "Ledger", "RunJudge",
+            "SimBase", "Metrics", "JSON", "CSV", "Talaria", "Faults", "Phone", "Backend", "Ledger",
+            "RunJudge",
             "Plan", "CYAML",
         ],
         tests: ["Observations", "OriginServer"]),

@@ -108,7 +108,7 @@ final class RecordingFile: Sendable {
             if recording.requestsLeftOut > 0 {
                 console.error(
                     "\(path): left out \(recording.requestsLeftOut) requests of v2 that are of no journey,"
-                        + " such as imports")
+                        + " such as the enrichment of single books")
             }
             return recording
         } catch {

@@ -8,7 +8,8 @@ import Talaria
 struct FleetReader {
     static let keys = Self.valueKeys + ProfileToggle.all.map(\.key)
     private static let valueKeys = [
-        "devices", "profile", "journey", "library", "network", "scans", "arrivals", "spacing", "think", "start",
+        "devices", "profile", "journey", "library", "network", "scans", "arrivals", "spacing", "think",
+        "start",
         "photos",
         "photos-per-scan", "regions",
         "preprocess", "resume",

@@ -51,7 +51,8 @@ package enum ScenarioWriter {
                 ("devices", String(group.devices)),
                 ("profile", self.quoted(profile.name)),
                 ("journey", profile.journey.rawValue),
-            ] + (group.library.map { [("library", $0.text)] } ?? []) + group.toggles.map { ($0.toggle.key, self.text($0.isOn)) } + [
+            ] + (group.library.map { [("library", $0.text)] } ?? [])
+            + group.toggles.map { ($0.toggle.key, self.text($0.isOn)) } + [
                 ("resume", self.text(profile.stream.resumes)),
                 ("cleanup", self.text(profile.cleanup.isMade)),
                 ("inline-books", self.text(profile.results.usesInlineBooks)),

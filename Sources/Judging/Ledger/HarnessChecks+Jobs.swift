@@ -112,7 +112,9 @@ extension HarnessChecks {
             let isUsed = !job.isTokenOver(at: self.now, server) || job.hasResults(at: self.now, server)
             // A kept job of v2 makes room for a new one.
             let isFull = self.jobsAlive + 1 + self.uploadsOpen >= server.jobsMax
-            if isUsed, !job.isRevoked, !isFull { self.error("a job expired before its time", scan, phoneIndex) }
+            if isUsed, !job.isRevoked, !isFull {
+                self.error("a job expired before its time", scan, phoneIndex)
+            }
         case .vanished(let job):
             _ = self.remove(job, phoneIndex)
             self.note(.vanished, scan, phoneIndex, needsFault: true)

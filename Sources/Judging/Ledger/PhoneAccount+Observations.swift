@@ -252,7 +252,8 @@ extension BackendObservation {
         case .tokenRevoked, .problem, .failed: true
         case .connected, .requested, .answered, .accepted, .photosReceived, .streamOpened, .eventWritten,
             .pingWritten,
-            .streamEnded, .finished, .rowsTaken, .resultsServed, .cleaned, .canceled, .expired, .vanished, .found:
+            .streamEnded, .finished, .rowsTaken, .resultsServed, .cleaned, .canceled, .expired, .vanished,
+            .found:
             false
         }
     }

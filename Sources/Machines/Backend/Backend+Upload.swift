@@ -310,7 +310,8 @@ extension Backend {
         }
         let rows = (try? library.get())?.count ?? 0
         return JobScript(
-            course: dialect.course, photos: 0, books: 0, rows: rows, time: self.configuration.imports.time(rows))
+            course: dialect.course, photos: 0, books: 0, rows: rows,
+            time: self.configuration.imports.time(rows))
     }
 
     /// The 202.

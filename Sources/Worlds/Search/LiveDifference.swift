@@ -99,7 +99,8 @@ extension Observation {
             return named("rows \(rows.created) \(rows.updated) \(rows.skipped) \(rows.failed)")
         case .jobAbandoned(_, let cause): return named("abandoned \(cause.name)")
         case .lostFromStorage: return named("lost-from-storage")
-        case .launched, .recordKept, .clockSet, .regionTaken, .photosTaken, .photoPrepared, .filePrepared, .photoRejected,
+        case .launched, .recordKept, .clockSet, .regionTaken, .photosTaken, .photoPrepared, .filePrepared,
+            .photoRejected,
             .slotTaken, .slotGiven, .found, .uploadAccepted, .rateLimited, .resultsDecoded, .resultsGivenUp,
             .statusDecoded, .statusGivenUp, .cleanupAnswered, .streamOpened, .firstEvent, .eventApplied,
             .eventIgnored, .ping, .reconnected, .reconnectGivenUp, .reconnectSuperseded:

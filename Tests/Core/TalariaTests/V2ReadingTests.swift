@@ -119,7 +119,8 @@ import Testing
         #expect(rows.total == 13 && rows.created == 7 && rows.failed == 3 && rows.pending == 0)
         for wrong in [
             "{}", whole.replacing(":7", with: ":-1"), whole.replacing(":7", with: #":"7""#),
-            whole.replacing(":7", with: ":9007199254740993"), whole.replacing("booksCreated", with: "created"),
+            whole.replacing(":7", with: ":9007199254740993"),
+            whole.replacing("booksCreated", with: "created"),
         ] {
             let (rows, notes) = read(wrong)
             #expect(rows == nil && !notes.isEmpty, "\(wrong)")

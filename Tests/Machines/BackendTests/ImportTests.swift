@@ -409,7 +409,8 @@ import Wire
         let file = Self.rows(1_000)
         _ = try Self.job(&bench, file)
         #expect(held() == file.count)
-        let reply = try #require(Self.upload(&bench, [Self.file(Self.rows(2_000))], caller: Bench.caller()).reply)
+        let reply = try #require(
+            Self.upload(&bench, [Self.file(Self.rows(2_000))], caller: Bench.caller()).reply)
         #expect(reply.status == 503)
         bench.run(seconds: 5)
         #expect(held() == 0)

@@ -150,7 +150,9 @@ import Testing
         var bench = Bench()
         _ = bench.openStream(Self.jobPath + "/stream")
         let first = bench.last
-        _ = bench.receive("id: 5-progress\nevent: processing\ndata: {\"progress\":0.25,\"processedCount\":1,\"totalCount\":4}\n\n")
+        _ = bench.receive(
+            "id: 5-progress\nevent: processing\ndata: {\"progress\":0.25,\"processedCount\":1,\"totalCount\":4}\n\n"
+        )
         let failed = bench.openStream(Self.jobPath + "/stream", [.finalError(code: "INVALID_FILE")])
         let event =
             "id: 1-final\nevent: failed\ndata: "
@@ -215,7 +217,8 @@ import Testing
     @Test func `what no journey has passes untouched`() {
         var bench = Bench()
         for (method, path) in [
-            ("POST", EnrichmentRequest.path), ("GET", "/v1/jobs/import_1"), ("GET", "/v1/csv/cancel/import_1"),
+            ("POST", EnrichmentRequest.path), ("GET", "/v1/jobs/import_1"),
+            ("GET", "/v1/csv/cancel/import_1"),
             ("DELETE", Self.jobPath),
         ] {
             let effects = bench.ask(method, path, [Self.unavailable])

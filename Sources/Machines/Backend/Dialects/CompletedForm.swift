@@ -91,7 +91,9 @@ enum CompletedForm: Hashable, Sendable {
             writer.member("pipeline", name)
             writer.object("summary") { writer in
                 let (failed, found) =
-                    facts.rows.map { ($0.failed, $0.total - $0.failed) } ?? (facts.notFound, facts.books.count)
+                    facts.rows.map { ($0.failed, $0.total - $0.failed) } ?? (
+                        facts.notFound, facts.books.count
+                    )
                 if facts.rows == nil {
                     writer.member("booksDetected", found)
                     writer.member("booksEnriched", facts.found)

@@ -107,7 +107,8 @@ struct ImportAccount: Hashable, Sendable {
             case .failed:
                 self.errors.append(
                     RowError(
-                        row: entry.row, isbn: String(entry.isbnText.prefix(RowError.isbnCharactersMax)), text: entry.flaw?.text ?? "The row is unfit."))
+                        row: entry.row, isbn: String(entry.isbnText.prefix(RowError.isbnCharactersMax)),
+                        text: entry.flaw?.text ?? "The row is unfit."))
             }
             if entry.flaw == nil { self.seen.insert(LibraryKey(entry)) }
             self.processed += 1
