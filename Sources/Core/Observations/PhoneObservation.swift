@@ -39,8 +39,8 @@ package enum PhoneObservation: Hashable, Sendable {
     case photosTaken(Int)
     /// `took`: nil when the photo had been prepared for an earlier scan.
     case photoPrepared(took: Interval?, bytes: Int)
-    /// Follows `photoPrepared` for a library file: its rows, without the header.
-    case filePrepared(rows: Int)
+    /// Follows `photoPrepared` for a library file.
+    case filePrepared(LibraryContent)
     /// The photo cannot be used. The scan is refused once that is durable.
     case photoRejected(reason: String)
     /// The scan has a durable record and waits.
@@ -159,9 +159,9 @@ extension PhoneObservation {
             fields.begin(.phone, "photo-prepared")
             fields.time("took_ns", took)
             fields.number("bytes", bytes)
-        case .filePrepared(let rows):
+        case .filePrepared(let file):
             fields.begin(.phone, "file-prepared")
-            fields.number("rows", rows)
+            fields.number("rows", file.rows)
         case .photoRejected(let reason):
             fields.begin(.phone, "photo-rejected")
             fields.text("reason", reason)
@@ -329,7 +329,7 @@ extension PhoneObservation {
             case "photos-taken": .photosTaken(try fields.count("count"))
             case "photo-prepared":
                 .photoPrepared(took: try fields.optionalTime("took_ns"), bytes: try fields.count("bytes"))
-            case "file-prepared": .filePrepared(rows: try fields.count("rows"))
+            case "file-prepared": .filePrepared(LibraryContent(rows: try fields.optionalCount("rows")))
             case "photo-rejected": .photoRejected(reason: try fields.requiredText("reason"))
             case "queued": .queued(try fields.value("cause"))
             case "slot-taken": .slotTaken

@@ -14,6 +14,8 @@ struct HarnessJob: Sendable {
     var kind: EventKind?
     var isRevoked = false
     var isCanceled = false
+    /// Its library file is none.
+    var isUnreadable = false
     /// The last answer that had its status.
     var polledAt: Instant?
     var isDegraded = false
@@ -58,7 +60,12 @@ extension HarnessChecks {
             }
         case .streamEnded(let job, let attempt, let byPeer):
             self.streamEnded(job: job, attempt: attempt, byPeer: byPeer, scan, phoneIndex)
-        case .connected, .problem, .rowsTaken, .failed, .found: break
+        case .failed(let job, let code, _):
+            guard code == ImportLimits.unreadableCode, let index = self.jobIndex(job, phoneIndex) else {
+                return
+            }
+            self.phones[phoneIndex].jobs[index].isUnreadable = true
+        case .connected, .problem, .rowsTaken, .found: break
         case .accepted, .photosReceived, .streamOpened, .eventWritten, .pingWritten, .finished, .tokenRevoked,
             .resultsServed, .cleaned, .canceled, .expired, .vanished:
             // A foreign backend's jobs are its own.
@@ -152,7 +159,8 @@ extension HarnessChecks {
         self.phones[phoneIndex].jobs[index].kind = kind
         if job.finishedAt != nil { self.error("a job ended twice", scan, phoneIndex) }
         guard kind == .completed else {
-            self.note(.jobFailed, scan, phoneIndex, needsFault: !job.isCanceled)
+            self.note(
+                .jobFailed, scan, phoneIndex, needsFault: !job.isCanceled && !job.isUnreadable)
             return
         }
         if job.books != books {

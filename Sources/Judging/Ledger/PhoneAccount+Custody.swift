@@ -198,7 +198,7 @@ extension PhoneAccount {
         let isExplained =
             cause == .storage
             ? self.scans[index].isCapturedWithoutRoom || self.isStorageFull
-            : self.scans[index].isRefusalExplained
+            : self.scans[index].isRefusalExplained || self.isUnreadable(index, code)
         findings.count(in: self.group) {
             $0.scans.refused += 1
             if !isExplained { $0.scans.refusedUnexplained += 1 }

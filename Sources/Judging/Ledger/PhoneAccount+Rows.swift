@@ -28,6 +28,11 @@ extension PhoneAccount {
         if self.imports.count == Self.importsMax { self.imports.removeFirst() }
         self.imports.append(ImportedRows(job: job, scan: scan, taken: rows))
         findings.count(in: self.group) { $0.rows.unread += rows.created + rows.updated }
+        if rows.total > 0, self.index(of: scan).map({ self.scans[$0].file }) == .unreadable {
+            findings.violate(
+                .rowsConserved, device: self.device, scan: scan, at: at,
+                "the backend counts \(rows.total) rows of a file that is no library")
+        }
         guard let sent = self.index(of: scan).flatMap({ self.scans[$0].fileRows }), rows.total != sent else {
             return
         }
@@ -36,8 +41,20 @@ extension PhoneAccount {
             "the backend counts \(rows.total) rows of a file with \(sent)")
     }
 
-    mutating func rowsRead(
-        _ scan: ScanNumber, job: String, _ rows: RowCounts, at: Instant, rules: Rules,
+    /// The backend could not read a file.
+    func fileUnreadable(_ scan: ScanNumber, at: Instant, into findings: inout Findings) {
+        guard let rows = self.index(of: scan).flatMap({ self.scans[$0].fileRows }) else { return }
+        findings.violate(
+            .rowsConserved, device: self.device, scan: scan, at: at,
+            "the backend could not read a file of \(rows) rows")
+    }
+
+    /// Whether a refusal says of a file what is wrong with it.
+    func isUnreadable(_ index: Int, _ code: String) -> Bool {
+        self.scans[index].file == .unreadable && code == ImportLimits.unreadableCode
+    }
+
+    mutating func rowsRead(        _ scan: ScanNumber, job: String, _ rows: RowCounts, at: Instant, rules: Rules,
         into findings: inout Findings
     ) {
         self.updateScan(scan) { $0.rowsRead = rows }

@@ -28,13 +28,15 @@ struct ScanAccount: Sendable {
     var isRecorded: Bool
     /// The process was killed before its record was known to be durable: the next one may have it or not.
     var isInDoubt = false
+    /// The rows of its file; nil without one that can be read.
+    var fileRows: Int? { self.file?.rows }
     /// Its photo was sent: it had to be durable by then.
     var wasUploaded = false
     /// The process was killed after the scan was settled, and the record did not say so yet.
     var isKeptUndecided = false
     var isPrepared = false
-    /// The rows of its file; nil without one that can be read.
-    var fileRows: Int?
+    /// What its file contains; nil without one.
+    var file: LibraryContent?
     /// What the results said of them.
     var rowsRead: RowCounts?
     /// The photos that the phone said it has.

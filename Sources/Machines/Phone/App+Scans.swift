@@ -81,11 +81,11 @@ extension App {
     // MARK: Photo
 
     mutating func photoPrepared(
-        _ number: ScanNumber, bytes: Int, took: Interval?, rows: Int?, at now: Instant,
+        _ number: ScanNumber, bytes: Int, took: Interval?, file: LibraryContent?, at now: Instant,
         into effects: inout [PhoneEffect]
     ) {
         self.observe(.photoPrepared(took: took, bytes: bytes), of: number, at: now, into: &effects)
-        if let rows { self.observe(.filePrepared(rows: rows), of: number, at: now, into: &effects) }
+        if let file { self.observe(.filePrepared(file), of: number, at: now, into: &effects) }
         guard let index = self.queue.index(of: number) else {
             // Asked for twice, because it was released in between, and the first that came is in use.
             if let active = self.activeIndex(number), self.active[active].scan.photo != .absent {

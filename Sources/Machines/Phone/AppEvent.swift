@@ -1,4 +1,5 @@
 package import SimBase
+package import Talaria
 
 /// A request of the phone that is in the driver's hands; unique per phone process.
 package struct RequestID: Hashable, Sendable {
@@ -20,8 +21,8 @@ package enum AppEvent: Sendable {
     /// The shutter. `scheduled` is when the load model wanted it.
     case captured(scan: ScanNumber, photo: PhotoReference, scheduled: Instant)
     /// `took`: nil when the photo had been prepared for an earlier scan.
-    /// `rows`: those of a library file.
-    case photoPrepared(scan: ScanNumber, bytes: Int, took: Interval?, rows: Int? = nil)
+    /// `file`: what a library file contains.
+    case photoPrepared(scan: ScanNumber, bytes: Int, took: Interval?, file: LibraryContent? = nil)
     /// The photo cannot be used; shown to the user.
     case photoRejected(scan: ScanNumber, reason: String)
     case pathLost

@@ -71,7 +71,8 @@ package enum StoryText {
             "the answer to \(Self.request(operation, noun)) cannot be used: \(problem.rawValue)"
         case .rateLimited(let operation, let wait):
             "told to wait \(Self.time(wait)) before \(Self.request(operation, noun))"
-        case .filePrepared(let rows): "made a file of \(rows == 1 ? "1 row" : "\(rows) rows")"
+        case .filePrepared(.rows(let rows)): "made a file of \(rows == 1 ? "1 row" : "\(rows) rows")"
+        case .filePrepared(.unreadable): "made a file that is no library"
         case .rowsRead(_, let rows): "read what became of the rows: \(Self.rows(rows))"
         case .resultsDecoded(_, let books, _): "read \(Self.books(books)) from the results"
         case .resultsGivenUp: "gave up on the results"

@@ -97,7 +97,7 @@ extension Fleet {
         guard self.phones[phone].machine.profile.journey.hasPhotos else {
             let document = self.document(of: scan, phone: phone)
             self.send(
-                .photoPrepared(scan: scan, bytes: document.bytes.count, took: nil, rows: document.rows),
+                .photoPrepared(scan: scan, bytes: document.bytes.count, took: nil, file: document.file),
                 toAppOf: phone)
             return
         }

@@ -13,22 +13,22 @@ package struct LibraryFiles: Hashable, Sendable {
 
     package init() {}
 
-    /// The file of one scan. `rows`: without the header; nil for a file that is none.
+    /// The file of one scan.
     package func file(
         seed: UInt64, device: DeviceNumber, scan: ScanNumber
-    ) -> (bytes: [UInt8], rows: Int?) {
+    ) -> (bytes: [UInt8], content: LibraryContent) {
         let random = KeyedRandom(seed: seed)
         func draw(_ part: UInt64) -> UInt64 {
             random.draw(.library, UInt64(device.raw), UInt64(scan.raw), .max - part)
         }
         if self.unreadable.happens(draw(0)) {
             let kinds = Self.unreadableKinds
-            return (kinds[Int(draw(1) % UInt64(kinds.count))].bytes, nil)
+            return (kinds[Int(draw(1) % UInt64(kinds.count))].bytes, .unreadable)
         }
         var spec = self.spec
         spec.rows = self.rows.lowerBound + Int(draw(2) % UInt64(self.rows.count))
         let file = LibraryFile(spec, random, device: device, number: scan.raw)
-        return (file.bytes, file.rows.count)
+        return (file.bytes, .rows(file.rows.count))
     }
 
     /// Those that are small. The others are refused for their size alone.
@@ -38,17 +38,17 @@ package struct LibraryFiles: Hashable, Sendable {
 /// What a phone without photos uploads.
 package struct UploadDocument: Sendable {
     package let bytes: [UInt8]
-    /// Those of a library file that can be read.
-    package let rows: Int?
+    /// What a library file contains; nil for a batch.
+    package let file: LibraryContent?
 
     /// - Parameter shelf: The books of a batch.
     /// - Parameter files: Nil for a batch.
     package init(shelf: Shelf, files: LibraryFiles?, device: DeviceNumber, scan: ScanNumber) {
         guard let files else {
             self.bytes = shelf.batchBody(device: device, scan: scan)
-            self.rows = nil
+            self.file = nil
             return
         }
-        (self.bytes, self.rows) = files.file(seed: shelf.seed, device: device, scan: scan)
+        (self.bytes, self.file) = files.file(seed: shelf.seed, device: device, scan: scan)
     }
 }

@@ -160,7 +160,7 @@ extension World {
         self.phones[phone].photos.append(ReadyPhoto(scan: scan, bytes: bytes))
         self.send(
             .photoPrepared(
-                scan: scan, bytes: bytes, took: isFirst ? WorldTime.photo : nil, rows: document?.rows),
+                scan: scan, bytes: bytes, took: isFirst ? WorldTime.photo : nil, file: document?.file),
             toAppOf: phone)
     }
 }

@@ -870,7 +870,7 @@ extension Example {
     ) -> Example {
         Example(name) {
             $0.streaming()
-            $0.phone(.filePrepared(rows: 10))
+            $0.phone(.filePrepared(.rows(10)))
             $0.terminal(2)
             said(&$0)
             $0.addBooks()

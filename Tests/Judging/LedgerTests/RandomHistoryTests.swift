@@ -63,7 +63,7 @@ import Testing
         case 17, 29, 30: return .eventApplied(job: job, id: id, kind: kind, latency: nil, replayed: false)
         case 31: return .eventIgnored(job: job, id: id, name: "x", malformed: true)
         case 32: return .terminalApplied(job: job, kind: kind, inline: .books)
-        case 33: return .filePrepared(rows: dice.below(4))
+        case 33: return .filePrepared(LibraryContent(rows: dice.below(4)))
         case 34: return .rowsRead(job: job, self.rows(&dice))
         default: return .ping(id: id, gap: nil)
         }

@@ -1,3 +1,21 @@
+/// What a library file contains.
+package enum LibraryContent: Hashable, Sendable {
+    /// So many rows, without the header.
+    case rows(Int)
+    /// It is none: an import of it fails.
+    case unreadable
+
+    /// - Parameter rows: Nil for a file that is none.
+    package init(rows: Int?) { self = rows.map { .rows($0) } ?? .unreadable }
+
+    package var rows: Int? {
+        switch self {
+        case .rows(let count): count
+        case .unreadable: nil
+        }
+    }
+}
+
 /// What became of the rows of a library file, each of which counts once (Docs/contract.md section 3.2).
 package struct RowCounts: Hashable, Sendable {
     /// Rows with a book that the library did not have.
