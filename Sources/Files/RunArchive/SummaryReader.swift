@@ -117,6 +117,7 @@ struct SummaryReader {
         totals.books.missing = number("books", "missing")
         totals.books.duplicated = number("books", "duplicated")
         totals.books.repeated = number("books", "repeated")
+        totals.rows.sent = number("rows", "sent")
         totals.rows.counts.created = number("rows", "created")
         totals.rows.counts.updated = number("rows", "updated")
         totals.rows.counts.skipped = number("rows", "skipped")

@@ -58,6 +58,11 @@ extension PhoneAccount {
         into findings: inout Findings
     ) {
         self.updateScan(scan) { $0.rowsRead = rows }
+        if self.index(of: scan).map({ self.scans[$0].file }) == .unreadable {
+            findings.violate(
+                .rowsConserved, device: self.device, scan: scan, at: at,
+                "the results have \(rows.total) rows of a file that is no library")
+        }
         if let sent = self.index(of: scan).flatMap({ self.scans[$0].fileRows }), rows.total != sent {
             findings.violate(
                 .rowsConserved, device: self.device, scan: scan, at: at,
@@ -86,11 +91,19 @@ extension PhoneAccount {
     mutating func countRows(ofCompleted index: Int, at: Instant, into findings: inout Findings) {
         guard self.journey == .csvImport else { return }
         let scan = self.scans[index]
+        let sent = scan.fileRows ?? scan.rowsRead?.total ?? 0
         if let rows = scan.rowsRead {
-            findings.count(in: self.group) { $0.rows.counts = $0.rows.counts + rows }
+            findings.count(in: self.group) {
+                $0.rows.sent += sent
+                $0.rows.counts = $0.rows.counts + rows
+                $0.rows.missing += max(0, sent - rows.total)
+            }
         } else if !scan.isInherited {
             let rows = scan.fileRows ?? 0
-            findings.count(in: self.group) { $0.rows.missing += rows }
+            findings.count(in: self.group) {
+                $0.rows.sent += rows
+                $0.rows.missing += rows
+            }
             findings.violate(
                 .rowsConserved, device: self.device, scan: scan.number, at: at,
                 "completed; of its \(rows) rows nobody knows what became of them")
@@ -99,12 +112,18 @@ extension PhoneAccount {
 
     func countRows(ofWaiting index: Int, into findings: inout Findings) {
         let rows = self.scans[index].fileRows ?? 0
-        findings.count(in: self.group) { $0.rows.counts.pending += rows }
+        findings.count(in: self.group) {
+            $0.rows.sent += rows
+            $0.rows.counts.pending += rows
+        }
     }
 
     func countRows(ofLost index: Int, into findings: inout Findings) {
         let rows = self.scans[index].fileRows ?? 0
-        findings.count(in: self.group) { $0.rows.missing += rows }
+        findings.count(in: self.group) {
+            $0.rows.sent += rows
+            $0.rows.missing += rows
+        }
     }
 }
 

@@ -123,9 +123,11 @@ package struct BookTotals: Hashable, Sendable {
     }
 }
 
-/// The rows of the library files of a run, except those of imports that were refused or discarded. Each is in one of
-/// `counts` or missing.
+/// The rows of the library files of a run, except those of imports that were refused or discarded:
+/// `sent = counts.total + missing`, unless results invent rows.
 package struct RowTotals: Hashable, Sendable {
+    /// The rows of all these files, each counted once, however often its file was sent.
+    package var sent = 0
     /// What the phones read of completed imports. `pending`: the rows of files that wait.
     package var counts = RowCounts()
     /// Those of completed and lost imports of which nobody knows what became of them.
@@ -136,10 +138,8 @@ package struct RowTotals: Hashable, Sendable {
 
     package init() {}
 
-    /// The rows of all these files.
-    package var sent: Int { self.counts.total + self.missing }
-
     package mutating func add(_ other: RowTotals) {
+        self.sent += other.sent
         self.counts = self.counts + other.counts
         self.missing += other.missing
         self.unread += other.unread

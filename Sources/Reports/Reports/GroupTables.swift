@@ -57,9 +57,11 @@ extension RunResult {
     }
 
     private func disconnections(_ parts: [Part]) -> GroupTable {
-        GroupTable(
+        let hasOpen = parts.contains { $0.result.disconnections.losses.contains { $0.unresolved > 0 } }
+        return GroupTable(
             id: "group-disconnections", title: "Disconnections by group",
-            header: ["cause", "group", "count", "resumed", "restarted", "gave up", "p95"],
+            header: ["cause", "group", "count", "resumed", "restarted", "gave up", "p95"]
+                + (hasOpen ? ["open"] : []),
             rows: LossCause.allCases.flatMap { cause in
                 parts.compactMap { part in
                     let loss = part.result.disconnections[cause]
@@ -67,6 +69,7 @@ extension RunResult {
                     return [cause.rawValue, part.name]
                         + [loss.count, loss.resumed, loss.restarted, loss.gaveUp].map { Figures.count($0) }
                         + [loss.reconnectTime.value(at: .p95).map { Figures.time($0) } ?? "-"]
+                        + (hasOpen ? [Figures.count(loss.unresolved)] : [])
                 }
             }, textColumns: 2, note: self.retryNote)
     }

@@ -191,7 +191,7 @@ package enum MarkdownReport {
 
     private static func rows(_ rows: RowTotals) -> String {
         let counts = rows.counts
-        var text = "\nRows: \(Figures.count(rows.sent)) sent, \(Figures.count(counts.created)) created, "
+        var text = "\nRows: \(Figures.count(rows.sent)) in files, \(Figures.count(counts.created)) created, "
         text += "\(Figures.count(counts.updated)) updated, \(Figures.count(counts.skipped)) skipped, "
         text += "\(Figures.count(counts.failed)) failed, \(Figures.count(counts.pending)) pending, "
         text += "\(Figures.count(rows.missing)) missing"
@@ -219,13 +219,18 @@ package enum MarkdownReport {
 
     private static func disconnections(_ result: RunResult) -> String {
         guard !result.losses.isEmpty else { return "" }
+        // What the end of the run cut short has a column only where there is some.
+        let hasOpen = result.losses.contains { $0.unresolved > 0 }
         let rows = result.losses.map { loss in
             [loss.cause.rawValue]
                 + [loss.count, loss.resumed, loss.restarted, loss.gaveUp].map { Figures.count($0) }
                 + [loss.reconnectTime.value(at: .p95).map { Figures.time($0) } ?? "-"]
+                + (hasOpen ? [Figures.count(loss.unresolved)] : [])
         }
         return "### Disconnections\n\n"
-            + MarkdownText.table(["cause", "count", "resumed", "restarted", "gave up", "p95"], rows)
+            + MarkdownText.table(
+                ["cause", "count", "resumed", "restarted", "gave up", "p95"] + (hasOpen ? ["open"] : []),
+                rows)
     }
 
     private static func latencies(_ result: RunResult) -> String {

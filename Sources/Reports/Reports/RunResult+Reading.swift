@@ -49,7 +49,8 @@ extension RunResult {
 
     /// Rows that are in libraries and of which no phone knows.
     static func unread(_ rows: RowTotals) -> String {
-        "\(Figures.count(rows.unread, "row", "rows")) taken by imports whose results no phone has read"
+        "besides, \(Figures.count(rows.unread, "row", "rows")) taken by imports whose results no phone has read; "
+            + "a file that is sent again updates them"
     }
 
     package var brokenInvariants: [Verdict] { self.verdicts.filter { $0.standing == .broken } }

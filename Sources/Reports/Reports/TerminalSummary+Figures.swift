@@ -62,7 +62,7 @@ extension SummaryWriter {
         var pieces = [
             Piece(Figures.count(rows.sent), .bold),
             Piece(
-                " sent = \(Figures.count(counts.created)) created + \(Figures.count(counts.updated)) updated + "
+                " in files = \(Figures.count(counts.created)) created + \(Figures.count(counts.updated)) updated + "
                     + "\(Figures.count(counts.skipped)) skipped + \(Figures.count(counts.failed)) failed + "),
         ]
         if counts.pending > 0 {

@@ -46,6 +46,12 @@ extension ResultsReading {
             }
             rows[keyPath: key] = count
         }
+        let total = data.integer("totalCount", .optional, into: &notes)
+        if let total, total != rows.total {
+            notes.add(
+                data.path("totalCount"), expected: "the sum of the rows", seen: "another number",
+                excerpt: String(total))
+        }
         var reading = ResultsReading(
             success: success, jobId: data.text("jobId", .optional, into: &notes), books: [])
         reading.rows = rows

@@ -315,8 +315,8 @@ package struct HTMLPage {
 
     private static func rows(_ rows: RowTotals) -> String {
         let counts = rows.counts
-        return Flow(
-            title: "Rows", origin: "sent", total: rows.sent,
+        let flow = Flow(
+            title: "Rows", origin: "in files", total: rows.sent,
             branches: [
                 .init(name: "created", count: counts.created, tone: .good, note: ""),
                 .init(name: "updated", count: counts.updated, tone: .good, note: ""),
@@ -325,11 +325,11 @@ package struct HTMLPage {
                 .init(
                     name: "pending", count: counts.pending, tone: .warn,
                     note: counts.pending > 0 ? "of waiting imports" : ""),
-                .init(
-                    name: "missing", count: rows.missing, tone: .bad,
-                    note: rows.unread > 0 ? RunResult.unread(rows) : ""),
+                .init(name: "missing", count: rows.missing, tone: .bad, note: ""),
             ]
         ).html
+        guard rows.unread > 0 else { return flow }
+        return flow + "<p>\(HTMLText.escaped(RunResult.unread(rows)))</p>"
     }
 
     private var conservationLead: String {
