@@ -54,7 +54,8 @@ extension PhoneAccount {
         self.scans[index].file == .unreadable && code == ImportLimits.unreadableCode
     }
 
-    mutating func rowsRead(        _ scan: ScanNumber, job: String, _ rows: RowCounts, at: Instant, rules: Rules,
+    mutating func rowsRead(
+        _ scan: ScanNumber, job: String, _ rows: RowCounts, at: Instant, rules: Rules,
         into findings: inout Findings
     ) {
         self.updateScan(scan) { $0.rowsRead = rows }

@@ -69,7 +69,8 @@ extension Gateway {
             return self.faults.refusal(ofUpload: context, device: device, at: self.now, into: &effects)
         }
         switch self.jobs[jobID]?.state {
-        case .revoked: return .tokenExpired
+        case .revoked:
+            if !Self.isOpen(context, request) { return .tokenExpired }
         // A DELETE reaches the upstream, where the job still is.
         case .gone(let status) where context.operation != .cleanup: return .removed(status)
         case .failed where context.operation == .results: return .noResults
@@ -85,6 +86,15 @@ extension Gateway {
             self.apply(change, to: jobID, context.journey, context.caller, into: &effects)
         }
         return refusal
+    }
+
+    /// Whether a job may be read without a token, and none is shown.
+    private static func isOpen(_ context: RequestContext, _ request: OriginRequest) -> Bool {
+        guard context.journey.isPublic, context.operation != .cleanup, request.authorization == nil else {
+            return false
+        }
+        let fields = request.query?.split(separator: "&") ?? []
+        return context.operation != .stream || !fields.contains { $0.hasPrefix("token=") }
     }
 
     private func refuse(_ context: RequestContext, _ refusal: Refusal, into effects: inout [OriginEffect]) {

@@ -26,10 +26,14 @@ import Testing
             return effects
         }
 
-        mutating func ask(_ method: String, _ path: String, _ faults: [FaultKind] = []) -> [OriginEffect] {
+        mutating func ask(
+            _ method: String, _ path: String, _ faults: [FaultKind] = [], query: String? = nil,
+            token: String? = nil
+        ) -> [OriginEffect] {
             self.exchanges += 1
             let request = OriginRequest(
-                method: method, path: path, query: nil, deviceID: nil, authorization: nil,
+                method: method, path: path, query: query, deviceID: nil,
+                authorization: token.map { "Bearer \($0)" },
                 accept: nil, contentType: nil, contentLength: nil, lastEventID: nil,
                 authority: "phone.example:1")
             let caller = Caller(device: DeviceNumber(4), scan: ScanNumber(1), attempt: 1)
@@ -144,6 +148,18 @@ import Testing
         // By the path of another journey the upstream has no such job, and a fault meets nobody.
         let other = bench.ask("GET", "/v3/jobs/scans/\(Self.job)/results", [Self.unavailable])
         #expect(other.contains(.forward(bench.last, .asSent)) && other.reply == nil)
+    }
+
+    @Test func `what is public is read without a token, also when that has expired`() {
+        var bench = Bench()
+        let job = "/api/v2/imports/import_1"
+        #expect(bench.ask("GET", job, [.expireToken]).reply?.status == 401)
+        for path in [job, job + "/stream", job + "/results"] {
+            #expect(bench.ask("GET", path).contains(.forward(bench.last, .asSent)), "\(path)")
+            #expect(bench.ask("GET", path, token: "t").reply?.status == 401, "\(path)")
+        }
+        #expect(bench.ask("GET", job + "/stream", query: "a=b&token=t").reply?.status == 401)
+        #expect(bench.ask("DELETE", "/v1/jobs/import_1").reply?.status == 401)
     }
 
     @Test func `a job that fails says so in the event of v2, and says it again`() throws {

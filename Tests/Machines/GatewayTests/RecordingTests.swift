@@ -266,7 +266,8 @@ import Testing
     @Test func `each journey of a recording is played from its own uploads`() throws {
         let begin = Self.journey + Self.scanOfV2
         #expect(try Recording(begin).requestsLeftOut == 0)
-        let others = Self.asked(9_000, 90, "POST", "/api/v2/books/enrich") + Self.asked(9_000, 91, "GET", "/v3/x")
+        let others =
+            Self.asked(9_000, 90, "POST", EnrichmentRequest.path) + Self.asked(9_000, 91, "GET", "/v3/x")
         #expect(try Recording(begin + others).requestsLeftOut == 1)
         var deck = try Deck(begin + Self.batchOfV2)
         /// The job of the next upload.
