@@ -124,6 +124,7 @@ struct SummaryReader {
         totals.rows.counts.failed = number("rows", "failed")
         totals.rows.counts.pending = number("rows", "pending")
         totals.rows.missing = number("rows", "missing")
+        totals.rows.withdrawn = number("rows", "withdrawn")
         totals.rows.unread = number("rows", "unread")
         totals.jobs.accepted = number("jobs", "accepted")
         totals.jobs.cleaned = number("jobs", "cleaned")

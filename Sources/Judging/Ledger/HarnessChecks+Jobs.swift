@@ -14,7 +14,7 @@ struct HarnessJob: Sendable {
     var kind: EventKind?
     var isRevoked = false
     var isCanceled = false
-    /// Its library file is none.
+    /// Its library file is none, or has no rows.
     var isUnreadable = false
     /// The last answer that had its status.
     var polledAt: Instant?
@@ -60,12 +60,10 @@ extension HarnessChecks {
             }
         case .streamEnded(let job, let attempt, let byPeer):
             self.streamEnded(job: job, attempt: attempt, byPeer: byPeer, scan, phoneIndex)
-        case .failed(let job, let code, _):
-            guard code == ImportLimits.unreadableCode, let index = self.jobIndex(job, phoneIndex) else {
-                return
-            }
+        case .rowsTaken(let job, let rows):
+            guard rows.total == 0, let index = self.jobIndex(job, phoneIndex) else { return }
             self.phones[phoneIndex].jobs[index].isUnreadable = true
-        case .connected, .problem, .rowsTaken, .found: break
+        case .connected, .problem, .failed, .found: break
         case .accepted, .photosReceived, .streamOpened, .eventWritten, .pingWritten, .finished, .tokenRevoked,
             .resultsServed, .cleaned, .canceled, .expired, .vanished:
             // A foreign backend's jobs are its own.

@@ -48,8 +48,10 @@ extension HarnessChecks {
     }
 
     mutating func eventIgnored(_ name: String, _ scan: ScanNumber, _ phoneIndex: Int) {
-        guard let server = self.server, !server.dialect.otherEvents.contains(name),
-            name != V2EventName.timeout, let index = self.streamIndex(scan, phoneIndex)
+        let job = self.phones[phoneIndex].jobs.last { $0.scan == scan }
+        let isTimeout = name == V2EventName.timeout && job.map { Journey.isV2(jobID: $0.id) } == true
+        guard let server = self.server, !server.dialect.otherEvents.contains(name), !isTimeout,
+            let index = self.streamIndex(scan, phoneIndex)
         else { return }
         self.phones[phoneIndex].exchanges[index].eventsIgnored += 1
         let isMade = self.hasFired(self.phones[phoneIndex].exchanges[index]) {

@@ -204,6 +204,7 @@ extension PhoneAccount {
             if !isExplained { $0.scans.refusedUnexplained += 1 }
         }
         self.oweAfterRefusal(of: scan, cause: cause, at: at)
+        self.countRows(ofWithdrawn: index, into: &findings)
         self.settle(at: index, as: .refused, into: &findings)
         self.decide(scan, at: at)
         self.dropIfDone(scan)

@@ -82,7 +82,11 @@ extension PhoneAccount {
             if operation == .cleanup { self.deleteLimited(scan, retryAfter: retryAfter, at: at) }
         case .resultsDecoded(let job, _, _):
             if let index = self.jobIndex(job, of: scan) { self.jobs[index].hadResults = true }
-        case .filePrepared(let file): self.updateScan(scan) { $0.file = file }
+        case .filePrepared(let file):
+            guard let index = self.take(scan, for: "its file prepared", at: at, into: &findings) else {
+                return
+            }
+            self.scans[index].file = file
         case .rowsRead(let job, let rows):
             self.rowsRead(scan, job: job, rows, at: at, rules: rules, into: &findings)
         case .photosTaken(let count): self.updateScan(scan) { $0.photos = count }
@@ -201,10 +205,7 @@ extension PhoneAccount {
             }
         case .rowsTaken(let job, let rows):
             self.rowsTaken(scan, job: job, rows, at: at, into: &findings)
-        case .failed(let job, let code, let isRetryable):
-            if code == ImportLimits.unreadableCode {
-                self.fileUnreadable(scan, at: at, into: &findings)
-            }
+        case .failed(let job, _, let isRetryable):
             guard let index = self.jobIndex(job) else { return }
             self.jobs[index].isErrorRetryable = isRetryable
         case .tokenRevoked(let job):

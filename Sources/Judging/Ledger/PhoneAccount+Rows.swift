@@ -14,8 +14,9 @@ struct ImportedRows: Sendable {
 }
 
 extension PhoneAccount {
-    /// Imports of one phone that are followed. An older one is forgotten: what is said of it then is not compared.
-    private static let importsMax = 16
+    /// Imports of one phone whose results were read and may be read again, and of those that may still be.
+    private static let readMax = 16
+    private static let importsMax = 1_024
 
     mutating func rowsTaken(
         _ scan: ScanNumber, job: String, _ rows: RowCounts, at: Instant, into findings: inout Findings
@@ -24,6 +25,11 @@ extension PhoneAccount {
             return findings.violate(
                 .rowsConserved, device: self.device, scan: scan, at: at,
                 "the backend ended import \(job.bounded) twice")
+        }
+        if self.imports.count(where: \.isRead) > Self.readMax,
+            let oldest = self.imports.firstIndex(where: \.isRead)
+        {
+            self.imports.remove(at: oldest)
         }
         if self.imports.count == Self.importsMax { self.imports.removeFirst() }
         self.imports.append(ImportedRows(job: job, scan: scan, taken: rows))
@@ -39,14 +45,6 @@ extension PhoneAccount {
         findings.violate(
             .rowsConserved, device: self.device, scan: scan, at: at,
             "the backend counts \(rows.total) rows of a file with \(sent)")
-    }
-
-    /// The backend could not read a file.
-    func fileUnreadable(_ scan: ScanNumber, at: Instant, into findings: inout Findings) {
-        guard let rows = self.index(of: scan).flatMap({ self.scans[$0].fileRows }) else { return }
-        findings.violate(
-            .rowsConserved, device: self.device, scan: scan, at: at,
-            "the backend could not read a file of \(rows) rows")
     }
 
     /// Whether a refusal says of a file what is wrong with it.
@@ -90,8 +88,8 @@ extension PhoneAccount {
 
     /// The import of a file is over for its phone.
     mutating func countRows(ofCompleted index: Int, at: Instant, into findings: inout Findings) {
-        guard self.journey == .csvImport else { return }
         let scan = self.scans[index]
+        guard self.journey == .csvImport || scan.file != nil || scan.rowsRead != nil else { return }
         let sent = scan.fileRows ?? scan.rowsRead?.total ?? 0
         if let rows = scan.rowsRead {
             findings.count(in: self.group) {
@@ -99,7 +97,7 @@ extension PhoneAccount {
                 $0.rows.counts = $0.rows.counts + rows
                 $0.rows.missing += max(0, sent - rows.total)
             }
-        } else if !scan.isInherited {
+        } else if !scan.isInherited || scan.file != nil {
             let rows = scan.fileRows ?? 0
             findings.count(in: self.group) {
                 $0.rows.sent += rows
@@ -117,6 +115,11 @@ extension PhoneAccount {
             $0.rows.sent += rows
             $0.rows.counts.pending += rows
         }
+    }
+
+    func countRows(ofWithdrawn index: Int, into findings: inout Findings) {
+        let rows = self.scans[index].fileRows ?? 0
+        findings.count(in: self.group) { $0.rows.withdrawn += rows }
     }
 
     func countRows(ofLost index: Int, into findings: inout Findings) {

@@ -190,6 +190,7 @@ struct PhoneAccount: Sendable {
     ) {
         self.settle(at: index, as: .discarded, into: &findings)
         findings.count(in: self.group) { $0.scans.discard(cause) }
+        self.countRows(ofWithdrawn: index, into: &findings)
     }
 
     /// Clears the state that a process keeps only in memory.

@@ -132,6 +132,8 @@ package struct RowTotals: Hashable, Sendable {
     package var counts = RowCounts()
     /// Those of completed and lost imports of which nobody knows what became of them.
     package var missing = 0
+    /// The rows of files whose import was refused or discarded; in no other number.
+    package var withdrawn = 0
     /// Rows that the backend took into libraries by imports whose results no phone has read: they were canceled, failed, or
     /// were lost on the way; in no other number.
     package var unread = 0
@@ -142,6 +144,7 @@ package struct RowTotals: Hashable, Sendable {
         self.sent += other.sent
         self.counts = self.counts + other.counts
         self.missing += other.missing
+        self.withdrawn += other.withdrawn
         self.unread += other.unread
     }
 }

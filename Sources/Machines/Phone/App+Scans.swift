@@ -24,6 +24,10 @@ extension App {
         for (scan, cause) in self.waiting {
             self.observe(.queued(cause), of: scan, at: now, into: &effects)
         }
+        for record in restored {
+            guard let file = record.file, !record.completed, record.refusal == nil else { continue }
+            self.observe(.filePrepared(file), of: ScanNumber(record.scan), at: now, into: &effects)
+        }
         if !pathAvailable { self.observe(.pathLost, of: .none, at: now, into: &effects) }
     }
 
@@ -54,6 +58,7 @@ extension App {
             retryableErrors: 0, completed: false, refusal: nil)
         record.isVolatile = self.isVolatile(waitingFor: cause)
         record.photos = photos
+        record.journey = self.profile.journey
         let writeID = self.store(.put(record), into: &effects)
         let scan = Scan(record: record, scheduled: scheduled)
         self.queue.insert(
@@ -95,7 +100,11 @@ extension App {
             return
         }
         switch self.queue.scans[index].scan.photo {
-        case .preparing: self.queue.update(at: index) { $0.scan.photo = .prepared(bytes: bytes) }
+        case .preparing:
+            self.queue.update(at: index) {
+                $0.scan.photo = .prepared(bytes: bytes)
+                $0.scan.record.file = file
+            }
         case .prepared: break  // Asked for twice, because it was released in between.
         case .absent: effects.append(.app(.releasePhoto(number)))
         }

@@ -1,5 +1,5 @@
 import SimBase
-import Talaria
+package import Talaria
 
 /// The durable record of one unsettled scan: enough for a fresh process to continue from.
 package struct DurableScan: Hashable, Sendable {
@@ -31,6 +31,10 @@ package struct DurableScan: Hashable, Sendable {
     package var refusal: String?
     /// The number of its photos, which are the parts of one upload.
     package var photos = 1
+    /// What the app does with it.
+    package var journey = Journey.scan
+    /// What its library file contains, once that is known.
+    package var file: LibraryContent?
     /// The app has it in memory only: it goes with the process, as if it had not been written.
     package var isVolatile = false
 

@@ -195,6 +195,7 @@ package enum MarkdownReport {
         text += "\(Figures.count(counts.updated)) updated, \(Figures.count(counts.skipped)) skipped, "
         text += "\(Figures.count(counts.failed)) failed, \(Figures.count(counts.pending)) pending, "
         text += "\(Figures.count(rows.missing)) missing"
+        if rows.withdrawn > 0 { text += "; \(RunResult.withdrawn(rows))" }
         if rows.unread > 0 { text += "; \(RunResult.unread(rows))" }
         return text + ".\n"
     }

@@ -47,6 +47,11 @@ extension RunResult {
     /// Whether some phones find books.
     var findsBooks: Bool { self.groups.isEmpty || self.groups.contains { $0.journey.findsBooks } }
 
+    /// Rows of files that nobody imports any more.
+    static func withdrawn(_ rows: RowTotals) -> String {
+        "besides, \(Figures.count(rows.withdrawn, "row", "rows")) in files of refused or discarded imports"
+    }
+
     /// Rows that are in libraries and of which no phone knows.
     static func unread(_ rows: RowTotals) -> String {
         "besides, \(Figures.count(rows.unread, "row", "rows")) taken by imports whose results no phone has read; "

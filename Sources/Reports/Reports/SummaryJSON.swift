@@ -121,6 +121,7 @@ package enum SummaryJSON {
             "failed": .integer(rows.counts.failed),
             "pending": .integer(rows.counts.pending),
             "missing": .integer(rows.missing),
+            "withdrawn": .integer(rows.withdrawn),
             "unread": result.hasBackendView ? .integer(rows.unread) : .notAvailable,
         ])
     }

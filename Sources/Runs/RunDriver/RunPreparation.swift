@@ -67,7 +67,7 @@ package struct RunPreparation {
         if let target = request.target {
             try Self.check(target, curl: Self.curlTarget(self.plan, to: target))
         }
-        self.state = try RunState(request.stateFolder, threads: self.threads)
+        self.state = try RunState(request.stateFolder, threads: self.threads, self.plan)
         if self.state.linesSkipped > 0 {
             self.warnings.append(
                 "skipped \(self.state.linesSkipped) damaged lines of the state folder")

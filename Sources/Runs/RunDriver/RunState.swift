@@ -6,6 +6,7 @@ import Plan
 import RunArchive
 import SimBase
 import SystemIO
+import Talaria
 
 /// The folder that keeps the phones' storage: the user's, or a temporary one that goes with the run.
 package struct RunState {
@@ -23,12 +24,13 @@ package struct RunState {
     private let lock: FolderLock
 
     /// Opens the folder once, so that what is wrong with it shows before anything runs.
-    init(_ path: String?, threads: Int) throws {
+    init(_ path: String?, threads: Int, _ plan: RunPlan) throws {
         self.isTemporary = path == nil
         self.path = try path ?? Self.makeTemporaryFolder()
         do {
             self.lock = try Self.lock(self.path)
             let folder = try Self.open(self.path, threads: threads)
+            try Self.checkJourneys(folder, plan)
             self.linesSkipped = folder.linesSkipped
             self.writesTorn = folder.writesTorn
             self.lost = folder.lost
@@ -52,6 +54,21 @@ package struct RunState {
                 throw CommandFailure(
                     .badData, text, hint: "use a new folder with --state, or remove this one")
             }
+        }
+    }
+
+    /// What an app of another kind left cannot be continued: it would be sent as something else.
+    private static func checkJourneys(_ folder: StateFolder, _ plan: RunPlan) throws {
+        for (device, scan) in folder.unsettled() {
+            guard let group = plan.groupIfAny(of: device),
+                group.profile.journey.payload != scan.journey.payload
+            else { continue }
+            throw CommandFailure(
+                .badData,
+                "phone \(device.raw) has left something unfinished of the journey `\(scan.journey.rawValue)` in the "
+                    + "state folder, but its group `\(group.spec.name)` has the journey "
+                    + "`\(group.profile.journey.rawValue)`",
+                hint: "finish it with the scenario that began it, or use a new folder with --state")
         }
     }
 

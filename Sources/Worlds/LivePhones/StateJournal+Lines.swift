@@ -52,6 +52,8 @@ extension JSONWriter {
             writer.member("completed", record.completed)
             writer.member("refusal", record.refusal)
             if record.photos > 1 { writer.member("photos", record.photos) }
+            if record.journey != .scan { writer.member("journey", record.journey.rawValue) }
+            if let file = record.file { writer.member("rows", file.rows ?? -1) }
             if record.isVolatile { writer.member("volatile", true) }
         }
     }
@@ -162,6 +164,9 @@ extension DurableScan {
             completed: try record.required("completed") { $0.flag },
             refusal: try record.optional("refusal") { $0.text })
         self.photos = try record.optional("photos") { $0.integer } ?? 1
+        self.journey = try record.optional("journey") { $0.text.flatMap { Journey(rawValue: $0) } } ?? .scan
+        self.file = try record.optional("rows") { $0.integer }
+            .map { LibraryContent(rows: $0 < 0 ? nil : $0) }
         self.isVolatile = try record.optional("volatile") { $0.flag } ?? false
     }
 }

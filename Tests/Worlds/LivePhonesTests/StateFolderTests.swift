@@ -162,7 +162,9 @@ struct TemporaryFolder: ~Copyable {
             tokenExpiries: 2, retryableErrors: 1, completed: false, refusal: "NOT_A_SHELF")
         full.isVolatile = true
         full.photos = 4
-        #expect(Mirror(reflecting: full).children.count == 15, "a new member is to be written too")
+        full.journey = .csvImport
+        full.file = .rows(7)
+        #expect(Mirror(reflecting: full).children.count == 17, "a new member is to be written too")
         #expect(full.job.map { Mirror(reflecting: $0).children.count } == 4)
         #expect(Mirror(reflecting: attempts).children.count == 5)
         let book = Book(

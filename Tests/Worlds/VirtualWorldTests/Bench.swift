@@ -1,6 +1,7 @@
 import Backend
 import Faults
 import Ledger
+import Metrics
 import Observations
 import Phone
 import Plan
@@ -71,6 +72,8 @@ enum Bench {
 
     static func run(_ plan: WorldPlan) throws -> Outcome {
         var settings = LedgerSettings.embedded
+        settings.fleet = FleetMap(plan.run.groups.map { ($0.spec.name, $0.spec.devices) })
+        settings.journeys = plan.run.groups.map(\.profile.journey)
         settings.tokenLifetime = plan.run.scenario.server.backend.tokenLifetime
         settings.faultsOffPath = plan.run.scenario.faults.indices.filter {
             plan.run.scenario.faults[$0].kind.has(.sparesPath)

@@ -2,14 +2,26 @@ internal import CSV
 import JSON
 internal import Talaria
 
-/// What makes two rows the same book: the ISBN or, without one, title and author without regard to case.
+/// What makes two rows the same book: the ISBN or, without one, title and author without regard to case. Of a text only two
+/// hashes are kept, so that a library has a bound in bytes.
 struct LibraryKey: Hashable, Sendable {
-    private let text: String
+    private let first: UInt64
+    private let second: UInt64
 
     init(_ entry: LibraryEntry) {
-        self.text =
-            entry.isbn.map { "isbn \($0.digits)" }
-            ?? "\(entry.title.lowercased())\n\(entry.author.lowercased())"
+        if let number = entry.isbn.flatMap({ UInt64($0.digits) }) {
+            (self.first, self.second) = (0, number)
+            return
+        }
+        // FNV-1a, forwards and with another start.
+        var (first, second): (UInt64, UInt64) = (0xCBF2_9CE4_8422_2325, 0x8422_2325_CBF2_9CE4)
+        for text in [entry.title, "\n", entry.author] {
+            for byte in text.lowercased().utf8 {
+                first = (first ^ UInt64(byte)) &* 0x100_0000_01B3
+                second = (second &* 0x100_0000_01B3) ^ UInt64(byte)
+            }
+        }
+        (self.first, self.second) = (first, second)
     }
 }
 

@@ -328,8 +328,10 @@ package struct HTMLPage {
                 .init(name: "missing", count: rows.missing, tone: .bad, note: ""),
             ]
         ).html
-        guard rows.unread > 0 else { return flow }
-        return flow + "<p>\(HTMLText.escaped(RunResult.unread(rows)))</p>"
+        var notes: [String] = []
+        if rows.withdrawn > 0 { notes.append(RunResult.withdrawn(rows)) }
+        if rows.unread > 0 { notes.append(RunResult.unread(rows)) }
+        return flow + notes.map { "<p>\(HTMLText.escaped($0))</p>" }.joined()
     }
 
     private var conservationLead: String {

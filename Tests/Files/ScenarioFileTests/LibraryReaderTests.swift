@@ -1,0 +1,55 @@
+import CSV
+import Plan
+import SimBase
+import Testing
+
+@testable import ScenarioFile
+
+/// `library` of a group.
+struct LibraryReaderTests {
+    private static func text(_ group: String) -> String {
+        """
+        scenario: 1
+        name: files
+        fleet:
+          readers: {devices: 1, arrivals: 1/s, \(group)}
+
+        """
+    }
+
+    @Test func `every key has its value, and is written as it was read`() throws {
+        let scenario = try load(
+            Self.text(
+                "journey: csv-import, library: {rows: 5..9, duplicates: 1%, bad-isbns: 2%, without-isbn: 3%, "
+                    + "line-breaks: 4%, quotes: 5%, notes: 0..70, separator: tab, line-ends: lf, quoting: all, "
+                    + "byte-order-mark: on, unreadable: 6%}"))
+        let files = try #require(scenario.groups.first?.library)
+        #expect(files.rows == 5...9 && files.unreadable == .percent(6))
+        #expect(files.spec.duplicates == .percent(1) && files.spec.badISBNs == .percent(2))
+        #expect(files.spec.withoutISBN == .percent(3) && files.spec.lineBreaks == .percent(4))
+        #expect(files.spec.quotes == .percent(5) && files.spec.noteBytes == 0...70)
+        #expect(files.spec.format.separator == .tab && files.spec.format.lineEnd == .lf)
+        #expect(files.spec.format.quoting == .all && files.spec.format.hasByteOrderMark)
+        #expect(try load(ScenarioWriter.resolved(scenario)) == scenario)
+    }
+
+    @Test func `a journey without a library has the default, and another journey has none`() throws {
+        #expect(try load(Self.text("journey: csv-import")).groups.first?.library == LibraryFiles())
+        #expect(try load(Self.text("journey: scan")).groups.first?.library == nil)
+    }
+
+    @Test(arguments: [
+        ("library: {rows: 5}", "the journey `scan` imports no files"),
+        ("journey: csv-import, library: {rows: 5001}", "the number of rows of a file must be a number"),
+        ("journey: csv-import, library: {separator: pipe}", "`separator`"),
+        ("journey: csv-import, library: {row: 5}", "unknown key `row` in a library"),
+        (
+            "journey: csv-import, library: {rows: 5000, notes: 60000}",
+            "may be larger than the 8 MB of an import"
+        ),
+    ])
+    func `a mistake is told`(group: String, message: String) {
+        let found = errors(Self.text(group))
+        #expect(found.contains { $0.message.contains(message) }, "\(found)")
+    }
+}

@@ -1,0 +1,97 @@
+import Histories
+import Ledger
+import Observations
+import SimBase
+import Talaria
+import Testing
+
+/// rows.conserved: what is compared, and how rows are counted.
+@Suite struct RowTests {
+    private static func counts(created: Int, updated: Int = 0, pending: Int = 0) -> RowCounts {
+        var counts = RowCounts()
+        counts.created = created
+        counts.updated = updated
+        counts.pending = pending
+        return counts
+    }
+
+    private func imported(_ file: LibraryContent = .rows(10), _ said: (inout History) -> Void) -> History {
+        History {
+            $0.streaming()
+            $0.phone(.filePrepared(file))
+            $0.terminal(2)
+            said(&$0)
+            $0.addBooks()
+            $0.complete()
+            $0.clean()
+        }
+    }
+
+    @Test func `rows that the results lack are missing`() {
+        let history = self.imported {
+            $0.backend(.rowsTaken(job: $0.job, Self.counts(created: 10)))
+            $0.phone(.rowsRead(job: $0.job, Self.counts(created: 8)))
+        }
+        let rows = history.ledger().totals.rows
+        #expect(rows.sent == 10 && rows.counts.created == 8 && rows.missing == 2)
+        #expect(history.broken() == [.rowsConserved])
+    }
+
+    @Test func `a completed import without results has lost its rows`() {
+        let history = self.imported { _ in }
+        #expect(history.ledger().totals.rows.missing == 10)
+        #expect(history.broken() == [.rowsConserved])
+    }
+
+    @Test func `rows of a file that is none are invented`() {
+        let history = self.imported(.unreadable) {
+            $0.phone(.rowsRead(job: $0.job, Self.counts(created: 1)))
+        }
+        #expect(history.broken { $0.hasBackendView = false }.contains(.rowsConserved))
+    }
+
+    @Test func `a backend that cannot read a good file breaks it, and a fault that says so does not`() {
+        func history(_ rows: RowCounts) -> History {
+            self.imported {
+                $0.backend(.rowsTaken(job: $0.job, rows))
+                $0.backend(.failed(job: $0.job, code: ImportLimits.unreadableCode, retryable: true))
+                $0.backend(.rowsTaken(job: "again", Self.counts(created: 10)))
+                $0.phone(.rowsRead(job: "again", Self.counts(created: 10)))
+            }
+        }
+        #expect(history(RowCounts()).broken() == [.rowsConserved])
+        #expect(
+            history(RowCounts()).complaint(.rowsConserved) == "the backend counts 0 rows of a file with 10")
+        #expect(history(Self.counts(created: 4, pending: 6)).broken() == [])
+    }
+
+    @Test func `a file of an earlier run is compared as well`() {
+        let history = History {
+            $0.launch(restored: 1)
+            $0.phone(.queued(.interrupted))
+            $0.phone(.filePrepared(.rows(10)))
+            $0.phone(.rowsRead(job: "from-before", Self.counts(created: 7)))
+            $0.onDisk(.interrupted)
+        }
+        #expect(history.broken { $0.hasBackendView = false } == [.rowsConserved])
+    }
+
+    @Test func `many imports may end before their results are read`() {
+        let history = History {
+            $0.launch()
+            for scan in 1...40 as ClosedRange<UInt32> {
+                $0.scan = ScanNumber(scan)
+                $0.capture()
+                $0.phone(.filePrepared(.rows(3)))
+                $0.backend(.rowsTaken(job: "job-\(scan)", Self.counts(created: 3)))
+            }
+            for scan in 1...40 as ClosedRange<UInt32> {
+                $0.scan = ScanNumber(scan)
+                $0.phone(.rowsRead(job: "job-\(scan)", Self.counts(created: 3)))
+                $0.onDisk(.interrupted)
+            }
+        }
+        #expect(history.complaint(.rowsConserved) == nil)
+        #expect(history.ledger().totals.rows.unread == 0)
+    }
+}
