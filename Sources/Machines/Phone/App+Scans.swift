@@ -24,9 +24,9 @@ extension App {
         for (scan, cause) in self.waiting {
             self.observe(.queued(cause), of: scan, at: now, into: &effects)
         }
-        for record in restored {
-            guard let file = record.file, !record.completed, record.refusal == nil else { continue }
-            self.observe(.filePrepared(file), of: ScanNumber(record.scan), at: now, into: &effects)
+        for unsettled in restored where !unsettled.completed && unsettled.refusal == nil {
+            guard let file = unsettled.file else { continue }
+            self.observe(.filePrepared(file), of: ScanNumber(unsettled.scan), at: now, into: &effects)
         }
         if !pathAvailable { self.observe(.pathLost, of: .none, at: now, into: &effects) }
     }
