@@ -57,6 +57,12 @@ extension RunResult {
     /// The most severe loss or duplicate.
     var lossSentence: String? {
         [UserImpact.booksMissing, .scansLost, .booksDuplicated].lazy.compactMap(self.sentence).first
+            ?? self.rowsSentence
+    }
+
+    private var rowsSentence: String? {
+        let missing = self.totals.rows.missing
+        return missing > 0 ? Figures.count(missing, "row is", "rows are") + " missing" : nil
     }
 
     private func isMissed(_ metric: CountMetric) -> Bool {

@@ -47,6 +47,17 @@ extension RunResult {
     /// Whether some phones find books.
     var findsBooks: Bool { self.groups.isEmpty || self.groups.contains { $0.journey.findsBooks } }
 
+    /// What the phones send or get: `books`, `rows`, or both.
+    var contentNouns: [String] {
+        (self.findsBooks ? ["books"] : []) + (self.importsRows ? ["rows"] : [])
+    }
+
+    /// Behind the title of what they do: ` and books`, `, books and rows`.
+    var contents: String {
+        let nouns = self.contentNouns
+        return (nouns.count > 1 ? ", " : " and ") + nouns.joined(separator: " and ")
+    }
+
     /// Rows of files that nobody imports any more.
     static func withdrawn(_ rows: RowTotals) -> String {
         "besides, \(Figures.count(rows.withdrawn, "row", "rows")) in files of refused or discarded imports"

@@ -270,7 +270,6 @@ package struct HTMLPage {
             title: self.result.noun.heading, origin: origin, total: scans.captured + scans.restored,
             branches: branches
         ).html
-        if self.result.importsRows { pair += Self.rows(self.result.totals.rows) }
         if !self.result.findsBooks {
             // Its files have rows.
         } else if self.result.hasBackendView {
@@ -294,6 +293,7 @@ package struct HTMLPage {
                 "<p>\(Figures.count(books.received, "book", "books")) received; the expected number is unknown "
             pair += "with --target.</p>"
         }
+        if self.result.importsRows { pair += Self.rows(self.result.totals.rows) }
         let jobs = self.result.totals.jobs
         let known = self.result.hasBackendView
         let undeleted = known ? [] : [("not deleted", Figures.count(jobs.undeleted))]
@@ -307,15 +307,16 @@ package struct HTMLPage {
                 ("expired", known ? Figures.count(jobs.expired) : "n/a"),
             ]
         return Section(
-            id: "conservation", title: "\(self.result.noun.heading) and books",
+            id: "conservation", title: "\(self.result.noun.heading)\(self.result.contents)",
             lead: self.conservationLead,
-            body: "<div class=\"pair\">\(pair)</div>\(HTMLText.definitions("stats", figures + undeleted))\n"
+            body: "<div class=\"pair\">\(pair)</div>\(self.rowNotes)"
+                + "\(HTMLText.definitions("stats", figures + undeleted))\n"
                 + self.groups)
     }
 
     private static func rows(_ rows: RowTotals) -> String {
         let counts = rows.counts
-        let flow = Flow(
+        return Flow(
             title: "Rows", origin: "in files", total: rows.sent,
             branches: [
                 .init(name: "created", count: counts.created, tone: .good, note: ""),
@@ -328,16 +329,27 @@ package struct HTMLPage {
                 .init(name: "missing", count: rows.missing, tone: .bad, note: ""),
             ]
         ).html
+    }
+
+    /// Rows that are in no number of the flow.
+    private var rowNotes: String {
+        let rows = self.result.totals.rows
         var notes: [String] = []
         if rows.withdrawn > 0 { notes.append(RunResult.withdrawn(rows)) }
         if rows.unread > 0 { notes.append(RunResult.unread(rows)) }
-        return flow + notes.map { "<p>\(HTMLText.escaped($0))</p>" }.joined()
+        return notes.map { "<p>Rows: \(HTMLText.escaped($0)).</p>" }.joined()
+    }
+
+    private var everythingIsThere: String {
+        let what = self.result.contentNouns.map { "every \($0.dropLast())" }
+        return "\(self.result.noun.every)\(what.count > 1 ? ", " : " and ")\(what.joined(separator: " and ")) is accounted for."
     }
 
     private var conservationLead: String {
         let (scans, books) = (self.result.totals.scans, self.result.totals.books)
-        if scans.lost > 0 || books.missing > 0 {
-            return "\(self.result.noun.heading) or books were lost. See the broken invariants."
+        if scans.lost > 0 || books.missing > 0 || self.result.totals.rows.missing > 0 {
+            let what = self.result.contentNouns.joined(separator: " or ")
+            return "\(self.result.noun.heading) or \(what) were lost. See the broken invariants."
         }
         let unfinished = scans.waiting + scans.open
         guard unfinished == 0 else {
@@ -347,7 +359,7 @@ package struct HTMLPage {
         }
         return scans.captured + scans.restored == 0
             ? "No \(self.result.noun.one) was captured."
-            : "\(self.result.noun.every) and every book is accounted for."
+            : self.everythingIsThere
     }
 
     private var groups: String {
