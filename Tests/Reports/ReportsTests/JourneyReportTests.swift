@@ -45,6 +45,60 @@ import Testing
         #expect(!String(decoding: SummaryJSON.bytes(result), as: UTF8.self).contains("kept"))
     }
 
+    // MARK: Rows
+
+    /// The sample, whose second group imports files.
+    private func imports(missing: Int = 0) -> RunResult {
+        var result = Samples.passed()
+        result.groups[1].journey = .csvImport
+        result.totals.rows.sent = 50
+        result.totals.rows.counts.created = 40 - missing
+        result.totals.rows.counts.skipped = 6
+        result.totals.rows.counts.failed = 4
+        result.totals.rows.missing = missing
+        result.totals.rows.unread = 12
+        result.totals.rows.withdrawn = 9
+        return result
+    }
+
+    @Test func `rows add up in every format, with what is beside them`() {
+        let result = imports()
+        let text = TerminalSummary.text(result, style: .plain).split(whereSeparator: \.isWhitespace)
+            .joined(separator: " ")
+        #expect(
+            text.contains(
+                "Rows 50 in files = 40 created + 0 updated + 6 skipped + 4 failed + 0 missing; besides, 9 rows in "
+                    + "files of refused or discarded imports; besides, 12 rows taken by imports whose results no "
+                    + "phone has read"))
+        #expect(MarkdownReport.text(result).contains("Rows: 50 in files, 40 created, 0 updated, 6 skipped"))
+        let rows = JSONNode(SummaryJSON.bytes(result))?["rows"]
+        #expect(rows?["sent"]?.integer == 50 && rows?["unread"]?.integer == 12)
+        #expect(rows?["withdrawn"]?.integer == 9)
+        var settled = result
+        settled.totals.scans = ScanTotals()
+        settled.totals.scans.captured = 2
+        settled.totals.scans.completed = 2
+        #expect(
+            page(settled).contains("Every scan, every import, every book and every row is accounted for."))
+        #expect(page(result).contains("<p>Rows: besides, 12 rows taken"))
+    }
+
+    @Test func `missing rows are said where everything would be accounted for`() {
+        let result = imports(missing: 3)
+        #expect(page(result).contains("books or rows were lost. See the broken invariants."))
+        #expect(!page(result).contains("is accounted for"))
+        #expect(result.outcome == "3 rows are missing")
+    }
+
+    @Test func `a fleet without imports has no rows, and one of imports no books`() {
+        #expect(!TerminalSummary.text(Samples.passed(), style: .plain).contains("\nRows"))
+        #expect(JSONNode(SummaryJSON.bytes(Samples.passed()))?["rows"] == nil)
+        var result = imports()
+        result.groups[0].journey = .csvImport
+        #expect(!TerminalSummary.text(result, style: .plain).contains("\nBooks"))
+        #expect(page(result).contains("Imports and rows"))
+    }
+
     @Test func `a batch has no photo`() {
         var result = mixed()
         result.metrics.add(120, to: .photosTaken, in: MetricGroup(index: 0))
