@@ -48,6 +48,13 @@ package enum CountMetric: String, CaseIterable, Sendable {
     case statusAttempts = "status.attempts"
     /// Photos of captured scans.
     case photosTaken = "photos.taken"
+    /// What became of the rows of imported files, as the phones read it.
+    case rowsCreated = "rows.created"
+    case rowsUpdated = "rows.updated"
+    case rowsSkipped = "rows.skipped"
+    case rowsFailed = "rows.failed"
+    /// Rows of which nobody knows what became of them.
+    case rowsMissing = "rows.missing"
 }
 
 extension CountMetric: MetricCase {
@@ -100,6 +107,11 @@ extension CountMetric: MetricCase {
         case .contractFindings: (32, .lower, needsBackend: false, isMeasured: true)
         case .statusAttempts: (33, .neither, needsBackend: false, isMeasured: true)
         case .photosTaken: (34, .neither, needsBackend: false, isMeasured: true)
+        case .rowsCreated: (35, .higher, needsBackend: false, isMeasured: false)
+        case .rowsUpdated: (36, .neither, needsBackend: false, isMeasured: false)
+        case .rowsSkipped: (37, .neither, needsBackend: false, isMeasured: false)
+        case .rowsFailed: (38, .lower, needsBackend: false, isMeasured: false)
+        case .rowsMissing: (39, .lower, needsBackend: false, isMeasured: false)
         }
     }
 }

@@ -221,6 +221,15 @@ package struct RunComparison: Sendable {
                 return Part(clamping: count(run.result.totals.jobs), of: run.result.totals.jobs.accepted)
             }
         }
+        let rows: [(CountMetric, @Sendable (RowTotals) -> Int)] = [
+            (.rowsCreated, { $0.counts.created }), (.rowsUpdated, { $0.counts.updated }),
+            (.rowsSkipped, { $0.counts.skipped }), (.rowsFailed, { $0.counts.failed }),
+        ]
+        for (metric, count) in rows {
+            self.share(metric.rawValue, of: "rows", .share, areWhole ? metric.better : .neither) { run in
+                Part(clamping: count(run.result.totals.rows), of: run.result.totals.rows.sent)
+            }
+        }
         self.share("streams.resumed", of: "lost streams", .share, .higher) { run in
             let lost = run.result.disconnections.rows.reduce(0) { $0 + $1.count }
             return Part(clamping: run.result.disconnections.rows.reduce(0) { $0 + $1.resumed }, of: lost)
@@ -274,7 +283,11 @@ package struct RunComparison: Sendable {
             (CountMetric.booksMissing.rawValue, { $0.hasBackendView ? $0.totals.books.missing : nil }),
             (CountMetric.booksDuplicated.rawValue, { $0.totals.books.duplicated }),
         ]
-        for (name, count) in losses {
+        let rows: (String, @Sendable (RunResult) -> Int?) = (
+            CountMetric.rowsMissing.rawValue, { $0.totals.rows.missing }
+        )
+        let haveRows = [self.base, self.new].contains { $0.result.totals.rows.sent > 0 }
+        for (name, count) in losses + (haveRows ? [rows] : []) {
             let (base, new) = (count(self.base.result), count(self.new.result))
             var change = Change.shown
             if let base, let new { change = new == base ? .same : new > base ? .worse : .better }
@@ -368,7 +381,7 @@ package struct RunComparison: Sendable {
     private static let judgedElsewhere: Set<CountMetric> = [
         .scansCompleted, .scansRefused, .scansWaiting, .scansDiscarded, .scansLost, .booksMissing,
         .booksDuplicated, .jobsCleaned, .jobsAbandoned, .jobsOrphaned, .sseResumes, .sseRestarts, .sseUnknown,
-        .sseUndecodable,
+        .sseUndecodable, .rowsCreated, .rowsUpdated, .rowsSkipped, .rowsFailed, .rowsMissing,
     ]
 
     private mutating func compareCounts() {

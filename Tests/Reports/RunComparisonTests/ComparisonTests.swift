@@ -140,6 +140,31 @@ import Testing
         #expect(!self.compare(Samples.brokenInvariant(), Samples.brokenInvariant()).isRegression)
     }
 
+    @Test func `rows that fail, or of which nobody knows, are a regression`() {
+        func run(created: Int, failed: Int, missing: Int) -> RunResult {
+            var run = Samples.passed()
+            run.groups[1].journey = .csvImport
+            run.totals.rows.sent = 1_000
+            run.totals.rows.counts.created = created
+            run.totals.rows.counts.failed = failed
+            run.totals.rows.missing = missing
+            return run
+        }
+        let base = run(created: 990, failed: 10, missing: 0)
+        #expect(
+            self.compare(base, run(created: 500, failed: 500, missing: 0)).regressions == [
+                "rows.created: 99% (990 of 1,000) to 50% (500 of 1,000) of rows",
+                "rows.failed: 1% (10 of 1,000) to 50% (500 of 1,000) of rows",
+            ])
+        #expect(
+            self.compare(base, run(created: 989, failed: 10, missing: 1)).regressions == [
+                "rows.missing: 0 to 1"
+            ])
+        #expect(!self.compare(base, base).isRegression)
+        #expect(
+            self.compare(Samples.passed(), Samples.passed()).losses.allSatisfy { $0.name != "rows.missing" })
+    }
+
     @Test func `a failure rate is judged by what chance allows`() throws {
         var new = Samples.passed()
         for _ in 0..<30 { new.metrics.record(.uploadFailed, failed: true, in: MetricGroup(index: 0)) }
