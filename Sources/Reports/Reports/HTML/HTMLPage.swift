@@ -342,7 +342,8 @@ package struct HTMLPage {
 
     private var everythingIsThere: String {
         let what = self.result.contentNouns.map { "every \($0.dropLast())" }
-        return "\(self.result.noun.every)\(what.count > 1 ? ", " : " and ")\(what.joined(separator: " and ")) is accounted for."
+        let comma = what.count > 1 ? ", " : " and "
+        return "\(self.result.noun.every)\(comma)\(what.joined(separator: " and ")) is accounted for."
     }
 
     private var conservationLead: String {
