@@ -200,7 +200,8 @@ struct GatewayUpstreamTests {
     /// What the gateway reads must come as it is; what no journey has may come as the client likes.
     @Test(arguments: [
         ("/v3/jobs/scans/j/results", false), ("/api/v2/scans/scan_j/results", false),
-        ("/v1/jobs/enrichment_j/results", false), ("/api/v2/imports/import_j", true),
+        ("/v1/jobs/enrichment_j/results", false), ("/api/v2/imports/import_j/results", false),
+        ("/api/v2/books/enrich", true),
     ]) func `an encoding is asked for only where nobody reads`(path: String, isPassed: Bool) throws {
         let loop = try Loop(clock: .startingNow())
         let upstream = try RawUpstream(
