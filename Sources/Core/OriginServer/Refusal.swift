@@ -81,7 +81,7 @@ extension Refusal {
         self.reply(metadata: metadata, instance: instance) { JSON.encode($0) }
     }
 
-    /// The same by the codes of v2. The code of a fault is that of the scenario.
+    /// This refusal with the code that v2 has for it. A code that a scenario sets for a fault stays.
     package var ofV2: Refusal {
         guard self.override == nil else { return self }
         var refusal = self

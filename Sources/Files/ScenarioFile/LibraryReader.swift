@@ -62,17 +62,13 @@ struct LibraryReader {
 
     /// A file that the backend refuses for its size would be an import that nobody meant.
     private func checkSize(_ files: LibraryFiles, _ map: MapReader) {
-        let rowBytes = Self.rowBytesMax + (files.spec.noteBytes?.upperBound ?? 0) * 2
-        let most = CSVReader.Limits.imports.bytesMax / rowBytes
+        let most = CSVReader.Limits.imports.bytesMax / files.rowBytesMax
         guard files.rows.upperBound > most else { return }
         self.findings.add(
             map.location(of: "notes"),
             "files of \(files.rows.upperBound) rows with such notes may be larger than the 8 MB of an import",
             help: "at most \(most) rows are sure to fit")
     }
-
-    /// Of a row without its note, all fields in quotes.
-    private static let rowBytesMax = 160
 }
 
 extension LibraryFiles {

@@ -112,7 +112,9 @@ extension HarnessChecks {
             let polledAt = job.flatMap(\.polledAt)
             return job == nil || polledAt.map { self.now < $0 + ContractLimit.statusPollMin } ?? false
         case 429: return operation == .upload && self.hasQuotas  // Held against the quota.
-        case 503: return operation == .upload && self.jobsAlive + self.uploadsOpen >= server.jobsMax
+        case 503:
+            let isFull = self.jobsAlive + self.uploadsOpen >= server.jobsMax
+            return operation == .upload && (isFull || server.documentsMayFill)
         default: return status < 500
         }
     }

@@ -46,6 +46,8 @@ package struct SimulatedServer: Hashable, Sendable {
     package var resultsLifetime: Interval
     /// The number of jobs at which an upload is answered with 503.
     package var jobsMax: Int
+    /// Whether the documents of the fleet can be more than it holds, so that an upload is answered with 503 as well.
+    package var documentsMayFill = false
     /// Its dialect. By default, that of the contract.
     package var dialect = Dialect()
 

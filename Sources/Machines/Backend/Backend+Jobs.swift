@@ -257,7 +257,7 @@ extension Backend {
         }
     }
 
-    /// Of an import that runs the rows that it has taken are counted, and its streams are told.
+    /// Ends an import that still runs: the rows taken so far are counted, and its streams get `failed` with `CANCELED`.
     private mutating func cancelImport(_ facts: Job.Facts, into effects: inout [OriginEffect]) {
         guard let job = self.jobs[facts.key], job.rows != nil, job.phase == .running else { return }
         effects.append(.observe(self.payload(facts.owner, .canceled(job: facts.id))))

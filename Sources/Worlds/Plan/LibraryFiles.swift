@@ -1,4 +1,5 @@
 package import CSV
+import Phone
 package import SimBase
 package import Talaria
 
@@ -12,6 +13,12 @@ package struct LibraryFiles: Hashable, Sendable {
     package var unreadable = Odds.never
 
     package init() {}
+
+    /// Of a row, its note aside, with all fields in quotes.
+    private static let rowBytesMax = 160
+
+    /// The most bytes of a row: each byte of a note may be a quote, which is written twice.
+    package var rowBytesMax: Int { Self.rowBytesMax + 2 * (self.spec.noteBytes?.upperBound ?? 0) }
 
     /// The file of one scan.
     package func file(
@@ -33,6 +40,28 @@ package struct LibraryFiles: Hashable, Sendable {
 
     /// Those that are small. The others are refused for their size alone.
     private static let unreadableKinds = BadLibrary.allCases.filter { $0 != .tooLarge && $0 != .tooManyRows }
+}
+
+extension RunPlan {
+    /// The most bytes of documents that the fleet can have under way at once: one for each slot of each phone.
+    package var documentBytesMax: Int {
+        self.groups.reduce(0) { sum, group in
+            let bytes =
+                switch group.profile.journey.payload {
+                case .photos: 0
+                case .json: BatchRequest.booksMax * Self.bookBytesMax
+                case .file:
+                    ((group.spec.library ?? LibraryFiles()).rows.upperBound + 1)
+                        * (group.spec.library ?? LibraryFiles()).rowBytesMax + Self.formBytesMax
+                }
+            return sum + group.spec.devices * group.profile.stream.slots * bytes
+        }
+    }
+
+    /// Title, author and ISBN of a book on a shelf, as JSON.
+    private static let bookBytesMax = 512
+    /// What multipart adds to a file.
+    private static let formBytesMax = 1_024
 }
 
 /// What a phone without photos uploads.

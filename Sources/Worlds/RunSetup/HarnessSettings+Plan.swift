@@ -14,6 +14,7 @@ extension HarnessSettings {
         var simulated = SimulatedServer(
             quota: backend.rateLimit, tokenLifetime: backend.tokenLifetime,
             resultsLifetime: backend.resultsLifetime, jobsMax: backend.jobsMax)
+        simulated.documentsMayFill = plan.documentBytesMax > backend.documentBytesMax
         simulated.dialect.otherEvents = backend.dialect.otherEvents
         simulated.dialect.hasIncreasingIDs = backend.dialect.hasIncreasingIDs
         simulated.dialect.cleanupLeavesStreams = backend.dialect.cleanupLeavesStreams

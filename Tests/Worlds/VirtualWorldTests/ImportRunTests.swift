@@ -57,4 +57,15 @@ import VirtualWorld
         }
         #expect(codes == Array(repeating: ImportLimits.unreadableCode, count: 18))
     }
+
+    @Test func `only a fleet whose files may fill the server may meet a 503 without a fault`() {
+        let small = RunPlan(Self.scenario(), target: .embedded)
+        #expect(small.documentBytesMax > 0)
+        #expect(small.documentBytesMax < small.scenario.server.backend.documentBytesMax)
+        var scenario = Self.scenario(rows: 5_000...5_000)
+        scenario.groups[0].devices = 1_000
+        #expect(
+            RunPlan(scenario, target: .embedded).documentBytesMax
+                > scenario.server.backend.documentBytesMax)
+    }
 }

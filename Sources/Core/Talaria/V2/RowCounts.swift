@@ -1,6 +1,6 @@
 /// What a library file contains.
 package enum LibraryContent: Hashable, Sendable {
-    /// So many rows, without the header.
+    /// The number of its rows, without the header.
     case rows(Int)
     /// It is none: an import of it fails.
     case unreadable

@@ -90,7 +90,7 @@ package enum V2Envelope {
             retryAfterMilliseconds: retryAfterMilliseconds)
     }
 
-    /// The same for a code that the contract of v2 may not have.
+    /// The body of an error whose code need not be one of `V2ErrorCode`.
     package static func failure(
         code: String, _ message: String, isRetryable: Bool, retryAfterSeconds: Int64?,
         retryAfterMilliseconds: Int64?

@@ -10,7 +10,7 @@ enum FailureForm: Hashable, Sendable {
     case flat
     /// Under the key `error`, beside jobId and the status of the job.
     case nested
-    /// The same, and the members that a `processing` event has (Docs/contract.md section 3.3).
+    /// `nested` with the members of a `processing` event (Docs/contract.md section 3.3).
     case nestedWithProgress
 
     /// - Parameter progress: How far the job had come.
