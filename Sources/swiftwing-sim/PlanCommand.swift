@@ -104,13 +104,13 @@ enum PlanCommand {
         var traits = [Self.count(spec.devices, "phone"), spec.profile.name]
         if spec.profile.journey != .scan { traits.append(spec.profile.journey.rawValue) }
         if spec.profile.journey.hasPhotos { traits.append(Self.count(photos, "photo")) }
+        let files = spec.library.map { [["", "files: \(ScenarioWriter.text($0))"]] } ?? []
         return TextTable.lines(
             [
                 [spec.name, traits.joined(separator: ", ")],
                 ["", "network: \(ScenarioWriter.text(spec.network))"],
                 ["", ScenarioWriter.text(spec.load)],
-                ["", total],
-            ], indent: 2, columns: columns)
+            ] + files + [["", total]], indent: 2, columns: columns)
     }
 
     private static func captures(_ plan: RunPlan, _ expectedArrivals: ExpectedArrivals) -> String {

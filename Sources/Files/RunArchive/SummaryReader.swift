@@ -126,6 +126,7 @@ struct SummaryReader {
         totals.rows.missing = number("rows", "missing")
         totals.rows.withdrawn = number("rows", "withdrawn")
         totals.rows.unread = number("rows", "unread")
+        totals.rows.unsettled = number("rows", "unsettled")
         totals.jobs.accepted = number("jobs", "accepted")
         totals.jobs.cleaned = number("jobs", "cleaned")
         totals.jobs.abandoned = number("jobs", "abandoned")

@@ -42,6 +42,9 @@ package enum ScenarioWriter {
         self.values(load).map { "\($0.key): \($0.value)" }.joined(separator: ", ")
     }
 
+    /// Returns the files of a group that imports them, on one line.
+    package static func text(_ files: LibraryFiles) -> String { files.text }
+
     // MARK: Fleet
 
     private static func lines(_ group: FleetGroup) -> [String] {

@@ -91,7 +91,10 @@ package struct Ledger: Sendable {
     }
 
     /// Ends a run that was killed, without judging its end.
-    package mutating func breakOff() { self.judgePresent() }
+    package mutating func breakOff() {
+        self.judgePresent()
+        for phone in self.phones { phone.countUnsettledRows(into: &self.findings) }
+    }
 
     private mutating func judgePresent() {
         guard self.present.count > 1 else {

@@ -13,6 +13,25 @@ struct ImportedRows: Sendable {
     var isRead = false
 }
 
+/// Whose file each import of a foreign backend was, by digests. An import has one file: what two phones read of the same one, or
+/// one phone of two files, is counted twice.
+struct ImportOwners: Sendable {
+    /// Imports beyond are not compared.
+    static let countMax = 1 << 18
+
+    private var owners: [UInt64: UInt64] = [:]
+
+    /// Returns whether no other file had this import.
+    mutating func record(_ job: String, device: DeviceNumber, scan: ScanNumber) -> Bool {
+        var digest = Digest()
+        digest.absorbInWords(job)
+        let owner = UInt64(device.raw) << 32 | UInt64(scan.raw)
+        if let known = self.owners[digest.value] { return known == owner }
+        if self.owners.count < Self.countMax { self.owners[digest.value] = owner }
+        return true
+    }
+}
+
 extension PhoneAccount {
     /// Imports of one phone whose results were read and may be read again, and of those that may still be.
     private static let readMax = 16
@@ -67,7 +86,12 @@ extension PhoneAccount {
                 .rowsConserved, device: self.device, scan: scan, at: at,
                 "the results have \(rows.total) rows of a file with \(sent)")
         }
-        guard rules.settings.hasBackendView else { return }
+        guard rules.settings.hasBackendView else {
+            guard !findings.importOwners.record(job, device: self.device, scan: scan) else { return }
+            return findings.violate(
+                .rowsConserved, device: self.device, scan: scan, at: at,
+                "the results are those of import \(job.bounded), which had another file")
+        }
         guard let index = self.imports.lastIndex(where: { $0.job == job }) else {
             // A job of an earlier run ended there.
             guard let known = self.jobIndex(job, of: scan), !self.jobs[known].isInherited else { return }
@@ -120,6 +144,12 @@ extension PhoneAccount {
     func countRows(ofWithdrawn index: Int, into findings: inout Findings) {
         let rows = self.scans[index].fileRows ?? 0
         findings.count(in: self.group) { $0.rows.withdrawn += rows }
+    }
+
+    /// The run has no end that could tell what becomes of the imports under way.
+    func countUnsettledRows(into findings: inout Findings) {
+        let rows = self.scans.reduce(0) { $0 + ($1.state == .open ? $1.fileRows ?? 0 : 0) }
+        findings.count(in: self.group) { $0.rows.unsettled += rows }
     }
 
     func countRows(ofLost index: Int, into findings: inout Findings) {

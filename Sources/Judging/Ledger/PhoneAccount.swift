@@ -245,7 +245,9 @@ struct PhoneAccount: Sendable {
 
     mutating func finish(at: Instant, rules: Rules, into findings: inout Findings) {
         // Whatever an interrupted run has not settled would have gone on.
-        guard findings.bounds.interruption == nil else { return }
+        guard findings.bounds.interruption == nil else {
+            return self.countUnsettledRows(into: &findings)
+        }
         for index in self.scans.indices where self.scans[index].state == .open {
             if self.scans[index].mayBeGone {
                 self.discard(at: index, .notStored, into: &findings)

@@ -137,6 +137,8 @@ package struct RowTotals: Hashable, Sendable {
     /// Rows that the backend took into libraries by imports whose results no phone has read: they were canceled, failed, or
     /// were lost on the way; in no other number.
     package var unread = 0
+    /// The rows of files whose imports had not settled when the run was interrupted or killed; in no other number.
+    package var unsettled = 0
 
     package init() {}
 
@@ -146,6 +148,7 @@ package struct RowTotals: Hashable, Sendable {
         self.missing += other.missing
         self.withdrawn += other.withdrawn
         self.unread += other.unread
+        self.unsettled += other.unsettled
     }
 }
 

@@ -186,6 +186,8 @@ package enum MarkdownReport {
         if !known { text += "\(Figures.count(jobs.undeleted)) not deleted, " }
         text += "\(known ? Figures.count(jobs.orphaned) : "n/a") orphaned, "
         text += "\(known ? Figures.count(jobs.expired) : "n/a") expired.\n"
+        let notes = result.jobNotes
+        if !notes.isEmpty { text += "\n\(notes.joined(separator: " "))\n" }
         return text
     }
 
@@ -195,9 +197,7 @@ package enum MarkdownReport {
         text += "\(Figures.count(counts.updated)) updated, \(Figures.count(counts.skipped)) skipped, "
         text += "\(Figures.count(counts.failed)) failed, \(Figures.count(counts.pending)) pending, "
         text += "\(Figures.count(rows.missing)) missing"
-        if rows.withdrawn > 0 { text += "; \(RunResult.withdrawn(rows))" }
-        if rows.unread > 0 { text += "; \(RunResult.unread(rows))" }
-        return text + ".\n"
+        return text + RunResult.notes(rows).map { "; \($0)" }.joined() + ".\n"
     }
 
     private static func findings(_ result: RunResult) -> String {

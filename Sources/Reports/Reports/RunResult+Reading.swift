@@ -58,15 +58,31 @@ extension RunResult {
         return (nouns.count > 1 ? ", " : " and ") + nouns.joined(separator: " and ")
     }
 
-    /// Rows of files that nobody imports any more.
-    static func withdrawn(_ rows: RowTotals) -> String {
-        "besides, \(Figures.count(rows.withdrawn, "row", "rows")) in files of refused or discarded imports"
+    /// Rows that are in none of the numbers that add up; a sentence part for each kind that counts any.
+    static func notes(_ rows: RowTotals) -> [String] {
+        func besides(_ count: Int, _ what: String) -> [String] {
+            count > 0 ? ["besides, \(Figures.count(count, "row", "rows")) \(what)"] : []
+        }
+        return besides(rows.withdrawn, "in files of refused or discarded imports")
+            + besides(rows.unsettled, "in files of imports that had not settled when the run ended")
+            + besides(
+                rows.unread,
+                "taken by imports whose results no phone has read; a file that is sent again updates them")
     }
 
-    /// Rows that are in libraries and of which no phone knows.
-    static func unread(_ rows: RowTotals) -> String {
-        "besides, \(Figures.count(rows.unread, "row", "rows")) taken by imports whose results no phone has read; "
-            + "a file that is sent again updates them"
+    /// What the words for jobs mean whose DELETE did not come to a good end; one sentence for each that counts any.
+    var jobNotes: [String] {
+        let jobs = self.totals.jobs
+        var notes: [String] = []
+        if jobs.kept > 0 { notes.append("Kept: the backend keeps the results until they expire.") }
+        if jobs.abandoned > 0 { notes.append("Abandoned: the phone had a reason not to delete the job.") }
+        if jobs.orphaned > 0 {
+            notes.append("Orphaned: the backend accepted the upload, and the phone never learned of the job.")
+        }
+        if jobs.expired > 0 {
+            notes.append("Expired: the backend removed the job itself, when its time was over.")
+        }
+        return notes
     }
 
     package var brokenInvariants: [Verdict] { self.verdicts.filter { $0.standing == .broken } }

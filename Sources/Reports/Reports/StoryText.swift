@@ -74,7 +74,8 @@ package enum StoryText {
         case .filePrepared(.rows(let rows)): "made a file of \(rows == 1 ? "1 row" : "\(rows) rows")"
         case .filePrepared(.unreadable): "made a file that is no library"
         case .rowsRead(_, let rows): "read what became of the rows: \(Self.rows(rows))"
-        case .resultsDecoded(_, let books, _): "read \(Self.books(books)) from the results"
+        case .resultsDecoded(_, let books, _):
+            journey.findsBooks ? "read \(Self.books(books)) from the results" : "read the results"
         case .resultsGivenUp: "gave up on the results"
         case .jobAbandoned(_, let cause): "does not delete the job: \(cause.name)"
         case .eventApplied(_, let id, let kind, _, let replayed):
@@ -82,13 +83,14 @@ package enum StoryText {
         case .eventIgnored(_, let id, let name, let malformed):
             "ignored event \(Self.event(id, name))" + (malformed ? ", which is malformed" : "")
         case .terminalApplied(_, let kind, let inline):
-            "job ended: \(kind.rawValue), \(Self.books(inline))"
+            "job ended: \(kind.rawValue)" + (journey.findsBooks ? ", \(Self.books(inline))" : "")
         case .streamLost(_, _, .silence, let silence?): "stream lost: no bytes for \(Self.time(silence))"
         case .streamLost(_, _, let cause, _): "stream lost: \(cause.rawValue)"
         case .reconnectGivenUp(_, let cause, let attempts):
             "gave up reconnecting after \(attempts) attempts: \(cause.rawValue)"
         case .lostFromStorage(let books):
-            "a \(noun.one) with \(Self.books(books)) is missing from the storage"
+            "\(noun.one) missing from the storage"
+                + (journey.findsBooks ? ", with \(Self.books(books))" : "")
         case .photoPrepared, .slotTaken, .slotGiven, .found, .uploadAccepted, .cleanupAnswered,
             .streamOpened, .firstEvent, .ping, .reconnected, .reconnectSuperseded:
             nil
@@ -108,18 +110,20 @@ package enum StoryText {
         switch payload {
         case .answered(let operation, _, let status): "answers \(status) to \(Self.request(operation, noun))"
         case .accepted(let job, let books):
-            "creates job \(Self.short(job, journey)) with \(Self.books(books))"
+            "creates job \(Self.short(job, journey))"
+                + (journey.findsBooks ? " with \(Self.books(books))" : "")
         case .photosReceived(_, let count): "received \(count) photos"
         case .streamOpened(_, _, let after):
             "opens the stream" + (after.map { ", to go on after its event \($0 + 1)" } ?? "")
         case .eventWritten(_, let id, _, let kind, let replayed):
             "sends event \(Self.event(id, kind.rawValue))" + (replayed ? Self.replayed : "")
         case .streamEnded(_, _, let byPeer): byPeer ? "sees the stream end" : "ends the stream"
-        case .finished(_, let kind, let books): "job ends: \(kind.rawValue), \(Self.books(books))"
+        case .finished(_, let kind, let books):
+            "job ends: \(kind.rawValue)" + (journey.findsBooks ? ", \(Self.books(books))" : "")
         case .rowsTaken(_, let rows): "ends the import: \(Self.rows(rows))"
         case .failed(_, let code, let retryable): "job fails: \(code)" + (retryable ? ", may be retried" : "")
         case .tokenRevoked: "revokes the job's token"
-        case .resultsServed(_, let books): "serves \(Self.books(books))"
+        case .resultsServed(_, let books): "serves \(journey.findsBooks ? Self.books(books) : "the results")"
         case .cleaned(_, let effective): effective ? "deletes the job" : "has nothing to delete"
         case .canceled: "cancels the job"
         case .expired: "job expires"

@@ -122,6 +122,7 @@ package enum SummaryJSON {
             "pending": .integer(rows.counts.pending),
             "missing": .integer(rows.missing),
             "withdrawn": .integer(rows.withdrawn),
+            "unsettled": .integer(rows.unsettled),
             "unread": result.hasBackendView ? .integer(rows.unread) : .notAvailable,
         ])
     }

@@ -69,8 +69,7 @@ extension SummaryWriter {
             pieces += [Piece("\(Figures.count(counts.pending)) pending", .warning), Piece(" + ")]
         }
         pieces.append(Piece("\(Figures.count(rows.missing)) missing", rows.missing > 0 ? .bad : .plain))
-        if rows.withdrawn > 0 { pieces.append(Piece("; \(RunResult.withdrawn(rows))")) }
-        if rows.unread > 0 { pieces.append(Piece("; \(RunResult.unread(rows))")) }
+        pieces += RunResult.notes(rows).map { Piece("; \($0)") }
         self.labeled("Rows", pieces)
     }
 

@@ -1,7 +1,9 @@
 import EventLoop
 import Foundation
 package import Imaging
+import Phone
 package import Plan
+import Talaria
 
 /// The photos of every group, read or painted before anything starts.
 package struct PhotoCorpus {
@@ -9,7 +11,8 @@ package struct PhotoCorpus {
     package typealias Painter = ([PaintedShelf]) throws -> [SourcePhoto]
 
     package private(set) var photos: [SourcePhoto] = []
-    /// The ranges of indexes in `photos`, in the order of the groups.
+    /// The ranges of indexes in `photos`, in the order of the groups. A group without photos has a range of one, which is none of
+    /// them: its captures have a photo by number, and nobody opens it.
     package private(set) var ranges: [Range<Int>] = []
     /// The skipped photos, with their reasons.
     package private(set) var problems: [String] = []
@@ -19,6 +22,10 @@ package struct PhotoCorpus {
         for group in plan.groups {
             let source = group.spec.photos
             let start = self.photos.count
+            guard group.profile.journey.hasPhotos else {
+                self.ranges.append(0..<1)
+                continue
+            }
             if let range = known[source] {
                 self.ranges.append(range)
                 continue

@@ -76,6 +76,38 @@ import Testing
         #expect(history.broken { $0.hasBackendView = false } == [.rowsConserved])
     }
 
+    @Test func `rows of imports that are under way when a run ends early are unsettled`() {
+        let history = History {
+            $0.streaming()
+            $0.phone(.filePrepared(.rows(10)))
+        }
+        var killed = Ledger(shelf: History.shelf, settings: .embedded)
+        for observation in history.observations { killed.record(observation) }
+        var interrupted = killed
+        killed.breakOff()
+        #expect(killed.totals.rows.unsettled == 10 && killed.totals.rows.sent == 0)
+        interrupted.interrupted(at: history.now)
+        interrupted.finish(waitingOnDisk: [], at: history.now)
+        #expect(interrupted.totals.rows.unsettled == 10)
+        #expect(history.ledger().totals.rows.unsettled == 0)
+    }
+
+    @Test func `an import of a foreign backend has one file`() {
+        func broken(second job: String, scan: ScanNumber) -> Set<Invariant> {
+            let history = self.imported {
+                $0.phone(.rowsRead(job: $0.job, Self.counts(created: 10)))
+                $0.scan = scan
+                $0.phone(.rowsRead(job: job, Self.counts(created: 10)))
+                $0.scan = ScanNumber(1)
+            }
+            return Set(history.broken { $0.hasBackendView = false })
+        }
+        let first = History { _ in }.job
+        #expect(broken(second: first, scan: ScanNumber(2)).contains(.rowsConserved))
+        #expect(!broken(second: "another", scan: ScanNumber(2)).contains(.rowsConserved))
+        #expect(!broken(second: first, scan: ScanNumber(1)).contains(.rowsConserved))
+    }
+
     @Test func `many imports may end before their results are read`() {
         let history = History {
             $0.launch()

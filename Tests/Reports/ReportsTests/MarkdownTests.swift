@@ -131,6 +131,8 @@ import Testing
 
         Jobs: 131 accepted, 122 cleaned up, 4 abandoned, 0 orphaned, 5 expired.
 
+        Abandoned: the phone had a reason not to delete the job. Expired: the backend removed the job itself, when its time was over.
+
         ### Disconnections
 
         | cause | count | resumed | restarted | gave up | p95 |

@@ -22,33 +22,40 @@ extension LeanObject {
                 return
             }
             present |= Self.bit(of: index)
-            let member = object.members[index]
-            if value.isNull, !member.isRequired || member.isNullable { return }
-            self.compare(value, with: member, noted: noted, into: &notes)
+            // By index: a member in a variable of its own would be copied, with all its texts.
+            if value.isNull, !object.members[index].isRequired || object.members[index].isNullable { return }
+            self.compare(value, with: object, at: index, noted: noted, into: &notes)
         }
-        for (index, member) in object.members.enumerated()
-        where member.isRequired && present & Self.bit(of: index) == 0 {
-            let path = self.path(member.key)
+        for index in object.members.indices
+        where object.members[index].isRequired && present & Self.bit(of: index) == 0 {
+            let path = self.path(object.members[index].key)
             guard !noted.contains(path) else { continue }
-            notes.add(path, expected: member.shape.kindName, seen: "missing")
+            notes.add(path, expected: object.members[index].shape.kindName, seen: "missing")
         }
     }
 
     /// The bit for an index in a table of the contract, which has fewer than 64 rows.
     private static func bit(of index: Int) -> UInt64 { 1 &<< UInt64(index) }
 
+    /// `index`: that of the member.
     private func compare(
-        _ value: JSONNode, with member: ContractMember, noted: [String], into notes: inout ContractNotes
+        _ value: JSONNode, with object: ContractObject, at index: Int, noted: [String],
+        into notes: inout ContractNotes
     ) {
-        guard let deviation = member.shape.deviation(of: value) else {
-            self.compareInside(value, self.path(member.key), with: member.shape, noted: noted, into: &notes)
+        guard let deviation = object.members[index].shape.deviation(of: value) else {
+            if object.members[index].shape.hasInside {
+                self.compareInside(
+                    value, self.path(object.members[index].key), with: object.members[index].shape,
+                    noted: noted, into: &notes)
+            }
             return
         }
-        let path = self.path(member.key)
+        let key = object.members[index].key
+        let path = self.path(key)
         guard !noted.contains(path) else { return }
         notes.add(
             path, expected: deviation.expected, seen: deviation.seen,
-            excerpt: Self.secrets.contains(member.key) ? nil : value.excerpt)
+            excerpt: Self.secrets.contains(key) ? nil : value.excerpt)
     }
 
     private func compareInside(
@@ -79,6 +86,14 @@ extension ContractShape {
         case .number: "a number"
         case .list: "an array"
         case .object: "an object"
+        }
+    }
+
+    /// Whether its values have members or elements.
+    fileprivate var hasInside: Bool {
+        switch self {
+        case .list, .object: true
+        case .text, .pattern, .words, .flag, .integer, .number: false
         }
     }
 

@@ -310,7 +310,7 @@ package struct HTMLPage {
             id: "conservation", title: "\(self.result.noun.heading)\(self.result.contents)",
             lead: self.conservationLead,
             body: "<div class=\"pair\">\(pair)</div>\(self.rowNotes)"
-                + "\(HTMLText.definitions("stats", figures + undeleted))\n"
+                + "\(HTMLText.definitions("stats", figures + undeleted))\n\(self.jobNotes)"
                 + self.groups)
     }
 
@@ -333,11 +333,12 @@ package struct HTMLPage {
 
     /// Rows that are in no number of the flow.
     private var rowNotes: String {
-        let rows = self.result.totals.rows
-        var notes: [String] = []
-        if rows.withdrawn > 0 { notes.append(RunResult.withdrawn(rows)) }
-        if rows.unread > 0 { notes.append(RunResult.unread(rows)) }
-        return notes.map { "<p>Rows: \(HTMLText.escaped($0)).</p>" }.joined()
+        RunResult.notes(self.result.totals.rows).map { "<p>Rows: \(HTMLText.escaped($0)).</p>" }.joined()
+    }
+
+    private var jobNotes: String {
+        let notes = self.result.jobNotes
+        return notes.isEmpty ? "" : "<p>\(HTMLText.escaped(notes.joined(separator: " ")))</p>\n"
     }
 
     private var everythingIsThere: String {
