@@ -55,6 +55,10 @@ package enum CountMetric: String, CaseIterable, Sendable {
     case rowsFailed = "rows.failed"
     /// Rows of which nobody knows what became of them.
     case rowsMissing = "rows.missing"
+    /// Times that a provider was asked for a single book.
+    case lookupsBilled = "lookups.billed"
+    /// Requests for a single book that were answered as an earlier one with the same idempotency key.
+    case lookupsRepeated = "lookups.repeated"
 }
 
 extension CountMetric: MetricCase {
@@ -112,6 +116,8 @@ extension CountMetric: MetricCase {
         case .rowsSkipped: (37, .neither, needsBackend: false, isMeasured: false)
         case .rowsFailed: (38, .lower, needsBackend: false, isMeasured: false)
         case .rowsMissing: (39, .lower, needsBackend: false, isMeasured: false)
+        case .lookupsBilled: (40, .neither, needsBackend: true, isMeasured: false)
+        case .lookupsRepeated: (41, .neither, needsBackend: true, isMeasured: false)
         }
     }
 }

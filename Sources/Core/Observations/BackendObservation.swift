@@ -24,6 +24,8 @@ package enum BackendObservation: Hashable, Sendable {
     case finished(job: String, kind: EventKind, books: Int)
     /// An import is over, and this became of its rows.
     indirect case rowsTaken(job: String, RowCounts)
+    /// A single barcode was looked up, or answered as before.
+    indirect case bookLookedUp(BookLookup)
     /// The job ends with an `error` event that says this of a retry.
     case failed(job: String, code: String, retryable: Bool)
     case tokenRevoked(job: String)
@@ -106,6 +108,12 @@ extension BackendObservation {
             fields.begin(.backend, "rows-taken")
             fields.job(job)
             fields.rows(rows)
+        case .bookLookedUp(let lookup):
+            fields.begin(.backend, "book-looked-up")
+            fields.text("key", lookup.key)
+            fields.text("barcode", lookup.barcode)
+            fields.flag("found", lookup.isFound)
+            fields.flag("billed", lookup.isBilled)
         case .failed(let job, let code, let retryable):
             fields.begin(.backend, "failed")
             fields.job(job)
@@ -174,6 +182,11 @@ extension BackendObservation {
                 .finished(
                     job: try fields.job(), kind: try fields.value("kind"), books: try fields.count("books"))
             case "rows-taken": .rowsTaken(job: try fields.job(), try fields.rows())
+            case "book-looked-up":
+                .bookLookedUp(
+                    BookLookup(
+                        key: try fields.text("key"), barcode: try fields.requiredText("barcode"),
+                        isFound: try fields.isTrue("found"), isBilled: try fields.isTrue("billed")))
             case "failed":
                 .failed(
                     job: try fields.job(), code: try fields.requiredText("code"),

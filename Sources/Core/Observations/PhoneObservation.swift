@@ -67,6 +67,11 @@ package enum PhoneObservation: Hashable, Sendable {
     indirect case found(ContractFinding)
     /// A 202 was decoded: `took` from the scheduled start of the upload, `service` from the actual send.
     case uploadAccepted(job: String, took: Interval, service: Interval)
+    /// Follows `requestSent` of a look-up: the idempotency key that it has.
+    case keySent(attempt: UInt32, key: String)
+    /// A look-up was answered: with the book, or that no provider has it. `repeated`: the backend says that it is the answer
+    /// to an earlier request. The times are those of `uploadAccepted`.
+    case lookupAnswered(found: Bool, repeated: Bool, took: Interval, service: Interval)
     case rateLimited(Operation, retryAfter: Interval)
     case resultsDecoded(job: String, books: Int, took: Interval)
     /// Follows `resultsDecoded` of an import: what they say of its rows.
@@ -209,6 +214,16 @@ extension PhoneObservation {
         case .uploadAccepted(let job, let took, let service):
             fields.begin(.phone, "upload-accepted")
             fields.job(job)
+            fields.time("took_ns", took)
+            fields.time("service_ns", service)
+        case .keySent(let attempt, let key):
+            fields.begin(.phone, "key-sent")
+            fields.attempt(attempt)
+            fields.text("key", key)
+        case .lookupAnswered(let found, let repeated, let took, let service):
+            fields.begin(.phone, "lookup-answered")
+            fields.flag("found", found)
+            fields.flag("repeated", repeated)
             fields.time("took_ns", took)
             fields.time("service_ns", service)
         case .rateLimited(let operation, let retryAfter):
@@ -358,6 +373,12 @@ extension PhoneObservation {
                 .uploadAccepted(
                     job: try fields.job(), took: try fields.time("took_ns"),
                     service: try fields.time("service_ns"))
+            case "key-sent":
+                .keySent(attempt: try fields.attempt(), key: try fields.requiredText("key"))
+            case "lookup-answered":
+                .lookupAnswered(
+                    found: try fields.isTrue("found"), repeated: try fields.isTrue("repeated"),
+                    took: try fields.time("took_ns"), service: try fields.time("service_ns"))
             case "rate-limited":
                 .rateLimited(try fields.operation(), retryAfter: try fields.time("retry_after_ns"))
             case "results-decoded":

@@ -8,12 +8,14 @@ package enum Journey: String, CaseIterable, Hashable, Sendable {
     case batchEnrichment = "batch-enrichment"
     /// A library file whose rows become books, by those of v2.
     case csvImport = "csv-import"
+    /// A barcode whose book is looked up at once, without a job, by v2.
+    case bookEnrichment = "book-enrichment"
 
     /// Whether its answers have the envelope of v2, and its streams the events of v2.
     package var isV2: Bool {
         switch self {
         case .scan: false
-        case .bookshelfScan, .batchEnrichment, .csvImport: true
+        case .bookshelfScan, .batchEnrichment, .csvImport, .bookEnrichment: true
         }
     }
 
@@ -38,7 +40,7 @@ package enum Journey: String, CaseIterable, Hashable, Sendable {
     package var payload: Payload {
         switch self {
         case .scan, .bookshelfScan: .photos
-        case .batchEnrichment: .json
+        case .batchEnrichment, .bookEnrichment: .json
         case .csvImport: .file
         }
     }
@@ -50,7 +52,7 @@ package enum Journey: String, CaseIterable, Hashable, Sendable {
     /// the same.
     package var isPublic: Bool {
         switch self {
-        case .scan, .bookshelfScan, .batchEnrichment: false
+        case .scan, .bookshelfScan, .batchEnrichment, .bookEnrichment: false
         case .csvImport: true
         }
     }
@@ -58,8 +60,16 @@ package enum Journey: String, CaseIterable, Hashable, Sendable {
     /// Whether its results are books.
     package var findsBooks: Bool {
         switch self {
-        case .scan, .bookshelfScan, .batchEnrichment: true
+        case .scan, .bookshelfScan, .batchEnrichment, .bookEnrichment: true
         case .csvImport: false
+        }
+    }
+
+    /// Whether an upload becomes a job with a stream and results. Without one, the answer to the upload is all.
+    package var hasJobs: Bool {
+        switch self {
+        case .scan, .bookshelfScan, .batchEnrichment, .csvImport: true
+        case .bookEnrichment: false
         }
     }
 
@@ -73,7 +83,9 @@ package enum Journey: String, CaseIterable, Hashable, Sendable {
     package var jobPrefix: String { V2Paths.of(self)?.jobPrefix ?? "" }
 
     /// Whether an id is that of a job of v2.
-    package static func isV2(jobID: String) -> Bool { V2Paths.all.contains { jobID.hasPrefix($0.jobPrefix) } }
+    package static func isV2(jobID: String) -> Bool {
+        V2Paths.all.contains { $0.jobPrefix.map { jobID.hasPrefix($0) } ?? false }
+    }
 }
 
 /// A path of the API: an endpoint, and whose it is.

@@ -256,7 +256,7 @@ package struct JobStatusReading: Hashable, Sendable {
 }
 
 extension Book {
-    fileprivate init?(_ object: LeanObject, into notes: inout ContractNotes) {
+    init?(_ object: LeanObject, into notes: inout ContractNotes) {
         let title = object.text("title", .required, into: &notes)
         let author = object.text("author", .required, into: &notes)
         let isbn = object.text("isbn", .optional, into: &notes)

@@ -10,8 +10,37 @@ package struct Shelf: Hashable, Sendable {
     package let booksMax: Int
     /// What is known of a book once it was looked up.
     package var lookup = Lookup.contract
-    /// Devices whose scans have no books: they import files.
-    package var devicesWithoutBooks: [ClosedRange<UInt32>] = []
+    /// Devices whose scans do not have the books of a photo.
+    package var exceptions: [Exception] = []
+    /// Books that no provider has, of those that are looked up one by one.
+    package var unknownBooks = Odds.percent(5)
+
+    /// What the scans of some devices have.
+    package struct Exception: Hashable, Sendable {
+        package let devices: ClosedRange<UInt32>
+        package let stock: Stock
+
+        package init(devices: ClosedRange<UInt32>, stock: Stock) {
+            self.devices = devices
+            self.stock = stock
+        }
+    }
+
+    package enum Stock: Hashable, Sendable {
+        /// As many books as a photo shows, of which some have no ISBN.
+        case books
+        /// As many, and all with an ISBN: they are asked for by their barcodes.
+        case barcodes
+        /// One barcode. Of some, no provider has the book.
+        case oneBarcode
+        /// None: files are imported.
+        case none
+    }
+
+    /// What the scans of a device have.
+    package func stock(of device: DeviceNumber) -> Stock {
+        self.exceptions.first { $0.devices.contains(device.raw) }?.stock ?? .books
+    }
 
     package enum Lookup: Hashable, Sendable {
         /// Most books have an ISBN, and with it a cover.
@@ -35,8 +64,15 @@ package struct Shelf: Hashable, Sendable {
 
     /// Returns the number of books of the scan.
     package func count(device: DeviceNumber, scan: ScanNumber) -> Int {
-        guard !self.devicesWithoutBooks.contains(where: { $0.contains(device.raw) }) else { return 0 }
-        if case .captured(let books) = self.lookup { return books.count }
+        let stock = self.stock(of: device)
+        switch stock {
+        case .none: return 0
+        case .oneBarcode:
+            let draw = KeyedRandom(seed: self.seed).draw(.unknownBook, UInt64(device.raw), UInt64(scan.raw))
+            return self.unknownBooks.happens(draw) ? 0 : 1
+        case .books, .barcodes: break
+        }
+        if stock == .books, case .captured(let books) = self.lookup { return books.count }
         let choices = UInt64(self.booksMax - self.booksMin + 1)
         return self.booksMin
             + Int(
@@ -53,7 +89,10 @@ package struct Shelf: Hashable, Sendable {
 
     /// The book at one offset, from 0.
     package func book(device: DeviceNumber, scan: ScanNumber, ordinal: Int) -> Book {
-        if case .captured(let books) = self.lookup { return books[ordinal] }
+        let stock = self.stock(of: device)
+        // A book that is known by its barcode has its ISBN, whatever a photo would show of it.
+        let lookup = stock == .books ? self.lookup : .contract
+        if case .captured(let books) = lookup { return books[ordinal] }
         let random = KeyedRandom(seed: self.seed)
         let detail = UInt64(ordinal + 1) * 8
         func draw(_ part: UInt64) -> UInt64 {
@@ -61,19 +100,22 @@ package struct Shelf: Hashable, Sendable {
         }
         let title = self.title(device: device, scan: scan, ordinal: ordinal)
         let author = self.work(device, scan, ordinal).author
-        if self.lookup == .spines {
+        if lookup == .spines {
             return Book(
                 title: title, author: author, isbn: nil, confidence: 0.95, enrichmentStatus: .reviewNeeded,
                 coverUrl: nil)
         }
-        let isbn = draw(1) % 10 < 8 ? Self.isbn13(draw(2)) : nil
+        let isbn = draw(1) % 10 < 8 || stock != .books ? Self.isbn13(draw(2)) : nil
         let hundredths = 55 + draw(3) % 45
         let found: EnrichmentStatus =
-            self.lookup == .openAPI
+            lookup == .openAPI
             ? .unknown(isbn == nil ? "failed" : "complete") : isbn == nil ? .notFound : .success
+        // A barcode is not recognized with more or less confidence.
+        let isLookedUp = stock == .oneBarcode
         return Book(
-            title: title, author: author, isbn: isbn, confidence: Double(hundredths) / 100,
-            enrichmentStatus: found,
+            title: title, author: author, isbn: isbn,
+            confidence: isLookedUp ? nil : Double(hundredths) / 100,
+            enrichmentStatus: isLookedUp ? nil : found,
             coverUrl: isbn.map { isbn in
                 ByteBuilder.text { cover in
                     cover.append(literal: "https://covers.example/")
@@ -81,6 +123,12 @@ package struct Shelf: Hashable, Sendable {
                     cover.append(literal: ".jpg")
                 }
             })
+    }
+
+    /// The barcode that a scan of a single book has; nil for what is no such scan.
+    package func barcode(device: DeviceNumber, scan: ScanNumber) -> String? {
+        guard self.stock(of: device) == .oneBarcode else { return nil }
+        return self.book(device: device, scan: scan, ordinal: 0).isbn
     }
 
     /// The title of the book at one offset.

@@ -9,6 +9,7 @@ package struct WorkNoun: Hashable, Sendable {
             case .scan, .bookshelfScan: ("scan", "scans")
             case .batchEnrichment: ("batch", "batches")
             case .csvImport: ("import", "imports")
+            case .bookEnrichment: ("look-up", "look-ups")
             }
         (self.ones, self.manys) = ([one], [many])
     }

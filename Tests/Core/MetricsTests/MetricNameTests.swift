@@ -39,6 +39,7 @@ struct MetricNameTests {
             Metric.needingBackend == [
                 .latency(.sseEventLatency), .latency(.sseEventDelay), .count(.booksExpected),
                 .count(.booksMissing), .count(.jobsOrphaned), .count(.booksPending),
+                .count(.lookupsBilled), .count(.lookupsRepeated),
             ])
     }
 

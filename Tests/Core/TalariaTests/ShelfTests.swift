@@ -52,4 +52,34 @@ import Testing
         }
         #expect(titles.contains { $0.utf8.count > $0.unicodeScalars.count })
     }
+
+    @Test func `what is asked for by barcode has one`() {
+        var shelf = self.shelf
+        shelf.exceptions = [
+            Shelf.Exception(devices: 0...9, stock: .barcodes),
+            Shelf.Exception(devices: 10...29, stock: .oneBarcode),
+            Shelf.Exception(devices: 30...30, stock: .none),
+        ]
+        for lookup in [Shelf.Lookup.contract, .spines, .openAPI] {
+            shelf.lookup = lookup
+            for device in (0...9).map({ DeviceNumber($0) }) {
+                let books = shelf.books(device: device, scan: ScanNumber(1))
+                #expect(books.count == self.shelf.count(device: device, scan: ScanNumber(1)))
+                #expect(books.allSatisfy { $0.isbn?.utf8.count == 13 })
+                #expect(shelf.barcode(device: device, scan: ScanNumber(1)) == nil)
+            }
+        }
+        shelf.lookup = .contract
+        let counts = (10...29).flatMap { device in
+            (1...20).map { shelf.count(device: DeviceNumber(device), scan: ScanNumber($0)) }
+        }
+        #expect(Set(counts) == [0, 1] && (5...40).contains(counts.count { $0 == 0 }))
+        let barcodes = (1...20).compactMap { shelf.barcode(device: DeviceNumber(10), scan: ScanNumber($0)) }
+        #expect(Set(barcodes).count == 20, "one that no provider knows is scanned as well")
+        #expect(shelf.count(device: DeviceNumber(30), scan: ScanNumber(1)) == 0)
+        #expect(
+            shelf.books(device: DeviceNumber(31), scan: ScanNumber(1))
+                == Shelf(seed: 42, booksMin: 3, booksMax: 8).books(
+                    device: DeviceNumber(31), scan: ScanNumber(1)))
+    }
 }

@@ -81,7 +81,7 @@ import Testing
             for endpoint in [
                 Endpoint.upload, .job(jobId: id), .stream(jobId: id), .results(jobId: id),
                 .cleanup(jobId: id),
-            ] {
+            ] where endpoint == .upload || journey.hasJobs {
                 let path = journey.path(endpoint)
                 #expect(JourneyPath(path: path) == JourneyPath(journey, endpoint), "\(path)")
             }
@@ -125,5 +125,47 @@ import Testing
             let (rows, notes) = read(wrong)
             #expect(rows == nil && !notes.isEmpty, "\(wrong)")
         }
+    }
+
+    @Test func `a journey without jobs has one path`() {
+        let path = JourneyPath(path: EnrichmentRequest.path)
+        #expect(path?.journey == .bookEnrichment && path?.endpoint == .upload)
+        for other in [
+            "\(EnrichmentRequest.path)/stream", "/api/v2/books/x", "/api/v2/books/enrich/", "/v1/jobs/x",
+        ] {
+            #expect(JourneyPath(path: other) == nil, "\(other)")
+        }
+        #expect(!Journey.isV2(jobID: "3d1a29a0-7f6e-4f5c-9e0b-6a1b"))
+    }
+
+    @Test func `a look-up is written as it is read`() throws {
+        let request = EnrichmentRequest(barcode: "9780141439587", key: "scan_9780141439587")
+        #expect(
+            String(decoding: request.body, as: UTF8.self)
+                == #"{"barcode":"9780141439587","idempotencyKey":"scan_9780141439587","preferProvider":"auto","vectorize":false}"#
+        )
+        #expect(try EnrichmentRequest(request.body) == request)
+    }
+
+    @Test func `the book of a look-up is read, whatever else there is`() {
+        func read(_ text: String) -> (reading: LookupReading?, notes: ContractNotes) {
+            var notes = ContractNotes()
+            return (LookupReading.read(Array(text.utf8), barcode: "9780141439587", into: &notes), notes)
+        }
+        let data = #""data":{"title":"Emma","author":"Jane Austen","isbn":"9780141439587","more":1}"#
+        let first = read(#"{"success":true,\#(data),"metadata":{"cached":false}}"#)
+        #expect(first.reading?.book.title == "Emma" && first.reading?.isRepeated == false)
+        #expect(first.notes.isEmpty)
+        #expect(read(#"{"success":true,\#(data),"metadata":{"cached":true}}"#).reading?.isRepeated == true)
+        #expect(read(#"{"success":true,\#(data)}"#).reading?.isRepeated == false)
+        #expect(read(#"{"success":false,\#(data)}"#).reading?.success == false)
+        for bad in [
+            "", "{}", #"{\#(data)}"#, #"{"success":true}"#,
+            #"{"success":true,"data":{"title":"Emma","isbn":"9780141439587"}}"#,
+        ] {
+            #expect(read(bad).reading == nil, "\(bad)")
+        }
+        let other = read(#"{"success":true,"data":{"title":"E","author":"A","isbn":"0141439580"}}"#)
+        #expect(other.reading != nil && !other.notes.isEmpty)
     }
 }

@@ -5,6 +5,7 @@ struct WorkNounTests {
     @Test(arguments: [
         ([], "scan", "scans"), ([Journey.scan], "scan", "scans"),
         ([.bookshelfScan, .scan], "scan", "scans"), ([.batchEnrichment], "batch", "batches"),
+        ([.bookEnrichment, .scan], "scan or look-up", "scans and look-ups"),
         ([.batchEnrichment, .bookshelfScan, .scan, .batchEnrichment], "scan or batch", "scans and batches"),
     ])
     func `a fleet has the nouns of its journeys`(journeys: [Journey], one: String, many: String) {

@@ -121,6 +121,13 @@ extension FaultKind {
         }
     }
 
+    /// Whether what it delivers says of a look-up that no provider has the book, which ends it as well.
+    package var refusesLookups: Bool {
+        guard case .httpError(let fault) = self else { return false }
+        let notFound = ProblemCode.notFound.rawValue
+        return fault.status == 404 && fault.code ?? notFound == notFound && fault.retryable != true
+    }
+
     /// Whether it says how long to wait in the header alone, where the wait is rounded up to whole seconds.
     package var roundsWaits: Bool {
         if case .httpError(let fault) = self { fault.retryAfterLocation == .header } else { false }

@@ -82,6 +82,14 @@ package struct BatchRequest: Hashable, Sendable {
         return .book(title: title, author: author, isbn: isbn.flatMap { $0.isEmpty ? nil : $0 })
     }
 
+    /// The body of a batch of books, of which the barcodes are known.
+    package static func body(ofBarcodes barcodes: [String]) -> [UInt8] {
+        JSON.object { writer in
+            writer.array("barcodes", barcodes) { $0.text($1) }
+            writer.member("vectorize", false)
+        }
+    }
+
     /// The body of a batch of books, of which title, author and ISBN are known.
     package static func body(of books: [Book]) -> [UInt8] {
         JSON.object { writer in
@@ -99,6 +107,8 @@ package struct BatchRequest: Hashable, Sendable {
 extension Shelf {
     /// What a phone sends to have the books of a shelf enriched.
     package func batchBody(device: DeviceNumber, scan: ScanNumber) -> [UInt8] {
-        BatchRequest.body(of: self.books(device: device, scan: scan))
+        let books = self.books(device: device, scan: scan)
+        return self.stock(of: device) == .barcodes
+            ? BatchRequest.body(ofBarcodes: books.compactMap(\.isbn)) : BatchRequest.body(of: books)
     }
 }

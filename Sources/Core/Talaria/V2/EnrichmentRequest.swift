@@ -1,4 +1,5 @@
 internal import JSON
+package import SimBase
 
 /// The body of `POST /api/v2/books/enrich` (Docs/contract.md section 3.2): `{barcode, vectorize}`, with `isbn` for `barcode`, and
 /// what the client adds, `idempotencyKey` and `preferProvider`.
@@ -8,6 +9,8 @@ package struct EnrichmentRequest: Hashable, Sendable {
     package static let barcodeCharactersMax = 17
     package static let keyCharactersMax = 200
     package static let bodyBytesMax = 65_536
+    /// The time for which a key gives the same answer (Docs/decisions/0182-enrichment-of-single-books.md).
+    package static let keyLifetime = Interval.hours(24)
 
     /// Why a body is no request.
     package enum Flaw: Error, Hashable, Sendable {
@@ -28,6 +31,28 @@ package struct EnrichmentRequest: Hashable, Sendable {
     package let wantsVector: Bool
     package let idempotencyKey: String?
     package let preferredProvider: String?
+
+    /// What a client sends that looks a barcode up: the key makes a repeated request the same one.
+    package init(barcode: String, key: String) {
+        self.barcode = barcode
+        self.wantsVector = false
+        self.idempotencyKey = key
+        self.preferredProvider = Self.anyProvider
+    }
+
+    private static let anyProvider = "auto"
+
+    /// The key of the client for a barcode (Docs/contract.md section 3.2).
+    package static func key(barcode: String) -> String { "scan_\(barcode)" }
+
+    package var body: [UInt8] {
+        JSON.object { writer in
+            writer.member("barcode", self.barcode)
+            writer.member("idempotencyKey", self.idempotencyKey)
+            writer.member("preferProvider", self.preferredProvider)
+            writer.member("vectorize", self.wantsVector)
+        }
+    }
 
     package init(_ bytes: [UInt8]) throws(Flaw) {
         guard let body = JSONNode(bytes), body.kind == .object else { throw .notJSON }

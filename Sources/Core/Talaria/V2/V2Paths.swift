@@ -5,10 +5,10 @@ struct V2Paths: Sendable {
     let upload: String
     /// Another path of it, which older clients use.
     var otherUpload: String?
-    /// The folder of its jobs.
-    let jobs: String
+    /// The folder of its jobs; nil for a journey without jobs.
+    var jobs: String?
     /// What the ids of its jobs begin with: the paths below `/v1/jobs` are those of all journeys.
-    let jobPrefix: String
+    var jobPrefix: String?
     /// Whether its jobs can be canceled in two more ways, which older clients use.
     var hasOtherCancels = false
 
@@ -25,16 +25,19 @@ struct V2Paths: Sendable {
         V2Paths(
             journey: .csvImport, upload: "/api/v2/imports", jobs: "/api/v2/imports/", jobPrefix: "import_",
             hasOtherCancels: true),
+        V2Paths(journey: .bookEnrichment, upload: EnrichmentRequest.path),
     ]
 
     static func of(_ journey: Journey) -> V2Paths? { self.all.first { $0.journey == journey } }
 
     func path(_ endpoint: Endpoint) -> String {
-        switch endpoint {
+        // Without jobs there is no other path.
+        guard let jobs else { return self.upload }
+        return switch endpoint {
         case .upload: self.upload
-        case .job(let id): self.jobs + id
-        case .stream(let id): self.jobs + id + "/stream"
-        case .results(let id): self.jobs + id + "/results"
+        case .job(let id): jobs + id
+        case .stream(let id): jobs + id + "/stream"
+        case .results(let id): jobs + id + "/results"
         case .cleanup(let id): Self.allJobs + id
         }
     }
@@ -42,7 +45,8 @@ struct V2Paths: Sendable {
     /// Nil for any other path, and for an id that none of its jobs has.
     func endpoint(_ path: String) -> Endpoint? {
         if path == self.upload || path == self.otherUpload { return .upload }
-        if let (id, end) = self.split(path, behind: self.jobs) {
+        guard let jobs else { return nil }
+        if let (id, end) = self.split(path, behind: jobs) {
             switch end {
             case nil: return .job(jobId: id)
             case "stream"?: return .stream(jobId: id)
@@ -72,10 +76,10 @@ struct V2Paths: Sendable {
 
     /// The id behind a folder, and what follows it behind a slash.
     private func split(_ path: String, behind folder: String) -> (id: String, end: Substring?)? {
-        guard path.hasPrefix(folder) else { return nil }
+        guard path.hasPrefix(folder), let jobPrefix else { return nil }
         let parts = path.dropFirst(folder.count)
             .split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
-        guard let id = parts.first.map(String.init), id.hasPrefix(self.jobPrefix), Endpoint.isJobID(id) else {
+        guard let id = parts.first.map(String.init), id.hasPrefix(jobPrefix), Endpoint.isJobID(id) else {
             return nil
         }
         return (id, parts.count > 1 ? parts[1] : nil)

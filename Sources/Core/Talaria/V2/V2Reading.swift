@@ -61,6 +61,36 @@ extension ResultsReading {
     private static let rowsMax = 1 << 30
 }
 
+/// A client's reading of the answer to the look-up of a barcode.
+package struct LookupReading: Hashable, Sendable {
+    package let success: Bool
+    package let book: Book
+    /// It is the answer to an earlier request.
+    package let isRepeated: Bool
+
+    /// Reads the book under `data`; nil for an answer without one.
+    ///
+    /// - Parameter barcode: What was asked for.
+    package static func read(
+        _ bytes: [UInt8], barcode: String?, into notes: inout ContractNotes
+    ) -> LookupReading? {
+        guard let body = LeanObject(bytes, into: &notes) else { return nil }
+        let success = body.flag("success", .required, into: &notes)
+        let data = body.object("data", .required, into: &notes)
+        let book = data.flatMap { Book($0, into: &notes) }
+        let metadata = body.object("metadata", .optional, into: &notes)
+        let isRepeated = metadata?.flag("cached", .optional, into: &notes)
+        guard let success, let data, let book else { return nil }
+        // Another writing of the number may be the same book.
+        if let isbn = book.isbn, isbn != barcode {
+            notes.add(
+                data.path("isbn"), expected: "the barcode that was asked for", seen: "another number",
+                excerpt: isbn)
+        }
+        return LookupReading(success: success, book: book, isRepeated: isRepeated ?? false)
+    }
+}
+
 extension ProblemReading {
     /// Reads `{success: false, error: {code, retryable, details: {retryAfterMs}}, retryAfter}`; a missing member is nil.
     package static func readV2(_ bytes: [UInt8], into notes: inout ContractNotes) -> ProblemReading {
