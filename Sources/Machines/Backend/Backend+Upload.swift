@@ -49,7 +49,7 @@ extension Backend {
         let refusal =
             switch context.journey.payload {
             case .photos: self.refusal(ofHead: request)
-            case .json: self.refusal(ofDocument: request)
+            case .json: self.refusal(ofDocument: request, context.journey)
             case .file: self.refusal(ofFile: request)
             }
         if let refusal = refusal ?? self.refusalOfMoreJobs(request, context.journey, into: &effects) {
@@ -77,15 +77,15 @@ extension Backend {
         return nil
     }
 
-    /// Docs/contract.md section 3.2: a batch is JSON.
-    private func refusal(ofDocument request: OriginRequest) -> Refusal? {
+    /// Docs/contract.md section 3.2: a batch is JSON, and so is a barcode.
+    private func refusal(ofDocument request: OriginRequest, _ journey: Journey) -> Refusal? {
         guard
             let type = request.contentType.flatMap({ ParameterizedValue($0) })?.value.lowercased(),
             type == "application/json"
         else {
             return Refusal(.invalidRequest, "Content-Type must be application/json.")
         }
-        if let length = request.contentLength, length > BatchRequest.bodyBytesMax {
+        if let length = request.contentLength, length > Self.jsonBytesMax(journey) {
             return Refusal(.fileTooLarge, "The body is too large.")
         }
         return nil
@@ -97,6 +97,10 @@ extension Backend {
         else { return Refusal(.invalidRequest, "Content-Type must be multipart/form-data with a boundary.") }
         if let length = request.contentLength, length > ImportLimits.bodyBytesMax { return .fileIsTooLarge }
         return nil
+    }
+
+    private static func jsonBytesMax(_ journey: Journey) -> Int {
+        journey.hasJobs ? BatchRequest.bodyBytesMax : EnrichmentRequest.bodyBytesMax
     }
 
     /// A job that was served makes room for a new one.
@@ -122,7 +126,7 @@ extension Backend {
     private static func documentBytes(_ request: OriginRequest, _ journey: Journey) -> Int {
         switch journey.payload {
         case .photos: 0
-        case .json: request.contentLength ?? BatchRequest.bodyBytesMax
+        case .json: request.contentLength ?? Self.jsonBytesMax(journey)
         case .file: request.contentLength ?? ImportLimits.bodyBytesMax
         }
     }
@@ -150,7 +154,11 @@ extension Backend {
         guard let upload = self.takePending(exchange) else { return }  // Aborted meanwhile.
         switch upload.context.journey.payload {
         case .photos: break
-        case .json: return self.documentUploaded(upload, parts.first?.prefix ?? [], into: &effects)
+        case .json:
+            let bytes = parts.first?.prefix ?? []
+            return upload.context.journey.hasJobs
+                ? self.documentUploaded(upload, bytes, into: &effects)
+                : self.barcodeUploaded(upload, bytes, into: &effects)
         case .file: return self.fileUploaded(upload, parts, into: &effects)
         }
         if !upload.context.journey.isV2 {
@@ -197,9 +205,17 @@ extension Backend {
         guard batch.items.count == self.shelf.count(device: owner.device, scan: owner.scan) else {
             return false
         }
+        let isByBarcode = self.shelf.stock(of: owner.device) == .barcodes
         return batch.items.enumerated().allSatisfy { ordinal, item in
-            guard case .book(let title, _, _) = item else { return false }
-            return title == self.shelf.title(device: owner.device, scan: owner.scan, ordinal: ordinal)
+            switch item {
+            case .book(let title, _, _):
+                !isByBarcode
+                    && title == self.shelf.title(device: owner.device, scan: owner.scan, ordinal: ordinal)
+            case .barcode(let barcode):
+                isByBarcode
+                    && barcode
+                        == self.shelf.book(device: owner.device, scan: owner.scan, ordinal: ordinal).isbn
+            }
         }
     }
 

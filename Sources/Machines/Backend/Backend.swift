@@ -6,9 +6,8 @@ package import Talaria
 
 /// The simulated Talaria: a value that receives events with their time and returns effects.
 ///
-/// It serves Docs/contract.md section 1.1 rows 1 to 6 with the rulings of Docs/design.md section 6, the jobs of v2
-/// (section 3.2), and the enrichment of single books (`EnrichmentService`). A request
-/// is checked in this order: path (404), method (405), device id, rate limit, then the endpoint's own
+/// It serves Docs/contract.md section 1.1 rows 1 to 6 with the rulings of Docs/design.md section 6, and v2 (section 3.2): its
+/// jobs, and the enrichment of single books, which is answered at once (`EnrichmentService`). A request is checked in this order: path (404), method (405), device id, rate limit, then the endpoint's own
 /// requirements. Faults of the server that are armed for an exchange act here; those of the link and of the
 /// phone act in their drivers.
 ///
@@ -50,8 +49,7 @@ package struct Backend: Sendable {
         self.faults = ServerFaults(wallClockAtZero: configuration.wallClockAtZero)
         self.libraries = Libraries(booksMax: configuration.imports.booksMax)
         self.enrichments = EnrichmentService(
-            rules: configuration.enrichments, shelf: shelf, random: random,
-            wallClockAtZero: configuration.wallClockAtZero)
+            rules: configuration.enrichments, shelf: shelf, random: random)
     }
 
     /// Continues with other draws.
@@ -79,15 +77,10 @@ package struct Backend: Sendable {
                 "the driver used the number of an open exchange again")
             self.requested(exchange, request, caller, connection, faults, into: &effects)
         case .uploaded(let exchange, let parts):
-            if !self.enrichments.uploaded(exchange, parts, at: self.now, into: &effects) {
-                self.uploaded(exchange, parts, into: &effects)
-            }
+            self.uploaded(exchange, parts, into: &effects)
         case .uploadFailed(let exchange, let fault):
-            if !self.enrichments.uploadFailed(exchange, fault, into: &effects) {
-                self.uploadFailed(exchange, fault, into: &effects)
-            }
+            self.uploadFailed(exchange, fault, into: &effects)
         case .aborted(let exchange):
-            self.enrichments.pending[exchange] = nil
             self.aborted(exchange, into: &effects)
         case .forwarded, .upstreamReplied, .upstreamReceived, .upstreamEnded:
             break  // Nothing is forwarded here.
@@ -105,9 +98,6 @@ package struct Backend: Sendable {
         _ faults: [ArmedFault], into effects: inout [OriginEffect]
     ) {
         guard let path = JourneyPath(path: request.path) else {
-            if request.path == EnrichmentRequest.path {
-                return self.enrichments.requested(exchange, request, caller, at: self.now, into: &effects)
-            }
             self.refuseUnrouted(
                 exchange, .notFound, "There is nothing at this path.", [], path: request.path, into: &effects)
             return
@@ -210,7 +200,7 @@ package struct Backend: Sendable {
         switch context.journey {
         case .scan: self.configuration.dialect
         case .bookshelfScan: .bookshelfScan
-        case .batchEnrichment: .batchEnrichment
+        case .batchEnrichment, .bookEnrichment: .batchEnrichment
         case .csvImport: .csvImport
         }
     }

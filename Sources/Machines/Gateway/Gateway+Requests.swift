@@ -180,7 +180,7 @@ extension Gateway {
         _ context: RequestContext, _ jobID: String?, _ head: UpstreamHead, into effects: inout [OriginEffect]
     ) -> Relay.Rewriting? {
         switch context.operation {
-        case .upload where (200...299).contains(head.status): return .accepted
+        case .upload where context.journey.hasJobs && (200...299).contains(head.status): return .accepted
         case .results where head.status == 200:
             if let fault = context.fault(where: { $0 == .truncateResults }), head.length ?? 2 > 1 {
                 effects.append(context.fired(fault, at: self.now))

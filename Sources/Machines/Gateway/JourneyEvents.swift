@@ -55,6 +55,7 @@ extension Journey {
         case .batchEnrichment, .csvImport:
             // Nothing but the end is behind a part that a batch or an import does not have.
             return status == JobStatus.processing.rawValue && phase == .enriching
+        case .bookEnrichment: return false  // It has no events.
         }
         let order = ScanPhase.allCases
         guard let here = order.firstIndex(of: reached), let there = order.firstIndex(of: phase) else {

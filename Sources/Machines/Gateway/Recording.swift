@@ -42,7 +42,7 @@ package struct Recording: Sendable {
 
     /// Lines that could not be read: the end of a recording that was killed.
     package private(set) var linesSkipped = 0
-    /// Requests of v2 that belong to no journey: the enrichment of single books.
+    /// Requests of v2 that belong to no journey.
     package private(set) var requestsLeftOut = 0
 
     /// Reads the whole text of a recording. A last line that was cut off is skipped and counted; any other broken line

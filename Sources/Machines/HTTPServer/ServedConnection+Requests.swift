@@ -160,9 +160,7 @@ extension ServedConnection {
                     ? HTTPServerLimits.libraryFile : HTTPServerLimits.multipart)
         {
             exchange.upload = .reading(reader)
-        } else if !context.origin.hasUpstream,
-            head.path == EnrichmentRequest.path || Self.payload(head.path) == .json
-        {
+        } else if !context.origin.hasUpstream, Self.payload(head.path) == .json {
             exchange.upload = .keeping([])
         }
         if let key {

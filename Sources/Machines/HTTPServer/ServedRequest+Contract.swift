@@ -9,19 +9,10 @@ extension ServedRequest {
     /// of the program itself, and for the question of a browser that comes before a request (CORS).
     package var outsideContract: String? {
         guard self.method != "OPTIONS", !Self.ownPaths.contains(self.path) else { return nil }
-        if let methods = Self.otherMethods(self.path) {
-            return methods.contains(self.method)
-                ? nil : "method: expected \(methods.joined(separator: ", ")), was \(self.method)"
-        }
         guard let path = JourneyPath(path: self.path) else {
             return "path: expected one of the contract, was \(self.path)"
         }
         guard path.operation(method: self.method) == nil else { return nil }
         return "method: expected \(path.methods), was \(self.method)"
-    }
-
-    /// The methods of a path of v2 that is no journey's; nil for any other path.
-    private static func otherMethods(_ path: String) -> [String]? {
-        path == EnrichmentRequest.path ? ["POST"] : nil
     }
 }

@@ -26,13 +26,16 @@ struct Bench {
     var effects: [OriginEffect] = []
     private var exchanges: UInt64 = 0
 
-    init(books: Int = 3, seed: UInt64 = 7, _ change: (inout BackendConfiguration) -> Void = { _ in }) {
+    init(
+        books: Int = 3, seed: UInt64 = 7, shelf own: Shelf? = nil,
+        _ change: (inout BackendConfiguration) -> Void = { _ in }
+    ) {
         var configuration = BackendConfiguration.contract
         configuration.jobTime = .seconds(10)...(.seconds(10))
         configuration.rateLimit = nil
         configuration.wallClockAtZero = Self.wallClockAtZero
         change(&configuration)
-        var shelf = Shelf(seed: seed, booksMin: books, booksMax: books)
+        var shelf = own ?? Shelf(seed: seed, booksMin: books, booksMax: books)
         shelf.lookup = configuration.dialect.books
         self.shelf = shelf
         self.backend = Backend(

@@ -1,5 +1,7 @@
 import CSV
+import Faults
 import JSON
+import Observations
 import OriginServer
 import SimBase
 import Talaria
@@ -11,12 +13,12 @@ import Testing
 @Suite struct EnrichmentTests {
     private static func ask(
         _ bench: inout Bench, _ body: String, caller: Caller = Bench.caller(),
-        contentType: String? = "application/json"
+        contentType: String? = "application/json", faults: [ArmedFault] = []
     ) throws -> (status: Int, body: JSONNode) {
         let bytes = Array(body.utf8)
         let (exchange, effects) = bench.ask(
             "POST", "/api/v2/books/enrich", device: nil, contentType: contentType, contentLength: bytes.count,
-            caller: caller)
+            caller: caller, faults: faults)
         var reply = effects.reply
         if effects.contains(.readUpload(exchange)) {
             let part = UploadPart(
@@ -112,15 +114,75 @@ import Testing
         #expect(bench.backend.enrichments.lookups == 0)
     }
 
-    @Test func `a device asks five times a minute`() throws {
-        var bench = Self.bench()
+    @Test func `look-ups have the limit of all uploads`() throws {
+        var bench = Bench {
+            $0.enrichments.unknown = .never
+            $0.rateLimit = Quota(requests: 5, window: .minutes(1))
+        }
         let isbn = try #require(ISBN(Self.emma))
         for _ in 0..<5 { #expect(try Self.ask(&bench, Self.body(isbn)).status == 200) }
         let (status, body) = try Self.ask(&bench, Self.body(isbn))
         #expect(status == 429 && body["retryAfter"]?.integer == 60)
+        #expect(bench.backend.enrichments.lookups == 5)
         #expect(try Self.ask(&bench, Self.body(isbn), caller: Bench.caller(device: 8)).status == 200)
         bench.run(seconds: 60)
         #expect(try Self.ask(&bench, Self.body(isbn)).status == 200)
+    }
+
+    @Test func `a fault that refuses a look-up acts before a provider is asked`() throws {
+        var bench = Self.bench()
+        let error = HTTPFault(
+            status: 502, code: "API_ERROR", retryable: nil, retryAfter: nil, retryAfterLocation: .both)
+        let fault = ArmedFault(fault: 0, kind: .httpError(error), trigger: .atOnce, draw: 0)
+        let isbn = try #require(ISBN(Self.emma))
+        let (status, body) = try Self.ask(&bench, Self.body(isbn, key: "k"), faults: [fault])
+        #expect(status == 502 && body["error"]?["code"]?.text == "API_ERROR")
+        #expect(bench.backend.enrichments.lookups == 0)
+        let again = try Self.ask(&bench, Self.body(isbn, key: "k"))
+        #expect(again.status == 200 && again.body["metadata"]?["cached"]?.flag == false)
+    }
+
+    @Test func `what is asked, answered and billed is observed`() throws {
+        var bench = Self.bench()
+        let body = Self.body(try #require(ISBN(Self.emma)), key: "k")
+        for _ in 0..<2 { _ = try Self.ask(&bench, body) }
+        let seen = bench.effects.compactMap { effect -> BackendObservation? in
+            guard case .observe(let observation) = effect, case .backend(let payload) = observation.what
+            else { return nil }
+            return payload
+        }
+        let attempt = Bench.caller().attempt
+        func lookup(isBilled: Bool) -> [BackendObservation] {
+            [
+                .requested(.upload, attempt: attempt, connection: 1),
+                .bookLookedUp(
+                    BookLookup(key: "k", barcode: Self.emma, isFound: true, isBilled: isBilled)),
+                .answered(.upload, attempt: attempt, status: 200),
+            ]
+        }
+        #expect(seen == lookup(isBilled: true) + lookup(isBilled: false))
+    }
+
+    @Test func `the barcode of a simulated phone has the book of its shelf`() throws {
+        var shelf = Shelf(seed: 7, booksMin: 3, booksMax: 3)
+        shelf.exceptions = [Shelf.Exception(devices: 4...4, stock: .oneBarcode)]
+        shelf.unknownBooks = .percent(50)
+        var service = EnrichmentService(
+            rules: EnrichmentRules(), shelf: shelf, random: KeyedRandom(seed: 7))
+        var found = 0
+        for scan in (1...40).map({ ScanNumber($0) }) {
+            let owner = Caller(device: DeviceNumber(4), scan: scan, attempt: 1)
+            let isbn = try #require(
+                shelf.barcode(device: owner.device, scan: scan).flatMap { ISBN($0) })
+            let count = shelf.count(device: owner.device, scan: scan)
+            let book = count == 0 ? nil : shelf.book(device: owner.device, scan: scan, ordinal: 0)
+            #expect(
+                service.outcome(of: isbn, key: nil, for: owner, at: .zero)
+                    == .answered(book, isRepeated: false))
+            #expect(book?.confidence == nil && book?.enrichmentStatus == nil)
+            found += count
+        }
+        #expect((10...30).contains(found))
     }
 
     @Test func `only JSON is taken, and only by POST`() throws {
@@ -142,6 +204,6 @@ import Testing
             "POST", "/api/v2/books/enrich", device: nil, contentType: "application/json", contentLength: 60
         ).exchange
         bench.handle(.aborted(exchange))
-        #expect(bench.backend.enrichments.lookups == 0 && bench.backend.enrichments.pending.count == 0)
+        #expect(bench.backend.enrichments.lookups == 0 && bench.backend.uploadsOpen == 0)
     }
 }

@@ -58,6 +58,35 @@ import Wire
         return (reply.status, try #require(JSONNode(reply.body)))
     }
 
+    // MARK: Barcodes
+
+    /// A phone that asks by barcode gets the books of its shelf; the same barcodes of anybody else are looked up.
+    @Test func `a batch of barcodes brings the books of its shelf`() throws {
+        let device = Bench.caller().device
+        var shelf = Shelf(seed: 7, booksMin: 30, booksMax: 30)
+        shelf.exceptions = [Shelf.Exception(devices: device.raw...device.raw, stock: .barcodes)]
+        var bench = Bench(shelf: shelf)
+        let books = shelf.books(device: device, scan: ScanNumber(1))
+        #expect(books.allSatisfy { $0.isbn.flatMap { ISBN($0) } != nil })
+        let body = String(
+            decoding: shelf.batchBody(device: device, scan: ScanNumber(1)), as: UTF8.self)
+        #expect(body.hasPrefix(#"{"barcodes":["978"#) && body.hasSuffix(#""],"vectorize":false}"#))
+        let job = try Self.job(Self.batch(&bench, body))
+        bench.run(seconds: 12)
+        let path = "/api/v2/enrichments/\(job.id)/results"
+        let results = try Self.body(Self.get(&bench, path, job).effects)
+        let found = results.body["data"]?["books"]?.elements ?? []
+        #expect(found.map { $0["title"]?.text } == books.map(\.title))
+        #expect(found.map { $0["isbn"]?.text } == books.map(\.isbn))
+        #expect(bench.backend.enrichments.lookups == 0)
+        // By title they are not those that this phone has.
+        let titles = BatchRequest.body(of: books)
+        _ = try Self.job(Self.batch(&bench, String(decoding: titles, as: UTF8.self)))
+        let others = BatchRequest.body(ofBarcodes: books.dropLast().compactMap(\.isbn))
+        _ = try Self.job(Self.batch(&bench, String(decoding: others, as: UTF8.self)))
+        #expect(bench.backend.enrichments.lookups == 29)
+    }
+
     // MARK: Scans
 
     @Test func `a scan has the events and the results of v2`() throws {

@@ -5,9 +5,18 @@ import Talaria
 // The rows of the journeys of v2: those of a scan, with what differs in the answers and the moments of v2.
 
 extension FaultParityTests {
-    static let v2Rows = [Journey.bookshelfScan, .batchEnrichment, .csvImport].flatMap { journey in
-        Self.rows.map { Self.row($0, of: journey) } + Self.slowRows(of: journey)
-    }
+    static let v2Rows =
+        [Journey.bookshelfScan, .batchEnrichment, .csvImport].flatMap { journey in
+            Self.rows.map { Self.row($0, of: journey) } + Self.slowRows(of: journey)
+        } + Self.lookupRows
+
+    /// A look-up is one request.
+    private static let lookupRows =
+        Self.rows.filter { $0.on == .upload }.map { Self.row($0, of: .bookEnrichment) }
+        + [
+            HTTPFault(
+                status: 404, code: "NOT_FOUND", retryable: false, retryAfter: nil, retryAfterLocation: .both)
+        ].map { Row(journey: .bookEnrichment, kind: .httpError($0), on: .upload) }
 
     private static func row(_ row: Row, of journey: Journey) -> Row {
         var row = row

@@ -233,7 +233,7 @@ import Testing
     @Test func `what no journey has passes untouched`() {
         var bench = Bench()
         for (method, path) in [
-            ("POST", EnrichmentRequest.path), ("GET", "/v1/jobs/import_1"),
+            ("POST", "/api/scan-bookshelf"), ("GET", EnrichmentRequest.path), ("GET", "/v1/jobs/import_1"),
             ("GET", "/v1/csv/cancel/import_1"),
             ("DELETE", Self.jobPath),
         ] {

@@ -263,11 +263,31 @@ import Testing
         #expect(deck.player.jobsAlive == 0)
     }
 
+    @Test func `look-ups of a recording are played in their order, and begin again`() throws {
+        let bodies = ["{\"success\":true,\"data\":{\"title\":\"Emma\"}}", "{\"success\":false}"]
+        let recorded = zip([(200, UInt64(1)), (404, 2)], bodies).reduce(into: Self.opening) { text, next in
+            let ((status, id), body) = next
+            let at = Int64(id) * 1_000
+            text += Self.asked(at, id, "POST", EnrichmentRequest.path)
+            text += Self.head(at + 5, id, status, body.utf8.count)
+            text += Self.line(at + 5, id, .body(Array(body.utf8))) + Self.line(at + 5, id, .end(.complete))
+        }
+        var deck = try Deck(recorded)
+        for _ in 0..<2 {
+            for (status, body) in zip([200, 404], bodies) {
+                #expect(
+                    deck.ask("POST", EnrichmentRequest.path)
+                        == ["0 read", "5 head \(status)", "5 \(body)", "5 end"])
+            }
+        }
+        #expect(deck.player.jobsAlive == 0)
+    }
+
     @Test func `each journey of a recording is played from its own uploads`() throws {
         let begin = Self.journey + Self.scanOfV2
         #expect(try Recording(begin).requestsLeftOut == 0)
         let others =
-            Self.asked(9_000, 90, "POST", EnrichmentRequest.path) + Self.asked(9_000, 91, "GET", "/v3/x")
+            Self.asked(9_000, 90, "POST", "/api/scan-bookshelf") + Self.asked(9_000, 91, "GET", "/v3/x")
         #expect(try Recording(begin + others).requestsLeftOut == 1)
         var deck = try Deck(begin + Self.batchOfV2)
         /// The job of the next upload.

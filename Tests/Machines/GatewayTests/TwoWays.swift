@@ -139,6 +139,10 @@ struct TwoWays {
             let body = Self.shelf.batchBody(device: DeviceNumber(4), scan: ScanNumber(1))
             return UploadPart(
                 name: "", filename: nil, contentType: "application/json", bytes: body.count, prefix: body)
+        case .bookEnrichment?:
+            let body = EnrichmentRequest(barcode: "9780141439587", key: "scan_9780141439587").body
+            return UploadPart(
+                name: "", filename: nil, contentType: "application/json", bytes: body.count, prefix: body)
         case .csvImport?:
             let rows = (1...1_000).map { "Title \($0),Author,\n" }.joined()
             let file = Array("Title,Author,ISBN\n\(rows)".utf8)

@@ -3,10 +3,10 @@ internal import OriginServer
 internal import SimBase
 internal import Talaria
 
-/// The enrichment of single books of v2: a barcode becomes a book, at once (Docs/contract.md section 3.2).
+/// The providers of book data, as v2 asks them: a barcode becomes a book, at once (Docs/contract.md section 3.2).
 ///
 /// A request with an idempotency key that was answered before gets the same answer, and no provider is asked again: what costs
-/// money happens once for a key. It observes nothing, since the ledger knows scans only.
+/// money happens once for a key.
 struct EnrichmentService: Sendable {
     struct Key: Hashable, Sendable {
         let device: DeviceNumber
@@ -22,75 +22,60 @@ struct EnrichmentService: Sendable {
     }
 
     let rules: EnrichmentRules
-    private(set) var random: KeyedRandom
+    private var random: KeyedRandom
     let shelf: Shelf
-    private let wallClockAtZero: Int64
-    var now = Instant.zero
-    var pending = SlotMap<ExchangeID, Caller>()
     private var answered = SlotMap<Key, Answered>()
-    /// The keys in the order of their first use.
+    /// The keys in the order of their first use, in a ring: the index of the oldest once there are `keysMax`.
     private var order: [Key] = []
-    private var windows = SlotMap<DeviceNumber, RequestWindow>()
+    private var oldest = 0
     /// Look-ups at a provider, which cost money.
     private(set) var lookups = 0
 
-    init(rules: EnrichmentRules, shelf: Shelf, random: KeyedRandom, wallClockAtZero: Int64) {
+    init(rules: EnrichmentRules, shelf: Shelf, random: KeyedRandom) {
+        precondition(rules.keysMax > 0, "no key could be remembered")
         self.rules = rules
         self.shelf = shelf
         self.random = random
-        self.wallClockAtZero = wallClockAtZero
     }
 
     mutating func redraw(_ random: KeyedRandom) { self.random = random }
 
-    var wall: Int64 { self.wallClockAtZero + (self.now - Instant.zero).wholeMilliseconds }
-
     func eachBound(_ look: (Bound) -> Void) {
-        look(Bound("EnrichmentRules.pendingMax", self.pending.count, max: self.rules.pendingMax))
         look(Bound("EnrichmentRules.keysMax", self.answered.count, max: self.rules.keysMax))
-        look(Bound("EnrichmentRules.devicesMax", self.windows.count, max: self.rules.devicesMax))
-    }
-
-    /// Nil if the request is admitted, else the time until the next one is.
-    mutating func wait(of device: DeviceNumber) -> Interval? {
-        if self.windows.count >= self.rules.devicesMax {
-            for (device, window) in self.windows.entries
-            where window.isIdle(self.rules.requests, at: self.now) {
-                self.windows[device] = nil
-            }
-        }
-        var window = self.windows[device] ?? RequestWindow()
-        let wait = window.wait(self.rules.requests, at: self.now)
-        if self.windows[device] != nil || self.windows.count < self.rules.devicesMax {
-            self.windows[device] = window
-        }
-        return wait
     }
 
     enum Outcome: Hashable {
-        /// `isRepeated`: the key was answered before.
-        case book(Book, isRepeated: Bool)
-        case unknown
+        /// `book`: nil if no provider has it. `isRepeated`: the key was answered before.
+        case answered(Book?, isRepeated: Bool)
         /// The key was used for another book.
         case keyMismatch
     }
 
     /// The book of a request. Only a first request for a key asks a provider.
-    mutating func outcome(of isbn: ISBN, key text: String?, device: DeviceNumber) -> Outcome {
-        let key = text.map { Key(device: device, text: $0) }
-        if let key, let known = self.answered[key], known.until > self.now {
-            guard known.isbn == isbn else { return .keyMismatch }
-            return known.book.map { .book($0, isRepeated: true) } ?? .unknown
+    mutating func outcome(of isbn: ISBN, key text: String?, for owner: Caller, at now: Instant) -> Outcome {
+        let key = text.map { Key(device: owner.device, text: $0) }
+        if let key, let known = self.answered[key], known.until > now {
+            return known.isbn == isbn ? .answered(known.book, isRepeated: true) : .keyMismatch
         }
-        let book = self.lookUp(isbn)
+        let book = self.lookUp(isbn, for: owner)
         if let key {
-            self.remember(Answered(isbn: isbn, book: book, until: self.now + self.rules.keyLifetime), key)
+            self.remember(Answered(isbn: isbn, book: book, until: now + self.rules.keyLifetime), key)
         }
-        return book.map { .book($0, isRepeated: false) } ?? .unknown
+        return .answered(book, isRepeated: false)
     }
 
     /// The book of a barcode in a batch; nil if it is not an ISBN, or if no provider has it.
     mutating func book(barcode: String) -> Book? { ISBN(barcode).flatMap { self.lookUp($0) } }
+
+    /// The book of the barcode that a simulated phone scanned is that of its shelf.
+    private mutating func lookUp(_ isbn: ISBN, for owner: Caller) -> Book? {
+        guard self.shelf.barcode(device: owner.device, scan: owner.scan) == isbn.digits else {
+            return self.lookUp(isbn)
+        }
+        self.lookups += 1
+        guard self.shelf.count(device: owner.device, scan: owner.scan) > 0 else { return nil }
+        return self.shelf.book(device: owner.device, scan: owner.scan, ordinal: 0)
+    }
 
     /// A function of the number: a book is the same for everybody, and so is one that no provider has.
     private mutating func lookUp(_ isbn: ISBN) -> Book? {
@@ -106,9 +91,15 @@ struct EnrichmentService: Sendable {
     }
 
     private mutating func remember(_ answered: Answered, _ key: Key) {
-        if self.answered[key] == nil { self.order.append(key) }
+        let isKnown = self.answered[key] != nil
         self.answered[key] = answered
-        guard self.answered.count > self.rules.keysMax else { return }
-        self.answered[self.order.removeFirst()] = nil
+        guard !isKnown else { return }
+        guard self.order.count == self.rules.keysMax else {
+            self.order.append(key)
+            return
+        }
+        self.answered[self.order[self.oldest]] = nil
+        self.order[self.oldest] = key
+        self.oldest = (self.oldest + 1) % self.rules.keysMax
     }
 }
