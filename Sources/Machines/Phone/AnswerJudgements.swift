@@ -82,7 +82,8 @@ enum ResultsJudgement: Hashable, Sendable {
                 {
                     switch journey {
                     case .scan: ResultsReading.read($0, envelope, into: &$1)
-                    case .bookshelfScan, .batchEnrichment: ResultsReading.readV2($0, into: &$1)
+                    case .bookshelfScan, .batchEnrichment, .bookEnrichment:
+                        ResultsReading.readV2($0, into: &$1)
                     case .csvImport: ResultsReading.readRows($0, into: &$1)
                     }
                 }, bytesMax: AppLimits.resultsBytesMax)

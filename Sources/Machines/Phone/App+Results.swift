@@ -175,7 +175,7 @@ extension App {
 
     /// Adds every book that is not in the library yet. A book is identified by its ordinal in the scan's
     /// results, in the event or the response.
-    private mutating func file(
+    mutating func file(
         _ books: [Book], detected: Int?, _ index: Int, at now: Instant, into effects: inout [PhoneEffect]
     ) {
         let scan = self.active[index].number

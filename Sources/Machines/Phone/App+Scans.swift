@@ -86,8 +86,8 @@ extension App {
     // MARK: Photo
 
     mutating func photoPrepared(
-        _ number: ScanNumber, bytes: Int, took: Interval?, file: LibraryContent?, at now: Instant,
-        into effects: inout [PhoneEffect]
+        _ number: ScanNumber, bytes: Int, took: Interval?, file: LibraryContent?, barcode: String?,
+        at now: Instant, into effects: inout [PhoneEffect]
     ) {
         self.observe(.photoPrepared(took: took, bytes: bytes), of: number, at: now, into: &effects)
         if let file { self.observe(.filePrepared(file), of: number, at: now, into: &effects) }
@@ -104,6 +104,7 @@ extension App {
             self.queue.update(at: index) {
                 $0.scan.photo = .prepared(bytes: bytes)
                 $0.scan.record.file = file
+                $0.scan.barcode = barcode
             }
         case .prepared: break  // Asked for twice, because it was released in between.
         case .absent: effects.append(.app(.releasePhoto(number)))

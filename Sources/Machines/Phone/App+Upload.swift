@@ -15,6 +15,7 @@ extension App {
         scan.record.cause = WaitingCause.interrupted.rawValue
         self.note(.put(scan.record), into: &effects)
         self.active.append(ActiveScan(scan: scan, stage: .uploading))
+        let body = self.uploadBody(of: scan)
         let photos = scan.record.photos
         // In two steps, so that no size of a photo can overflow.
         let (whole, rest) = Int64(min(bytes, .max / photos) * photos).quotientAndRemainder(
@@ -28,20 +29,37 @@ extension App {
                 target: self.profile.journey.path(.upload),
                 job: nil, headers: [HeaderField("User-Agent", self.profile.upload.userAgent)],
                 lastEventID: nil,
-                body: self.profile.journey.hasPhotos
-                    ? .photos(scan.number, count: photos)
-                    : .document(scan.number, self.profile.journey.payload),
-                timeout: self.profile.requestTimeout + transfer),
+                body: body, timeout: self.profile.requestTimeout + transfer),
             at: now, into: &effects)
+        guard case .lookup(_, let request) = body, let key = request.idempotencyKey else { return }
+        self.observe(.keySent(attempt: attempt, key: key), of: scan.number, at: now, into: &effects)
+    }
+
+    private func uploadBody(of scan: Scan) -> AppRequest.Body {
+        let journey = self.profile.journey
+        if journey.hasPhotos { return .photos(scan.number, count: scan.record.photos) }
+        guard let barcode = scan.barcode else { return .document(scan.number, journey.payload) }
+        return .lookup(
+            scan.number, EnrichmentRequest(barcode: barcode, key: EnrichmentRequest.key(barcode: barcode)))
     }
 
     mutating func uploadAnswered(
         _ exchange: Exchange, _ answer: Answer, at now: Instant, into effects: inout [PhoneEffect]
     ) {
+        guard self.profile.journey.hasJobs else {
+            return self.lookupAnswered(exchange, answer, at: now, into: &effects)
+        }
         var answer = answer
         let judgement = UploadJudgement.judge(
             &answer, self.profile.journey.isV2 ? .v2 : self.profile.upload.answer)
         self.observe(answer, exchange, at: now, into: &effects)
+        self.act(on: judgement, exchange, answer, at: now, into: &effects)
+    }
+
+    mutating func act(
+        on judgement: UploadJudgement, _ exchange: Exchange, _ answer: Answer, at now: Instant,
+        into effects: inout [PhoneEffect]
+    ) {
         switch judgement {
         case .accepted(let job):
             self.accepted(exchange, job, at: now, into: &effects)
@@ -74,10 +92,10 @@ extension App {
         guard let index = self.activeIndex(exchange.scan) else {
             preconditionFailure("an upload without a scan")
         }
-        // A process that was started meanwhile does not wait for the delay of an automatic retry.
-        let due = min(self.uploadDue(self.active[index].scan.record) ?? exchange.sentAt, exchange.sentAt)
         self.observe(
-            .uploadAccepted(job: job.jobId, took: now - due, service: now - exchange.sentAt),
+            .uploadAccepted(
+                job: job.jobId, took: now - self.uploadBegan(exchange, index),
+                service: now - exchange.sentAt),
             of: exchange.scan, at: now, into: &effects)
         self.active[index].scan.uploadBackoff.succeeded()
         self.active[index].scan.record.job = job
@@ -85,6 +103,11 @@ extension App {
         if self.profile.status.polling != .always { _ = self.active[index].scan.nextAttempt(.stream) }
         let writeID = self.store(.put(self.active[index].scan.record), into: &effects)
         self.active[index].stage = self.active[index].stage.accepted(writeID)
+    }
+
+    /// The scheduled start of an upload. A process that was started meanwhile does not wait for the delay of an automatic retry.
+    func uploadBegan(_ exchange: Exchange, _ index: Int) -> Instant {
+        min(self.uploadDue(self.active[index].scan.record) ?? exchange.sentAt, exchange.sentAt)
     }
 
     /// A server that gives one id to two jobs: a DELETE that is still to be made of the older would hit the newer one.

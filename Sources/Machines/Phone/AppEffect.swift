@@ -25,6 +25,8 @@ package struct AppRequest: Hashable, Sendable {
         case photos(ScanNumber, count: Int)
         /// The document of a journey without photos, of this scan.
         case document(ScanNumber, Journey.Payload)
+        /// A look-up of one barcode, of this scan.
+        case lookup(ScanNumber, EnrichmentRequest)
     }
 
     package var id: RequestID

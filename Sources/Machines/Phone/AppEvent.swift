@@ -21,8 +21,9 @@ package enum AppEvent: Sendable {
     /// The shutter. `scheduled` is when the load model wanted it.
     case captured(scan: ScanNumber, photo: PhotoReference, scheduled: Instant)
     /// `took`: nil when the photo had been prepared for an earlier scan.
-    /// `file`: what a library file contains.
-    case photoPrepared(scan: ScanNumber, bytes: Int, took: Interval?, file: LibraryContent? = nil)
+    /// `file`: what a library file contains. `barcode`: what is scanned in place of a photo.
+    case photoPrepared(
+        scan: ScanNumber, bytes: Int, took: Interval?, file: LibraryContent? = nil, barcode: String? = nil)
     /// The photo cannot be used; shown to the user.
     case photoRejected(scan: ScanNumber, reason: String)
     case pathLost

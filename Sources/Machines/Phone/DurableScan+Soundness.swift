@@ -22,7 +22,7 @@ extension DurableScan {
         let hasPhotos = (1...ContractLimit.photosMax).contains(self.photos)
         return hasPhotos && (1...AppLimits.scanNumberMax).contains(self.scan) && self.photo >= 0
             && (0...Self.capturedMax).contains(self.capturedUnixMs) && isCounted && isFiled
-            && isEnded && self.job?.isSound ?? true
+            && isEnded && self.job?.isSound ?? true && (self.job == nil || self.journey.hasJobs)
     }
 }
 

@@ -6,6 +6,8 @@ struct Scan: Sendable {
     /// The record in the durable store, including pending writes.
     var record: DurableScan
     var photo: PhotoState
+    /// What was scanned in place of a photo, as long as it is prepared.
+    var barcode: String?
     /// The scheduled time of the capture: completion is measured from it.
     let scheduled: Instant
     /// Failed uploads in a row.

@@ -37,7 +37,7 @@ package struct ClientProfile: Hashable, Sendable {
         switch self.journey {
         case .scan: self.upload.part
         case .bookshelfScan: "photos"
-        case .batchEnrichment: ""
+        case .batchEnrichment, .bookEnrichment: ""
         case .csvImport: ImportLimits.part
         }
     }
