@@ -63,7 +63,7 @@ extension HarnessChecks {
         case .rowsTaken(let job, let rows):
             guard rows.total == 0, let index = self.jobIndex(job, phoneIndex) else { return }
             self.phones[phoneIndex].jobs[index].isUnreadable = true
-        case .connected, .problem, .failed, .found: break
+        case .connected, .problem, .bookLookedUp, .failed, .found: break
         case .accepted, .photosReceived, .streamOpened, .eventWritten, .pingWritten, .finished, .tokenRevoked,
             .resultsServed, .cleaned, .canceled, .expired, .vanished:
             // A foreign backend's jobs are its own.
@@ -123,7 +123,8 @@ extension HarnessChecks {
         case .vanished(let job):
             _ = self.remove(job, phoneIndex)
             self.note(.vanished, scan, phoneIndex, needsFault: true)
-        case .photosReceived, .connected, .requested, .answered, .problem, .rowsTaken, .failed, .streamEnded,
+        case .photosReceived, .connected, .requested, .answered, .problem, .rowsTaken, .bookLookedUp, .failed,
+            .streamEnded,
             .found:
             break
         }

@@ -186,8 +186,9 @@ package struct Ledger: Sendable {
 
     /// Whether a verdict is about something that the run has.
     private func speaks(_ verdict: Verdict) -> Bool {
-        verdict.invariant != .rowsConserved || verdict.violations > 0
-            || self.rules.settings.journeys.contains(.csvImport)
+        let about: [Invariant: Journey] = [.rowsConserved: .csvImport, .lookupBilledOnce: .bookEnrichment]
+        guard let journey = about[verdict.invariant] else { return true }
+        return verdict.violations > 0 || self.rules.settings.journeys.contains(journey)
     }
 
     /// Whether any invariant is broken by a phone that is not known for it.

@@ -199,6 +199,7 @@ extension PhoneAccount {
             cause == .storage
             ? self.scans[index].isCapturedWithoutRoom || self.isStorageFull
             : self.scans[index].isRefusalExplained || self.isUnreadable(index, code)
+                || self.isUnknownBook(index, code, rules: rules)
         findings.count(in: self.group) {
             $0.scans.refused += 1
             if !isExplained { $0.scans.refusedUnexplained += 1 }
@@ -225,7 +226,7 @@ extension PhoneAccount {
             if rules.settings.hasBackendView || problem != nil, problem?.status != status {
                 return "for a response to upload \(attempt) that the backend did not give"
             }
-            guard Self.isFinal(status), (problem?.isRetryable ?? isRetryable) != true else {
+            guard Self.isFinal(status, self.journey), (problem?.isRetryable ?? isRetryable) != true else {
                 return "for a response to upload \(attempt), \(status), which allows a retry"
             }
             return nil
@@ -253,9 +254,10 @@ extension PhoneAccount {
     private static let unsettledMax = 1_000
 
     /// Whether an answer to an upload is a verdict on the scan. 401, 403, 404 and 410 are verdicts on the caller or the
-    /// address, 408 and 429 on the moment.
-    private static func isFinal(_ status: Int) -> Bool {
-        (400...499).contains(status) && ![401, 403, 404, 408, 410, 429].contains(status)
+    /// address, 408 and 429 on the moment. Of a look-up, 404 says that no provider has the book.
+    private static func isFinal(_ status: Int, _ journey: Journey) -> Bool {
+        if status == 404, !journey.hasJobs { return true }
+        return (400...499).contains(status) && ![401, 403, 404, 408, 410, 429].contains(status)
     }
 
     /// The books of a scan, and how many of them are in the library. Of a foreign target's shelf nothing is known.

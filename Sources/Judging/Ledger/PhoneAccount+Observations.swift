@@ -87,6 +87,8 @@ extension PhoneAccount {
                 return
             }
             self.scans[index].file = file
+        case .keySent(let attempt, let key):
+            self.keySent(scan, attempt: attempt, key, at: at, into: &findings)
         case .rowsRead(let job, let rows):
             self.rowsRead(scan, job: job, rows, at: at, rules: rules, into: &findings)
         case .photosTaken(let count): self.updateScan(scan) { $0.photos = count }
@@ -205,6 +207,8 @@ extension PhoneAccount {
             }
         case .rowsTaken(let job, let rows):
             self.rowsTaken(scan, job: job, rows, at: at, into: &findings)
+        case .bookLookedUp(let lookup):
+            self.bookLookedUp(scan, lookup, at: at, into: &findings)
         case .failed(let job, _, let isRetryable):
             guard let index = self.jobIndex(job) else { return }
             self.jobs[index].isErrorRetryable = isRetryable
@@ -256,7 +260,8 @@ extension BackendObservation {
         case .tokenRevoked, .problem, .failed: true
         case .connected, .requested, .answered, .accepted, .photosReceived, .streamOpened, .eventWritten,
             .pingWritten,
-            .streamEnded, .finished, .rowsTaken, .resultsServed, .cleaned, .canceled, .expired, .vanished,
+            .streamEnded, .finished, .rowsTaken, .bookLookedUp, .resultsServed, .cleaned, .canceled, .expired,
+            .vanished,
             .found:
             false
         }

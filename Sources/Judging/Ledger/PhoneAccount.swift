@@ -38,6 +38,8 @@ struct PhoneAccount: Sendable {
     var decided: [(scan: ScanNumber, at: Instant?)] = []
     /// Imports that the backend has ended, the latest few.
     var imports: [ImportedRows] = []
+    /// The keys for which a provider was asked, the latest few.
+    var bills: [LookupBill] = []
     var slots = 0
     var limits = RateLimitAccount()
     var streams = OpenStreams()

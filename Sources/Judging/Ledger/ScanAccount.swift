@@ -39,6 +39,10 @@ struct ScanAccount: Sendable {
     var file: LibraryContent?
     /// What the results said of them.
     var rowsRead: RowCounts?
+    /// The key of its look-up, as its first request had it.
+    var lookupKey: String?
+    /// When a provider was last asked for its book.
+    var billedAt: Instant?
     /// The photos that the phone said it has.
     var photos = 1
     /// Its storage was full when it was captured.

@@ -152,6 +152,24 @@ package struct RowTotals: Hashable, Sendable {
     }
 }
 
+/// The look-ups of single books, as the backend made them.
+package struct LookupTotals: Hashable, Sendable {
+    /// Times that a provider was asked, which costs money.
+    package var billed = 0
+    /// Requests that were answered as an earlier one with the same key.
+    package var repeated = 0
+    /// Of the billed ones, those for which no provider has the book.
+    package var unknown = 0
+
+    package init() {}
+
+    package mutating func add(_ other: LookupTotals) {
+        self.billed += other.billed
+        self.repeated += other.repeated
+        self.unknown += other.unknown
+    }
+}
+
 /// The jobs of a run. An accepted job may be in several of the others: abandoned by the phone, expired later.
 package struct JobTotals: Equatable, Sendable {
     /// The accepted jobs: by the backend if it is observed, otherwise by decoded 202 responses.
@@ -202,6 +220,7 @@ package struct LedgerTotals: Equatable, Sendable {
     package var scans = ScanTotals()
     package var books = BookTotals()
     package var rows = RowTotals()
+    package var lookups = LookupTotals()
     package var jobs = JobTotals()
 
     package init() {}
@@ -210,6 +229,7 @@ package struct LedgerTotals: Equatable, Sendable {
         self.scans.add(other.scans)
         self.books.add(other.books)
         self.rows.add(other.rows)
+        self.lookups.add(other.lookups)
         self.jobs.add(other.jobs)
     }
 
@@ -233,6 +253,8 @@ package struct LedgerTotals: Equatable, Sendable {
         add(self.rows.counts.skipped, .rowsSkipped)
         add(self.rows.counts.failed, .rowsFailed)
         add(self.rows.missing, .rowsMissing)
+        add(self.lookups.billed, .lookupsBilled)
+        add(self.lookups.repeated, .lookupsRepeated)
         add(self.jobs.accepted, .jobsAccepted)
         add(self.jobs.cleaned, .jobsCleaned)
         add(self.jobs.abandoned, .jobsAbandoned)

@@ -115,6 +115,9 @@ package struct LatencyCrossCheck: Sendable {
             self.jobs[group ?? self.fleet.groups.count].known += 1
             self.add(took, to: .uploadTime, group)
             self.add(service, to: .uploadServiceTime, group)
+        case .lookupAnswered(_, _, let took, let service):
+            self.add(took, to: .uploadTime, group)
+            self.add(service, to: .uploadServiceTime, group)
         case .resultsDecoded(_, _, let took): self.add(took, to: .resultsTime, group)
         case .statusDecoded(_, _, let took): self.add(took, to: .statusTime, group)
         case .cleanupAnswered(_, _, let took): self.add(took, to: .cleanupTime, group)

@@ -19,9 +19,13 @@ struct AttemptAccount: Sendable {
     }
 
     private var open: [Attempt] = []
+    /// Whether the scan is a look-up: a 404 may say that no provider has the book, which is no failure.
+    var isLookup = false
+    /// A request of a look-up that was answered with 404, as long as it is not known what that means.
+    private var undecided: Attempt?
 
     /// The app is not running: what was under way has no end.
-    mutating func stopped() { self.open = [] }
+    mutating func stopped() { (self.open, self.undecided) = ([], nil) }
 
     /// Takes a observation of the scan; answers when it ends an attempt.
     mutating func record(_ payload: PhoneObservation) -> End? {
@@ -34,14 +38,21 @@ struct AttemptAccount: Sendable {
             }
             return nil
         case .replied(let operation, let number, let status, _):
+            if status == 404, operation == .upload, self.isLookup {
+                self.undecided = Attempt(operation: operation, number: number)
+                return nil
+            }
             guard let failed = Self.failed(operation, status: status) else { return nil }
             return self.end(Attempt(operation: operation, number: number), failed: failed)
         case .requestFailed(let operation, let number, _, _), .badAnswer(let operation, let number, _):
             return self.end(Attempt(operation: operation, number: number), failed: true)
-        case .uploadAccepted: return self.succeeded(.upload)
-        case .streamOpened: return self.succeeded(.stream)
-        case .resultsDecoded: return self.succeeded(.results)
-        case .statusDecoded: return self.succeeded(.status)
+        case .uploadAccepted, .lookupAnswered: return self.ended(.upload, failed: false)
+        case .queued, .refused:
+            defer { self.undecided = nil }
+            return self.undecided.flatMap { self.end($0, failed: true) }
+        case .streamOpened: return self.ended(.stream, failed: false)
+        case .resultsDecoded: return self.ended(.results, failed: false)
+        case .statusDecoded: return self.ended(.status, failed: false)
         default: return nil
         }
     }
@@ -56,9 +67,9 @@ struct AttemptAccount: Sendable {
         }
     }
 
-    private mutating func succeeded(_ operation: Operation) -> End? {
+    private mutating func ended(_ operation: Operation, failed: Bool) -> End? {
         guard let attempt = self.open.last(where: { $0.operation == operation }) else { return nil }
-        return self.end(attempt, failed: false)
+        return self.end(attempt, failed: failed)
     }
 
     /// Nil for what ended before: a refusal may be unreadable as well.

@@ -116,7 +116,7 @@ package struct MetricsCollector: Sendable {
 
     private mutating func index(of device: DeviceNumber, _ group: MetricGroup) -> Int {
         if let index = self.indexes[device] { return index }
-        self.phones.append((group, PhoneOperations()))
+        self.phones.append((group, PhoneOperations(self.journey(of: group))))
         self.indexes[device] = self.phones.count - 1
         return self.phones.count - 1
     }
@@ -165,6 +165,9 @@ package struct MetricsCollector: Sendable {
         case .uploadAccepted(_, let took, let service):
             self.measured.table.record(.uploadTime, took, in: group)
             self.measured.table.record(.uploadServiceTime, service, in: group)
+        case .lookupAnswered(_, _, let took, let service):
+            self.measured.table.record(.uploadTime, took, in: group)
+            self.measured.table.record(.uploadServiceTime, service, in: group)
         case .resultsDecoded(_, _, let took):
             self.measured.table.record(.resultsTime, took, in: group)
         case .statusDecoded(_, _, let took):
@@ -194,10 +197,13 @@ package struct MetricsCollector: Sendable {
 
     /// Photos of scans: what has none takes none.
     private mutating func countPhotos(_ count: Int, _ group: MetricGroup) {
-        let index = group.position - 1
-        let journey = self.journeys.indices.contains(index) ? self.journeys[index] : .scan
-        guard journey.hasPhotos else { return }
+        guard self.journey(of: group).hasPhotos else { return }
         self.measured.table.add(Int64(count), to: .photosTaken, in: group)
+    }
+
+    private func journey(of group: MetricGroup) -> Journey {
+        let index = group.position - 1
+        return self.journeys.indices.contains(index) ? self.journeys[index] : .scan
     }
 
     private mutating func countAttempt(_ operation: Operation, _ group: MetricGroup) {

@@ -48,7 +48,7 @@ extension ScanOperations {
             self.times.uploadDueAt = scheduled
         case .queued: self.times.isDurable = true
         case .requestSent(.upload, _, _, _): self.times.uploadDueAt = self.times.uploadDueAt ?? at
-        case .uploadAccepted: self.times.uploadDueAt = nil
+        case .uploadAccepted, .lookupAnswered: self.times.uploadDueAt = nil
         case .streamOpened(let job, _, _, _) where job == self.job: self.times.streamOpenedAt = at
         case .firstEvent, .streamLost, .terminalApplied: self.times.streamOpenedAt = nil
         case .completed, .refused:

@@ -11,7 +11,8 @@ extension PhoneObservation {
             .requestSent,
             .replied,
             .requestFailed,
-            .badAnswer, .uploadAccepted, .resultsDecoded, .resultsGivenUp, .statusDecoded, .statusGivenUp,
+            .badAnswer, .uploadAccepted, .lookupAnswered, .resultsDecoded, .resultsGivenUp, .statusDecoded,
+            .statusGivenUp,
             .cleanupAnswered, .jobAbandoned,
             .streamOpened, .firstEvent, .terminalApplied, .streamLost, .reconnected, .reconnectGivenUp,
             .reconnectSuperseded:
@@ -24,12 +25,16 @@ extension PhoneObservation {
 /// The operations of one phone's scans: what needs memory, because it takes more than one observation.
 struct PhoneOperations: Sendable {
     private(set) var scans: [ScanOperations] = []
+    /// Whether its scans are look-ups of single books.
+    private let looksUp: Bool
     private(set) var launchedAt = Instant.zero
     private(set) var isRunning = true
     private var isSuspended = false
     /// Loss episodes that ended with the app's leaving the screen. If it comes back that was the background, which supersedes
     /// them; if it does not, it was the end of the run, which leaves them failed.
     private var episodesSuspended = 0
+
+    init(_ journey: Journey) { self.looksUp = journey == .bookEnrichment }
 
     /// Scans that are still followed.
     var followed: Int { self.scans.count }
@@ -38,6 +43,7 @@ struct PhoneOperations: Sendable {
         // By index: an element is large to copy.
         for index in self.scans.indices.reversed() where self.scans[index].scan == scan { return index }
         self.scans.append(ScanOperations(scan: scan))
+        self.scans[self.scans.count - 1].attempts.isLookup = self.looksUp
         return self.scans.count - 1
     }
 

@@ -116,6 +116,8 @@ extension ScanOperations {
             self.upload.end(failed: false, .uploadFailed, into: &measured, group)
             self.jobOver(into: &measured, group)
             self.job = job
+        case .lookupAnswered:
+            self.upload.end(failed: false, .uploadFailed, into: &measured, group)
         case .resultsDecoded:
             self.results.end(failed: false, .resultsFailed, into: &measured, group)
         case .resultsGivenUp:

@@ -79,6 +79,7 @@ extension Invariant {
         case .slotsBounded: .slotsBounded
         case .serverAgrees: .serverAgrees
         case .rowsConserved: .rowsConserved
+        case .lookupBilledOnce: .lookupBilledOnce
         case .scanOrder, .jobCleanedOnce, .jobEnded, .jobOrphansBounded, .jobSilentAfterCleanup,
             .streamDeadDetected, .streamParseRobust, .authNoStaleUse, .retryBudget, .deviceNotStuck,
             .scanSettles,
@@ -847,6 +848,59 @@ extension InvariantRow {
                 })
         ],
         scenario: ShippedScenario(name: "csv-import"))
+}
+
+extension InvariantRow {
+    fileprivate static let lookupBilledOnce = InvariantRow(
+        broken: .lookedUp("a provider is asked again for the key of a request whose answer was lost") {
+            $0.lookUp(isBilled: true)
+        },
+        kept: .lookedUp("the same request is answered as before") { $0.lookUp(isBilled: false) },
+        excuses: [
+            Excuse(
+                name: "the key has expired",
+                inside: .lookedUp("it is sent again after 24 h", later: .hours(24)) {
+                    $0.lookUp(isBilled: true)
+                },
+                outside: .lookedUp("it is sent again after 23 h", later: .hours(23)) {
+                    $0.lookUp(isBilled: true)
+                })
+        ],
+        scenario: ShippedScenario(name: "batch-enrichment"))
+}
+
+extension Example {
+    /// A look-up whose first answer is lost, and that is sent again.
+    fileprivate static func lookedUp(
+        _ name: String, later: Interval = .seconds(2),
+        _ again: @escaping @Sendable (inout History) -> Void
+    ) -> Example {
+        Example(name) {
+            $0.launch()
+            $0.capture()
+            $0.send(.upload, job: nil)
+            $0.phone(.keySent(attempt: 1, key: "scan_\($0.scan.raw)"))
+            $0.lookUp(isBilled: true)
+            $0.phone(.requestFailed(.upload, attempt: 1, .reset, took: .milliseconds(3)))
+            $0.phone(.queued(.transport))
+            $0.pass(later)
+            $0.send(.upload, attempt: 2, job: nil)
+            $0.phone(.keySent(attempt: 2, key: "scan_\($0.scan.raw)"))
+            again(&$0)
+            $0.addBooks()
+            $0.complete()
+        }
+    }
+}
+
+extension History {
+    fileprivate mutating func lookUp(isBilled: Bool) {
+        self.backend(
+            .bookLookedUp(
+                BookLookup(
+                    key: "scan_\(self.scan.raw)", barcode: "9780141439587", isFound: true, isBilled: isBilled
+                )))
+    }
 }
 
 extension RowCounts {

@@ -83,6 +83,7 @@ struct InvariantSubjects {
     private mutating func backend(_ payload: BackendObservation) {
         switch payload {
         case .connected: self.count(.linkConserves)
+        case .bookLookedUp(let lookup): if !lookup.isBilled { self.count(.lookupBilledOnce) }
         case .finished(_, .completed, let books): if books > 0 { self.count(.bookNeverLost) }
         case .cleaned(_, effective: false): self.count(.jobCleanedOnce)
         case .expired: self.count(.jobEnded)

@@ -33,7 +33,7 @@ import Testing
         let kind = dice.pick(EventKind.allCases)
         let operation = dice.pick(Operation.allCases)
         let attempt = UInt32(dice.below(3))
-        switch dice.below(36) {
+        switch dice.below(38) {
         case 0: return .launched(restored: dice.number())
         case 1: return .killed
         case 2: return .suspended
@@ -65,6 +65,11 @@ import Testing
         case 32: return .terminalApplied(job: job, kind: kind, inline: .books)
         case 33: return .filePrepared(LibraryContent(rows: dice.below(4)))
         case 34: return .rowsRead(job: job, self.rows(&dice))
+        case 35: return .keySent(attempt: attempt, key: job)
+        case 36:
+            return .lookupAnswered(
+                found: dice.below(2) == 0, repeated: dice.below(2) == 0, took: dice.interval(),
+                service: dice.interval())
         default: return .ping(id: id, gap: nil)
         }
     }
@@ -79,7 +84,7 @@ import Testing
     private func backend(_ dice: inout Dice) -> BackendObservation {
         let job = "job-\(dice.below(2))"
         let kind = dice.pick(EventKind.allCases)
-        switch dice.below(10) {
+        switch dice.below(11) {
         case 0: return .accepted(job: job, books: dice.number())
         case 1: return .streamOpened(job: job, attempt: UInt32(dice.below(3)), after: dice.number())
         case 2, 3:
@@ -92,6 +97,11 @@ import Testing
         case 6: return .expired(job: job)
         case 7: return .vanished(job: job)
         case 8: return .rowsTaken(job: job, self.rows(&dice))
+        case 9:
+            return .bookLookedUp(
+                BookLookup(
+                    key: job, barcode: "\(dice.below(2))", isFound: dice.below(2) == 0,
+                    isBilled: dice.below(2) == 0))
         default: return .tokenRevoked(job: job)
         }
     }
@@ -117,7 +127,7 @@ import Testing
             let device = DeviceNumber(dice.pick([0, 0, 0, 1, .max]))
             let scan = ScanNumber(dice.pick([0, 1, 2, 3, 4, .max]))
             let what: ObservationPayload =
-                switch dice.below(10) {
+                switch dice.below(11) {
                 case 0...5:
                     .phone(
                         self.phone(&dice, book: History.shelf.book(device: device, scan: scan, ordinal: 0)))

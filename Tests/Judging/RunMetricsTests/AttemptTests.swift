@@ -101,4 +101,37 @@ import Testing
             #expect(rate == [0, 0], "\(cut)")
         }
     }
+
+    /// Of a phone that looks up a single book.
+    private func lookUps(_ script: (inout History) -> Void) -> (attempts: [Int64], uploads: [Int64]) {
+        var tally = MetricsCollector(fleet: FleetMap([("all", 1)]), faultIDs: [], hasBackendView: true)
+        tally.journeys = [.bookEnrichment]
+        for observation in History(script).observations { tally.record(observation) }
+        tally.finish()
+        func rate(_ metric: RateMetric) -> [Int64] {
+            guard case .measured(let rate) = tally.measured.table.rate(metric, of: .fleet) else { return [] }
+            return [rate.failed, rate.total]
+        }
+        return (rate(.uploadAttemptsFailed), rate(.uploadFailed))
+    }
+
+    @Test func `a book that no provider has is an answer, and another 404 is a failure`() {
+        let unknown = self.lookUps {
+            $0.send(.upload, job: nil)
+            $0.phone(.replied(.upload, attempt: 1, status: 404, took: .milliseconds(1)))
+            $0.phone(.lookupAnswered(found: false, repeated: false, took: .zero, service: .zero))
+            $0.refuse("NOT_FOUND", answer: 404)
+        }
+        #expect(unknown.attempts == [0, 1] && unknown.uploads == [0, 1])
+        let elsewhere = self.lookUps {
+            $0.send(.upload, job: nil)
+            $0.phone(.replied(.upload, attempt: 1, status: 404, took: .milliseconds(1)))
+            $0.phone(.queued(.unexpectedStatus))
+            $0.send(.upload, attempt: 2, job: nil)
+            $0.phone(.replied(.upload, attempt: 2, status: 200, took: .milliseconds(1)))
+            $0.phone(.lookupAnswered(found: true, repeated: true, took: .zero, service: .zero))
+            $0.complete()
+        }
+        #expect(elsewhere.attempts == [1, 2] && elsewhere.uploads == [0, 1])
+    }
 }
