@@ -8,7 +8,8 @@ import Talaria
 struct FleetReader {
     static let keys = Self.valueKeys + ProfileToggle.all.map(\.key)
     private static let valueKeys = [
-        "devices", "profile", "journey", "library", "network", "scans", "arrivals", "spacing", "think",
+        "devices", "profile", "journey", "library", "batch-form", "network", "scans", "arrivals", "spacing",
+        "think",
         "start",
         "photos",
         "photos-per-scan", "regions",
@@ -74,11 +75,12 @@ struct FleetReader {
             return Preprocessing(rawValue: word) ?? .standard
         }
         let library = self.library(map, profile.journey)
+        let batchForm = self.batchForm(map, profile.journey)
         guard let devices, let load else { return nil }
         return FleetGroup(
             name: entry.key, devices: devices, profile: profile, toggles: toggles, idleTimeout: idle,
             network: network, scansPerDevice: scans, load: load, photos: photos, preprocess: preprocess,
-            library: library)
+            library: library, batchForm: batchForm)
     }
 
     private func library(_ map: MapReader, _ journey: Journey) -> LibraryFiles? {
@@ -92,6 +94,22 @@ struct FleetReader {
             return nil
         }
         return LibraryReader(findings: self.findings).files(entry?.value)
+    }
+
+    private func batchForm(_ map: MapReader, _ journey: Journey) -> BatchForm? {
+        guard journey == .batchEnrichment else {
+            if let entry = map.entry("batch-form") {
+                self.findings.add(
+                    entry.keyLocation, "the journey `\(journey.rawValue)` sends no batches",
+                    help: "leave `batch-form` out, or write `journey: \(Journey.batchEnrichment.rawValue)`")
+            }
+            return nil
+        }
+        return map.value("batch-form", default: .books) { text throws(ValueError) in
+            let words = BatchForm.allCases.map(\.rawValue)
+            let word = try Values.choice(text, of: words, what: "how a batch names its books")
+            return BatchForm(rawValue: word) ?? .books
+        }
     }
 
     // MARK: Profile

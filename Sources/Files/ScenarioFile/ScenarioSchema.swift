@@ -80,6 +80,8 @@ package enum ScenarioSchema {
             "profile": .choice(ProfileTable.all.map(\.name)).described("client profile"),
             "journey": .choice(Journey.allCases.map(\.rawValue)).described("what the phones do"),
             "library": .map(Self.library).described("csv-import: the files that the phones import"),
+            "batch-form": .choice(BatchForm.allCases.map(\.rawValue))
+                .described("batch-enrichment: how a batch names its books"),
             "network": JSONSchema().described("a link preset by name, a link, or an itinerary"),
             "scans": .integer(1...ScenarioLimit.scansPerDeviceMax).described("number of scans per phone"),
             "arrivals": JSONSchema(anyOf: [.rate, JSONSchema(type: "array")])

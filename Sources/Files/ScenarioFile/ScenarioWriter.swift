@@ -55,6 +55,7 @@ package enum ScenarioWriter {
                 ("profile", self.quoted(profile.name)),
                 ("journey", profile.journey.rawValue),
             ] + (group.library.map { [("library", $0.text)] } ?? [])
+            + (group.batchForm.map { [("batch-form", $0.rawValue)] } ?? [])
             + group.toggles.map { ($0.toggle.key, self.text($0.isOn)) } + [
                 ("resume", self.text(profile.stream.resumes)),
                 ("cleanup", self.text(profile.cleanup.isMade)),

@@ -60,9 +60,9 @@ package struct RunState {
     /// What an app of another kind left cannot be continued: it would be sent as something else.
     private static func checkJourneys(_ folder: StateFolder, _ plan: RunPlan) throws {
         for (device, scan) in folder.unsettled() {
-            guard let group = plan.groupIfAny(of: device),
-                group.profile.journey.payload != scan.journey.payload
-            else { continue }
+            guard let group = plan.groupIfAny(of: device), !group.profile.journey.isLike(scan.journey) else {
+                continue
+            }
             throw CommandFailure(
                 .badData,
                 "phone \(device.raw) has left something unfinished of the journey `\(scan.journey.rawValue)` in the "
@@ -132,5 +132,12 @@ package struct RunState {
             return path
         }
         if let path { StateFolder.remove(path: path) }
+    }
+}
+
+extension Journey {
+    /// Whether an app of this journey can finish what one of the other began.
+    fileprivate func isLike(_ other: Journey) -> Bool {
+        self.payload == other.payload && self.hasJobs == other.hasJobs
     }
 }

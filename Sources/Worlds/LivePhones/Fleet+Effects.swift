@@ -97,7 +97,9 @@ extension Fleet {
         guard self.phones[phone].machine.profile.journey.hasPhotos else {
             let document = self.document(of: scan, phone: phone)
             self.send(
-                .photoPrepared(scan: scan, bytes: document.bytes.count, took: nil, file: document.file),
+                .photoPrepared(
+                    scan: scan, bytes: document.bytes.count, took: nil, file: document.file,
+                    barcode: document.barcode),
                 toAppOf: phone)
             return
         }
@@ -157,8 +159,9 @@ extension Fleet {
 
     private func headers(of request: AppRequest) -> [HeaderField] {
         var headers = request.headers
-        if case .document(_, let payload) = request.body, payload == .json {
-            headers.append(HeaderField("Content-Type", "application/json"))
+        switch request.body {
+        case .document(_, .json), .lookup: headers.append(HeaderField("Content-Type", "application/json"))
+        case .none, .photos, .document(_, .photos), .document(_, .file): break
         }
         return self.plan.headers.isEmpty ? headers : headers + self.plan.headers
     }
@@ -204,6 +207,7 @@ extension Fleet {
             ])
         case .document(let scan, .json), .document(let scan, .photos):
             return .bytes(self.document(of: scan, phone: phone).bytes)
+        case .lookup(_, let lookup): return .bytes(lookup.body)
         case .photos(let scan, let count):
             guard let photo = self.phones[phone].photos.first(where: { $0.scan == scan })?.photo else {
                 preconditionFailure("an upload of a photo that was not prepared")

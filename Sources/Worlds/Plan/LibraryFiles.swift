@@ -69,15 +69,19 @@ package struct UploadDocument: Sendable {
     package let bytes: [UInt8]
     /// What a library file contains; nil for a batch.
     package let file: LibraryContent?
+    /// What is scanned for the look-up of a single book; the phone writes the document itself.
+    package let barcode: String?
 
     /// - Parameter shelf: The books of a batch.
     /// - Parameter files: Nil for a batch.
     package init(shelf: Shelf, files: LibraryFiles?, device: DeviceNumber, scan: ScanNumber) {
-        guard let files else {
-            self.bytes = shelf.batchBody(device: device, scan: scan)
+        self.barcode = shelf.barcode(device: device, scan: scan)
+        if let files {
+            (self.bytes, self.file) = files.file(seed: shelf.seed, device: device, scan: scan)
+        } else {
+            self.bytes =
+                self.barcode.map { Array($0.utf8) } ?? shelf.batchBody(device: device, scan: scan)
             self.file = nil
-            return
         }
-        (self.bytes, self.file) = files.file(seed: shelf.seed, device: device, scan: scan)
     }
 }

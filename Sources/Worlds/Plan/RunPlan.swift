@@ -122,9 +122,10 @@ package struct RunPlan: Hashable, Sendable {
             seed: self.scenario.seed, booksMin: self.scenario.server.books.lowerBound,
             booksMax: self.scenario.server.books.upperBound)
         shelf.lookup = self.scenario.server.backend.dialect.books
-        shelf.devicesWithoutBooks =
-            self.groups.filter { !$0.profile.journey.findsBooks }
-            .map { $0.devices.lowerBound...($0.devices.upperBound - 1) }
+        shelf.exceptions = self.groups.filter { $0.spec.stock != .books }.map {
+            Shelf.Exception(
+                devices: $0.devices.lowerBound...($0.devices.upperBound - 1), stock: $0.spec.stock)
+        }
         return shelf
     }
 

@@ -102,11 +102,14 @@ package struct FleetGroup: Hashable, Sendable {
     package var preprocess: Preprocessing
     /// What the phones import; nil for a group that imports nothing.
     package var library: LibraryFiles?
+    /// How the phones name the books of a batch; nil for a group that sends no batches.
+    package var batchForm: BatchForm?
 
     package init(
         name: String, devices: Int, profile: ClientProfile, toggles: [ToggleSetting] = [],
         idleTimeout: IdleTimeout, network: Itinerary, scansPerDevice: Int, load: LoadModel,
-        photos: PhotoSource, preprocess: Preprocessing, library: LibraryFiles? = nil
+        photos: PhotoSource, preprocess: Preprocessing, library: LibraryFiles? = nil,
+        batchForm: BatchForm? = nil
     ) {
         self.name = name
         self.devices = devices
@@ -119,7 +122,16 @@ package struct FleetGroup: Hashable, Sendable {
         self.photos = photos
         self.preprocess = preprocess
         self.library = library
+        self.batchForm = batchForm
     }
+}
+
+/// How a batch names its books (Docs/contract.md section 3.2).
+package enum BatchForm: String, CaseIterable, Hashable, Sendable {
+    /// By title, author and ISBN; some have none.
+    case books
+    /// By ISBN.
+    case barcodes
 }
 
 extension FleetGroup {
@@ -131,10 +143,21 @@ extension FleetGroup {
     /// Whether its phones make the requests that a fault acts on, for scans that come to nothing bad.
     package func makes(_ target: FaultTarget) -> Bool {
         switch target {
-        case .stream: self.profile.status.polling != .always
-        case .status: self.profile.status.polling != .off
-        case .cleanup: self.profile.deletesCompletedJobs
-        case .upload, .results, .token, .link, .app: true
+        case .stream: self.profile.journey.hasJobs && self.profile.status.polling != .always
+        case .status: self.profile.journey.hasJobs && self.profile.status.polling != .off
+        case .cleanup: self.profile.journey.hasJobs && self.profile.deletesCompletedJobs
+        case .results, .token: self.profile.journey.hasJobs
+        case .upload, .link, .app: true
+        }
+    }
+
+    /// What the scans of its phones have.
+    var stock: Shelf.Stock {
+        switch self.profile.journey {
+        case .scan, .bookshelfScan: .books
+        case .batchEnrichment: self.batchForm == .barcodes ? .barcodes : .books
+        case .csvImport: .none
+        case .bookEnrichment: .oneBarcode
         }
     }
 

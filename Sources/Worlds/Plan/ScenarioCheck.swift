@@ -58,7 +58,7 @@ package enum ScenarioCheck {
         switch purpose {
         case .run:
             self.neverFinished(scenario) + self.statuses(scenario) + self.cleanups(scenario)
-                + self.journeys(scenario)
+                + self.journeys(scenario) + self.jobs(scenario)
         case .serve: self.neverThrough(scenario)
         }
     }
@@ -161,7 +161,8 @@ package enum ScenarioCheck {
     private static func statuses(_ scenario: Scenario) -> [ScenarioFinding] {
         var findings: [ScenarioFinding] = []
         let pollsSomewhere = scenario.groups.contains { $0.makes(.status) }
-        for (index, fault) in scenario.faults.enumerated() where fault.target == .status && !pollsSomewhere {
+        for (index, fault) in scenario.faults.enumerated()
+        where fault.target == .status && !pollsSomewhere && scenario.hasJobs(within: fault.scope) {
             findings.append(
                 ScenarioFinding(
                     .fault(index, key: "on"), "no phone requests the status of a job",
@@ -191,7 +192,8 @@ package enum ScenarioCheck {
     private static func cleanups(_ scenario: Scenario) -> [ScenarioFinding] {
         scenario.faults.enumerated().compactMap { index, fault in
             let groups = scenario.groups.filter { $0.isIn(fault.scope) }
-            guard fault.target == .cleanup, !groups.isEmpty, !groups.contains(where: { $0.makes(.cleanup) })
+            guard fault.target == .cleanup, scenario.hasJobs(within: fault.scope),
+                !groups.contains(where: { $0.makes(.cleanup) })
             else { return nil }
             guard groups.contains(where: \.profile.cleanup.isMade) else {
                 return ScenarioFinding(
@@ -205,13 +207,29 @@ package enum ScenarioCheck {
         }
     }
 
+    /// Faults on requests for a job, of phones whose uploads become none.
+    private static func jobs(_ scenario: Scenario) -> [ScenarioFinding] {
+        scenario.faults.enumerated().compactMap { index, fault in
+            let groups = scenario.groups.filter { $0.isIn(fault.scope) }
+            guard let group = groups.first, !scenario.hasJobs(within: fault.scope) else { return nil }
+            switch fault.target {
+            case .upload, .link, .app: return nil
+            case .stream, .results, .cleanup, .status, .token:
+                return ScenarioFinding(
+                    .fault(index, key: "on"),
+                    "no phone that this fault may affect has a job: `\(group.profile.journey.rawValue)` is answered at once",
+                    help: "use `on: upload`, or add a group with another journey")
+            }
+        }
+    }
+
     /// Faults of what v2 does not have, where no phone meets another version, and photos that nobody takes.
     private static func journeys(_ scenario: Scenario) -> [ScenarioFinding] {
         var findings: [ScenarioFinding] = []
         for (index, fault) in scenario.faults.enumerated() {
             let groups = scenario.groups.filter { $0.isIn(fault.scope) }
             guard !groups.isEmpty, groups.allSatisfy({ $0.profile.journey.isV2 }),
-                let lack = self.lackOfV2(fault.kind.id)
+                scenario.hasJobs(within: fault.scope), let lack = self.lackOfV2(fault.kind.id)
             else { continue }
             findings.append(
                 ScenarioFinding(
@@ -401,6 +419,11 @@ package enum ScenarioCheck {
 }
 
 extension Scenario {
+    /// Whether uploads of the phones that a fault may affect become jobs.
+    fileprivate func hasJobs(within scope: FaultScope) -> Bool {
+        self.groups.contains { $0.isIn(scope) && $0.profile.journey.hasJobs }
+    }
+
     /// What a fault of this name needs and no phone of the scenario meets; nil if it can fire.
     package func lacks(forFault name: String) -> String? {
         guard let kind = FaultTable.entry(name)?.id, self.groups.allSatisfy({ $0.profile.journey.isV2 })

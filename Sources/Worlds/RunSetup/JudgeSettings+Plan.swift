@@ -6,6 +6,7 @@ import Phone
 package import Plan
 package import RunJudge
 import SimBase
+import Talaria
 package import VirtualWorld
 
 extension JudgeSettings {
@@ -27,6 +28,7 @@ extension LedgerSettings {
     fileprivate init(_ plan: RunPlan, world: WorldKind, hasBackendView: Bool) {
         let standard = LedgerSettings.embedded
         let faults = plan.scenario.faults
+        let looksUp = plan.groups.contains { $0.profile.journey == .bookEnrichment }
         func indexes(_ trait: (FaultKind) -> Bool) -> [Int] {
             faults.indices.filter { trait(faults[$0].kind) }
         }
@@ -35,7 +37,8 @@ extension LedgerSettings {
             clockTolerance: standard.clockTolerance,
             examplesMax: standard.examplesMax, fleet: FleetMap(plan),
             profiles: plan.groups.map { ProfileExpectation($0.spec) },
-            faultsOffPath: indexes { $0.has(.sparesPath) }, faultsThatRefuse: indexes { $0.refusesScans },
+            faultsOffPath: indexes { $0.has(.sparesPath) },
+            faultsThatRefuse: indexes { $0.refusesScans || looksUp && $0.refusesLookups },
             faultsThatCut: indexes { $0.cutting != nil },
             faultsThatGarble: indexes { $0.has(.garblesEvents) },
             faultsThatChange: indexes { $0.has(.changesEvents) },

@@ -101,7 +101,8 @@ extension Observation {
         case .lostFromStorage: return named("lost-from-storage")
         case .launched, .recordKept, .clockSet, .regionTaken, .photosTaken, .photoPrepared, .filePrepared,
             .photoRejected,
-            .slotTaken, .slotGiven, .found, .uploadAccepted, .rateLimited, .resultsDecoded, .resultsGivenUp,
+            .slotTaken, .slotGiven, .found, .uploadAccepted, .keySent, .lookupAnswered, .rateLimited,
+            .resultsDecoded, .resultsGivenUp,
             .statusDecoded, .statusGivenUp, .cleanupAnswered, .streamOpened, .firstEvent, .eventApplied,
             .eventIgnored, .ping, .reconnected, .reconnectGivenUp, .reconnectSuperseded:
             return nil

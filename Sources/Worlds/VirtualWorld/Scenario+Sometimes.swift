@@ -5,6 +5,7 @@ import Phone
 package import Plan
 package import RunJudge
 import SimBase
+import Talaria
 
 extension Scenario {
     /// The goals that a run of it must reach: derived from its faults and its phones. Rare faults add no
@@ -18,12 +19,14 @@ extension Scenario {
             $0.profile.stream.resumes && $0.profile.status.polling == .off
         }
         if self.groups.contains(where: { $0.profile.status.polling == .always }) { expect(.statusPolled) }
-        for fault in self.faults where fault.chance >= .percent(5) {
+        let hasJobs = self.groups.contains { $0.profile.journey.hasJobs }
+        for fault in self.faults where fault.chance >= .percent(5) && (hasJobs || !fault.needsJob) {
             switch (fault.kind, fault.target) {
             case (.rateLimit, _): expect(.limited, .uploadRepeated)
             case (.httpError, .upload), (.refuse, .upload): expect(.uploadRepeated)
             case (.reset, .upload), (.close, .upload), (.silence, .upload):
-                expect(.uploadRepeated, .jobOrphaned)
+                expect(.uploadRepeated)
+                if hasJobs { expect(.jobOrphaned) }
             case (.reset, .stream) where self.outlivesToken(fault.trigger),
                 (.close, .stream) where self.outlivesToken(fault.trigger):
                 expect(.tokenRefused, .restarted)
@@ -75,5 +78,15 @@ extension Scenario {
     private func outlivesToken(_ trigger: FaultTrigger) -> Bool {
         guard case .afterTime(let times) = trigger else { return false }
         return times.lowerBound >= self.server.backend.tokenLifetime
+    }
+}
+
+extension FaultSpec {
+    /// Whether it acts on requests for a job only.
+    fileprivate var needsJob: Bool {
+        switch self.target {
+        case .stream, .results, .cleanup, .status, .token: true
+        case .upload, .link, .app: false
+        }
     }
 }

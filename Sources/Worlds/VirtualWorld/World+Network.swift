@@ -81,14 +81,11 @@ extension World {
             self.checkForm(of: request, headers, body: .document(of: scan, payload), of: phone)
             let document = self.document(of: scan, of: phone).bytes
             let body = payload == .file ? Self.fileStart + document + Self.uploadEnd : document
-            let bytes =
-                ByteBuilder.bytes { bytes in
-                    RequestWriter.head(
-                        method: request.method, target: request.target, host: Self.host, headers: headers,
-                        bodyBytes: body.count, into: &bytes)
-                } + body
-            self.wires.update(wire) { $0.send(bytes.count) }
-            self.schedule(.bytes(wire, bytes), at: arrival)
+            self.send(request, headers, body, on: wire, at: arrival)
+        case .lookup(let scan, let lookup):
+            headers.append("Content-Type", "application/json")
+            self.checkForm(of: request, headers, body: .document(of: scan, .json), of: phone)
+            self.send(request, headers, lookup.body, on: wire, at: arrival)
         case .photos(let scan, let count):
             guard let photo = self.phones[phone].photos.first(where: { $0.scan == scan }) else {
                 preconditionFailure("an upload of a photo that was not prepared")
@@ -116,6 +113,20 @@ extension World {
             self.schedule(.bytes(wire, bytes), at: arrival)
             self.schedule(.upload(wire), at: arrival)
         }
+    }
+
+    /// Sends a request with a body that is whole.
+    private mutating func send(
+        _ request: AppRequest, _ headers: HeaderFields, _ body: [UInt8], on wire: WireID, at arrival: Instant
+    ) {
+        let bytes =
+            ByteBuilder.bytes { bytes in
+                RequestWriter.head(
+                    method: request.method, target: request.target, host: Self.host, headers: headers,
+                    bodyBytes: body.count, into: &bytes)
+            } + body
+        self.wires.update(wire) { $0.send(bytes.count) }
+        self.schedule(.bytes(wire, bytes), at: arrival)
     }
 
     /// What a phone without photos uploads.

@@ -160,7 +160,8 @@ extension World {
         self.phones[phone].photos.append(ReadyPhoto(scan: scan, bytes: bytes))
         self.send(
             .photoPrepared(
-                scan: scan, bytes: bytes, took: isFirst ? WorldTime.photo : nil, file: document?.file),
+                scan: scan, bytes: bytes, took: isFirst ? WorldTime.photo : nil, file: document?.file,
+                barcode: document?.barcode),
             toAppOf: phone)
     }
 }

@@ -65,7 +65,8 @@ import Testing
                 ContractFinding(
                     operation: .upload, part: "202", path: "data.sseUrl", expected: "a string",
                     seen: "a number", excerpt: "7", isDecisive: true, count: 2)),
-            .uploadAccepted(job: "j", took: .zero, service: .zero),
+            .uploadAccepted(job: "j", took: .zero, service: .zero), .keySent(attempt: 1, key: "scan_1"),
+            .lookupAnswered(found: true, repeated: false, took: .zero, service: .zero),
             .rateLimited(.upload, retryAfter: .zero), .resultsDecoded(job: "j", books: 1, took: .zero),
             .resultsGivenUp(job: "j"), .cleanupAnswered(job: "j", status: 404, took: .zero),
             .jobAbandoned(job: "j", cause: .waiting(.offline)),
@@ -92,6 +93,7 @@ import Testing
             .canceled(job: "j"), .expired(job: "j"), .vanished(job: "j"),
             .problem(.stream, attempt: 1, status: 429, job: "j", retryable: true, retryAfter: .zero),
             .failed(job: "j", code: "c", retryable: true),
+            .bookLookedUp(BookLookup(key: nil, barcode: "1", isFound: true, isBilled: false)),
         ] as [BackendObservation]).map { .backend($0) }
         + ([
             .decided(fault: 0, .upload, attempt: 1, fires: true), .fired(fault: 0, .upload, attempt: 1),
@@ -110,7 +112,7 @@ import Testing
             let what = try #require(object["what"] as? String)
             #expect(seen.insert("\(side) \(what)").inserted, "two sightings are called \(side) \(what)")
         }
-        #expect(seen.count == 65)
+        #expect(seen.count == 68)
     }
 
     @Test func `pings and progress are written only with a trace`() {

@@ -53,3 +53,37 @@ struct LibraryReaderTests {
         #expect(found.contains { $0.message.contains(message) }, "\(found)")
     }
 }
+
+/// `batch-form` of a group.
+struct BatchFormReaderTests {
+    private static func text(_ group: String) -> String {
+        """
+        scenario: 1
+        name: batches
+        fleet:
+          readers: {devices: 1, arrivals: 1/s, \(group)}
+
+        """
+    }
+
+    @Test func `a batch names its books by title, or by barcode`() throws {
+        let plain = try load(Self.text("journey: batch-enrichment"))
+        #expect(plain.groups.first?.batchForm == .books)
+        for form in BatchForm.allCases {
+            let scenario = try load(Self.text("journey: batch-enrichment, batch-form: \(form.rawValue)"))
+            #expect(scenario.groups.first?.batchForm == form)
+            #expect(try load(ScenarioWriter.resolved(scenario)) == scenario)
+        }
+        #expect(try load(Self.text("journey: book-enrichment")).groups.first?.batchForm == nil)
+    }
+
+    @Test(arguments: [
+        ("batch-form: books", "the journey `scan` sends no batches"),
+        ("journey: book-enrichment, batch-form: barcodes", "the journey `book-enrichment` sends no batches"),
+        ("journey: batch-enrichment, batch-form: isbns", "how a batch names its books"),
+    ])
+    func `a mistake is told`(group: String, message: String) {
+        let found = errors(Self.text(group))
+        #expect(found.contains { "\($0)".contains(message) }, "\(found)")
+    }
+}

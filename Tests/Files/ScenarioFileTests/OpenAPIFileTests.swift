@@ -101,12 +101,15 @@ import Testing
                     journeys[known.journey, default: []].insert(operation)
                     return true
                 }
-                return address == EnrichmentRequest.path && method == "POST"
+                return false
             }
             #expect(!taken.isEmpty, "\(method) \(path)")
         }
         for journey in Journey.allCases where journey.isV2 {
-            #expect(journeys[journey] == [.upload, .stream, .results, .cleanup, .status], "\(journey)")
+            #expect(
+                journeys[journey]
+                    == (journey.hasJobs ? [.upload, .stream, .results, .cleanup, .status] : [.upload]),
+                "\(journey)")
         }
     }
 

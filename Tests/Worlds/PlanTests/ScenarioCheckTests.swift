@@ -285,4 +285,35 @@ struct ScenarioCheckTests {
         #expect(ScenarioCheck.findings(scenario(faults: [dead]), for: .serve) == [])
         #expect(warned(dead, for: .serve) == [.fault(0, key: "count")])
     }
+
+    @Test func `a fault on a job needs a phone whose uploads become one`() {
+        var lookUps = group("look-ups")
+        lookUps.profile.journey = .bookEnrichment
+        for fault in [
+            fault(.expireToken), fault(error(503), on: .results), fault(error(503), on: .status),
+            fault(error(503), on: .cleanup), fault(.noPing), fault(.stripBooks(.absent)),
+        ] {
+            let found = ScenarioCheck.warnings(scenario([lookUps], faults: [fault]))
+            #expect(found.map(\.subject) == [.fault(0, key: "on")], "\(fault.kind.name)")
+            #expect(found.allSatisfy { $0.message.contains("`book-enrichment` is answered at once") })
+            #expect(plan(scenario([lookUps], faults: [fault])).expectedFirings == [0])
+            #expect(
+                !ScenarioCheck.warnings(scenario([group(), lookUps], faults: [fault])).contains(found[0]))
+        }
+        let upload = fault(error(503), on: .upload)
+        #expect(ScenarioCheck.warnings(scenario([lookUps], faults: [upload])) == [])
+        #expect(plan(scenario([lookUps], faults: [upload])).expectedFirings != [0])
+    }
+
+    @Test func `the shelf knows what each group asks for`() {
+        var (barcodes, lookUps, files) = (group("barcodes"), group("look-ups"), group("files"))
+        barcodes.profile.journey = .batchEnrichment
+        barcodes.batchForm = .barcodes
+        lookUps.profile.journey = .bookEnrichment
+        files.profile.journey = .csvImport
+        let groups = [group(), barcodes, lookUps, files]
+        let plan = plan(scenario(groups, faults: []))
+        let stocks = plan.groups.map { plan.shelf.stock(of: $0.first) }
+        #expect(stocks == [.books, .barcodes, .oneBarcode, .none])
+    }
 }
