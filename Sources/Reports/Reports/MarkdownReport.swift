@@ -144,7 +144,7 @@ package enum MarkdownReport {
         if result.groups.count > 1 {
             rows += result.groups.map { (MarkdownText.escaped($0.title), $0.devices, $0.totals.scans) }
         }
-        var text = "### \(result.noun.heading), books, jobs\n\n"
+        var text = "### \(result.noun.heading), books\(result.hasJobs ? ", jobs" : "")\n\n"
         text += MarkdownText.table(
             ["", "phones", "captured", "restored", "completed", "refused", "waiting", "lost"],
             rows.map { name, devices, scans in
@@ -179,6 +179,8 @@ package enum MarkdownReport {
         text += "\(known ? Figures.count(books.missing) : "n/a") missing, "
         text += "\(Figures.count(books.duplicated)) duplicated, "
         text += "\(Figures.count(books.repeated, "replay", "replays")) discarded.\n"
+        if result.looksUp { text += "\nBilling: \(result.billing ?? "n/a").\n" }
+        guard result.hasJobs else { return text }
         text +=
             "\nJobs: \(Figures.count(jobs.accepted)) accepted, \(Figures.count(jobs.cleaned)) cleaned up, "
         if let kept = result.kept(jobs) { text += "\(Figures.count(kept)) kept, " }

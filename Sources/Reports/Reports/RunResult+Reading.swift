@@ -47,6 +47,21 @@ extension RunResult {
     /// Whether some phones find books.
     var findsBooks: Bool { self.groups.isEmpty || self.groups.contains { $0.journey.findsBooks } }
 
+    /// Whether some phones look up single books.
+    var looksUp: Bool { self.groups.contains { $0.journey == .bookEnrichment } }
+
+    /// Whether uploads of some phones become jobs.
+    var hasJobs: Bool { self.groups.isEmpty || self.groups.contains { $0.journey.hasJobs } }
+
+    /// What the look-ups of single books cost, in words; nil where nobody knows.
+    var billing: String? {
+        guard self.hasBackendView else { return nil }
+        let lookups = self.totals.lookups
+        return "\(Figures.count(lookups.billed, "look-up", "look-ups")) billed, "
+            + "\(Figures.count(lookups.unknown)) of them for books that no provider has; "
+            + "\(Figures.count(lookups.repeated, "request", "requests")) answered as before"
+    }
+
     /// What the phones send or get: `books`, `rows`, or both.
     var contentNouns: [String] {
         (self.findsBooks ? ["books"] : []) + (self.importsRows ? ["rows"] : [])
@@ -140,7 +155,7 @@ extension RunResult {
 
     /// The jobs that are kept until they expire; nil where no phone keeps any.
     func kept(_ jobs: JobTotals) -> Int? {
-        jobs.kept > 0 || self.groups.contains(where: \.journey.isV2) ? jobs.kept : nil
+        jobs.kept > 0 || self.groups.contains { $0.journey.isV2 && $0.journey.hasJobs } ? jobs.kept : nil
     }
 
     /// The waiting scans by cause, in the order of `WaitingCause`, without empty causes.

@@ -11,6 +11,8 @@ package struct ScanRemains: Sendable {
     private var added: Set<Int> = []
     private var created = 0
     private var deleted = 0
+    /// Times that a provider was asked for its book; nil for what is no look-up.
+    private var billed: Int?
 
     /// - Parameter observations: Those of one scan, in the order of time.
     package init(_ observations: some Sequence<Observation>) {
@@ -22,6 +24,9 @@ package struct ScanRemains: Sendable {
             case .backend(.accepted(_, let books)):
                 self.expected = books
                 self.created += 1
+            case .backend(.bookLookedUp(let lookup)):
+                self.expected = lookup.isFound ? 1 : 0
+                self.billed = (self.billed ?? 0) + (lookup.isBilled ? 1 : 0)
             case .backend(.cleaned(_, effective: true)), .backend(.canceled): self.deleted += 1
             case .phone, .backend, .fault, .network: break
             }
@@ -36,7 +41,8 @@ package struct ScanRemains: Sendable {
             "\(self.added.count) of \(Figures.count($0, "book", "books")) in the library"
         }
         let jobs =
-            "\(Figures.count(self.created, "job", "jobs")) created, \(self.deleted) deleted by the phone"
+            self.billed.map { "\(Figures.count($0, "look-up", "look-ups")) billed" }
+            ?? "\(Figures.count(self.created, "job", "jobs")) created, \(self.deleted) deleted by the phone"
         return ["\(noun.one) \(scan.raw) \(state)", books, jobs].compactMap(\.self).joined(separator: "; ")
     }
 }

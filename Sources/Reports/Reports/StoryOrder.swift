@@ -82,6 +82,7 @@ package enum StoryOrder {
         if case .answered(let asked, let tried, _) = cause { return (asked, tried) == (operation, attempt) }
         if case .streamOpened(_, let tried, _) = cause { return (operation, attempt) == (.stream, tried) }
         if case .accepted = cause { return operation == .upload }
+        if case .bookLookedUp = cause { return operation == .upload }
         if case .cleaned = cause { return operation == .cleanup }
         return false
     }

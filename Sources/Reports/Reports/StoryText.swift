@@ -74,6 +74,10 @@ package enum StoryText {
         case .filePrepared(.rows(let rows)): "made a file of \(rows == 1 ? "1 row" : "\(rows) rows")"
         case .filePrepared(.unreadable): "made a file that is no library"
         case .rowsRead(_, let rows): "read what became of the rows: \(Self.rows(rows))"
+        case .keySent(_, let key): "with the idempotency key \(key)"
+        case .lookupAnswered(let found, let repeated, _, _):
+            (found ? "the book was found" : "no provider has the book")
+                + (repeated ? ", as answered before" : "")
         case .resultsDecoded(_, let books, _):
             journey.findsBooks ? "read \(Self.books(books)) from the results" : "read the results"
         case .resultsGivenUp: "gave up on the results"
@@ -121,6 +125,10 @@ package enum StoryText {
         case .finished(_, let kind, let books):
             "job ends: \(kind.rawValue)" + (journey.findsBooks ? ", \(Self.books(books))" : "")
         case .rowsTaken(_, let rows): "ends the import: \(Self.rows(rows))"
+        case .bookLookedUp(let lookup):
+            (lookup.isBilled
+                ? "asks a provider for \(lookup.barcode): " : "answers for \(lookup.barcode) as before: ")
+                + (lookup.isFound ? "found" : "no provider has it")
         case .failed(_, let code, let retryable): "job fails: \(code)" + (retryable ? ", may be retried" : "")
         case .tokenRevoked: "revokes the job's token"
         case .resultsServed(_, let books): "serves \(journey.findsBooks ? Self.books(books) : "the results")"

@@ -25,6 +25,7 @@ package enum SummaryJSON {
             members["unreached"] = .array(result.unreached.map { .string(Printable.bounded($0)) })
         }
         if result.importsRows { members["rows"] = Self.rows(result.totals.rows, of: result) }
+        if result.looksUp { members["lookups"] = Self.lookups(result.totals.lookups, of: result) }
         if let reason = result.endedEarly { members["ended_early"] = .string(Printable.bounded(reason)) }
         return .object(members)
     }
@@ -127,6 +128,15 @@ package enum SummaryJSON {
         ])
     }
 
+    private static func lookups(_ lookups: LookupTotals, of result: RunResult) -> JSONValue {
+        guard result.hasBackendView else { return .notAvailable }
+        return .object([
+            "billed": .integer(lookups.billed),
+            "unknown": .integer(lookups.unknown),
+            "repeated": .integer(lookups.repeated),
+        ])
+    }
+
     /// `kept` is there only where a phone may keep a job.
     private static func jobs(_ jobs: JobTotals, of result: RunResult) -> JSONValue {
         var members: [String: JSONValue] = [
@@ -198,6 +208,9 @@ package enum SummaryJSON {
             "counters": Self.counters(result.metrics, of: .group(group.name)),
         ]
         if group.journey == .csvImport { members["rows"] = Self.rows(group.totals.rows, of: result) }
+        if group.journey == .bookEnrichment {
+            members["lookups"] = Self.lookups(group.totals.lookups, of: result)
+        }
         return .object(members)
     }
 

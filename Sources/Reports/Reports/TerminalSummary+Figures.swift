@@ -53,7 +53,8 @@ extension SummaryWriter {
         }
         if self.result.findsBooks { self.books() }
         if self.result.importsRows { self.rows() }
-        self.jobs()
+        if self.result.looksUp { self.labeled("Billing", [Piece(self.result.billing ?? "n/a")]) }
+        if self.result.hasJobs { self.jobs() }
     }
 
     private mutating func rows() {

@@ -99,6 +99,76 @@ import Testing
         #expect(page(result).contains("Imports and rows"))
     }
 
+    // MARK: Look-ups
+
+    /// The sample, whose second group looks up single books.
+    private func lookUps() -> RunResult {
+        var result = Samples.passed()
+        result.groups[1].journey = .bookEnrichment
+        result.totals.lookups.billed = 6
+        result.totals.lookups.unknown = 1
+        result.totals.lookups.repeated = 2
+        result.groups[1].totals.lookups = result.totals.lookups
+        return result
+    }
+
+    @Test func `every format says what look-ups cost`() {
+        let result = lookUps()
+        let words =
+            "6 look-ups billed, 1 of them for books that no provider has; 2 requests answered as before"
+        let text = TerminalSummary.text(result, style: .plain).split(whereSeparator: \.isWhitespace)
+            .joined(separator: " ")
+        #expect(text.contains("Billing \(words)"))
+        #expect(MarkdownReport.text(result).contains("Billing: \(words)."))
+        #expect(page(result).contains("<dt>look-ups billed</dt><dd>6</dd>"))
+        let summary = JSONNode(SummaryJSON.bytes(result))
+        #expect(summary?["lookups"]?["billed"]?.integer == 6)
+        #expect(summary?["groups"]?["readers"]?["lookups"]?["repeated"]?.integer == 2)
+        #expect(text.contains("Scans, look-ups 126 captured") && text.contains("120 scans, 6 look-ups"))
+    }
+
+    @Test func `a fleet of look-ups has no jobs, and one without has no billing`() {
+        var result = lookUps()
+        #expect(TerminalSummary.text(result, style: .plain).contains("\nJobs"))
+        result.groups[0].journey = .bookEnrichment
+        #expect(!TerminalSummary.text(result, style: .plain).contains("\nJobs"))
+        #expect(!MarkdownReport.text(result).contains("Jobs:") && !page(result).contains("jobs accepted"))
+        #expect(MarkdownReport.text(result).contains("### Look-ups, books\n"))
+        #expect(page(result).contains("Look-ups and books"))
+        let others = Samples.passed()
+        #expect(!TerminalSummary.text(others, style: .plain).contains("Billing"))
+        #expect(JSONNode(SummaryJSON.bytes(others))?["lookups"] == nil)
+    }
+
+    @Test func `a look-up is told step by step`() {
+        func text(_ what: ObservationPayload) -> String? {
+            StoryText.text(
+                Observation(at: .zero, device: DeviceNumber(0), scan: ScanNumber(1), what: what),
+                .bookEnrichment, faults: [])
+        }
+        #expect(
+            text(.phone(.requestSent(.upload, attempt: 1, job: nil, lastEventID: nil)))
+                == "-> POST look-ups, attempt 1")
+        #expect(text(.phone(.keySent(attempt: 1, key: "scan_1"))) == "with the idempotency key scan_1")
+        let asked = BookLookup(key: "scan_1", barcode: "1", isFound: false, isBilled: true)
+        #expect(text(.backend(.bookLookedUp(asked))) == "asks a provider for 1: no provider has it")
+        let again = BookLookup(key: "scan_1", barcode: "1", isFound: true, isBilled: false)
+        #expect(text(.backend(.bookLookedUp(again))) == "answers for 1 as before: found")
+        #expect(
+            text(
+                .phone(.lookupAnswered(found: true, repeated: true, took: .zero, service: .zero)))
+                == "the book was found, as answered before")
+        let remains = ScanRemains(
+            [
+                ObservationPayload.backend(.bookLookedUp(again)),
+                .phone(.refused(code: "NOT_FOUND", cause: nil)),
+            ]
+            .map { Observation(at: .zero, device: DeviceNumber(0), scan: ScanNumber(1), what: $0) })
+        #expect(
+            remains.text(ScanNumber(1), WorkNoun(.bookEnrichment))
+                == "look-up 1 is refused (NOT_FOUND); 0 of 1 book in the library; 0 look-ups billed")
+    }
+
     @Test func `a batch has no photo`() {
         var result = mixed()
         result.metrics.add(120, to: .photosTaken, in: MetricGroup(index: 0))

@@ -296,10 +296,19 @@ package struct HTMLPage {
         if self.result.importsRows { pair += Self.rows(self.result.totals.rows) }
         let jobs = self.result.totals.jobs
         let known = self.result.hasBackendView
-        let undeleted = known ? [] : [("not deleted", Figures.count(jobs.undeleted))]
+        let undeleted = known || !self.result.hasJobs ? [] : [("not deleted", Figures.count(jobs.undeleted))]
         let kept = self.result.kept(jobs).map { [("kept", Figures.count($0))] } ?? []
+        let lookups = self.result.totals.lookups
+        let billing =
+            self.result.looksUp
+            ? [
+                ("look-ups billed", known ? Figures.count(lookups.billed) : "n/a"),
+                ("answered as before", known ? Figures.count(lookups.repeated) : "n/a"),
+            ] : []
         let figures =
-            [
+            !self.result.hasJobs
+            ? []
+            : [
                 ("jobs accepted", Figures.count(jobs.accepted)), ("cleaned up", Figures.count(jobs.cleaned)),
             ] + kept + [
                 ("abandoned", Figures.count(jobs.abandoned)),
@@ -310,7 +319,7 @@ package struct HTMLPage {
             id: "conservation", title: "\(self.result.noun.heading)\(self.result.contents)",
             lead: self.conservationLead,
             body: "<div class=\"pair\">\(pair)</div>\(self.rowNotes)"
-                + "\(HTMLText.definitions("stats", figures + undeleted))\n\(self.jobNotes)"
+                + "\(HTMLText.definitions("stats", billing + figures + undeleted))\n\(self.jobNotes)"
                 + self.groups)
     }
 
