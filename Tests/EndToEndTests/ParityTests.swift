@@ -94,6 +94,7 @@ private struct Script {
         // Only its deadlines tell a phone of these.
         Self.endings("silence"),
         Self.status, Self.journeys(["bookshelf-scan", "batch-enrichment"]), Self.journeys(["csv-import"]),
+        Self.lookups + Self.barcodes,
     ]
 
     private static let strip = "do: strip-books"
@@ -200,6 +201,35 @@ private struct Script {
                 ("kill", ["do: kill, at: 1600ms, for: 500ms"]),
             ].map { Script(name: "\(journey)-\($0.0)", faults: $0.1, keys: ", journey: \(journey)") }
         }
+    }
+
+    /// Single books, which have an upload and nothing else.
+    private static let lookups = [
+        ("nothing", []),
+        ("503", ["do: http-error, on: upload, status: 503, code: CIRCUIT_OPEN, retry-after: 400ms"]),
+        ("429", ["do: rate-limit, quota: 1 per 3s, retry-after: 1s"]),
+        ("404", ["do: http-error, on: upload, status: 404, code: NOT_FOUND, retryable: off"]),
+        ("elsewhere", ["do: http-error, on: upload, status: 404, code: GONE"]),
+        ("reset-request", ["do: reset, on: upload, side: request, after: 100B"]),
+        ("reset-reply", ["do: reset, on: upload, after: 80B"]),
+        ("close-reply", ["do: close, on: upload, after: 250B"]),
+        ("silence", ["do: silence, on: upload, after: 40B"]), ("refuse", ["do: refuse, on: upload"]),
+        ("delay", ["do: delay, on: upload, by: 20ms..40ms"]),
+        ("offline", ["do: offline, at: 1600ms, for: 500ms"]),
+        ("background", ["do: background, at: 1600ms, for: 500ms"]),
+        ("kill", ["do: silence, on: upload, after: 40B", "do: kill, at: 1600ms, for: 500ms"]),
+        ("reinstall", ["do: reinstall, at: 1600ms, for: 500ms"]),
+        ("storage-full", ["do: storage-full, at: 700ms, for: 900ms"]),
+    ].map { Script(name: "look-up-\($0.0)", faults: $0.1, keys: ", journey: book-enrichment") }
+
+    private static let barcodes = [
+        ("nothing", []), ("results-502", ["do: http-error, on: results, status: 502"]),
+        ("retryable-error", ["do: retryable-error, after: 1 events"]),
+        ("kill", ["do: kill, at: 1600ms, for: 500ms"]),
+    ].map {
+        Script(
+            name: "barcodes-\($0.0)", faults: $0.1,
+            keys: ", journey: batch-enrichment, batch-form: barcodes")
     }
 
     private static func endings(_ kind: String) -> [Script] {
