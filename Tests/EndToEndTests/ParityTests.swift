@@ -94,6 +94,7 @@ private struct Script {
         // Only its deadlines tell a phone of these.
         Self.endings("silence"),
         Self.status, Self.journeys(["bookshelf-scan", "batch-enrichment"]), Self.journeys(["csv-import"]),
+        Self.cancels,
     ]
 
     private static let strip = "do: strip-books"
@@ -199,6 +200,26 @@ private struct Script {
                 ("background", ["do: background, at: 1600ms, for: 500ms"]),
                 ("kill", ["do: kill, at: 1600ms, for: 500ms"]),
             ].map { Script(name: "\(journey)-\($0.0)", faults: $0.1, keys: ", journey: \(journey)") }
+        }
+    }
+
+    /// Users who cancel, between two events or after the job is over.
+    private static let cancels = ["scan", "bookshelf-scan", "batch-enrichment", "csv-import"].flatMap {
+        journey in
+        [
+            ("nothing", []), ("503", ["do: http-error, on: cleanup, status: 503, retry-after: 400ms"]),
+            ("404", ["do: http-error, on: cleanup, status: 404"]),
+            ("reset", ["do: reset, on: cleanup"]), ("silence", ["do: silence, on: cleanup"]),
+            ("refuse", ["do: refuse, on: cleanup"]),
+            ("reset-stream", ["do: reset, after: 1 events, cut: inside-event"]),
+            ("offline", ["do: offline, at: 1480ms, for: 900ms"]),
+            ("kill", ["do: kill, at: 1480ms, for: 500ms"]),
+            ("background", ["do: background, at: 1480ms, for: 500ms"]),
+            ("storage-full", ["do: storage-full, at: 1480ms, for: 500ms"]),
+        ].map {
+            Script(
+                name: "cancel-\(journey)-\($0.0)", faults: $0.1,
+                keys: ", journey: \(journey), cancel: {chance: 100%, after: 500ms}")
         }
     }
 

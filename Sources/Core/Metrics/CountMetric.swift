@@ -55,6 +55,8 @@ package enum CountMetric: String, CaseIterable, Sendable {
     case rowsFailed = "rows.failed"
     /// Rows of which nobody knows what became of them.
     case rowsMissing = "rows.missing"
+    /// Scans that their users canceled.
+    case scansCanceled = "scans.canceled"
 }
 
 extension CountMetric: MetricCase {
@@ -112,6 +114,7 @@ extension CountMetric: MetricCase {
         case .rowsSkipped: (37, .neither, needsBackend: false, isMeasured: false)
         case .rowsFailed: (38, .lower, needsBackend: false, isMeasured: false)
         case .rowsMissing: (39, .lower, needsBackend: false, isMeasured: false)
+        case .scansCanceled: (40, .neither, needsBackend: false, isMeasured: false)
         }
     }
 }

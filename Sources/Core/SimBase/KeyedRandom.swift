@@ -48,6 +48,8 @@ public enum DrawDomain: UInt64, Sendable {
     case importIdentity = 41
     /// Whether a book can be enriched.
     case enrichment = 42
+    /// Whether the user cancels a scan, and when.
+    case cancel = 43
     case test = 99
 }
 

@@ -26,6 +26,7 @@ package enum Invariant: String, CaseIterable, Hashable, Sendable {
     case slotsBounded = "slots.bounded"
     case serverAgrees = "server.agrees"
     case rowsConserved = "rows.conserved"
+    case cancelFinal = "cancel.final"
     // Judged in the virtual world, by `SimulationInvariants`.
     case scanOrder = "scan.order"
     case jobCleanedOnce = "job.cleaned-once"
@@ -96,6 +97,8 @@ package enum Invariant: String, CaseIterable, Hashable, Sendable {
             "the observations of the phones and of the backend agree"
         case .rowsConserved:
             "each row of an imported file is created, updated, skipped or failed once, or still pending; phone and backend count the same"
+        case .cancelFinal:
+            "once its user has canceled a scan, no book of it enters the library and nothing is requested for it but DELETEs, and once the backend has canceled its job, it serves no results of it and writes no event but the terminal one"
         case .scanOrder:
             "waiting scans are uploaded oldest first"
         case .jobCleanedOnce:
@@ -166,26 +169,27 @@ package enum Invariant: String, CaseIterable, Hashable, Sendable {
         case .slotsBounded: (11, .always, needsBackend: false, survivesBackendDeath: false)
         case .serverAgrees: (12, .finally, needsBackend: true, survivesBackendDeath: false)
         case .rowsConserved: (13, .always, needsBackend: false, survivesBackendDeath: false)
-        case .scanOrder: (14, .always, needsBackend: true, survivesBackendDeath: false)
-        case .jobCleanedOnce: (15, .always, needsBackend: true, survivesBackendDeath: false)
-        case .jobEnded: (16, .finally, needsBackend: true, survivesBackendDeath: false)
-        case .jobOrphansBounded: (17, .always, needsBackend: true, survivesBackendDeath: false)
-        case .jobSilentAfterCleanup: (18, .always, needsBackend: true, survivesBackendDeath: false)
-        case .streamDeadDetected: (19, .eventually, needsBackend: true, survivesBackendDeath: false)
-        case .streamParseRobust: (20, .always, needsBackend: true, survivesBackendDeath: false)
-        case .authNoStaleUse: (21, .always, needsBackend: true, survivesBackendDeath: false)
-        case .retryBudget: (22, .always, needsBackend: true, survivesBackendDeath: false)
-        case .deviceNotStuck: (23, .eventually, needsBackend: true, survivesBackendDeath: false)
-        case .scanSettles: (24, .eventually, needsBackend: true, survivesBackendDeath: false)
-        case .timersClean: (25, .finally, needsBackend: true, survivesBackendDeath: false)
-        case .timeSane: (26, .always, needsBackend: true, survivesBackendDeath: false)
-        case .requestOneFate: (27, .always, needsBackend: true, survivesBackendDeath: false)
-        case .linkConserves: (28, .always, needsBackend: true, survivesBackendDeath: false)
-        case .memoryBounded: (29, .always, needsBackend: true, survivesBackendDeath: false)
-        case .authNoLeak: (30, .always, needsBackend: true, survivesBackendDeath: false)
-        case .herdBounded: (31, .always, needsBackend: true, survivesBackendDeath: false)
-        case .othersUnharmed: (32, .eventually, needsBackend: true, survivesBackendDeath: false)
-        case .requestWellFormed: (33, .always, needsBackend: true, survivesBackendDeath: false)
+        case .cancelFinal: (14, .always, needsBackend: false, survivesBackendDeath: false)
+        case .scanOrder: (15, .always, needsBackend: true, survivesBackendDeath: false)
+        case .jobCleanedOnce: (16, .always, needsBackend: true, survivesBackendDeath: false)
+        case .jobEnded: (17, .finally, needsBackend: true, survivesBackendDeath: false)
+        case .jobOrphansBounded: (18, .always, needsBackend: true, survivesBackendDeath: false)
+        case .jobSilentAfterCleanup: (19, .always, needsBackend: true, survivesBackendDeath: false)
+        case .streamDeadDetected: (20, .eventually, needsBackend: true, survivesBackendDeath: false)
+        case .streamParseRobust: (21, .always, needsBackend: true, survivesBackendDeath: false)
+        case .authNoStaleUse: (22, .always, needsBackend: true, survivesBackendDeath: false)
+        case .retryBudget: (23, .always, needsBackend: true, survivesBackendDeath: false)
+        case .deviceNotStuck: (24, .eventually, needsBackend: true, survivesBackendDeath: false)
+        case .scanSettles: (25, .eventually, needsBackend: true, survivesBackendDeath: false)
+        case .timersClean: (26, .finally, needsBackend: true, survivesBackendDeath: false)
+        case .timeSane: (27, .always, needsBackend: true, survivesBackendDeath: false)
+        case .requestOneFate: (28, .always, needsBackend: true, survivesBackendDeath: false)
+        case .linkConserves: (29, .always, needsBackend: true, survivesBackendDeath: false)
+        case .memoryBounded: (30, .always, needsBackend: true, survivesBackendDeath: false)
+        case .authNoLeak: (31, .always, needsBackend: true, survivesBackendDeath: false)
+        case .herdBounded: (32, .always, needsBackend: true, survivesBackendDeath: false)
+        case .othersUnharmed: (33, .eventually, needsBackend: true, survivesBackendDeath: false)
+        case .requestWellFormed: (34, .always, needsBackend: true, survivesBackendDeath: false)
         }
     }
 }

@@ -186,8 +186,9 @@ package struct Ledger: Sendable {
 
     /// Whether a verdict is about something that the run has.
     private func speaks(_ verdict: Verdict) -> Bool {
-        verdict.invariant != .rowsConserved || verdict.violations > 0
-            || self.rules.settings.journeys.contains(.csvImport)
+        if verdict.violations > 0 { return true }
+        if verdict.invariant == .rowsConserved { return self.rules.settings.journeys.contains(.csvImport) }
+        return verdict.invariant != .cancelFinal || self.rules.settings.cancels
     }
 
     /// Whether any invariant is broken by a phone that is not known for it.

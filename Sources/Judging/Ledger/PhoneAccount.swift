@@ -38,6 +38,8 @@ struct PhoneAccount: Sendable {
     var decided: [(scan: ScanNumber, at: Instant?)] = []
     /// Imports that the backend has ended, the latest few.
     var imports: [ImportedRows] = []
+    /// The scans that the user has canceled, the latest few.
+    var cancels: [CanceledScan] = []
     var slots = 0
     var limits = RateLimitAccount()
     var streams = OpenStreams()

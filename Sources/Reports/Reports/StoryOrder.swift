@@ -83,6 +83,7 @@ package enum StoryOrder {
         if case .streamOpened(_, let tried, _) = cause { return (operation, attempt) == (.stream, tried) }
         if case .accepted = cause { return operation == .upload }
         if case .cleaned = cause { return operation == .cleanup }
+        if case .canceled = cause { return operation.isDelete }
         return false
     }
 }

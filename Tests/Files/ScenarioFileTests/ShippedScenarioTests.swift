@@ -69,6 +69,7 @@ struct ShippedScenarioTests {
         (.othersUnharmed, "outage", [.pathLost]),
         (.requestWellFormed, "app-lifecycle", [.reinstalled]),
         (.rowsConserved, "csv-import", []),
+        (.cancelFinal, "csv-import", []),
     ]
 
     @Test func `every invariant is reached by a shipped scenario, which names the moments that show it`()

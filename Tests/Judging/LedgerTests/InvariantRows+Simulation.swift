@@ -413,7 +413,7 @@ extension Invariant {
         switch self {
         case .scanCustody, .scanRefusedForCause, .bookNeverLost, .bookNeverDoubleAdded, .bookFaithful,
             .streamIDMonotone, .streamNoGap, .streamTerminalOnce, .jobCleaned, .jobNotCleanedEarly,
-            .limitHonoured, .slotsBounded, .serverAgrees, .rowsConserved:
+            .limitHonoured, .slotsBounded, .serverAgrees, .rowsConserved, .cancelFinal:
             nil
         case .scanOrder: .scanOrder
         case .jobCleanedOnce: .jobCleanedOnce

@@ -33,7 +33,7 @@ import Testing
         let kind = dice.pick(EventKind.allCases)
         let operation = dice.pick(Operation.allCases)
         let attempt = UInt32(dice.below(3))
-        switch dice.below(36) {
+        switch dice.below(37) {
         case 0: return .launched(restored: dice.number())
         case 1: return .killed
         case 2: return .suspended
@@ -65,6 +65,7 @@ import Testing
         case 32: return .terminalApplied(job: job, kind: kind, inline: .books)
         case 33: return .filePrepared(LibraryContent(rows: dice.below(4)))
         case 34: return .rowsRead(job: job, self.rows(&dice))
+        case 35: return .canceled(job: job)
         default: return .ping(id: id, gap: nil)
         }
     }
