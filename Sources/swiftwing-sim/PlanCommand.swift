@@ -105,12 +105,15 @@ enum PlanCommand {
         if spec.profile.journey != .scan { traits.append(spec.profile.journey.rawValue) }
         if spec.profile.journey.hasPhotos { traits.append(Self.count(photos, "photo")) }
         let files = spec.library.map { [["", "files: \(ScenarioWriter.text($0))"]] } ?? []
+        let cancels =
+            spec.profile.cancel.isMade
+            ? [["", "canceled: \(ScenarioWriter.text(spec.profile.cancel))"]] : []
         return TextTable.lines(
             [
                 [spec.name, traits.joined(separator: ", ")],
                 ["", "network: \(ScenarioWriter.text(spec.network))"],
                 ["", ScenarioWriter.text(spec.load)],
-            ] + files + [["", total]], indent: 2, columns: columns)
+            ] + files + [["", total]] + cancels, indent: 2, columns: columns)
     }
 
     private static func captures(_ plan: RunPlan, _ expectedArrivals: ExpectedArrivals) -> String {

@@ -94,7 +94,7 @@ private struct Script {
         // Only its deadlines tell a phone of these.
         Self.endings("silence"),
         Self.status, Self.journeys(["bookshelf-scan", "batch-enrichment"]), Self.journeys(["csv-import"]),
-        Self.lookups + Self.barcodes,
+        Self.lookups + Self.barcodes, Self.cancels,
     ]
 
     private static let strip = "do: strip-books"
@@ -230,6 +230,26 @@ private struct Script {
         Script(
             name: "barcodes-\($0.0)", faults: $0.1,
             keys: ", journey: batch-enrichment, batch-form: barcodes")
+    }
+
+    /// Users who cancel, between two events or after the job is over.
+    private static let cancels = ["scan", "bookshelf-scan", "batch-enrichment", "csv-import"].flatMap {
+        journey in
+        [
+            ("nothing", []), ("503", ["do: http-error, on: cleanup, status: 503, retry-after: 400ms"]),
+            ("404", ["do: http-error, on: cleanup, status: 404"]),
+            ("reset", ["do: reset, on: cleanup"]), ("silence", ["do: silence, on: cleanup"]),
+            ("refuse", ["do: refuse, on: cleanup"]),
+            ("reset-stream", ["do: reset, after: 1 events, cut: inside-event"]),
+            ("offline", ["do: offline, at: 1480ms, for: 900ms"]),
+            ("kill", ["do: kill, at: 1480ms, for: 500ms"]),
+            ("background", ["do: background, at: 1480ms, for: 500ms"]),
+            ("storage-full", ["do: storage-full, at: 1480ms, for: 500ms"]),
+        ].map {
+            Script(
+                name: "cancel-\(journey)-\($0.0)", faults: $0.1,
+                keys: ", journey: \(journey), cancel: {chance: 100%, after: 500ms}")
+        }
     }
 
     private static func endings(_ kind: String) -> [Script] {

@@ -93,7 +93,8 @@ package enum FaultTarget: String, CaseIterable, Hashable, Sendable {
     }
 
     package func covers(_ operation: Operation) -> Bool {
-        self == .link || self.operation == operation
+        // A job is canceled by a DELETE as well.
+        self == .link || self.operation == operation.counted
     }
 }
 

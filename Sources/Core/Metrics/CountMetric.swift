@@ -59,6 +59,8 @@ package enum CountMetric: String, CaseIterable, Sendable {
     case lookupsBilled = "lookups.billed"
     /// Requests for a single book that were answered as an earlier one with the same idempotency key.
     case lookupsRepeated = "lookups.repeated"
+    /// Scans that their users canceled.
+    case scansCanceled = "scans.canceled"
 }
 
 extension CountMetric: MetricCase {
@@ -118,6 +120,7 @@ extension CountMetric: MetricCase {
         case .rowsMissing: (39, .lower, needsBackend: false, isMeasured: false)
         case .lookupsBilled: (40, .neither, needsBackend: true, isMeasured: false)
         case .lookupsRepeated: (41, .neither, needsBackend: true, isMeasured: false)
+        case .scansCanceled: (42, .neither, needsBackend: false, isMeasured: false)
         }
     }
 }

@@ -53,6 +53,10 @@ package enum PhoneObservation: Hashable, Sendable {
     case bookRepeated(ordinal: Int)
     /// All books of the scan are durable in the library.
     case completed(took: Interval)
+    /// The user cancels the scan: the process gives up what is under way for it. A kill may come before that is durable.
+    case cancelRequested
+    /// The user has canceled the scan, and that is durable. `job`: the job that the phone follows, which it deletes.
+    case canceled(job: String?)
     /// Shown to the user with this code. `cause`: what made the phone refuse it; nil in the log of an older version.
     indirect case refused(code: String, cause: RefusalCause?)
 
@@ -185,6 +189,10 @@ extension PhoneObservation {
         case .completed(let took):
             fields.begin(.phone, "completed")
             fields.time("took_ns", took)
+        case .cancelRequested: fields.begin(.phone, "cancel-requested")
+        case .canceled(let job):
+            fields.begin(.phone, "canceled")
+            fields.text("job", job)
         case .refused(let code, let cause):
             fields.begin(.phone, "refused")
             fields.text("code", code)
@@ -352,6 +360,8 @@ extension PhoneObservation {
             case "book-added": .bookAdded(ordinal: try fields.count("ordinal"), book: try fields.book())
             case "book-repeated": .bookRepeated(ordinal: try fields.count("ordinal"))
             case "completed": .completed(took: try fields.time("took_ns"))
+            case "cancel-requested": .cancelRequested
+            case "canceled": .canceled(job: try fields.text("job"))
             case "refused":
                 .refused(code: try fields.requiredText("code"), cause: try RefusalCause(from: &fields))
             case "request-sent":

@@ -50,6 +50,8 @@ public enum DrawDomain: UInt64, Sendable {
     case enrichment = 42
     /// Whether a provider has the book of a scanned barcode.
     case unknownBook = 43
+    /// Whether the user cancels a scan, and when.
+    case cancel = 44
     case test = 99
 }
 

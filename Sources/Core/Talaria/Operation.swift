@@ -19,4 +19,10 @@ package enum Operation: UInt8, CaseIterable, Hashable, Sendable {
         case .cancel: "cancel"
         }
     }
+
+    /// Whether it is one of the two DELETEs of a job. They share their attempts: the second of them follows the first.
+    package var isDelete: Bool { self == .cleanup || self == .cancel }
+
+    /// The operation by whose name it is counted and judged.
+    package var counted: Operation { self == .cancel ? .cleanup : self }
 }

@@ -102,6 +102,7 @@ struct SummaryReader {
         totals.scans.completed = number("scans", "completed")
         totals.scans.refused = number("scans", "refused")
         totals.scans.refusedUnexplained = number("scans", "refused_unexplained")
+        totals.scans.canceled = number("scans", "canceled")
         totals.scans.lost = number("scans", "lost")
         totals.scans.open = number("scans", "open")
         totals.scans.restore(
@@ -125,6 +126,7 @@ struct SummaryReader {
         totals.rows.counts.pending = number("rows", "pending")
         totals.rows.missing = number("rows", "missing")
         totals.rows.withdrawn = number("rows", "withdrawn")
+        totals.rows.canceled = number("rows", "canceled")
         totals.rows.unread = number("rows", "unread")
         totals.rows.unsettled = number("rows", "unsettled")
         totals.lookups.billed = number("lookups", "billed")

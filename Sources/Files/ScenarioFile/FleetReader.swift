@@ -14,7 +14,7 @@ struct FleetReader {
         "photos",
         "photos-per-scan", "regions",
         "preprocess", "resume",
-        "cleanup", "inline-books", "streams-max", "idle-timeout", "request-timeout",
+        "cleanup", "cancel", "inline-books", "streams-max", "idle-timeout", "request-timeout",
         "status-polling", "status-interval", "status-requests-max",
     ]
     static let planned = ["after", "itinerary"]
@@ -162,6 +162,7 @@ struct FleetReader {
         }
         profile.stream.resumes = map.value("resume", default: profile.stream.resumes, Values.boolean)
         profile.cleanup.isMade = map.value("cleanup", default: profile.cleanup.isMade, Values.boolean)
+        profile.cancel = CancelReader(findings: self.findings).policy(map.entry("cancel")?.value)
         profile.results.usesInlineBooks = map.value(
             "inline-books", default: profile.results.usesInlineBooks, Values.boolean)
         profile.stream.slots = map.value("streams-max", default: profile.stream.slots) {

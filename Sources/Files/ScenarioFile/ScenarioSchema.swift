@@ -109,6 +109,13 @@ package enum ScenarioSchema {
                 .described("whether photos are preprocessed for each capture or once per run"),
             "resume": .toggle.described("whether streams resume with Last-Event-ID"),
             "cleanup": .toggle.described("whether the client deletes finished jobs"),
+            "cancel": .map(
+                [
+                    "chance": .share.described("scans that the user cancels, unless they are over before"),
+                    "after": .durations.described(
+                        "time from the first 202 of a scan to its cancel (default: 1s..5s)"),
+                ], required: ["chance"]
+            ).described("a user who cancels scans while they run or wait"),
             "inline-books": .toggle.described("whether the client uses the books in the completed event"),
             "streams-max": .integer(1...100).described("maximum number of open streams per phone"),
             "idle-timeout": JSONSchema(anyOf: [.duration, .choice(["auto"])])

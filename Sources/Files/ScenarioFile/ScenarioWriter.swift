@@ -2,7 +2,7 @@ import Backend
 package import Faults
 import JSON
 import Metrics
-import Phone
+package import Phone
 package import Plan
 import SimBase
 import Talaria
@@ -45,10 +45,17 @@ package enum ScenarioWriter {
     /// Returns the files of a group that imports them, on one line.
     package static func text(_ files: LibraryFiles) -> String { files.text }
 
+    /// Returns the scans that the users of a group cancel, and when, on one line.
+    package static func text(_ cancel: CancelPolicy) -> String {
+        "\(Units.percent(Int64(cancel.chance.perMillion))), \(Units.text(cancel.after)) after their 202"
+    }
+
     // MARK: Fleet
 
     private static func lines(_ group: FleetGroup) -> [String] {
         let profile = group.profile
+        let cancel: [(key: String, value: String)] =
+            profile.cancel.isMade ? [(key: "cancel", value: profile.cancel.text)] : []
         let values: [(key: String, value: String)] =
             [
                 ("devices", String(group.devices)),
@@ -59,6 +66,7 @@ package enum ScenarioWriter {
             + group.toggles.map { ($0.toggle.key, self.text($0.isOn)) } + [
                 ("resume", self.text(profile.stream.resumes)),
                 ("cleanup", self.text(profile.cleanup.isMade)),
+            ] + cancel + [
                 ("inline-books", self.text(profile.results.usesInlineBooks)),
                 ("streams-max", String(profile.stream.slots)),
                 (

@@ -139,6 +139,7 @@ struct BackoffCheck: Sendable {
         _ operation: Operation, scan: ScanNumber, attempt: UInt32, wait: Interval, status: Int,
         phoneIndex: Int
     ) {
+        let operation = operation.counted
         self.phones[phoneIndex].told.removeAll { $0.operation == operation && $0.scan == scan }
         if self.phones[phoneIndex].told.count == Self.toldMax { self.phones[phoneIndex].told.removeFirst() }
         self.phones[phoneIndex].told.append((operation, scan, attempt, wait, status))
@@ -146,6 +147,7 @@ struct BackoffCheck: Sendable {
 
     /// A fault cut the exchange: what its answer requests may not have arrived.
     mutating func cut(_ operation: Operation, scan: ScanNumber, attempt: UInt32, phoneIndex: Int) {
+        let operation = operation.counted
         self.phones[phoneIndex].told.removeAll {
             $0.operation == operation && $0.scan == scan && $0.attempt == attempt
         }
@@ -155,11 +157,11 @@ struct BackoffCheck: Sendable {
         if self.phones[phoneIndex].retry != nil { self.followRetryField(payload, scan, phoneIndex) }
         switch payload {
         case .requestSent(let operation, let attempt, let job, _):
-            self.sent(operation, scan, attempt, job, at, phoneIndex)
+            self.sent(operation.counted, scan, attempt, job, at, phoneIndex)
         case .replied(let operation, let attempt, let status, _):
-            self.replied(operation, scan, attempt, status, at, phoneIndex)
+            self.replied(operation.counted, scan, attempt, status, at, phoneIndex)
         case .requestFailed(let operation, let attempt, let failure, _):
-            self.failed(operation, scan, attempt, failure, at, phoneIndex)
+            self.failed(operation.counted, scan, attempt, failure, at, phoneIndex)
         case .badAnswer(.results, _, _):
             self.failure(.results, scan, job: nil, isExact: true, at, phoneIndex)
         case .streamLost(_, let attempt, let cause, _):
@@ -194,7 +196,7 @@ struct BackoffCheck: Sendable {
                 chain.operation == .cleanup
                     ? chain.job == job : chain.scan == scan && chain.operation != .upload
             }
-        case .completed, .refused:
+        case .completed, .refused, .cancelRequested, .canceled:
             self.phones[phoneIndex].uploads.removeAll { $0.scan == scan }
             self.phones[phoneIndex].restarts.settled(scan)
             self.drop(phoneIndex, at) { $0.scan == scan && $0.operation != .cleanup }
@@ -246,7 +248,8 @@ struct BackoffCheck: Sendable {
         case .streamOpened: self.phones[phoneIndex].retryFields.opened(scan)
         case .ping, .eventApplied, .eventIgnored, .firstEvent:
             self.phones[phoneIndex].retryFields.received(scan)
-        case .uploadAccepted, .queued, .completed, .refused: self.phones[phoneIndex].retryFields.left(scan)
+        case .uploadAccepted, .queued, .completed, .refused, .canceled:
+            self.phones[phoneIndex].retryFields.left(scan)
         default: break
         }
         self.unsure += self.phones[phoneIndex].retryFields.unsure

@@ -46,12 +46,12 @@ struct CleanupCheck: Sendable {
     {
         while self.phones.count <= phoneIndex { self.phones.append(Phone()) }
         switch payload {
-        case .requestSent(.cleanup, let attempt, let job?, _):
+        case .requestSent(let operation, let attempt, let job?, _) where operation.isDelete:
             return self.phones[phoneIndex].sent(Digest.of(job), scan, attempt)
-        case .replied(.cleanup, let attempt, let status, _):
+        case .replied(let operation, let attempt, let status, _) where operation.isDelete:
             let isFinal = (200...299).contains(status) || [401, 404, 410].contains(status)
             self.phones[phoneIndex].change(scan, attempt) { isFinal ? .heard : nil }
-        case .requestFailed(.cleanup, let attempt, _, _):
+        case .requestFailed(let operation, let attempt, _, _) where operation.isDelete:
             self.phones[phoneIndex].change(scan, attempt) { nil }
         case .cleanupAnswered(let job, _, _), .jobAbandoned(let job, _):
             self.phones[phoneIndex].read(Digest.of(job), at: at)

@@ -160,12 +160,12 @@ extension HarnessChecks {
             self.terminalApplied(job: job, kind, inline: inline, scan, phoneIndex)
         case .resultsDecoded(let job, let books, _):
             self.resultsDecoded(job: job, books: books, scan, phoneIndex)
-        case .completed, .refused:
-            self.phones[phoneIndex].exchanges.removeAll { $0.scan == scan && $0.operation != .cleanup }
+        case .completed, .refused, .cancelRequested, .canceled:
+            self.phones[phoneIndex].exchanges.removeAll { $0.scan == scan && !$0.operation.isDelete }
         case .cleanupAnswered, .jobAbandoned:
-            self.phones[phoneIndex].exchanges.removeAll { $0.scan == scan && $0.operation == .cleanup }
+            self.phones[phoneIndex].exchanges.removeAll { $0.scan == scan && $0.operation.isDelete }
         case .suspended:
-            self.phones[phoneIndex].exchanges.removeAll { $0.operation != .cleanup }
+            self.phones[phoneIndex].exchanges.removeAll { !$0.operation.isDelete }
             self.ofLife(payload, scan, phoneIndex)
         case .killed:
             self.phones[phoneIndex].exchanges.removeAll(keepingCapacity: true)
@@ -187,7 +187,7 @@ extension HarnessChecks {
     ) {
         // One request of a kind at a time; a new upload begins everything again, but for an old job's DELETE.
         self.phones[phoneIndex].exchanges.removeAll {
-            $0.scan == scan && ($0.operation == operation || operation == .upload && $0.operation != .cleanup)
+            $0.scan == scan && ($0.operation == operation || operation == .upload && !$0.operation.isDelete)
         }
         if self.phones[phoneIndex].exchanges.count >= Self.exchangesMax {
             self.phones[phoneIndex].exchanges.removeFirst()

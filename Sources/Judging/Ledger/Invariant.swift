@@ -27,6 +27,7 @@ package enum Invariant: String, CaseIterable, Hashable, Sendable {
     case serverAgrees = "server.agrees"
     case rowsConserved = "rows.conserved"
     case lookupBilledOnce = "lookup.billed-once"
+    case cancelFinal = "cancel.final"
     // Judged in the virtual world, by `SimulationInvariants`.
     case scanOrder = "scan.order"
     case jobCleanedOnce = "job.cleaned-once"
@@ -99,6 +100,8 @@ package enum Invariant: String, CaseIterable, Hashable, Sendable {
             "each row of an imported file is created, updated, skipped or failed once, or still pending; phone and backend count the same"
         case .lookupBilledOnce:
             "every request of a look-up has the same idempotency key, and a provider is asked once for a key; a repeated request gets the same answer"
+        case .cancelFinal:
+            "once its user has canceled a scan, no book of it enters the library and nothing is requested for it but DELETEs, and once the backend has canceled its job, it serves no results of it and writes no event but the terminal one"
         case .scanOrder:
             "waiting scans are uploaded oldest first"
         case .jobCleanedOnce:
@@ -170,26 +173,27 @@ package enum Invariant: String, CaseIterable, Hashable, Sendable {
         case .serverAgrees: (12, .finally, needsBackend: true, survivesBackendDeath: false)
         case .rowsConserved: (13, .always, needsBackend: false, survivesBackendDeath: false)
         case .lookupBilledOnce: (14, .always, needsBackend: false, survivesBackendDeath: false)
-        case .scanOrder: (15, .always, needsBackend: true, survivesBackendDeath: false)
-        case .jobCleanedOnce: (16, .always, needsBackend: true, survivesBackendDeath: false)
-        case .jobEnded: (17, .finally, needsBackend: true, survivesBackendDeath: false)
-        case .jobOrphansBounded: (18, .always, needsBackend: true, survivesBackendDeath: false)
-        case .jobSilentAfterCleanup: (19, .always, needsBackend: true, survivesBackendDeath: false)
-        case .streamDeadDetected: (20, .eventually, needsBackend: true, survivesBackendDeath: false)
-        case .streamParseRobust: (21, .always, needsBackend: true, survivesBackendDeath: false)
-        case .authNoStaleUse: (22, .always, needsBackend: true, survivesBackendDeath: false)
-        case .retryBudget: (23, .always, needsBackend: true, survivesBackendDeath: false)
-        case .deviceNotStuck: (24, .eventually, needsBackend: true, survivesBackendDeath: false)
-        case .scanSettles: (25, .eventually, needsBackend: true, survivesBackendDeath: false)
-        case .timersClean: (26, .finally, needsBackend: true, survivesBackendDeath: false)
-        case .timeSane: (27, .always, needsBackend: true, survivesBackendDeath: false)
-        case .requestOneFate: (28, .always, needsBackend: true, survivesBackendDeath: false)
-        case .linkConserves: (29, .always, needsBackend: true, survivesBackendDeath: false)
-        case .memoryBounded: (30, .always, needsBackend: true, survivesBackendDeath: false)
-        case .authNoLeak: (31, .always, needsBackend: true, survivesBackendDeath: false)
-        case .herdBounded: (32, .always, needsBackend: true, survivesBackendDeath: false)
-        case .othersUnharmed: (33, .eventually, needsBackend: true, survivesBackendDeath: false)
-        case .requestWellFormed: (34, .always, needsBackend: true, survivesBackendDeath: false)
+        case .cancelFinal: (15, .always, needsBackend: false, survivesBackendDeath: false)
+        case .scanOrder: (16, .always, needsBackend: true, survivesBackendDeath: false)
+        case .jobCleanedOnce: (17, .always, needsBackend: true, survivesBackendDeath: false)
+        case .jobEnded: (18, .finally, needsBackend: true, survivesBackendDeath: false)
+        case .jobOrphansBounded: (19, .always, needsBackend: true, survivesBackendDeath: false)
+        case .jobSilentAfterCleanup: (20, .always, needsBackend: true, survivesBackendDeath: false)
+        case .streamDeadDetected: (21, .eventually, needsBackend: true, survivesBackendDeath: false)
+        case .streamParseRobust: (22, .always, needsBackend: true, survivesBackendDeath: false)
+        case .authNoStaleUse: (23, .always, needsBackend: true, survivesBackendDeath: false)
+        case .retryBudget: (24, .always, needsBackend: true, survivesBackendDeath: false)
+        case .deviceNotStuck: (25, .eventually, needsBackend: true, survivesBackendDeath: false)
+        case .scanSettles: (26, .eventually, needsBackend: true, survivesBackendDeath: false)
+        case .timersClean: (27, .finally, needsBackend: true, survivesBackendDeath: false)
+        case .timeSane: (28, .always, needsBackend: true, survivesBackendDeath: false)
+        case .requestOneFate: (29, .always, needsBackend: true, survivesBackendDeath: false)
+        case .linkConserves: (30, .always, needsBackend: true, survivesBackendDeath: false)
+        case .memoryBounded: (31, .always, needsBackend: true, survivesBackendDeath: false)
+        case .authNoLeak: (32, .always, needsBackend: true, survivesBackendDeath: false)
+        case .herdBounded: (33, .always, needsBackend: true, survivesBackendDeath: false)
+        case .othersUnharmed: (34, .eventually, needsBackend: true, survivesBackendDeath: false)
+        case .requestWellFormed: (35, .always, needsBackend: true, survivesBackendDeath: false)
         }
     }
 }

@@ -187,8 +187,9 @@ package struct Ledger: Sendable {
     /// Whether a verdict is about something that the run has.
     private func speaks(_ verdict: Verdict) -> Bool {
         let about: [Invariant: Journey] = [.rowsConserved: .csvImport, .lookupBilledOnce: .bookEnrichment]
-        guard let journey = about[verdict.invariant] else { return true }
-        return verdict.violations > 0 || self.rules.settings.journeys.contains(journey)
+        if verdict.violations > 0 { return true }
+        if let journey = about[verdict.invariant] { return self.rules.settings.journeys.contains(journey) }
+        return verdict.invariant != .cancelFinal || self.rules.settings.cancels
     }
 
     /// Whether any invariant is broken by a phone that is not known for it.

@@ -19,6 +19,8 @@ package struct LedgerSettings: Hashable, Sendable {
     package var profiles: [ProfileExpectation]
     /// The journeys of the groups of `fleet`, by the group's index; `scan` for a group without one.
     package var journeys: [Journey] = []
+    /// Whether users of the fleet cancel scans.
+    package var cancels = false
     /// Faults, by their indexes in the scenario's list, that keep no request from arriving while they last: what they do
     /// the phone says itself. Any other excuses a DELETE that is made meanwhile.
     package var faultsOffPath: [Int]

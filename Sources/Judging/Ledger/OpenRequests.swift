@@ -24,11 +24,11 @@ struct OpenRequests: Sendable {
     var remembered: Int { self.open.count + self.loose.count }
 
     /// The number of open requests that are not for the server's sake alone.
-    var inSlots: Int { self.open.count { $0.operation != .cleanup && $0.operation != .cancel } }
+    var inSlots: Int { self.open.count { !$0.operation.isDelete } }
 
     /// Returns whether the previous request of its kind is still open.
     mutating func sent(_ request: Request, at moment: Instant) -> Bool {
-        let isCleanup = request.operation == .cleanup
+        let isCleanup = request.operation.isDelete
         let isRepeated =
             !isCleanup && self.open.contains { $0.operation == request.operation && $0.scan == request.scan }
         // DELETEs of several jobs of a scan may be open at once, and outlive the background.
@@ -74,7 +74,13 @@ struct OpenRequests: Sendable {
 
     /// The scan has ended. A DELETE of its jobs may still be under way.
     mutating func settled(_ scan: ScanNumber) {
-        self.loose.removeAll { $0.scan == scan && $0.operation != .cleanup }
+        self.loose.removeAll { $0.scan == scan && !$0.operation.isDelete }
+    }
+
+    /// The user cancels the scan: what was under way for it is given up without a word.
+    mutating func canceled(_ scan: ScanNumber) {
+        self.open.removeAll { $0.scan == scan && !$0.operation.isDelete }
+        self.loose.removeAll { $0.scan == scan && !$0.operation.isDelete }
     }
 
     mutating func forget(_ scan: ScanNumber) { self.loose.removeAll { $0.scan == scan } }

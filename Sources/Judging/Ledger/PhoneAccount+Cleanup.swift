@@ -90,7 +90,7 @@ extension PhoneAccount {
 
     /// The DELETE of this number is the one that the fault befalls, and no later one.
     mutating func faultFired(_ operation: Operation, scan: ScanNumber, attempt: UInt32) {
-        guard operation == .cleanup else { return }
+        guard operation.isDelete else { return }
         for index in self.jobs.indices where self.jobs[index].scan == scan {
             self.jobs[index].pendingCleanup?.hit(attempt)
         }

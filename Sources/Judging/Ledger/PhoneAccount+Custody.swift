@@ -28,6 +28,7 @@ extension PhoneAccount {
     mutating func bookAdded(
         _ scan: ScanNumber, ordinal: Int, book: Book, at: Instant, rules: Rules, into findings: inout Findings
     ) {
+        guard !self.isCanceled(scan) else { return }  // Judged as such.
         let taken = self.take(scan, for: "book \(ordinal) added", at: at, into: &findings)
         if rules.settings.hasBackendView {
             let degraded = taken.map { self.scans[$0].isDegraded } ?? false
@@ -133,8 +134,8 @@ extension PhoneAccount {
         self.dropIfDone(scan)
     }
 
-    /// Records that it is durable that the scan is completed or refused.
-    private mutating func decide(_ scan: ScanNumber, at moment: Instant) {
+    /// Records that it is durable that the scan is completed, refused or canceled.
+    mutating func decide(_ scan: ScanNumber, at moment: Instant) {
         self.decided.removeAll { $0.scan == scan }
         if self.decided.count == Self.decidedMax { self.decided.removeFirst() }
         self.decided.append((scan, moment))

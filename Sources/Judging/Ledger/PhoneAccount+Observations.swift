@@ -17,6 +17,7 @@ extension PhoneAccount {
         self.tookPart = true
         self.limits.record(payload, scan: scan)
         self.streams.record(payload, scan: scan, at: at)
+        self.judgeAfterCancel(payload, scan: scan, at: at, into: &findings)
         switch payload {
         case .launched(let restored):
             self.launched(restored: restored, at: at, into: &findings)
@@ -64,6 +65,8 @@ extension PhoneAccount {
             self.bookRepeated(scan, ordinal: ordinal, at: at, into: &findings)
         case .completed:
             self.completed(scan, at: at, rules: rules, into: &findings)
+        case .canceled(let job):
+            self.canceled(scan, job: job, at: at, into: &findings)
         case .refused(let code, let cause):
             self.refused(scan, code: code, cause: cause, at: at, rules: rules, into: &findings)
         case .requestSent(let operation, let attempt, let job, let lastEventID):
@@ -73,13 +76,13 @@ extension PhoneAccount {
         case .replied(let operation, let attempt, let status, _):
             self.replied(operation, scan: scan, attempt: attempt, status: status, at: at, rules: rules)
         case .requestFailed(let operation, let attempt, let failure, _):
-            guard operation == .cleanup else { return }
+            guard operation.isDelete else { return }
             self.deleteFailed(scan, attempt: attempt, failure, at: at, rules: rules)
         case .uploadAccepted(let job, _, _):
             self.uploadAccepted(scan, job: job, at: at, rules: rules, into: &findings)
         case .rateLimited(let operation, let retryAfter):
             self.rateLimited(operation, scan: scan, retryAfter: retryAfter, at: at)
-            if operation == .cleanup { self.deleteLimited(scan, retryAfter: retryAfter, at: at) }
+            if operation.isDelete { self.deleteLimited(scan, retryAfter: retryAfter, at: at) }
         case .resultsDecoded(let job, _, _):
             if let index = self.jobIndex(job, of: scan) { self.jobs[index].hadResults = true }
         case .filePrepared(let file):
@@ -156,7 +159,7 @@ extension PhoneAccount {
         _ operation: Operation, scan: ScanNumber, attempt: UInt32, status: Int, at: Instant, rules: Rules
     ) {
         if status == 429 { self.limits.delivered(operation, scan: scan, attempt: attempt, at: at) }
-        guard status >= 400 || operation == .cleanup else { return }
+        guard status >= 400 || operation.isDelete else { return }
         switch operation {
         case .upload:
             self.updateScan(scan) {
@@ -166,10 +169,8 @@ extension PhoneAccount {
         case .stream, .results, .status:
             self.jobEnded(
                 by: operation, of: scan, attempt: attempt, status: status, at: at, rules: rules)
-        case .cleanup:
+        case .cleanup, .cancel:
             self.deleteReplied(scan, attempt: attempt, status: status, at: at, rules: rules)
-        case .cancel:
-            break
         }
     }
 
@@ -177,6 +178,7 @@ extension PhoneAccount {
         _ payload: BackendObservation, scan: ScanNumber, at: Instant, rules: Rules,
         into findings: inout Findings
     ) {
+        self.judgeAfterCancel(payload, at: at, into: &findings)
         switch payload {
         case .accepted(let job, _):
             self.accepted(scan, job: job, at: at, into: &findings)

@@ -152,6 +152,11 @@ extension PhoneAccount {
         findings.count(in: self.group) { $0.rows.unsettled += rows }
     }
 
+    func countRows(ofCanceled index: Int, into findings: inout Findings) {
+        let rows = self.scans[index].fileRows ?? 0
+        findings.count(in: self.group) { $0.rows.canceled += rows }
+    }
+
     func countRows(ofLost index: Int, into findings: inout Findings) {
         let rows = self.scans[index].fileRows ?? 0
         findings.count(in: self.group) {

@@ -40,6 +40,8 @@ struct PhoneAccount: Sendable {
     var imports: [ImportedRows] = []
     /// The keys for which a provider was asked, the latest few.
     var bills: [LookupBill] = []
+    /// The scans that the user has canceled, the latest few.
+    var cancels: [CanceledScan] = []
     var slots = 0
     var limits = RateLimitAccount()
     var streams = OpenStreams()

@@ -90,6 +90,11 @@ struct RateLimitCheck: Sendable {
             // What is older comes first, and had to wait for this.
             guard let youngest = self.phones[phoneIndex].youngest, scan <= youngest else { return nil }
             self.phones[phoneIndex].dueAt = max(self.phones[phoneIndex].dueAt, at)
+        case .cancelRequested:
+            // Perhaps it was the one that waited.
+            if let youngest = self.phones[phoneIndex].youngest, scan <= youngest {
+                self.phones[phoneIndex].youngest = nil
+            }
         case .slotTaken: self.phones[phoneIndex].slots += 1
         case .slotGiven:
             if self.phones[phoneIndex].slots >= self.phones[phoneIndex].slotsMax {

@@ -10,6 +10,8 @@ struct ScanAccount: Sendable {
         case completed
         /// Final.
         case refused
+        /// Its user has canceled it. Final.
+        case canceled
         /// Gone by something that has a name, and that the user did or saw. Final.
         case discarded
         /// A record on disk after the run. Final.
@@ -101,7 +103,7 @@ struct ScanAccount: Sendable {
 
     mutating func faultFired(_ operation: Operation, attempt: UInt32, refuses: Bool) {
         if self.firings.count == Self.firingsMax { self.firings.removeFirst() }
-        self.firings.append(Firing(operation: operation, attempt: attempt, refuses: refuses))
+        self.firings.append(Firing(operation: operation.counted, attempt: attempt, refuses: refuses))
     }
 
     func wasFired(_ operation: Operation, attempt: UInt32) -> Bool {
@@ -120,8 +122,8 @@ struct ScanAccount: Sendable {
     mutating func problemAnswered(_ operation: Operation, _ problem: ProblemReply) {
         switch operation {
         case .upload: self.uploadProblem = problem
-        case .cleanup: self.cleanupProblem = problem
-        case .stream, .results, .status, .cancel: break
+        case .cleanup, .cancel: self.cleanupProblem = problem
+        case .stream, .results, .status: break
         }
     }
 

@@ -35,7 +35,7 @@ package struct SilentStream: Hashable, Sendable {
 ///
 /// A phone in the background or without a path cannot notice anything: that time does not count.
 ///
-/// A stream that its phone closes sooner needs another reason at that moment: its terminal event, its DELETE,
+/// A stream that its phone closes sooner needs another reason at that moment: its terminal event, its DELETE, a cancel,
 /// a path that is lost or changed, an app in the background, or more bytes than an event may have. The
 /// content of an event is no reason.
 struct IdleTimeoutCheck: Sendable {
@@ -57,7 +57,7 @@ struct IdleTimeoutCheck: Sendable {
         var over: [(scan: ScanNumber, at: Instant)] = []
         /// The moment at which it last lost its data in flight: with its path, its app or its process.
         var uprootedAt: Instant?
-        /// Scans of which it has sent a DELETE, or found a stream's event too long, at this moment.
+        /// Scans of which it has sent a DELETE, that its user has canceled, or found a stream's event too long, at this moment.
         var deleted: [(scan: ScanNumber, at: Instant)] = []
         var overlong: [(scan: ScanNumber, at: Instant)] = []
 
@@ -174,7 +174,7 @@ struct IdleTimeoutCheck: Sendable {
                 phone.calledSilent.removeAll { $0.at < at }
                 phone.calledSilent.append((scan, at))
             }
-        case .requestSent(.cleanup, _, _, _), .requestSent(.cancel, _, _, _):
+        case .requestSent(.cleanup, _, _, _), .requestSent(.cancel, _, _, _), .cancelRequested:
             self.change(phoneIndex, at) { phone in
                 phone.deleted.removeAll { $0.at < at }
                 phone.deleted.append((scan, at))

@@ -48,7 +48,7 @@ extension SimulationInvariants {
                 self.states[phoneIndex].unnamed.removeAll { $0 == seen.scan }
                 if !Self.isNamed(streamStatus: status) { self.states[phoneIndex].unnamed.append(seen.scan) }
             }
-            guard status == 401, operation != .cleanup else { return }
+            guard status == 401, !operation.isDelete else { return }
             // A scan has one job at a time: an earlier one has a token of its own, and may still be owed its DELETE.
             let latest = self.states[phoneIndex].jobs.lastIndex { $0.scan == seen.scan }
             if let latest { self.states[phoneIndex].jobs[latest].refusedAt = seen.at }
@@ -86,6 +86,7 @@ extension SimulationInvariants {
             if payload == .pathChanged { self.comesBack(seen, phoneIndex) }
             self.states[phoneIndex].requests.interrupted()
         case .killed: self.states[phoneIndex].requests.killed()
+        case .cancelRequested: self.states[phoneIndex].requests.canceled(seen.scan)
         case .recordKept(let job?, _, decided: false):
             // The next process cannot know of a 401 that there was no time or no room to write down.
             guard let index = self.states[phoneIndex].jobs.lastIndex(where: { $0.id == job }),
@@ -99,7 +100,7 @@ extension SimulationInvariants {
             let isFull = self.states[phoneIndex].isFull
             self.states[phoneIndex] = Phone()
             self.states[phoneIndex].isFull = isFull
-        case .completed, .refused:
+        case .completed, .refused, .canceled:
             self.settled(seen.scan, phoneIndex)
         default: break
         }

@@ -17,7 +17,7 @@ extension SimulationInvariants {
             self.violate(
                 .retryBudget, seen, "more than \(Self.requestsPerSecondMax) requests in one second")
         }
-        if operation != .cleanup, operation != .cancel { self.judgeRelease(seen, phoneIndex) }
+        if !operation.isDelete { self.judgeRelease(seen, phoneIndex) }
         if operation == .upload { self.uploaded(seen, phoneIndex) }
         guard let job else { return }
         self.asked(operation, job, seen, phoneIndex)
@@ -67,7 +67,7 @@ extension SimulationInvariants {
     {
         guard let index = self.states[phoneIndex].jobs.lastIndex(where: { $0.id == job }) else {
             self.states[phoneIndex].jobs.append(
-                SentJob(id: job, scan: seen.scan, isDeleted: operation == .cleanup || operation == .cancel))
+                SentJob(id: job, scan: seen.scan, isDeleted: operation.isDelete))
             return
         }
         let known = self.states[phoneIndex].jobs[index]
@@ -78,9 +78,7 @@ extension SimulationInvariants {
         if known.isDeleted, operation == .stream || operation == .results || operation == .status {
             self.violate(.jobSilentAfterCleanup, seen, "\(operation.name) after the job's DELETE")
         }
-        if operation == .cleanup || operation == .cancel {
-            self.states[phoneIndex].jobs[index].isDeleted = true
-        }
+        if operation.isDelete { self.states[phoneIndex].jobs[index].isDeleted = true }
     }
 
     private mutating func uploaded(_ seen: Observation, _ phoneIndex: Int) {

@@ -13,7 +13,7 @@ package enum DiscardCause: String, CaseIterable, Hashable, Sendable {
 
 /// Where the scans of a run are. At any moment, and at the end with `open` 0:
 ///
-///     captured + restored = completed + refused + waiting + discarded + lost + open
+///     captured + restored = completed + refused + canceled + waiting + discarded + lost + open
 ///
 /// A scan that an earlier run left in the state folder is *restored*, not captured: this run took it over, and answers
 /// for it as for its own.
@@ -25,6 +25,8 @@ package struct ScanTotals: Hashable, Sendable {
     package var refused = 0
     /// The refused scans that no fired fault and no full storage explains.
     package var refusedUnexplained = 0
+    /// Canceled by its user before it was over.
+    package var canceled = 0
     package var waiting = 0
     package var lost = 0
     /// Gone by something that has a name, and that the user did or saw: not lost.
@@ -75,7 +77,8 @@ package struct ScanTotals: Hashable, Sendable {
     }
 
     package var isConserved: Bool {
-        let settled = self.completed + self.refused + self.waiting + self.discarded + self.lost
+        let settled =
+            self.completed + self.refused + self.canceled + self.waiting + self.discarded + self.lost
         return self.captured + self.restored == settled + self.open
             && self.waiting == self.waitingByCause.reduce(0, +)
     }
@@ -86,6 +89,7 @@ package struct ScanTotals: Hashable, Sendable {
         self.completed += other.completed
         self.refused += other.refused
         self.refusedUnexplained += other.refusedUnexplained
+        self.canceled += other.canceled
         self.waiting += other.waiting
         self.lost += other.lost
         self.discarded += other.discarded
@@ -97,7 +101,7 @@ package struct ScanTotals: Hashable, Sendable {
     }
 }
 
-/// The books of a run's scans, except those that were refused or discarded: `expected = received + pending + missing`.
+/// The books of a run's scans, except those that were refused, canceled or discarded: `expected = received + pending + missing`.
 package struct BookTotals: Hashable, Sendable {
     package var expected = 0
     /// Different books in the libraries, of those scans.
@@ -123,7 +127,7 @@ package struct BookTotals: Hashable, Sendable {
     }
 }
 
-/// The rows of the library files of a run, except those of imports that were refused or discarded:
+/// The rows of the library files of a run, except those of imports that were refused, canceled or discarded:
 /// `sent = counts.total + missing`, unless results invent rows.
 package struct RowTotals: Hashable, Sendable {
     /// The rows of all these files, each counted once, however often its file was sent.
@@ -134,6 +138,8 @@ package struct RowTotals: Hashable, Sendable {
     package var missing = 0
     /// The rows of files whose import was refused or discarded; in no other number.
     package var withdrawn = 0
+    /// The rows of files whose import its user canceled; in no other number.
+    package var canceled = 0
     /// Rows that the backend took into libraries by imports whose results no phone has read: they were canceled, failed, or
     /// were lost on the way; in no other number.
     package var unread = 0
@@ -147,6 +153,7 @@ package struct RowTotals: Hashable, Sendable {
         self.counts = self.counts + other.counts
         self.missing += other.missing
         self.withdrawn += other.withdrawn
+        self.canceled += other.canceled
         self.unread += other.unread
         self.unsettled += other.unsettled
     }
@@ -240,6 +247,7 @@ package struct LedgerTotals: Equatable, Sendable {
         add(self.scans.completed, .scansCompleted)
         add(self.scans.refused, .scansRefused)
         add(self.scans.refusedUnexplained, .scansRefusedUnexplained)
+        add(self.scans.canceled, .scansCanceled)
         add(self.scans.waiting, .scansWaiting)
         add(self.scans.lost, .scansLost)
         add(self.scans.discarded, .scansDiscarded)

@@ -68,7 +68,7 @@ struct UnsettledScansCheck: Sendable {
             }
         case .reinstalled: self.phones[phoneIndex] = []
         case .captured: self.phones[phoneIndex].append(Scan(scan))
-        case .completed, .refused: self.phones[phoneIndex].removeAll { $0.number == scan }
+        case .completed, .refused, .canceled: self.phones[phoneIndex].removeAll { $0.number == scan }
         default:
             guard let index = self.phones[phoneIndex].firstIndex(where: { $0.number == scan }) else { return }
             let limits = self.limits

@@ -114,7 +114,8 @@ struct UploadOrderCheck: Sendable {
                     past.errors += 1
                 }
             }
-        case .jobAbandoned(let job, _), .requestSent(.cleanup, _, let job?, _):
+        case .jobAbandoned(let job, _), .requestSent(.cleanup, _, let job?, _),
+            .requestSent(.cancel, _, let job?, _):
             // While the scan is not settled, whatever job of it is given up leaves it without one.
             self.change(phoneIndex) { $0.lost(Digest.of(job), of: scan) }
         case .recordKept(let job, _, let isDecided):
@@ -125,7 +126,7 @@ struct UploadOrderCheck: Sendable {
                     phone.changePast(scan) { $0.job = job.map(Digest.of) }
                 }
             }
-        case .completed, .refused: self.change(phoneIndex) { $0.settled(scan) }
+        case .completed, .refused, .cancelRequested, .canceled: self.change(phoneIndex) { $0.settled(scan) }
         case .requestSent(.upload, _, _, _): self.change(phoneIndex) { $0.uploaded(scan, at: at) }
         case .pathReturned, .pathChanged: self.change(phoneIndex) { $0.released(at: at, isOpened: false) }
         case .suspended: self.change(phoneIndex) { $0.isOnScreen = false }

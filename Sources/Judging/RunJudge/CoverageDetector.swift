@@ -155,11 +155,12 @@ extension CoverageDetector.Phone {
                 $0.diedBeforeBooks = false
             }
             self.forgetSettled(scan)
-        case .refused:
+        case .refused, .canceled:
             self.waiting.removeAll { $0 == scan }
             if !self.slots.contains(scan) { self.scans[scan] = nil }
-        case .requestSent(.cleanup, _, _, _): self.cleanups.insert(scan)
-        case .replied(.cleanup, _, _, _), .requestFailed(.cleanup, _, _, _), .jobAbandoned:
+        case .requestSent(.cleanup, _, _, _), .requestSent(.cancel, _, _, _): self.cleanups.insert(scan)
+        case .replied(.cleanup, _, _, _), .requestFailed(.cleanup, _, _, _), .replied(.cancel, _, _, _),
+            .requestFailed(.cancel, _, _, _), .jobAbandoned:
             self.cleanups.remove(scan)
         case .replied(.upload, _, status: 202, _): self.scans[scan]?.isAccepted = true
         case .uploadAccepted:

@@ -226,9 +226,8 @@ package struct CoverageTable: Sendable {
         case .upload: self.count(.limited)
         case .stream: self.count(.streamLimited)
         case .results: self.count(.resultsLimited)
-        case .cleanup: self.count(.cleanupLimited)
+        case .cleanup, .cancel: self.count(.cleanupLimited)
         case .status: self.count(.statusLimited)
-        case .cancel: break
         }
     }
 

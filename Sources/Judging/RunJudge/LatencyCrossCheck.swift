@@ -96,7 +96,8 @@ package struct LatencyCrossCheck: Sendable {
             self.add(payload.tls, to: .netTLSTime, group)
             self.add(payload.firstByte, to: .netFirstByteTime, group)
         case .backend(.accepted): self.jobs[group ?? self.fleet.groups.count].accepted += 1
-        case .backend(.cleaned(_, effective: true)): self.jobs[group ?? self.fleet.groups.count].cleaned += 1
+        case .backend(.cleaned(_, effective: true)), .backend(.canceled):
+            self.jobs[group ?? self.fleet.groups.count].cleaned += 1
         case .backend(.expired): self.jobs[group ?? self.fleet.groups.count].expired += 1
         case .backend, .fault: break
         }
@@ -210,7 +211,8 @@ package struct LatencyCrossCheck: Sendable {
     /// Whether every scan is somewhere, and at one place only.
     package static func difference(in scans: ScanTotals) -> String? {
         guard !scans.isConserved else { return nil }
-        let settled = scans.completed + scans.refused + scans.waiting + scans.discarded + scans.lost
+        let settled =
+            scans.completed + scans.refused + scans.canceled + scans.waiting + scans.discarded + scans.lost
         return
             "scans: \(scans.captured + scans.restored) captured or restored, but \(settled) settled and \(scans.open) open"
     }

@@ -31,7 +31,7 @@ struct ReconnectAccount: Sendable {
             if let at = self.remove(scan)?.launchedAt {
                 self.streams.append(Stream(scan: scan, launchedAt: at))
             }
-        case .terminalApplied, .uploadAccepted, .completed, .refused: _ = self.remove(scan)
+        case .terminalApplied, .uploadAccepted, .completed, .refused, .canceled: _ = self.remove(scan)
         case .killed:
             self.streams = self.streams.map {
                 Stream(scan: $0.scan, launchedAt: $0.isOpen ? now : $0.launchedAt)

@@ -44,6 +44,7 @@ struct RegionAccount: Sendable {
         case .completed: self.completed(observation.scan, of: observation.device)
         case .queued(let cause):
             self.heard("waiting: \(cause.rawValue)", observation.scan, observation.device)
+        case .canceled: self.heard("canceled", observation.scan, observation.device)
         case .refused(let code, _): self.heard("refused: \(code)", observation.scan, observation.device)
         default: break
         }

@@ -32,10 +32,8 @@ struct AttemptAccount: Sendable {
         switch payload {
         case .requestSent(let operation, let number, _, _):
             // Several jobs of one scan may be deleted at once; of everything else there is one at a time.
-            if operation != .cleanup { self.open.removeAll { $0.operation == operation } }
-            if RateMetric(attemptsOf: operation) != nil {
-                self.open.append(Attempt(operation: operation, number: number))
-            }
+            if !operation.isDelete { self.open.removeAll { $0.operation == operation } }
+            self.open.append(Attempt(operation: operation, number: number))
             return nil
         case .replied(let operation, let number, let status, _):
             if status == 404, operation == .upload, self.isLookup {
@@ -61,8 +59,8 @@ struct AttemptAccount: Sendable {
     private static func failed(_ operation: Operation, status: Int) -> Bool? {
         switch status {
         case 429: false
-        case 404 where operation == .cleanup, 410 where operation == .cleanup: false
-        case 200..<300: operation == .cleanup ? false : nil
+        case 404 where operation.isDelete, 410 where operation.isDelete, 409 where operation == .cancel: false
+        case 200..<300: operation.isDelete ? false : nil
         default: true
         }
     }
@@ -76,19 +74,18 @@ struct AttemptAccount: Sendable {
     private mutating func end(_ attempt: Attempt, failed: Bool) -> End? {
         guard let index = self.open.firstIndex(of: attempt) else { return nil }
         self.open.remove(at: index)
-        return RateMetric(attemptsOf: attempt.operation).map { End(metric: $0, failed: failed) }
+        return End(metric: RateMetric(attemptsOf: attempt.operation), failed: failed)
     }
 }
 
 extension RateMetric {
-    init?(attemptsOf operation: Operation) {
+    init(attemptsOf operation: Operation) {
         switch operation {
         case .upload: self = .uploadAttemptsFailed
         case .stream: self = .sseConnectAttemptsFailed
         case .results: self = .resultsAttemptsFailed
-        case .cleanup: self = .cleanupAttemptsFailed
+        case .cleanup, .cancel: self = .cleanupAttemptsFailed
         case .status: self = .statusAttemptsFailed
-        case .cancel: return nil
         }
     }
 }

@@ -210,10 +210,9 @@ package struct MetricsCollector: Sendable {
         switch operation {
         case .upload: self.measured.table.add(1, to: .uploadAttempts, in: group)
         case .results: self.measured.table.add(1, to: .resultsAttempts, in: group)
-        case .cleanup: self.measured.table.add(1, to: .cleanupAttempts, in: group)
+        case .cleanup, .cancel: self.measured.table.add(1, to: .cleanupAttempts, in: group)
         case .stream: break  // A first connect or a reconnect: that takes memory.
         case .status: self.measured.table.add(1, to: .statusAttempts, in: group)
-        case .cancel: break
         }
     }
 }

@@ -7,7 +7,7 @@ import Talaria
 
 /// The start of those operations of a scan that consist of several requests.
 struct ScanTimes: Sendable {
-    /// The scheduled time of the capture, until the scan is completed or refused. Nil for a scan that an
+    /// The scheduled time of the capture, until the scan is completed, refused or canceled. Nil for a scan that an
     /// earlier run captured.
     var capturedAt: Instant?
     /// The scheduled time of the upload, until its 202.
@@ -51,7 +51,7 @@ extension ScanOperations {
         case .uploadAccepted, .lookupAnswered: self.times.uploadDueAt = nil
         case .streamOpened(let job, _, _, _) where job == self.job: self.times.streamOpenedAt = at
         case .firstEvent, .streamLost, .terminalApplied: self.times.streamOpenedAt = nil
-        case .completed, .refused:
+        case .completed, .refused, .canceled:
             self.times.capturedAt = nil
             self.times.uploadDueAt = nil
             self.times.streamOpenedAt = nil

@@ -8,7 +8,7 @@ extension PhoneObservation {
     var concernsOperations: Bool {
         switch self {
         case .launched, .killed, .reinstalled, .suspended, .resumed, .captured, .queued, .refused, .completed,
-            .requestSent,
+            .canceled, .requestSent,
             .replied,
             .requestFailed,
             .badAnswer, .uploadAccepted, .lookupAnswered, .resultsDecoded, .resultsGivenUp, .statusDecoded,

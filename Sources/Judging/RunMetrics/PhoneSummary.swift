@@ -34,6 +34,8 @@ package struct PhoneSummary: Equatable, Sendable {
     package private(set) var kills = 0
     /// Scans that went with the app.
     private var discarded = 0
+    /// Scans that the user canceled.
+    package private(set) var canceled = 0
     package private(set) var longestScan = Interval.zero
     package private(set) var longestReconnect = Interval.zero
     /// Scans with an open stream, and those whose stream was lost and is not back: at most as many as a phone has slots.
@@ -51,7 +53,9 @@ package struct PhoneSummary: Equatable, Sendable {
     }
 
     /// Scans that it did not bring home.
-    package var unsettled: Int { max(0, self.captured - self.completed - self.refused - self.discarded) }
+    package var unsettled: Int {
+        max(0, self.captured - self.completed - self.refused - self.canceled - self.discarded)
+    }
 
     /// The amount of problems: a phone with more is shown first.
     package var hardship: Int {
@@ -70,6 +74,9 @@ package struct PhoneSummary: Equatable, Sendable {
             self.settle(scan)
         case .refused:
             self.refused += 1
+            self.settle(scan)
+        case .canceled:
+            self.canceled += 1
             self.settle(scan)
         case .queued: self.settle(scan)
         case .streamOpened:

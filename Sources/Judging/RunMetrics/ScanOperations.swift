@@ -108,7 +108,10 @@ extension ScanOperations {
             self.sent(operation, job: job, at: at, into: &measured, group)
         case .replied(let operation, _, let status, _):
             // Told to wait is not failed; a DELETE of what is gone has done its work.
-            let isFine = operation == .cleanup && (status == 404 || status == 410)
+            // So has the cancel of a job that had ended before.
+            let isFine =
+                operation.isDelete && (status == 404 || status == 410)
+                || operation == .cancel && status == 409
             self.attempt(operation, failed: status >= 400 && status != 429 && !isFine)
         case .requestFailed(let operation, _, _, _), .badAnswer(let operation, _, _):
             self.attempt(operation, failed: true)
@@ -147,6 +150,9 @@ extension ScanOperations {
             measured[group].disconnections.gaveUp(cause)
         case .reconnectSuperseded(_, let cause, _):
             self.reconnectSuperseded(cause, into: &measured, group)
+        case .canceled:
+            self.upload.close(.uploadFailed, into: &measured, group)
+            self.settled(into: &measured, group)
         case .completed, .refused:
             self.upload.end(failed: true, .uploadFailed, into: &measured, group)
             self.settled(into: &measured, group)
@@ -171,7 +177,7 @@ extension ScanOperations {
             if isFirst { self.connect.sent(at: at) }
         case .results:
             self.results.sent(at: at)
-        case .cleanup:
+        case .cleanup, .cancel:
             guard let job else { return }
             if !self.deletes.contains(where: { $0.job == job }) { self.deletes.append(Delete(job: job)) }
             for index in self.deletes.indices where self.deletes[index].job == job {
@@ -180,8 +186,6 @@ extension ScanOperations {
         case .status:
             self.job = self.job ?? job  // Restored from an earlier run.
             self.status.sent(at: at)
-        case .cancel:
-            break
         }
     }
 
@@ -190,10 +194,9 @@ extension ScanOperations {
         case .upload: self.upload.attemptFailed(failed)
         case .stream: self.connect.attemptFailed(failed)
         case .results: self.results.attemptFailed(failed)
-        case .cleanup:
+        case .cleanup, .cancel:
             for index in self.deletes.indices { self.deletes[index].operation.attemptFailed(failed) }
         case .status: self.status.attemptFailed(failed)
-        case .cancel: break
         }
     }
 

@@ -111,7 +111,8 @@ extension Backend {
             at: self.wall)
     }
 
-    /// A job of v2 is not deleted after its books: from now on, it only keeps its place as long as nobody needs it.
+    /// A job of v2 is not deleted after its books, and a canceled job of v3 not at all: from now on, it only keeps its place as
+    /// long as nobody needs it.
     private mutating func noteServed(_ key: JobKey) {
         let isNews = self.jobs.update(key) { job in
             defer { job.isServed = true }
@@ -251,6 +252,7 @@ extension Backend {
                 effects.append(.observe(self.payload(facts.owner, .canceled(job: facts.id))))
                 self.reply(context, 200, json: CancelBody(jobId: facts.id), [], into: &effects)
                 self.end(facts, .canceled, into: &effects)
+                self.noteServed(facts.key)
             case .canceled, nil:
                 self.reply(context, 200, json: CancelBody(jobId: facts.id), [], into: &effects)
             }

@@ -72,7 +72,7 @@ extension Gateway {
         case .revoked:
             if !Self.isOpen(context, request) { return .tokenExpired }
         // A DELETE reaches the upstream, where the job still is.
-        case .gone(let status) where context.operation != .cleanup: return .removed(status)
+        case .gone(let status) where !context.operation.isDelete: return .removed(status)
         case .failed where context.operation == .results: return .noResults
         // A fault meets a request that would be served.
         case .cleaned: return nil
@@ -90,7 +90,7 @@ extension Gateway {
 
     /// Whether a job may be read without a token, and none is shown.
     private static func isOpen(_ context: RequestContext, _ request: OriginRequest) -> Bool {
-        guard context.journey.isPublic, context.operation != .cleanup, request.authorization == nil else {
+        guard context.journey.isPublic, !context.operation.isDelete, request.authorization == nil else {
             return false
         }
         let fields = request.query?.split(separator: "&") ?? []
@@ -162,15 +162,19 @@ extension Gateway {
     private mutating func follow(
         _ context: RequestContext, _ jobID: String?, _ status: Int, into effects: inout [OriginEffect]
     ) {
-        guard context.operation == .cleanup, let jobID, (200...299).contains(status) || status == 404 else {
-            return
-        }
+        let isDone =
+            (200...299).contains(status) || context.operation == .cleanup && status == 404
+        guard context.operation.isDelete, let jobID, isDone else { return }
         let isNews = self.jobs.update(jobID) { job in
             defer {
                 job.state = .cleaned
                 job.forgetEvents()
             }
             return job.state != .cleaned
+        }
+        guard context.operation == .cleanup else {
+            if isNews ?? true { effects.append(self.payload(context.caller, .canceled(job: jobID))) }
+            return
         }
         effects.append(
             self.payload(context.caller, .cleaned(job: jobID, effective: isNews ?? (status != 404))))

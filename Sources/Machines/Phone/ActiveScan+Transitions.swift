@@ -142,7 +142,7 @@ extension ActiveScan.Stage {
         guard filing.holdsSlot else { return .cleaning(.given) }
         switch filing.outcome {
         case .completed, .refused: return .cleaning(holdingThroughCleanup ? .untilSettled : .untilStreamEnds)
-        case .removed: return .cleaning(.untilStreamEnds)
+        case .removed, .canceled: return .cleaning(.untilStreamEnds)
         }
     }
 

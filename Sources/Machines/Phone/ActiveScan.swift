@@ -35,7 +35,7 @@ struct ActiveScan: Sendable {
         case unfetched(ResultsFetch, Pause)
         /// The outcome is decided and its writes not durable yet. Leaves to `cleaning`.
         case filing(Filing)
-        /// Completed or refused; settled as soon as no DELETE is left to do.
+        /// Completed, refused or canceled; settled as soon as no DELETE is left to do.
         case cleaning(Slot)
     }
 
@@ -94,6 +94,8 @@ struct ActiveScan: Sendable {
         case refused(code: String, RefusalCause)
         /// The scan was given up, and nothing of it is kept. Its job is deleted once that was shown.
         case removed(overlay: Interval)
+        /// The user has canceled the scan. Its job is deleted.
+        case canceled
     }
 
     struct UnobservedBook: Sendable {

@@ -154,12 +154,15 @@ extension BadAnswer {
 enum CleanupJudgement: Hashable, Sendable {
     /// The job is gone from the server, by this request or before it.
     case done
+    /// The job had ended before it could be canceled, and is still to be cleaned up.
+    case jobHadEnded
     case again(after: Interval?)
     /// The phone can never delete it.
     case abandoned(AbandonCause)
 
-    static func judge(_ answer: inout Answer) -> CleanupJudgement {
+    static func judge(_ answer: inout Answer, _ purpose: Exchange.Purpose) -> CleanupJudgement {
         switch answer.head.status {
+        case 409 where purpose == .cancel: return .jobHadEnded
         case 200...299, 404, 410: return .done
         case 408, 429, 500...599: return .again(after: answer.serverWait)
         case 401: return .abandoned(.waiting(.tokenExpired))

@@ -35,7 +35,7 @@ extension App {
             }
             self.exchanges[index].deadline = nil
             self.streamOpened(exchange, at: now, into: &effects)
-        case .upload, .stream, .results, .status, .cleanup, .drain, .left:
+        case .upload, .stream, .results, .status, .cleanup, .cancel, .drain, .left:
             break
         }
     }
@@ -56,7 +56,7 @@ extension App {
             return false
         case .stream where head.status == 200:
             return self.streamBytes(bytes, exchange: index, at: now, into: &effects)
-        case .upload, .stream, .results, .status, .cleanup:
+        case .upload, .stream, .results, .status, .cleanup, .cancel:
             guard !self.exchanges[index].collect(bytes) else { return false }
             let exchange = self.exchanges.remove(at: index)
             effects.append(.app(.abort(id)))
@@ -79,7 +79,7 @@ extension App {
         case .stream where head.status == 200:
             // An event without its blank line is discarded with the connection (WHATWG HTML section 9.2.6).
             self.streamLost(exchange.scan, .endWithoutTerminal, after: nil, at: now, into: &effects)
-        case .upload, .stream, .results, .status, .cleanup:
+        case .upload, .stream, .results, .status, .cleanup, .cancel:
             var body: [UInt8] = []
             swap(&body, &exchange.body)
             self.conclude(exchange, body: body, isTooLarge: false, isCut: false, at: now, into: &effects)
@@ -109,7 +109,7 @@ extension App {
             // The status says enough; only the details broke off.
             self.conclude(exchange, body: [], isTooLarge: false, isCut: true, at: now, into: &effects)
             return
-        case (.upload, _), (.stream, _), (.results, _), (.status, _), (.cleanup, _):
+        case (.upload, _), (.stream, _), (.results, _), (.status, _), (.cleanup, _), (.cancel, _):
             break
         }
         self.observe(
@@ -125,7 +125,7 @@ extension App {
             self.resultsFailed(exchange.scan, after: nil, at: now, into: &effects)
         case .status:
             self.statusFailed(exchange.scan, .transport, at: now, into: &effects)
-        case .cleanup:
+        case .cleanup, .cancel:
             self.cleanupFailed(
                 exchange, cause: .transport, after: nil, at: now, into: &effects)
         case .drain, .left:
@@ -148,7 +148,7 @@ extension App {
         case .stream: self.streamAnswered(exchange, answer, at: now, into: &effects)
         case .results: self.resultsAnswered(exchange, answer, at: now, into: &effects)
         case .status: self.statusAnswered(exchange, answer, at: now, into: &effects)
-        case .cleanup: self.cleanupAnswered(exchange, answer, at: now, into: &effects)
+        case .cleanup, .cancel: self.cleanupAnswered(exchange, answer, at: now, into: &effects)
         case .drain, .left: break
         }
     }

@@ -23,6 +23,7 @@ extension App {
             self.cleanups.append(
                 Cleanup(
                     scan: scan, job: job, purpose: .settle,
+                    cancels: self.active[index].scan.record.isCanceled && !self.profile.journey.isV2,
                     state: .waiting(until: due, floor: due, attempt: attempt)))
         }
         self.settleIfClean(scan, at: now, into: &effects)
@@ -38,14 +39,17 @@ extension App {
             return
         }
         self.cleanups.append(
-            Cleanup(scan: scan, job: job, purpose: .discard, state: .blocked(WriteID(self.lastWriteID))))
+            Cleanup(
+                scan: scan, job: job, purpose: .discard, cancels: false,
+                state: .blocked(WriteID(self.lastWriteID))))
     }
 
     /// Whether the job of a decided scan is deleted.
     func deletes(after record: DurableScan) -> Bool {
-        self.profile.cleanup.isMade
-            && (record.completed
-                ? self.profile.deletesCompletedJobs : self.profile.cleanup.isMadeAfterFailure)
+        record.isCanceled
+            || self.profile.cleanup.isMade
+                && (record.completed
+                    ? self.profile.deletesCompletedJobs : self.profile.cleanup.isMadeAfterFailure)
     }
 
     /// Whether another scan has a job of the same id by now, which a DELETE would hit.
@@ -70,11 +74,14 @@ extension App {
             let cleanup = self.cleanups[index]
             let reserved = self.cleanups[index].send()
             let attempt = reserved ?? self.nextCleanupAttempt(cleanup.scan, into: &effects)
+            let id = cleanup.job.jobId
             self.send(
                 RequestPlan(
-                    purpose: .cleanup, scan: cleanup.scan, attempt: attempt, method: "DELETE",
-                    target: self.profile.journey.path(.cleanup(jobId: cleanup.job.jobId)), job: cleanup.job,
-                    headers: [],
+                    purpose: cleanup.cancels ? .cancel : .cleanup, scan: cleanup.scan, attempt: attempt,
+                    method: "DELETE",
+                    target: self.profile.journey.path(
+                        cleanup.cancels ? .job(jobId: id) : .cleanup(jobId: id)),
+                    job: cleanup.job, headers: [],
                     lastEventID: nil, body: .none, timeout: self.profile.requestTimeout),
                 at: now, into: &effects)
         }
@@ -103,7 +110,7 @@ extension App {
         _ exchange: Exchange, _ answer: Answer, at now: Instant, into effects: inout [PhoneEffect]
     ) {
         var answer = answer
-        let judgement = CleanupJudgement.judge(&answer)
+        let judgement = CleanupJudgement.judge(&answer, exchange.purpose)
         self.observe(answer, exchange, at: now, into: &effects)
         switch judgement {
         case .done:
@@ -114,10 +121,13 @@ extension App {
                     job: cleanup.job.jobId, status: answer.head.status, took: now - exchange.sentAt),
                 of: cleanup.scan, at: now, into: &effects)
             self.isOver(cleanup, at: now, into: &effects)
+        case .jobHadEnded:
+            guard let index = self.cleanupIndex(exchange) else { return }
+            self.cleanups[index].jobHadEnded(at: now)
         case .again(let asked):
             if answer.head.status == 429 {
                 self.observe(
-                    .rateLimited(.cleanup, retryAfter: asked ?? .zero), of: exchange.scan, at: now,
+                    .rateLimited(exchange.operation, retryAfter: asked ?? .zero), of: exchange.scan, at: now,
                     into: &effects)
             }
             self.cleanupFailed(
@@ -173,10 +183,10 @@ extension App {
     mutating func abandonCleanups(
         of scan: ScanNumber, cause: AbandonCause, at now: Instant, into effects: inout [PhoneEffect]
     ) {
-        for exchange in self.exchanges where exchange.purpose == .cleanup && exchange.scan == scan {
+        for exchange in self.exchanges where exchange.purpose.isDelete && exchange.scan == scan {
             effects.append(.app(.abort(exchange.id)))
         }
-        self.exchanges.removeAll { $0.purpose == .cleanup && $0.scan == scan }
+        self.exchanges.removeAll { $0.purpose.isDelete && $0.scan == scan }
         while let index = self.cleanups.firstIndex(where: { $0.scan == scan }) {
             self.abandon(index, cause: cause, at: now, into: &effects)
         }
@@ -186,10 +196,10 @@ extension App {
     mutating func abandonCleanups(
         ofJob id: String, cause: AbandonCause, at now: Instant, into effects: inout [PhoneEffect]
     ) {
-        for exchange in self.exchanges where exchange.purpose == .cleanup && exchange.job == id {
+        for exchange in self.exchanges where exchange.purpose.isDelete && exchange.job == id {
             effects.append(.app(.abort(exchange.id)))
         }
-        self.exchanges.removeAll { $0.purpose == .cleanup && $0.job == id }
+        self.exchanges.removeAll { $0.purpose.isDelete && $0.job == id }
         while let index = self.cleanups.firstIndex(where: { $0.job.jobId == id }) {
             self.abandon(index, cause: cause, at: now, into: &effects)
         }
@@ -218,7 +228,10 @@ extension App {
         let done = self.active.remove(at: index)
         let hold = done.scan.record.completed ? self.profile.stream.slotHold ?? .zero : .zero
         if done.scan.isDrained { self.drainsAgainAt = max(self.drainsAgainAt, now + hold) }
-        let outcome = done.scan.record.refusal.map { SettledOutcome.refused(code: $0) } ?? .completed
+        let outcome =
+            done.scan.record.isCanceled
+            ? SettledOutcome.canceled
+            : done.scan.record.refusal.map { .refused(code: $0) } ?? .completed
         self.note(.settled(scan, outcome), into: &effects)
         guard done.stage.holdsSlot else { return }
         self.leaveSlot(of: scan, until: now + hold, at: now, into: &effects)

@@ -22,6 +22,11 @@ extension App {
         scan.record.uploadDueUnixNs = self.unixNanoseconds(at: moment)
     }
 
+    /// Returns the moment at which the user cancels the scan; nil if that is not to be.
+    func cancelDue(_ record: DurableScan) -> Instant? {
+        record.cancelDueUnixNs.map { self.instant(ofUnixNanoseconds: $0) }
+    }
+
     func unixNanoseconds(at moment: Instant) -> Int64 {
         // Wrapping: read back in the same way, and brought into range there.
         self.wallClockAtZero &* 1_000_000 &+ moment.nanoseconds

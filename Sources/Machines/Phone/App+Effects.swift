@@ -133,7 +133,7 @@ extension App {
         for index in self.exchanges.indices where self.exchanges[index].scan == scan {
             switch self.exchanges[index].purpose {
             case .upload, .stream, .results, .status: return index
-            case .cleanup, .drain, .left: break
+            case .cleanup, .cancel, .drain, .left: break
             }
         }
         return nil

@@ -188,7 +188,7 @@ extension App {
             let due = self.showOverlay(index, at: now) ? now + self.profile.events.overlay : now
             self.cleanups.append(
                 Cleanup(
-                    scan: scan, job: job, purpose: .discard,
+                    scan: scan, job: job, purpose: .discard, cancels: false,
                     state: .waiting(until: due, floor: due, attempt: attempt)))
             // An event that was held may be read when the path is lost.
             if self.pathAvailable { self.sendDueCleanups(at: now, into: &effects) }

@@ -13,12 +13,12 @@ extension App {
         self.observe(.suspended, of: .none, at: now, into: &effects)
         self.leaveStreams(at: now)
         let unanswered = self.exchanges.filter {
-            $0.head == nil && $0.purpose != .cleanup && $0.sentAt + AppLimits.patience <= now
+            $0.head == nil && !$0.purpose.isDelete && $0.sentAt + AppLimits.patience <= now
         }.map(\.scan)
-        for exchange in self.exchanges where exchange.purpose != .cleanup && exchange.purpose != .left {
+        for exchange in self.exchanges where !exchange.purpose.isDelete && exchange.purpose != .left {
             exchange.abort(into: &effects)
         }
-        self.exchanges.removeAll { $0.purpose != .cleanup && $0.purpose != .left }
+        self.exchanges.removeAll { !$0.purpose.isDelete && $0.purpose != .left }
         for index in self.outlasted.indices { self.outlasted[index].until = now }
         for number in self.active.map(\.number) {
             let cause = unanswered.contains(number) ? WaitingCause.noAnswer : .suspended

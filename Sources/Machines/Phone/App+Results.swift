@@ -226,7 +226,7 @@ extension App {
         self.file(.removed(overlay: overlay), index, into: &effects)
     }
 
-    private mutating func file(
+    mutating func file(
         _ outcome: ActiveScan.Outcome, _ index: Int, into effects: inout [PhoneEffect]
     ) {
         var attempt: UInt32?
@@ -267,6 +267,9 @@ extension App {
             self.observe(.refused(code: code, cause: cause), of: scan, at: now, into: &effects)
             if case .event = cause { due = now + self.profile.events.overlay }
         case .removed(let overlay): due = now + overlay
+        case .canceled:
+            let job = self.active[index].scan.record.job?.jobId
+            self.observe(.canceled(job: job), of: scan, at: now, into: &effects)
         }
         if self.repeatsDrained(index, at: now, into: &effects) { return }
         Self.release(&self.active[index].scan, into: &effects)

@@ -99,6 +99,7 @@ extension App {
             of: exchange.scan, at: now, into: &effects)
         self.active[index].scan.uploadBackoff.succeeded()
         self.active[index].scan.record.job = job
+        self.drawCancel(index, at: now)
         // The number of the first stream request is reserved in the same write.
         if self.profile.status.polling != .always { _ = self.active[index].scan.nextAttempt(.stream) }
         let writeID = self.store(.put(self.active[index].scan.record), into: &effects)

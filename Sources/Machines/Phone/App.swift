@@ -174,6 +174,7 @@ package struct App: Sendable {
     /// Does everything that is due and allowed.
     private mutating func proceed(at now: Instant, into effects: inout [PhoneEffect]) {
         self.freezeIfDue(at: now, into: &effects)
+        self.cancelDueScans(at: now, into: &effects)
         self.readOn(at: now, into: &effects)
         self.giveIdleSlots(at: now, into: &effects)
         self.prepareAhead(at: now, into: &effects)
@@ -207,6 +208,7 @@ package struct App: Sendable {
         if case .suspended(let until) = self.phase, !self.exchanges.isEmpty || !self.cleanups.isEmpty {
             consider(until)
         }
+        consider(self.nextCancel)
         guard self.pathAvailable, self.phase != .frozen else { return earliest }
         if self.maySendCleanup {
             for index in self.cleanups.indices { consider(self.cleanups[index].dueAt) }
@@ -232,6 +234,7 @@ package struct App: Sendable {
             true
         case .running:
             self.active.isEmpty && self.cleanups.isEmpty && self.outlasted.isEmpty && !self.hasRequests
+                && self.nextCancel == nil
                 && self.queue.scans.indices.allSatisfy { self.queue.scans[$0].hold.isParked }
         case .suspended, .frozen:
             !self.hasRequests

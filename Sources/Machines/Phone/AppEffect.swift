@@ -64,4 +64,5 @@ package enum StoreChange: Hashable, Sendable {
 package enum SettledOutcome: Hashable, Sendable {
     case completed
     case refused(code: String)
+    case canceled
 }

@@ -14,6 +14,8 @@ package enum AppLimits {
     package static let photoUnusableCode = "PHOTO_UNUSABLE"
     /// The code in the record of a scan that was removed as failed.
     package static let removedCode = "REMOVED"
+    /// What the record of a scan says that its user has canceled.
+    package static let canceledCode = "CANCELED-BY-USER"
     /// Shown by a client that has one text for every error of an upload.
     package static let anyErrorCode = "NETWORK_ERROR"
     /// Shown by a client that takes an event it cannot read for a final error.

@@ -6,6 +6,8 @@ struct Cleanup: Sendable {
     let scan: ScanNumber
     let job: DurableJob
     let purpose: Purpose
+    /// Whether it is the DELETE that cancels a job of v3. A job that has ended before cannot be canceled, and is cleaned up.
+    private(set) var cancels: Bool
     private(set) var state: State
     /// Requests that failed or were told to come again.
     private var failures = 0
@@ -27,10 +29,11 @@ struct Cleanup: Sendable {
         case sent
     }
 
-    init(scan: ScanNumber, job: DurableJob, purpose: Purpose, state: State) {
+    init(scan: ScanNumber, job: DurableJob, purpose: Purpose, cancels: Bool, state: State) {
         self.scan = scan
         self.job = job
         self.purpose = purpose
+        self.cancels = cancels
         self.state = state
     }
 
@@ -79,6 +82,12 @@ struct Cleanup: Sendable {
         self.state = .waiting(
             until: now + self.backoff.failed(policy, draw: draw), floor: now + (wait ?? .zero), attempt: nil)
         return .wait
+    }
+
+    /// The job had ended before it could be canceled.
+    mutating func jobHadEnded(at now: Instant) {
+        self.cancels = false
+        self.state = .waiting(until: now, floor: now, attempt: nil)
     }
 
     /// The path went away: nobody's failure, and not counted as one.

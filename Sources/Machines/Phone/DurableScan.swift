@@ -14,6 +14,8 @@ package struct DurableScan: Hashable, Sendable {
     /// The scheduled time of the next upload by the same clock. Nil: when the app is opened, or the path
     /// returns.
     package var uploadDueUnixNs: Int64?
+    /// The time at which the user cancels the scan by the same clock; nil if that is not to be, or not drawn yet.
+    package var cancelDueUnixNs: Int64?
     /// The running job, if any, with what is needed to return to its stream.
     package var job: DurableJob?
     /// Ordinals of the books that are already in the library.
@@ -27,7 +29,7 @@ package struct DurableScan: Hashable, Sendable {
     package var retryableErrors: Int
     /// Set once every book is in the library and only the DELETE is left to do.
     package var completed: Bool
-    /// Set, with the code that was shown, once the scan was refused and only the DELETE is left to do.
+    /// Set, with the code that was shown, once the scan was refused, removed or canceled, and only the DELETE is left to do.
     package var refusal: String?
     /// The number of its photos, which are the parts of one upload.
     package var photos = 1
@@ -57,6 +59,9 @@ package struct DurableScan: Hashable, Sendable {
         self.completed = completed
         self.refusal = refusal
     }
+
+    /// The user has canceled it.
+    package var isCanceled: Bool { self.refusal == AppLimits.canceledCode }
 }
 
 /// The durable half of a running job.

@@ -26,10 +26,14 @@ struct Exchange: Sendable {
 
     enum Purpose: Hashable, Sendable {
         case upload, stream, results, status, cleanup
+        /// The DELETE by which a job of v3 is canceled.
+        case cancel
         /// A stream whose terminal event was applied, on its way to its end. Nothing of it matters any more.
         case drain
         /// A stream that nobody reads or closes any more, since the app went to the background.
         case left
+
+        var isDelete: Bool { self == .cleanup || self == .cancel }
     }
 
     var operation: Operation {
@@ -39,6 +43,7 @@ struct Exchange: Sendable {
         case .results: .results
         case .status: .status
         case .cleanup: .cleanup
+        case .cancel: .cancel
         }
     }
 
@@ -54,7 +59,7 @@ struct Exchange: Sendable {
         let limit =
             switch self.purpose {
             case .results: AppLimits.resultsBytesMax
-            case .upload, .stream, .status, .cleanup, .drain, .left: AppLimits.answerBytesMax
+            case .upload, .stream, .status, .cleanup, .cancel, .drain, .left: AppLimits.answerBytesMax
             }
         guard self.body.count + bytes.count <= limit else {
             self.body = []

@@ -99,7 +99,9 @@ extension ObservationPayload {
     /// Whether it says what is durable now, and not what the app does about it.
     var isOfStorage: Bool {
         switch self {
-        case .phone(.queued), .phone(.bookAdded), .phone(.completed), .phone(.refused): true
+        case .phone(.queued), .phone(.bookAdded), .phone(.completed), .phone(.refused),
+            .phone(.canceled):
+            true
         case .phone, .backend, .fault, .network: false
         }
     }

@@ -42,9 +42,8 @@ struct Scan: Sendable {
         case .upload: Self.count(&self.record.attempts.upload)
         case .stream: Self.count(&self.record.attempts.stream)
         case .results: Self.count(&self.record.attempts.results)
-        case .cleanup: Self.count(&self.record.attempts.cleanup)
+        case .cleanup, .cancel: Self.count(&self.record.attempts.cleanup)
         case .status: Self.count(&self.record.attempts.status)
-        case .cancel: preconditionFailure("this phone makes no \(operation.name) requests")
         }
     }
 
@@ -59,7 +58,7 @@ enum ScanWork: Hashable, Sendable {
     case upload
     /// A job is running: to its stream.
     case follow
-    /// Completed or refused; the job is left to clean up.
+    /// Completed, refused or canceled; the job is left to clean up.
     case finish
 }
 

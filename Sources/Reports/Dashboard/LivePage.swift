@@ -237,6 +237,9 @@ extension HTMLPage {
             ("in progress or waiting", waiting, nil),
             ("refused", Figures.count(scans.refused), scans.refused > 0 ? .warn : nil),
             ("lost", Figures.count(scans.lost), scans.lost > 0 ? .bad : nil),
+        ]
+        if scans.canceled > 0 { tiles.append(("canceled", Figures.count(scans.canceled), nil)) }
+        tiles += [
             ("phones connected", count(last?.connectedMost), nil),
             ("reconnecting", count(last?.reconnectingMost), nil),
             ("offline", Figures.count(moment.phonesOffline), nil),

@@ -144,15 +144,16 @@ package enum MarkdownReport {
         if result.groups.count > 1 {
             rows += result.groups.map { (MarkdownText.escaped($0.title), $0.devices, $0.totals.scans) }
         }
+        let cancels = result.totals.scans.canceled > 0
         var text = "### \(result.noun.heading), books\(result.hasJobs ? ", jobs" : "")\n\n"
         text += MarkdownText.table(
-            ["", "phones", "captured", "restored", "completed", "refused", "waiting", "lost"],
+            ["", "phones", "captured", "restored", "completed", "refused"]
+                + (cancels ? ["canceled"] : []) + ["waiting", "lost"],
             rows.map { name, devices, scans in
                 [name]
-                    + [
-                        devices, scans.captured, scans.restored, scans.completed, scans.refused,
-                        scans.waiting,
-                    ].map { Figures.count($0) }
+                    + ([devices, scans.captured, scans.restored, scans.completed, scans.refused]
+                    + (cancels ? [scans.canceled] : []) + [scans.waiting])
+                    .map { Figures.count($0) }
                     + [scans.lost > 0 ? "**\(Figures.count(scans.lost))**" : "0"]
             })
         if let kinds = result.kindsText { text += "\nOf these: \(kinds).\n" }

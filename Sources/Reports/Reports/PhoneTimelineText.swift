@@ -83,10 +83,11 @@ package enum PhoneTimelineText {
         guard !marks.isEmpty else { return [] }
         let fleet = run.head.fleet
         let noun = run.result.noun
-        let header = [
-            "phone", "group", noun.many, "completed", "refused", "unfinished", "streams lost", "gave up",
-            "errors", "slowest reconnect", "slowest \(noun.one)",
-        ]
+        let cancels = marks.contains { $0.canceled > 0 }
+        let header =
+            ["phone", "group", noun.many, "completed", "refused"] + (cancels ? ["canceled"] : []) + [
+                "unfinished", "streams lost", "gave up", "errors", "slowest reconnect", "slowest \(noun.one)",
+            ]
         return [header]
             + marks.map { mark in
                 [
@@ -95,10 +96,8 @@ package enum PhoneTimelineText {
                         Printable.line(run.head.groups[$0].name, bytesMax: 30)
                     } ?? "-",
                 ]
-                    + [
-                        mark.captured, mark.completed, mark.refused, mark.unsettled, mark.losses, mark.gaveUp,
-                        mark.errors,
-                    ].map { String($0) }
+                    + ([mark.captured, mark.completed, mark.refused] + (cancels ? [mark.canceled] : [])
+                    + [mark.unsettled, mark.losses, mark.gaveUp, mark.errors]).map { String($0) }
                     + [mark.longestReconnect, mark.longestScan].map {
                         $0 > .zero ? Figures.time($0.nanoseconds) : "-"
                     }

@@ -79,6 +79,7 @@ extension RunResult {
             count > 0 ? ["besides, \(Figures.count(count, "row", "rows")) \(what)"] : []
         }
         return besides(rows.withdrawn, "in files of refused or discarded imports")
+            + besides(rows.canceled, "in files of canceled imports")
             + besides(rows.unsettled, "in files of imports that had not settled when the run ended")
             + besides(
                 rows.unread,

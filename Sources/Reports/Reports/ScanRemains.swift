@@ -6,11 +6,12 @@ package import Talaria
 package struct ScanRemains: Sendable {
     private var isCompleted = false
     private var refusal: String?
+    private var isCanceled = false
     /// The books that the backend found in the last job; nil without a job.
     private var expected: Int?
     private var added: Set<Int> = []
     private var created = 0
-    private var deleted = 0
+    private var deleted: Set<String> = []
     /// Times that a provider was asked for its book; nil for what is no look-up.
     private var billed: Int?
 
@@ -20,6 +21,7 @@ package struct ScanRemains: Sendable {
             switch observation.what {
             case .phone(.completed): self.isCompleted = true
             case .phone(.refused(let code, _)): self.refusal = code
+            case .phone(.canceled): self.isCanceled = true
             case .phone(.bookAdded(let ordinal, _)): self.added.insert(ordinal)
             case .backend(.accepted(_, let books)):
                 self.expected = books
@@ -27,7 +29,8 @@ package struct ScanRemains: Sendable {
             case .backend(.bookLookedUp(let lookup)):
                 self.expected = lookup.isFound ? 1 : 0
                 self.billed = (self.billed ?? 0) + (lookup.isBilled ? 1 : 0)
-            case .backend(.cleaned(_, effective: true)), .backend(.canceled): self.deleted += 1
+            case .backend(.cleaned(let job, effective: true)), .backend(.canceled(let job)):
+                self.deleted.insert(job)
             case .phone, .backend, .fault, .network: break
             }
         }
@@ -35,14 +38,14 @@ package struct ScanRemains: Sendable {
 
     /// `scan 1 is not finished; 0 of 1 book in the library; 1 job created, 0 deleted`.
     package func text(_ scan: ScanNumber, _ noun: WorkNoun) -> String {
-        let state =
-            self.isCompleted ? "is completed" : self.refusal.map { "is refused (\($0))" } ?? "is not finished"
+        let open = self.isCanceled ? "is canceled" : "is not finished"
+        let state = self.isCompleted ? "is completed" : self.refusal.map { "is refused (\($0))" } ?? open
         let books = self.expected.map {
             "\(self.added.count) of \(Figures.count($0, "book", "books")) in the library"
         }
         let jobs =
             self.billed.map { "\(Figures.count($0, "look-up", "look-ups")) billed" }
-            ?? "\(Figures.count(self.created, "job", "jobs")) created, \(self.deleted) deleted by the phone"
+            ?? "\(Figures.count(self.created, "job", "jobs")) created, \(self.deleted.count) deleted by the phone"
         return ["\(noun.one) \(scan.raw) \(state)", books, jobs].compactMap(\.self).joined(separator: "; ")
     }
 }

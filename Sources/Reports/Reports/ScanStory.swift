@@ -26,7 +26,7 @@ package struct ScanStory: Sendable {
     package static let silenceMin = Interval.seconds(1)
 
     package private(set) var lines: [Line] = []
-    /// What became of the scan: `completed`, `refused` or `not finished`.
+    /// What became of the scan: `completed`, `refused`, `canceled` or `not finished`.
     package let outcome: String
 
     /// - Parameter observations: Those of the phone, in the order of time.
@@ -45,6 +45,7 @@ package struct ScanStory: Sendable {
         for observation in own {
             if case .phone(.completed) = observation.what { (isOver, outcome) = (true, "completed") }
             if case .phone(.refused) = observation.what { (isOver, outcome) = (true, "refused") }
+            if case .phone(.canceled) = observation.what { (isOver, outcome) = (true, "canceled") }
         }
         self.outcome = outcome
         guard let first = own.first?.at, let last = own.last?.at else { return }

@@ -84,6 +84,7 @@ package enum StoryOrder {
         if case .accepted = cause { return operation == .upload }
         if case .bookLookedUp = cause { return operation == .upload }
         if case .cleaned = cause { return operation == .cleanup }
+        if case .canceled = cause { return operation.isDelete }
         return false
     }
 }

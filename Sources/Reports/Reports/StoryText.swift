@@ -60,6 +60,8 @@ package enum StoryText {
         case .bookAdded(let ordinal, _): "book \(ordinal + 1) added to the library"
         case .bookRepeated(let ordinal): "book \(ordinal + 1) recognized, not added again"
         case .completed: "\(noun.one) completed"
+        case .cancelRequested: "the user cancels the \(noun.one)"
+        case .canceled: "\(noun.one) canceled"
         case .refused(let code, _): "\(noun.one) refused for good: \(code)"
         case .requestSent(let operation, let attempt, _, let lastEventID):
             "-> \(Self.request(operation, noun)), attempt \(attempt)"

@@ -82,8 +82,9 @@ package enum SummaryJSON {
         ]
     }
 
+    /// `canceled` is there only where users have canceled some.
     private static func scans(_ scans: ScanTotals) -> JSONValue {
-        .object([
+        var members: [String: JSONValue] = [
             "captured": .integer(scans.captured),
             "restored": .integer(scans.restored),
             "completed": .integer(scans.completed),
@@ -99,7 +100,9 @@ package enum SummaryJSON {
             "waiting_by_cause": .object(
                 Dictionary(
                     uniqueKeysWithValues: RunResult.waiting(scans).map { ($0.cause, .integer($0.count)) })),
-        ])
+        ]
+        if scans.canceled > 0 { members["canceled"] = .integer(scans.canceled) }
+        return .object(members)
     }
 
     private static func books(_ books: BookTotals, of result: RunResult) -> JSONValue {
@@ -114,7 +117,7 @@ package enum SummaryJSON {
     }
 
     private static func rows(_ rows: RowTotals, of result: RunResult) -> JSONValue {
-        .object([
+        var members: [String: JSONValue] = [
             "sent": .integer(rows.sent),
             "created": .integer(rows.counts.created),
             "updated": .integer(rows.counts.updated),
@@ -125,7 +128,9 @@ package enum SummaryJSON {
             "withdrawn": .integer(rows.withdrawn),
             "unsettled": .integer(rows.unsettled),
             "unread": result.hasBackendView ? .integer(rows.unread) : .notAvailable,
-        ])
+        ]
+        if rows.canceled > 0 { members["canceled"] = .integer(rows.canceled) }
+        return .object(members)
     }
 
     private static func lookups(_ lookups: LookupTotals, of result: RunResult) -> JSONValue {

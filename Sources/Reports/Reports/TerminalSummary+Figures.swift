@@ -19,6 +19,9 @@ extension SummaryWriter {
         sum += [
             Piece(" = "), Piece(Figures.count(scans.completed), scans.completed > 0 ? .good : .plain),
             Piece(" completed + "), Piece(Figures.count(scans.refused)), Piece(" refused + "),
+        ]
+        if scans.canceled > 0 { sum.append(Piece("\(Figures.count(scans.canceled)) canceled + ")) }
+        sum += [
             Piece(Figures.count(scans.waiting), scans.waiting > 0 ? .warning : .plain),
             Piece(" waiting + "), Piece("\(Figures.count(scans.lost)) lost", scans.lost > 0 ? .bad : .plain),
         ]
@@ -127,7 +130,11 @@ extension SummaryWriter {
 
     private mutating func groupTable() {
         // In the order of what may be left out last on a narrow terminal.
-        var table = Table("Groups", ["captured", "completed", "lost", "waiting", "refused", "phones"])
+        let cancels = self.result.totals.scans.canceled > 0
+        var table = Table(
+            "Groups",
+            ["captured", "completed", "lost", "waiting", "refused"] + (cancels ? ["canceled"] : [])
+                + ["phones"])
         for group in self.result.groups {
             let scans = group.totals.scans
             table.rows.append(
@@ -135,7 +142,9 @@ extension SummaryWriter {
                     Piece("  " + Printable.line(group.title)), Piece(Figures.count(scans.captured)),
                     Piece(Figures.count(scans.completed)),
                     Piece(Figures.count(scans.lost), scans.lost > 0 ? .bad : .plain),
-                ] + [scans.waiting, scans.refused, group.devices].map { Piece(Figures.count($0)) })
+                ]
+                    + ([scans.waiting, scans.refused] + (cancels ? [scans.canceled] : []) + [group.devices])
+                    .map { Piece(Figures.count($0)) })
         }
         self.page.table(table)
     }

@@ -202,9 +202,11 @@ package struct RunComparison: Sendable {
         let areWhole = self.base.cameToItsEnd && self.new.cameToItsEnd
         let scans: [(CountMetric, @Sendable (ScanTotals) -> Int)] = [
             (.scansCompleted, { $0.completed }), (.scansRefused, { $0.refused }),
-            (.scansWaiting, { $0.waiting }), (.scansDiscarded, { $0.discarded }),
+            (.scansCanceled, { $0.canceled }), (.scansWaiting, { $0.waiting }),
+            (.scansDiscarded, { $0.discarded }),
         ]
-        for (metric, count) in scans {
+        let cancels = [self.base, self.new].contains { $0.result.totals.scans.canceled > 0 }
+        for (metric, count) in scans where metric != .scansCanceled || cancels {
             self.share(metric.rawValue, of: self.noun.many, .share, areWhole ? metric.better : .neither) {
                 run in
                 let scans = run.result.totals.scans
@@ -379,7 +381,8 @@ package struct RunComparison: Sendable {
     // MARK: Counts
 
     private static let judgedElsewhere: Set<CountMetric> = [
-        .scansCompleted, .scansRefused, .scansWaiting, .scansDiscarded, .scansLost, .booksMissing,
+        .scansCompleted, .scansRefused, .scansCanceled, .scansWaiting, .scansDiscarded, .scansLost,
+        .booksMissing,
         .booksDuplicated, .jobsCleaned, .jobsAbandoned, .jobsOrphaned, .sseResumes, .sseRestarts, .sseUnknown,
         .sseUndecodable, .rowsCreated, .rowsUpdated, .rowsSkipped, .rowsFailed, .rowsMissing,
     ]
@@ -448,7 +451,9 @@ extension Part {
 extension ScanTotals {
     /// Scans that are in no class, or in several.
     fileprivate var unaccounted: Int {
-        let classes = self.completed + self.refused + self.waiting + self.discarded + self.lost + self.open
+        let classes =
+            self.completed + self.refused + self.canceled + self.waiting + self.discarded + self.lost
+            + self.open
         return abs(self.captured + self.restored - classes)
     }
 }

@@ -156,6 +156,7 @@ package struct PlanExplanation {
         switch end {
         case .completed(let at): "is completed at \(FailureReport.moment(at).trimmed)"
         case .refused(let at): "is refused at \(FailureReport.moment(at).trimmed)"
+        case .canceled(let at): "is canceled at \(FailureReport.moment(at).trimmed)"
         case .unfinished: "is not finished"
         }
     }

@@ -30,11 +30,14 @@ struct ProgressLine {
     }
 
     func text(at moment: Instant, _ gauges: FleetGauges, _ scans: ScanTotals) -> String {
-        let parts = [
-            "\(Self.clock(moment))  arrivals until \(Self.clock(self.expectedArrivals.lastArrival))",
-            "captured \(gauges.captured)/\(self.expectedArrivals.scans)", "completed \(scans.completed)",
-            "busy \(gauges.phonesBusy)", "offline \(gauges.phonesOffline)", "seed \(self.seed)",
-        ]
+        let canceled = scans.canceled > 0 ? ["canceled \(scans.canceled)"] : []
+        let parts =
+            [
+                "\(Self.clock(moment))  arrivals until \(Self.clock(self.expectedArrivals.lastArrival))",
+                "captured \(gauges.captured)/\(self.expectedArrivals.scans)", "completed \(scans.completed)",
+            ] + canceled + [
+                "busy \(gauges.phonesBusy)", "offline \(gauges.phonesOffline)", "seed \(self.seed)",
+            ]
         return parts.joined(separator: "  ")
     }
 

@@ -30,6 +30,7 @@ extension JSONWriter {
             writer.member("capturedUnixMs", record.capturedUnixMs)
             writer.member("scheduledUnixNs", record.scheduledUnixNs)
             writer.member("uploadDueUnixNs", record.uploadDueUnixNs)
+            writer.member("cancelDueUnixNs", record.cancelDueUnixNs)
             if let job = record.job {
                 writer.object("job") { writer in
                     writer.member("jobId", job.jobId)
@@ -167,6 +168,7 @@ extension DurableScan {
         self.journey = try record.optional("journey") { $0.text.flatMap { Journey(rawValue: $0) } } ?? .scan
         self.file = try record.optional("rows") { $0.integer }
             .map { LibraryContent(rows: $0 < 0 ? nil : $0) }
+        self.cancelDueUnixNs = try record.optional("cancelDueUnixNs") { $0.integer(Int64.self) }
         self.isVolatile = try record.optional("volatile") { $0.flag } ?? false
     }
 }

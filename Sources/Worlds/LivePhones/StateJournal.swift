@@ -91,6 +91,7 @@ package final class StateJournal {
                 switch outcome {
                 case .completed: "completed"
                 case .refused(let code): "refused \(code)"
+                case .canceled: "canceled"
                 }
             self.pendingScans.writeLine(device, scan.raw) { $0.member("settled", text) }
         case .book(let key, let book):

@@ -58,7 +58,7 @@ package enum ScenarioCheck {
         switch purpose {
         case .run:
             self.neverFinished(scenario) + self.statuses(scenario) + self.cleanups(scenario)
-                + self.journeys(scenario) + self.jobs(scenario)
+                + self.journeys(scenario) + self.jobs(scenario) + self.cancels(scenario)
         case .serve: self.neverThrough(scenario)
         }
     }
@@ -188,12 +188,32 @@ package enum ScenarioCheck {
         return findings
     }
 
+    /// Users who cancel what is over by then, or everything.
+    private static func cancels(_ scenario: Scenario) -> [ScenarioFinding] {
+        let jobTime = scenario.server.backend.jobTime
+        return scenario.groups.enumerated().compactMap { index, group in
+            let policy = group.profile.cancel
+            // The time of an import follows from its rows.
+            guard policy.isMade, group.profile.journey != .csvImport else { return nil }
+            if policy.after.lowerBound > jobTime.upperBound {
+                return ScenarioFinding(
+                    .group(index, key: "cancel"),
+                    "the longest job is over before the first cancel: only scans that meet a failure are canceled",
+                    help: "shorten `after`, or raise `job-time` of the server")
+            }
+            guard policy.chance >= .always, policy.after.upperBound < jobTime.lowerBound else { return nil }
+            return ScenarioFinding(
+                .group(index, key: "cancel"), "every scan is canceled before its job is over",
+                help: "lower `chance`: a run in which no scan is completed fails")
+        }
+    }
+
     /// Faults on the DELETE of phones that send none for a job whose books are in the library.
     private static func cleanups(_ scenario: Scenario) -> [ScenarioFinding] {
         scenario.faults.enumerated().compactMap { index, fault in
             let groups = scenario.groups.filter { $0.isIn(fault.scope) }
             guard fault.target == .cleanup, scenario.hasJobs(within: fault.scope),
-                !groups.contains(where: { $0.makes(.cleanup) })
+                !groups.contains(where: { $0.makes(.cleanup) || $0.profile.cancel.isMade })
             else { return nil }
             guard groups.contains(where: \.profile.cleanup.isMade) else {
                 return ScenarioFinding(

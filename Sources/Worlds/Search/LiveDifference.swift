@@ -9,6 +9,7 @@ package struct LiveDifference: Sendable {
     package enum End: Hashable, Sendable {
         case completed(Instant)
         case refused(Instant)
+        case canceled(Instant)
         case unfinished
     }
 
@@ -46,6 +47,7 @@ package struct LiveDifference: Sendable {
         for observation in observations.reversed() {
             if case .phone(.completed) = observation.what { return .completed(observation.at) }
             if case .phone(.refused) = observation.what { return .refused(observation.at) }
+            if case .phone(.canceled) = observation.what { return .canceled(observation.at) }
         }
         return .unfinished
     }
@@ -81,6 +83,8 @@ extension Observation {
         case .queued(let cause): return named("queued \(cause.rawValue)")
         case .completed: return named("completed")
         case .refused(let code, _): return named("refused \(code)")
+        case .cancelRequested: return named("cancel requested")
+        case .canceled: return named("canceled")
         case .requestSent(let operation, let attempt, _, _):
             return .exchange("sent", operation, attempt: attempt, status: nil, self.scan)
         case .replied(let operation, let attempt, let status, _):

@@ -130,6 +130,17 @@ struct ErrorTextTests {
         #expect(text.contains("the number of photos of a scan must be a number from 1 to 5, not"), "\(text)")
     }
 
+    @Test func `a cancel has a chance, and a time with a unit`() {
+        func told(_ cancel: String) -> String { rendered(minimal, set: ["fleet.phones.cancel=\(cancel)"]) }
+        #expect(told("{after: 1s}").contains("a cancel needs `chance`"))
+        #expect(told("{chance: 0%}").contains("a user who cancels nothing has no `cancel`"))
+        #expect(told("{chance: 10}").contains("--set fleet.phones.cancel"))
+        #expect(told("{chance: 10%, at: 1s}").contains("unknown key `at` in a cancel"))
+        #expect(told("{chance: 10%, after: 5s..1s}") != "")
+        #expect(told("10%").contains("a cancel must be a map"))
+        #expect(told("{chance: 10%}") == "no errors")
+    }
+
     @Test func `an override is named by the option`() {
         #expect(
             rendered(minimal, set: ["fleet.phones.devices=many"]) == """

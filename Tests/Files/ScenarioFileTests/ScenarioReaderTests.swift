@@ -48,6 +48,7 @@ struct ScenarioReaderTests {
                 preprocess: each
                 resume: off
                 cleanup: false
+                cancel: {chance: 2.5%, after: 500ms..4s}
                 inline-books: off
                 streams-max: 2
                 idle-timeout: 90s
@@ -61,6 +62,8 @@ struct ScenarioReaderTests {
         var profile = ClientProfile.contract
         profile.stream.resumes = false
         profile.cleanup.isMade = false
+        profile.cancel.chance = Odds(perMillion: 25_000)
+        profile.cancel.after = .milliseconds(500)...(.seconds(4))
         profile.results.usesInlineBooks = false
         profile.stream.slots = 2
         profile.upload.photos = 2...5

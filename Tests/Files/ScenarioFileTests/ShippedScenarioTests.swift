@@ -70,6 +70,7 @@ struct ShippedScenarioTests {
         (.requestWellFormed, "app-lifecycle", [.reinstalled]),
         (.rowsConserved, "csv-import", []),
         (.lookupBilledOnce, "batch-enrichment", []),
+        (.cancelFinal, "csv-import", []),
     ]
 
     @Test func `every invariant is reached by a shipped scenario, which names the moments that show it`()

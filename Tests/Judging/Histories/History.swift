@@ -167,6 +167,15 @@ package struct History {
         self.phone(.cleanupAnswered(job: self.job, status: 204, took: .milliseconds(2)))
     }
 
+    /// The user cancels the scan, and the backend its job.
+    package mutating func cancel() {
+        self.phone(.canceled(job: self.job))
+        self.send(.cancel, job: self.job)
+        self.backend(.canceled(job: self.job))
+        self.phone(.replied(.cancel, attempt: 1, status: 200, took: .milliseconds(2)))
+        self.phone(.cleanupAnswered(job: self.job, status: 200, took: .milliseconds(2)))
+    }
+
     /// A scan from the shutter to its DELETE, with nothing going wrong.
     package mutating func wholeScan() {
         self.capture()

@@ -182,6 +182,25 @@ import Testing
         #expect(slots(4) == [.retryBudget])
     }
 
+    @Test func `a scan that is canceled while a limit holds it makes no other one late`() {
+        func upload(_ then: PhoneObservation...) -> [Invariant] {
+            Self.broken(
+                History {
+                    $0.launch()
+                    $0.scan = ScanNumber(2)
+                    $0.capture()
+                    $0.phone(.rateLimited(.upload, retryAfter: .seconds(1)))
+                    for payload in then { $0.phone(payload) }
+                    $0.pass(.seconds(5))
+                    $0.scan = ScanNumber(3)
+                    $0.capture()
+                    $0.send(.upload, job: nil)
+                })
+        }
+        #expect(upload().contains(.retryBudget))
+        #expect(!upload(.cancelRequested).contains(.retryBudget))
+    }
+
     // MARK: The spread over the fleet
 
     /// Streams of so many phones fail so often in a row; each wait is what `draw` makes of its ceiling, for a phone and a

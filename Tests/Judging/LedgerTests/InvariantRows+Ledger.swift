@@ -80,6 +80,7 @@ extension Invariant {
         case .serverAgrees: .serverAgrees
         case .rowsConserved: .rowsConserved
         case .lookupBilledOnce: .lookupBilledOnce
+        case .cancelFinal: .cancelFinal
         case .scanOrder, .jobCleanedOnce, .jobEnded, .jobOrphansBounded, .jobSilentAfterCleanup,
             .streamDeadDetected, .streamParseRobust, .authNoStaleUse, .retryBudget, .deviceNotStuck,
             .scanSettles,
@@ -846,6 +847,44 @@ extension InvariantRow {
                 outside: .imported("an import of this run") {
                     $0.phone(.rowsRead(job: $0.job, .ten))
                 })
+        ],
+        scenario: ShippedScenario(name: "csv-import"))
+
+    fileprivate static let cancelFinal = InvariantRow(
+        broken: Example("a book is added after the cancel") {
+            $0.streaming()
+            $0.cancel()
+            $0.phone(.bookAdded(ordinal: 0, book: $0.book(0)))
+        },
+        kept: Example("the job is canceled") {
+            $0.streaming()
+            $0.cancel()
+        },
+        excuses: [
+            Excuse(
+                name: "the terminal event of the job",
+                inside: Example("the backend writes that the job was canceled") {
+                    $0.streaming()
+                    $0.cancel()
+                    $0.write(2, .error)
+                },
+                outside: Example("the backend writes progress") {
+                    $0.streaming()
+                    $0.cancel()
+                    $0.write(2)
+                }),
+            Excuse(
+                name: "the time until the backend has canceled the job",
+                inside: Example("the results are served before") {
+                    $0.streaming()
+                    $0.backend(.resultsServed(job: $0.job, books: 3))
+                    $0.cancel()
+                },
+                outside: Example("the results are served after") {
+                    $0.streaming()
+                    $0.cancel()
+                    $0.backend(.resultsServed(job: $0.job, books: 3))
+                }),
         ],
         scenario: ShippedScenario(name: "csv-import"))
 }

@@ -413,7 +413,7 @@ extension Invariant {
         switch self {
         case .scanCustody, .scanRefusedForCause, .bookNeverLost, .bookNeverDoubleAdded, .bookFaithful,
             .streamIDMonotone, .streamNoGap, .streamTerminalOnce, .jobCleaned, .jobNotCleanedEarly,
-            .limitHonoured, .slotsBounded, .serverAgrees, .rowsConserved, .lookupBilledOnce:
+            .limitHonoured, .slotsBounded, .serverAgrees, .rowsConserved, .lookupBilledOnce, .cancelFinal:
             nil
         case .scanOrder: .scanOrder
         case .jobCleanedOnce: .jobCleanedOnce

@@ -54,6 +54,7 @@ struct InvariantSubjects {
         case .bookAdded: self.count(.bookFaithful)
         case .bookRepeated: self.count(.bookNeverDoubleAdded)
         case .rowsRead: self.count(.rowsConserved)
+        case .canceled: self.count(.cancelFinal)
         case .refused: self.count(.scanRefusedForCause)
         case .requestSent(let operation, let attempt, let job, let lastEventID):
             self.count(.requestOneFate, .requestWellFormed)

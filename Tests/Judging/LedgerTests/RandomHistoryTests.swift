@@ -33,7 +33,7 @@ import Testing
         let kind = dice.pick(EventKind.allCases)
         let operation = dice.pick(Operation.allCases)
         let attempt = UInt32(dice.below(3))
-        switch dice.below(38) {
+        switch dice.below(39) {
         case 0: return .launched(restored: dice.number())
         case 1: return .killed
         case 2: return .suspended
@@ -70,6 +70,7 @@ import Testing
             return .lookupAnswered(
                 found: dice.below(2) == 0, repeated: dice.below(2) == 0, took: dice.interval(),
                 service: dice.interval())
+        case 37: return .canceled(job: job)
         default: return .ping(id: id, gap: nil)
         }
     }

@@ -13,7 +13,8 @@ enum TransitionTable {
 
         The states of one scan in the app, with the `contract` profile. `waiting` is `ScanQueue`; the states from `uploading` to
         `cleaning` are `ActiveScan.Stage`. What is not listed leaves a scan where it is. A kill brings every scan back to
-        `waiting`, with what its durable record says. A scan is in `polling` and `unpolled` with `status-polling: always` only.
+        `waiting`, with what its durable record says. A scan is in `polling` and `unpolled` with `status-polling: always` only. A
+        user who cancels (`cancel`) brings a scan to `filing` from every state before it but `uploading`.
 
         \(Transition.table(Self.scan))
 

@@ -45,6 +45,31 @@ import Testing
         #expect(!String(decoding: SummaryJSON.bytes(result), as: UTF8.self).contains("kept"))
     }
 
+    // MARK: Cancels
+
+    @Test func `canceled scans are a class in every format, where there are any`() {
+        var result = Samples.passed()
+        let whole = result.totals.scans
+        for text in [
+            TerminalSummary.text(result, style: .plain), MarkdownReport.text(result), page(result),
+        ] { #expect(!text.contains("canceled")) }
+        #expect(JSONNode(SummaryJSON.bytes(result))?["scans"]?["canceled"] == nil)
+        result.totals.scans.canceled = 7
+        result.totals.scans.captured = whole.captured + 7
+        result.groups[0].totals.scans.canceled = 7
+        result.totals.rows.canceled = 30
+        result.groups[1].journey = .csvImport
+        let text = TerminalSummary.text(result, style: .plain).split(whereSeparator: \.isWhitespace)
+            .joined(separator: " ")
+        #expect(text.contains("refused + 7 canceled + "))
+        #expect(text.contains("besides, 30 rows in files of canceled imports"))
+        #expect(!text.contains("do not add up"))
+        #expect(MarkdownReport.text(result).contains("| refused | canceled | waiting |"))
+        #expect(page(result).contains("canceled"))
+        let summary = JSONNode(SummaryJSON.bytes(result))
+        #expect(summary?["scans"]?["canceled"]?.integer == 7 && summary?["rows"]?["canceled"]?.integer == 30)
+    }
+
     // MARK: Rows
 
     /// The sample, whose second group imports files.

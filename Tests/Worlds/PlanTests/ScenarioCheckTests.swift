@@ -120,6 +120,37 @@ struct ScenarioCheckTests {
         #expect(warned(fault(.expireToken, chance: .never, count: .perScan(5))) == [])
     }
 
+    private func canceling(
+        _ faults: [FaultSpec] = [], journey: Journey = .scan, _ change: (inout CancelPolicy) -> Void
+    ) -> [ScenarioFinding.Subject] {
+        var group = group()
+        group.profile.journey = journey
+        change(&group.profile.cancel)
+        return ScenarioCheck.warnings(scenario([group], faults: faults)).map(\.subject)
+    }
+
+    @Test func `a cancel that comes too late, or always, is warned of`() {
+        let late = Interval.hours(1)...(.hours(2))
+        #expect(
+            canceling {
+                $0.chance = .percent(10)
+                $0.after = late
+            } == [.group(0, key: "cancel")])
+        #expect(
+            canceling {
+                $0.chance = .always
+                $0.after = .milliseconds(1)...(.milliseconds(2))
+            } == [.group(0, key: "cancel")])
+        #expect(canceling { $0.chance = .percent(10) } == [])
+        #expect(canceling { $0.after = late } == [], "nobody cancels")
+    }
+
+    @Test func `a fault on the DELETE of v2 meets users who cancel`() {
+        let faults = [fault(error(503), on: .cleanup)]
+        #expect(canceling(faults, journey: .bookshelfScan) { $0.chance = .never } == [.fault(0, key: "on")])
+        #expect(canceling(faults, journey: .bookshelfScan) { $0.chance = .percent(10) } == [])
+    }
+
     private func polling(
         _ faults: [FaultSpec] = [], _ change: (inout StatusPolicy) -> Void = { _ in }
     ) -> [ScenarioFinding.Subject] {

@@ -110,6 +110,18 @@ package enum TokenExpiryPolicy: String, CaseIterable, Hashable, Sendable {
     case unknown
 }
 
+/// The user who cancels scans (Docs/design.md section 5).
+package struct CancelPolicy: Hashable, Sendable {
+    /// The scans that the user cancels, unless they are over before. Drawn for each scan.
+    package var chance = Odds.never
+    /// The time from the first 202 of a scan to its cancel. Drawn for each scan.
+    package var after = Interval.seconds(1)...Interval.seconds(5)
+
+    package init() {}
+
+    package var isMade: Bool { self.chance > .never }
+}
+
 /// The DELETE of a job (Docs/contract.md section 1.1, row 4).
 package struct CleanupPolicy: Hashable, Sendable {
     /// Whether a job is deleted after its books are durable.

@@ -140,6 +140,7 @@ extension HTMLPage {
                 Figures.count(mark.captured, noun), "\(Figures.count(mark.completed)) completed",
             ]
             if mark.refused > 0 { facts.append("\(Figures.count(mark.refused)) refused") }
+            if mark.canceled > 0 { facts.append("\(Figures.count(mark.canceled)) canceled") }
             if mark.unsettled > 0 { facts.append("\(Figures.count(mark.unsettled)) unfinished") }
             facts.append(Figures.count(mark.losses, "stream lost", "streams lost"))
             if mark.kills > 0 { facts.append("killed \(Figures.count(mark.kills, "time", "times"))") }

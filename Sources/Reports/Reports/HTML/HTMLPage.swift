@@ -251,6 +251,10 @@ package struct HTMLPage {
             .init(name: "refused", count: scans.refused, tone: .warn, note: ""),
             .init(name: "waiting", count: scans.waiting, tone: .warn, note: waiting.joined(separator: ", ")),
         ]
+        if scans.canceled > 0 {
+            branches.append(
+                .init(name: "canceled", count: scans.canceled, tone: .plain, note: "by their users"))
+        }
         if scans.discarded > 0 {
             branches.append(
                 .init(
@@ -382,15 +386,16 @@ package struct HTMLPage {
 
     private var groupTable: String {
         guard self.result.groups.count > 1 else { return "" }
+        let cancels = self.result.totals.scans.canceled > 0
         let rows = self.result.groups.prefix(100).map { group -> [String] in
             let scans = group.totals.scans
             return [HTMLText.escaped(group.title)]
-                + [
-                    group.devices, scans.captured, scans.completed, scans.refused, scans.waiting, scans.lost,
-                ].map { Figures.count($0) }
+                + ([group.devices, scans.captured, scans.completed, scans.refused]
+                + (cancels ? [scans.canceled] : []) + [scans.waiting, scans.lost])
+                .map { Figures.count($0) }
         }
         return HTMLText.table(
-            ["group", "phones", "captured", "completed", "refused", "waiting", "lost"], rows,
-            numbers: [1, 2, 3, 4, 5, 6], id: "groups")
+            ["group", "phones", "captured", "completed", "refused"] + (cancels ? ["canceled"] : [])
+                + ["waiting", "lost"], rows, numbers: Set(1...(cancels ? 7 : 6)), id: "groups")
     }
 }

@@ -137,6 +137,10 @@ struct PhoneLanes {
         case .captured:
             self.begin(\.scans, .scan(scan), at, .on, "\(self.noun.one) \(scan.raw)")
         case .completed: self.end(\.scans, .scan(scan), at)
+        case .canceled:
+            self.end(\.scans, .scan(scan), at)
+            self.end(\.streams, .scan(scan), at)
+            self.scans.marks.append(Mark(at: at, tone: .plain, text: "\(self.noun.one) \(scan.raw) canceled"))
         case .refused(let code, _):
             self.end(\.scans, .scan(scan), at)
             self.scans.marks.append(

@@ -1,0 +1,90 @@
+import Observations
+import SimBase
+import Talaria
+
+// cancel.final: what may still happen for a scan that its user has canceled. That its job is deleted is judged by job.cleaned.
+
+/// A canceled scan, with the state of its job at the backend.
+struct CanceledScan: Sendable {
+    let scan: ScanNumber
+    /// The job that the phone followed.
+    let job: String?
+    /// The backend has canceled or removed the job.
+    var isJobOver = false
+}
+
+extension PhoneAccount {
+    private static let cancelsMax = 64
+
+    mutating func canceled(
+        _ scan: ScanNumber, job id: String?, at: Instant, into findings: inout Findings
+    ) {
+        let taken = self.take(scan, for: "canceled", at: at, into: &findings)
+        guard let index = taken, self.scans[index].state == .open else {
+            guard self.isSettled(scan) else { return }
+            findings.violate(
+                .scanCustody, device: self.device, scan: scan, at: at, "canceled after it was settled")
+            return
+        }
+        findings.count(in: self.group) { $0.scans.canceled += 1 }
+        self.countRows(ofCanceled: index, into: &findings)
+        if let job = id.flatMap({ self.jobIndex($0, of: scan) }) {
+            self.oweAfterOutcome(job: job, at: at)
+        } else {
+            self.oweAfterRefusal(of: scan, cause: nil, at: at)
+        }
+        self.settle(at: index, as: .canceled, into: &findings)
+        self.decide(scan, at: at)
+        if self.cancels.count == Self.cancelsMax { self.cancels.removeFirst() }
+        self.cancels.append(CanceledScan(scan: scan, job: id))
+        self.dropIfDone(scan)
+    }
+
+    func isCanceled(_ scan: ScanNumber) -> Bool { self.cancels.contains { $0.scan == scan } }
+
+    /// Judges what the phone does for a scan that was canceled.
+    func judgeAfterCancel(
+        _ payload: PhoneObservation, scan: ScanNumber, at: Instant, into findings: inout Findings
+    ) {
+        guard !self.cancels.isEmpty, self.isCanceled(scan) else { return }
+        switch payload {
+        case .bookAdded(let ordinal, _):
+            self.violateCancel("book \(ordinal) entered the library", scan, at: at, into: &findings)
+        case .requestSent(let operation, let attempt, _, _) where !operation.isDelete:
+            self.violateCancel("\(operation.name) \(attempt) was sent", scan, at: at, into: &findings)
+        default: break
+        }
+    }
+
+    /// Judges what the backend does for a job after it has canceled it.
+    mutating func judgeAfterCancel(
+        _ payload: BackendObservation, at: Instant, into findings: inout Findings
+    ) {
+        guard !self.cancels.isEmpty else { return }
+        switch payload {
+        case .canceled(let job), .cleaned(let job, effective: true):
+            guard let index = self.cancels.lastIndex(where: { $0.job == job }) else { return }
+            self.cancels[index].isJobOver = true
+        case .resultsServed(let job, _):
+            self.judge(job, "the backend served results of the job", at: at, into: &findings)
+        case .eventWritten(let job, _, _, let kind, _) where !kind.isTerminal:
+            self.judge(job, "the backend wrote the event \(kind.rawValue)", at: at, into: &findings)
+        case .finished(let job, .completed, _):
+            self.judge(job, "the backend completed the job", at: at, into: &findings)
+        default: break
+        }
+    }
+
+    private func judge(_ job: String, _ text: String, at: Instant, into findings: inout Findings) {
+        guard let cancel = self.cancels.last(where: { $0.job == job && $0.isJobOver }) else { return }
+        self.violateCancel(text, cancel.scan, at: at, into: &findings)
+    }
+
+    private func violateCancel(
+        _ text: String, _ scan: ScanNumber, at: Instant, into findings: inout Findings
+    ) {
+        findings.violate(
+            .cancelFinal, device: self.device, scan: scan, at: at,
+            "\(text) after the \(self.noun.one) was canceled")
+    }
+}

@@ -1,0 +1,113 @@
+import Histories
+import Ledger
+import Observations
+import SimBase
+import Talaria
+import Testing
+
+/// A scan that its user has canceled: how it is counted, and what may follow.
+@Suite struct CancelTests {
+    @Test func `a canceled scan is a class of its own, and its books are in no number`() {
+        let history = History {
+            $0.streaming()
+            $0.cancel()
+        }
+        let totals = history.ledger().totals
+        #expect(totals.scans.captured == 1 && totals.scans.canceled == 1 && totals.scans.isConserved)
+        #expect(totals.scans.completed + totals.scans.refused + totals.scans.lost == 0)
+        #expect(totals.books == BookTotals())
+        #expect(totals.jobs.cleaned == 1)
+        #expect(history.broken() == [])
+    }
+
+    @Test func `the rows of a canceled import are a number of their own`() {
+        var rows = RowCounts()
+        (rows.created, rows.pending) = (4, 6)
+        let history = History {
+            $0.streaming()
+            $0.phone(.filePrepared(.rows(10)))
+            $0.phone(.canceled(job: $0.job))
+            $0.send(.cleanup, job: $0.job)
+            $0.backend(.canceled(job: $0.job))
+            $0.backend(.rowsTaken(job: $0.job, rows))
+            $0.backend(.cleaned(job: $0.job, effective: true))
+            $0.phone(.replied(.cleanup, attempt: 1, status: 200, took: .milliseconds(2)))
+            $0.phone(.cleanupAnswered(job: $0.job, status: 200, took: .milliseconds(2)))
+        }
+        let totals = history.ledger().totals.rows
+        #expect(totals.canceled == 10 && totals.unread == 4)
+        #expect(totals.sent == 0 && totals.missing == 0 && totals.withdrawn == 0)
+        #expect(history.broken() == [])
+    }
+
+    @Test func `a canceled job that nobody deletes breaks job cleaned`() {
+        let history = History {
+            $0.streaming()
+            $0.phone(.canceled(job: $0.job))
+            $0.pass(.seconds(60))
+            $0.phone(.pathLost)
+        }
+        #expect(history.broken() == [.jobCleaned])
+    }
+
+    @Test func `a job that had ended before may be cleaned up after the cancel was refused`() {
+        let history = History {
+            $0.streaming()
+            $0.phone(.canceled(job: $0.job))
+            $0.backend(.finished(job: $0.job, kind: .completed, books: 3))
+            $0.send(.cancel, job: $0.job)
+            $0.phone(.replied(.cancel, attempt: 1, status: 409, took: .milliseconds(2)))
+            $0.send(.cleanup, attempt: 2, job: $0.job)
+            $0.backend(.cleaned(job: $0.job, effective: true))
+            $0.phone(.replied(.cleanup, attempt: 2, status: 204, took: .milliseconds(2)))
+            $0.phone(.cleanupAnswered(job: $0.job, status: 204, took: .milliseconds(2)))
+        }
+        #expect(history.broken() == [])
+    }
+
+    @Test func `a canceled scan is over`() {
+        func history(_ then: (inout History) -> Void) -> History {
+            History {
+                $0.streaming()
+                $0.cancel()
+                then(&$0)
+            }
+        }
+        #expect(
+            history { $0.phone(.bookAdded(ordinal: 0, book: $0.book(0))) }.complaint(.cancelFinal)
+                == "book 0 entered the library after the scan was canceled")
+        #expect(
+            history { $0.send(.upload, attempt: 2, job: nil) }.complaint(.cancelFinal)
+                == "upload 2 was sent after the scan was canceled")
+        #expect(history { $0.complete() }.broken() == [.scanCustody])
+        #expect(history { $0.phone(.canceled(job: nil)) }.broken() == [.scanCustody])
+        #expect(history { $0.send(.cancel, attempt: 2, job: $0.job) }.broken() == [])
+    }
+
+    @Test func `a backend that has canceled a job says nothing more of it`() {
+        func complaint(_ then: @escaping (inout History) -> Void) -> String? {
+            History {
+                $0.streaming()
+                $0.cancel()
+                then(&$0)
+            }.complaint(.cancelFinal)
+        }
+        #expect(
+            complaint { $0.backend(.resultsServed(job: $0.job, books: 3)) }
+                == "the backend served results of the job after the scan was canceled")
+        #expect(
+            complaint { $0.write(2) } == "the backend wrote the event progress after the scan was canceled")
+        #expect(
+            complaint { $0.backend(.finished(job: $0.job, kind: .completed, books: 3)) }
+                == "the backend completed the job after the scan was canceled")
+        #expect(complaint { $0.write(2, .error) } == nil)
+    }
+
+    @Test func `the invariant is there where somebody cancels`() {
+        let history = History { $0.streaming() }
+        func isJudged(_ cancels: Bool) -> Bool {
+            history.ledger { $0.cancels = cancels }.verdicts.contains { $0.invariant == .cancelFinal }
+        }
+        #expect(isJudged(true) && !isJudged(false))
+    }
+}
