@@ -148,13 +148,14 @@ extension Backend {
         _ exchange: ExchangeID, _ parts: [UploadPart], into effects: inout [OriginEffect]
     ) {
         guard let upload = self.takePending(exchange) else { return }  // Aborted meanwhile.
-        switch upload.context.journey.payload {
+        let journey = upload.context.journey
+        if journey.payload != .json {
+            self.observe(ContractNotes(parts: parts, of: journey), of: upload.context, into: &effects)
+        }
+        switch journey.payload {
         case .photos: break
         case .json: return self.documentUploaded(upload, parts.first?.prefix ?? [], into: &effects)
         case .file: return self.fileUploaded(upload, parts, into: &effects)
-        }
-        if !upload.context.journey.isV2 {
-            self.observe(ContractNotes(parts: parts), of: upload.context, into: &effects)
         }
         let form = self.dialect(of: upload.context).upload
         let photos = parts.filter { $0.name == form.part }
@@ -176,6 +177,7 @@ extension Backend {
     private mutating func documentUploaded(
         _ upload: PendingUpload, _ bytes: [UInt8], into effects: inout [OriginEffect]
     ) {
+        self.observe(ContractNotes(batch: bytes), of: upload.context, into: &effects)
         do throws(BatchRequest.Flaw) {
             let batch = try BatchRequest(bytes)
             var assignment = Assignment()

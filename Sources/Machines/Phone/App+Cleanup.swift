@@ -75,7 +75,7 @@ extension App {
                     purpose: .cleanup, scan: cleanup.scan, attempt: attempt, method: "DELETE",
                     target: self.profile.journey.path(.cleanup(jobId: cleanup.job.jobId)), job: cleanup.job,
                     headers: [],
-                    lastEventID: nil, body: .none, timeout: self.profile.requestTimeout),
+                    lastEventID: nil, body: .none, timeout: self.profile.timeout(of: .cleanup)),
                 at: now, into: &effects)
         }
     }
@@ -104,6 +104,7 @@ extension App {
     ) {
         var answer = answer
         let judgement = CleanupJudgement.judge(&answer)
+        if self.profile.journey.isV2 { answer.noteCanceled(job: exchange.job) }
         self.observe(answer, exchange, at: now, into: &effects)
         switch judgement {
         case .done:
