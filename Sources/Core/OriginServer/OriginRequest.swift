@@ -12,6 +12,8 @@ package struct OriginRequest: Hashable, Sendable {
     package var lastEventID: String?
     /// The `Host` by which the client addresses the server, for links in bodies.
     package var authority: String?
+    /// Whether the token came in the header of older clients of v2, and not as `Authorization`.
+    package var hasOlderToken = false
 
     package init(
         method: String, path: String, query: String?, deviceID: String?, authorization: String?,

@@ -79,6 +79,9 @@ package enum Journey: String, CaseIterable, Hashable, Sendable {
         return paths.path(endpoint)
     }
 
+    /// Another path of its upload, which older clients use; nil if there is none.
+    package var otherUploadPath: String? { V2Paths.of(self)?.otherUpload }
+
     /// What the ids of its jobs begin with.
     package var jobPrefix: String { V2Paths.of(self)?.jobPrefix ?? "" }
 

@@ -38,6 +38,9 @@ package struct SSEReader: Sendable {
         case lastDataLine = "last-data-line"
         /// Empty lines are not seen, so that nothing is dispatched (Q1).
         case withoutEmptyLines = "without-empty-lines"
+        /// Behind an event, as many characters of the same piece are lost as the event has bytes beyond one for each of its
+        /// characters: what was read is counted in bytes, and taken from the buffer in characters (Docs/contract.md section 6.2).
+        case shortRemainder = "short-remainder"
     }
 
     /// Buffers above this are given back after use: one big event must not stay with every idle phone.
@@ -63,6 +66,8 @@ package struct SSEReader: Sendable {
     private var markBytesSeen = 0
     /// The last line ended in CR, so that an LF coming next belongs to it.
     private var endedInCarriageReturn = false
+    /// The bytes of the event so far that begin no character; counted for `shortRemainder` only.
+    private var continuationBytes = 0
     /// The start of a line whose end has not come yet.
     private var partialLine: [UInt8] = []
     private var data: [UInt8] = []
@@ -110,13 +115,38 @@ package struct SSEReader: Sendable {
                 }
             }
             guard let end = ASCII.lineBreak(in: bytes, from: position) else {
+                if self.rules == .shortRemainder { self.count(bytes[position...]) }
                 self.collect(bytes[position...], into: &items)
                 return
             }
             self.endedInCarriageReturn = bytes[end] == ASCII.carriageReturn
+            let isBlank = end == position && self.partialLine.isEmpty
             self.complete(bytes[position..<end], into: &items)
-            position = end + 1
+            if self.rules == .shortRemainder {
+                self.count(bytes[position..<end])
+                position = isBlank ? self.skipCharacters(bytes, from: end + 1) : end + 1
+            } else {
+                position = end + 1
+            }
         }
+    }
+
+    // MARK: A short remainder
+
+    private mutating func count(_ bytes: ArraySlice<UInt8>) {
+        for byte in bytes where byte & 0xC0 == 0x80 { self.continuationBytes += 1 }
+    }
+
+    /// Loses as many characters as the event had bytes too many, as far as this piece of the stream has them.
+    private mutating func skipCharacters(_ bytes: ArraySlice<UInt8>, from start: Int) -> Int {
+        var position = start
+        while self.continuationBytes > 0, position < bytes.endIndex {
+            position += 1
+            while position < bytes.endIndex, bytes[position] & 0xC0 == 0x80 { position += 1 }
+            self.continuationBytes -= 1
+        }
+        self.continuationBytes = 0
+        return position
     }
 
     /// The stream ended. An event without its blank line is discarded and its id not adopted; the reader is then
@@ -132,6 +162,7 @@ package struct SSEReader: Sendable {
         self.lineState = .collecting
         self.markBytesSeen = 0
         self.endedInCarriageReturn = false
+        self.continuationBytes = 0
         return discarded
     }
 
@@ -242,11 +273,11 @@ package struct SSEReader: Sendable {
     private mutating func append(_ value: ArraySlice<UInt8>, into items: inout [SSEItem]) {
         guard self.eventState == .open else { return }
         switch self.rules {
-        case .standard: break
+        case .standard, .shortRemainder: break
         case .lastDataLine: self.data.removeAll(keepingCapacity: true)
         case .withoutEmptyLines: return  // It will never be dispatched.
         }
-        let separator = self.hasData && self.rules == .standard ? 1 : 0
+        let separator = self.hasData && self.rules != .lastDataLine ? 1 : 0
         guard self.data.count + separator + value.count <= self.limits.eventBytesMax else {
             self.spoil(.event, into: &items)
             return

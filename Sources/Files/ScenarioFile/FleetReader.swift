@@ -144,13 +144,9 @@ struct FleetReader {
     private func profile(_ map: MapReader, _ toggles: [ToggleSetting]) -> (ClientProfile, IdleTimeout) {
         let named = map.value("profile", default: NamedProfile.contract) { text throws(ValueError) in
             guard let profile = ProfileTable.named(text) else {
-                let known = ProfileTable.all.map(\.name)
-                if ProfileTable.planned.contains(text) {
-                    throw ValueError(
-                        "the profile `\(text)` is not available yet", help: "use \(Values.list(known))")
-                }
                 throw ValueError(
-                    "unknown profile \(Findings.quoted(text))", help: Values.choices(text, known))
+                    "unknown profile \(Findings.quoted(text))",
+                    help: Values.choices(text, ProfileTable.all.map(\.name)))
             }
             return profile
         }
@@ -175,6 +171,8 @@ struct FleetReader {
             guard time > .zero else { throw ValueError("the request timeout must be above zero") }
             return time
         }
+        // One time for all requests, in place of those that the profile has for some.
+        if map.entry("request-timeout") != nil { profile.timeouts = TimeoutPolicy() }
         self.readStatus(map, into: &profile.status)
         profile.upload.photos = map.value("photos-per-scan", default: profile.upload.photos) {
             text throws(ValueError) in

@@ -73,7 +73,7 @@ package enum ScenarioWriter {
                     "idle-timeout",
                     group.idleTimeout == .automatic ? "auto" : Units.text(profile.stream.idleTimeout)
                 ),
-                ("request-timeout", Units.text(profile.requestTimeout)),
+            ] + self.requestTimeout(profile) + [
                 ("status-polling", profile.status.polling.rawValue),
                 ("status-interval", Units.text(profile.status.interval)),
                 ("status-requests-max", String(profile.status.requestsMax)),
@@ -85,6 +85,12 @@ package enum ScenarioWriter {
                 ("preprocess", group.preprocess.rawValue),
             ] + self.values(group.load)
         return ["  \(self.quoted(group.name)):"] + values.map { "    \($0.key): \($0.value)" }
+    }
+
+    /// One time for all requests. A profile that has several keeps them.
+    private static func requestTimeout(_ profile: ClientProfile) -> [(key: String, value: String)] {
+        guard profile.timeouts == TimeoutPolicy() else { return [] }
+        return [("request-timeout", Units.text(profile.requestTimeout))]
     }
 
     private static func text(_ isOn: Bool) -> String { isOn ? "on" : "off" }

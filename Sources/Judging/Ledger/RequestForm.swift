@@ -231,7 +231,8 @@ struct RequestFormCheck: Sendable {
         case (.cleanup, let job?), (.cancel, let job?): endpoint = .cleanup(jobId: job)
         case (.stream, nil), (.results, nil), (.status, nil), (.cleanup, nil), (.cancel, nil): return []
         }
-        return path == journey.path(endpoint)
+        let isOther = form.operation == .upload && path == journey.otherUploadPath
+        return path == journey.path(endpoint) || isOther
             ? [] : ["a path that is not in the contract, or another job than the phone reported"]
     }
 

@@ -152,7 +152,11 @@ extension Backend {
         _ exchange: ExchangeID, _ parts: [UploadPart], into effects: inout [OriginEffect]
     ) {
         guard let upload = self.takePending(exchange) else { return }  // Aborted meanwhile.
-        switch upload.context.journey.payload {
+        let journey = upload.context.journey
+        if journey.payload != .json {
+            self.observe(ContractNotes(parts: parts, of: journey), of: upload.context, into: &effects)
+        }
+        switch journey.payload {
         case .photos: break
         case .json:
             let bytes = parts.first?.prefix ?? []
@@ -160,9 +164,6 @@ extension Backend {
                 ? self.documentUploaded(upload, bytes, into: &effects)
                 : self.barcodeUploaded(upload, bytes, into: &effects)
         case .file: return self.fileUploaded(upload, parts, into: &effects)
-        }
-        if !upload.context.journey.isV2 {
-            self.observe(ContractNotes(parts: parts), of: upload.context, into: &effects)
         }
         let form = self.dialect(of: upload.context).upload
         let photos = parts.filter { $0.name == form.part }
@@ -184,6 +185,7 @@ extension Backend {
     private mutating func documentUploaded(
         _ upload: PendingUpload, _ bytes: [UInt8], into effects: inout [OriginEffect]
     ) {
+        self.observe(ContractNotes(batch: bytes), of: upload.context, into: &effects)
         do throws(BatchRequest.Flaw) {
             let batch = try BatchRequest(bytes)
             var assignment = Assignment()

@@ -117,9 +117,7 @@ package struct Backend: Sendable {
         let context = RequestContext(
             exchange: exchange, operation: operation, journey: path.journey, caller: caller, path: path.path,
             faults: faults)
-        if !path.journey.isV2 {
-            self.observe(request.deviations(for: operation), of: context, into: &effects)
-        }
+        self.observe(request.deviations(for: operation, at: path), of: context, into: &effects)
         let device: DeviceKey?
         switch self.device(request.deviceID, operation) {
         // Section 3.2 asks for no device id.

@@ -26,7 +26,7 @@ extension Gateway {
                 caller, .requested(operation, attempt: caller.attempt, connection: connection)))
         // The upstream may take it all the same. Of an upload's body nothing is read.
         let journey = path.journey
-        let notes = journey.isV2 ? ContractNotes() : request.deviations(for: operation)
+        let notes = request.deviations(for: operation, at: path)
         for finding in notes.findings(operation, ContractFinding.requestPart) {
             effects.append(self.payload(caller, .found(finding)))
         }

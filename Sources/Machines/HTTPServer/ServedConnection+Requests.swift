@@ -268,6 +268,8 @@ extension ServedConnection {
             contentType: head.headers["Content-Type"], contentLength: length,
             lastEventID: head.headers[HeaderName.lastEventID],
             authority: head.headers["Host"])
+        request.hasOlderToken =
+            head.headers[HeaderName.authorization] == nil && Self.otherToken(head) != nil
         if context.isForBrowsers { request.takeFromQuery(of: head) }
         let faults = self.exchange?.faults ?? []
         context.events.append(

@@ -25,11 +25,12 @@ extension ActiveScan.Stage {
     }
 
     /// The 200 head of an event stream came.
-    func opened(resumed: Bool, rules: SSEReader.Rules, at now: Instant) -> Self {
+    func opened(resumed: Bool, _ policy: StreamPolicy, at now: Instant) -> Self {
         guard case .opening(var stream, _) = self else { self.isIllegal("opened") }
+        if policy.forgivesLosses { (stream.losses, stream.backoff) = (0, Backoff()) }
         stream.remembered.reconnected()
         stream.books = []
-        return .streaming(stream, StreamConnection(openedAt: now, resumed: resumed, rules: rules))
+        return .streaming(stream, StreamConnection(openedAt: now, resumed: resumed, rules: policy.reader))
     }
 
     /// The stream is over without a terminal event, or could not be opened. `asked`: how long the server asks to wait.
@@ -54,6 +55,15 @@ extension ActiveScan.Stage {
     func refused() -> Self {
         guard case .disconnected(var stream, let episode, let pause) = self else { self.isIllegal("refused") }
         stream.refusals += 1
+        return .disconnected(stream, episode, pause)
+    }
+
+    /// The user was told that the scan has failed, while its client opens the stream again.
+    func reportedFailure() -> Self {
+        guard case .disconnected(var stream, let episode, let pause) = self else {
+            self.isIllegal("reported as failed")
+        }
+        stream.hasFailed = true
         return .disconnected(stream, episode, pause)
     }
 

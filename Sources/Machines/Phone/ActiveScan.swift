@@ -56,6 +56,8 @@ struct ActiveScan: Sendable {
         var refusals = 0
         /// Failed requests and streams.
         var losses = 0
+        /// Whether the user was told that the scan has failed.
+        var hasFailed = false
         /// The books that came in events of their own on the open stream.
         var books: [Book] = []
     }

@@ -12,6 +12,8 @@ struct Answer: Sendable {
     /// Whether `Retry-After` counts where a problem document names no wait.
     let usesHeader: Bool
     let prefersHeader: Bool
+    /// The wait of an open circuit that names none.
+    let circuitDefault: Interval?
     /// The phone's wall clock in nanoseconds since 1970: a `Retry-After` may be a date.
     var wallNanoseconds: Int64
     /// The problem in the body of a 4xx or 5xx response; all fields are absent if it has none, or if the client reads none.
@@ -26,6 +28,7 @@ struct Answer: Sendable {
     ) {
         self.usesHeader = waits.usesHeader
         self.prefersHeader = waits.prefersHeader
+        self.circuitDefault = waits.circuitDefault
         self.head = head
         self.body = body
         self.isTooLarge = isTooLarge
@@ -86,21 +89,28 @@ struct Answer: Sendable {
     }
 
     /// The notes, and what the contract does not define of the head.
-    func deviations(for operation: Operation) -> ContractNotes {
+    func deviations(for operation: Operation, of journey: Journey) -> ContractNotes {
         var notes = self.notes
         let hasNotedStatus = notes.notes.contains { $0.path == "status" && $0.expected == Self.anyStatus }
-        if !hasNotedStatus, ContractOperation.of(operation)?.has(status: self.head.status) == false {
+        if !hasNotedStatus, journey.hasAnswer(self.head.status, to: operation) == false {
             notes.add("status", expected: Self.anyStatus, seen: "\(self.head.status)")
         }
         let type = self.head.contentType
-        if (400...599).contains(self.head.status), !type.isEmpty, type != Problem.contentType {
+        if (400...599).contains(self.head.status), !type.isEmpty, type != journey.problemType {
             notes.add(
-                "header Content-Type", expected: Problem.contentType, seen: "another type", excerpt: type)
+                "header Content-Type", expected: journey.problemType, seen: "another type", excerpt: type)
         }
         return notes
     }
 
     private static let anyStatus = "a status of the contract"
+
+    /// Notes what deviates in the answer to the DELETE of a job of v2, of which nothing is needed.
+    mutating func noteCanceled(job: String?) {
+        guard self.head.status == 200, !self.isTooLarge else { return }
+        CanceledReading.note(self.body, job: job, into: &self.notes)
+        if !self.isJSON { self.note(contentType: Contract.jsonType, isDecisive: false) }
+    }
 
     mutating func note(contentType: String, isDecisive: Bool) {
         self.notes.add(
@@ -132,6 +142,10 @@ struct Answer: Sendable {
     /// The wait that the server requests: `retryAfterMs` of the body, then the header in seconds or as a date. Zero
     /// means at once. A wait that is negative, unreadable or past is ignored, and the next source is used.
     var serverWait: Interval? {
+        self.statedWait ?? (self.problem.code == ProblemCode.circuitOpen.rawValue ? self.circuitDefault : nil)
+    }
+
+    private var statedWait: Interval? {
         let asked = self.problem.retryAfterMs.map { min($0, AppLimits.serverWaitMax.wholeMilliseconds) }
         if self.prefersHeader, let wait = self.headerWait { return wait }
         if let asked, asked >= 0 { return .milliseconds(asked) }

@@ -40,7 +40,12 @@ enum StreamJudgement: Hashable, Sendable {
     case refused(after: Interval?)
 
     static func judge(_ answer: inout Answer, _ profile: ClientProfile) -> StreamJudgement {
-        if profile.stream.statuses == .retried, answer.head.status != 200 { return .refused(after: nil) }
+        switch profile.stream.statuses {
+        case .byStatus: break
+        case .retried: if answer.head.status != 200 { return .refused(after: nil) }
+        // A body of JSON has no event, and its end is that of any stream.
+        case .unchecked: return .lost(.refusedByStatus, after: nil, nil)
+        }
         if let end = JobEnd(status: answer.head.status, profile.token) { return .jobEnded(end) }
         switch answer.head.status {
         case 200:
@@ -123,8 +128,10 @@ enum StatusJudgement: Hashable, Sendable {
         if let end = JobEnd(status: answer.head.status, profile.token) { return .jobEnded(end) }
         switch answer.head.status {
         case 200:
+            let isV2 = profile.journey.isV2
             let reading = answer.read(
-                { JobStatusReading.read($0, into: &$1) }, bytesMax: AppLimits.answerBytesMax)
+                { isV2 ? JobStatusReading.readV2($0, into: &$1) : JobStatusReading.read($0, into: &$1) },
+                bytesMax: AppLimits.answerBytesMax)
             guard let body = reading else { return .bad(answer.badness) }
             if let bad = answer.objection(success: body.success, jobId: body.jobId, to: jobId) {
                 return .bad(bad)

@@ -26,7 +26,9 @@ extension App {
             of: exchange.scan, at: now, into: &effects)
         switch exchange.purpose {
         case .stream where head.status == 200:
-            guard head.contentType == "text/event-stream", !head.isEncoded else {
+            let isStream =
+                head.contentType == "text/event-stream" || self.profile.stream.statuses == .unchecked
+            guard isStream, !head.isEncoded else {
                 // Its body may be endless; what it says does not matter.
                 self.exchanges.remove(at: index)
                 effects.append(.app(.abort(id)))
@@ -167,8 +169,7 @@ extension App {
     mutating func observe(
         _ answer: Answer, _ exchange: Exchange, at now: Instant, into effects: inout [PhoneEffect]
     ) {
-        let notes =
-            self.profile.journey.isV2 ? answer.notes : answer.deviations(for: exchange.operation)
+        let notes = answer.deviations(for: exchange.operation, of: self.profile.journey)
         guard !notes.isEmpty else { return }
         self.observe(
             notes, of: exchange.scan, exchange.operation, "\(answer.head.status)", at: now,

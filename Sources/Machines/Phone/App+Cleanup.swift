@@ -82,7 +82,7 @@ extension App {
                     target: self.profile.journey.path(
                         cleanup.cancels ? .job(jobId: id) : .cleanup(jobId: id)),
                     job: cleanup.job, headers: [],
-                    lastEventID: nil, body: .none, timeout: self.profile.requestTimeout),
+                    lastEventID: nil, body: .none, timeout: self.profile.timeout(of: .cleanup)),
                 at: now, into: &effects)
         }
     }
@@ -111,6 +111,7 @@ extension App {
     ) {
         var answer = answer
         let judgement = CleanupJudgement.judge(&answer, exchange.purpose)
+        if self.profile.journey.isV2 { answer.noteCanceled(job: exchange.job) }
         self.observe(answer, exchange, at: now, into: &effects)
         switch judgement {
         case .done:

@@ -52,6 +52,7 @@ extension App {
             case .comment(let comment):
                 self.active[index].stage.update { $1.commented(comment.bytes, clockZero: clockZero) }
             case .retry(let base):
+                guard self.profile.stream.obeysRetryField else { continue }
                 self.active[index].stage.update { stream, _ in stream.backoff.raise(base: base) }
             case .lastEventID(let id):
                 self.movedID(id, index, at: now, into: &effects)
@@ -76,10 +77,7 @@ extension App {
         let scan = self.active[index].number
         var notes = ContractNotes()
         let contents = self.profile.events.contents(event.type, event.bytes)
-        let told =
-            self.profile.journey.isV2
-            ? JobEvent(v2Name: contents.name, bytes: contents.bytes, into: &notes)
-            : JobEvent(name: contents.name, bytes: contents.bytes, into: &notes)
+        let told = self.told(contents.name, contents.bytes, into: &notes)
         let reading = self.profile.events.understood(told, contents.bytes, into: &notes)
         if case .ping = reading {
             if !notes.isEmpty { self.observe(notes, of: scan, .stream, "ping", at: now, into: &effects) }
@@ -102,7 +100,7 @@ extension App {
             return (transit, novelty, novelty == .repeated ? nil : connection.takeFirstEvent(at: now))
         }
         guard novelty != .repeated, !self.isStale(event, index) else { return false }
-        Self.note(reading, of: self.active[index].jobID, into: &notes)
+        self.note(reading, of: self.active[index].jobID, into: &notes)
         if !notes.isEmpty {
             let part = reading.kind?.rawValue ?? "event"
             self.observe(notes, of: scan, .stream, part, at: now, into: &effects)
@@ -154,6 +152,15 @@ extension App {
         }
     }
 
+    /// The event as the client knows it by its name.
+    private func told(_ name: String, _ bytes: [UInt8], into notes: inout ContractNotes) -> JobEvent {
+        switch self.profile.events.names {
+        case .plain where self.profile.journey.isV2: JobEvent(v2Name: name, bytes: bytes, into: &notes)
+        case .plain: JobEvent(name: name, bytes: bytes, into: &notes)
+        case .dotted: JobEvent(dottedName: name, bytes: bytes, into: &notes)
+        }
+    }
+
     /// Whether the client takes the event for an old one by its time.
     private mutating func isStale(_ event: SSEEvent, _ index: Int) -> Bool {
         guard self.profile.events.order == .byTimestamp else { return false }
@@ -197,11 +204,13 @@ extension App {
     }
 
     /// Notes what only the phone knows to be odd.
-    private static func note(_ reading: JobEvent, of job: String, into notes: inout ContractNotes) {
+    private func note(_ reading: JobEvent, of job: String, into notes: inout ContractNotes) {
         switch reading {
         case .unknown(let name):
+            let isDotted = self.profile.events.names == .dotted
+            guard isDotted || !self.profile.journey.isV2 || !reading.isTimeoutOfV2 else { return }
             notes.add(
-                "event", expected: "an event of the contract",
+                "event", expected: isDotted ? "an event with a dotted name" : "an event of the contract",
                 seen: ServerText.code(name, fallback: "an unreadable name"))
         case .completed(let completed):
             guard let id = completed.jobId, id != job else { return }
@@ -252,8 +261,11 @@ extension App {
             .eventApplied(
                 job: self.active[index].jobID, id: nil, kind: kind, latency: nil, replayed: false),
             of: scan, at: now, into: &effects)
+        let isTooLate = self.active[index].stage.update { stream, _ in stream.hasFailed }
         self.drain(index, exchange: exchange, at: now)
-        if kind == .completed {
+        if isTooLate {
+            self.giveUp(scan, .transport, job: .left, at: now, into: &effects)
+        } else if kind == .completed {
             self.completed(nil, index, at: now, into: &effects)
         } else {
             self.failed(index, nil, at: now, into: &effects)
@@ -278,7 +290,13 @@ extension App {
         _ reading: JobEvent, _ index: Int, exchange: Int, at now: Instant, into effects: inout [PhoneEffect]
     ) {
         let answered = self.exchanges[exchange]
+        let isTooLate = self.active[index].stage.update { stream, _ in stream.hasFailed }
         self.drain(index, exchange: exchange, at: now)
+        guard !isTooLate else {
+            // The event has closed the stream. Its scan had failed before.
+            self.giveUp(self.active[index].number, .transport, job: .left, at: now, into: &effects)
+            return
+        }
         switch reading {
         case .completed(let completed):
             self.completed(completed, index, at: now, into: &effects)

@@ -96,7 +96,7 @@ extension App {
             RequestPlan(
                 purpose: .results, scan: self.active[index].number, attempt: attempt, method: "GET",
                 target: fetch.target, job: self.active[index].job, headers: [],
-                lastEventID: nil, body: .none, timeout: self.profile.requestTimeout),
+                lastEventID: nil, body: .none, timeout: self.profile.timeout(of: .results)),
             at: now, into: &effects)
     }
 

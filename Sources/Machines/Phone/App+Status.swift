@@ -37,7 +37,7 @@ extension App {
                 purpose: .status, scan: self.active[index].number, attempt: attempt, method: "GET",
                 target: self.profile.journey.path(.job(jobId: job.jobId)), job: job, headers: [],
                 lastEventID: nil,
-                body: .none, timeout: self.profile.requestTimeout),
+                body: .none, timeout: self.profile.timeout(of: .status)),
             at: now, into: &effects)
     }
 

@@ -69,7 +69,7 @@ extension App {
         let job = self.active[index].job.jobId
         let episode = self.active[index].stage.episode
         self.active[index].stage = self.active[index].stage.opened(
-            resumed: exchange.lastEventID != nil, rules: self.profile.stream.reader, at: now)
+            resumed: exchange.lastEventID != nil, self.profile.stream, at: now)
         self.observe(
             .streamOpened(
                 job: job, attempt: exchange.attempt, after: exchange.lastEventID, took: now - exchange.sentAt),
@@ -165,7 +165,7 @@ extension App {
                 silence: cause == .silence ? silence : nil),
             of: scan, at: now, into: &effects)
         self.active[index].stage = self.active[index].stage.lost(
-            cause, asked: asked, self.profile.backoff,
+            cause, asked: asked, self.profile.streamBackoff,
             draw: self.jitter(.stream, scan, attempt: attempt), at: now)
         if self.profile.status.polling == .afterLoss {
             self.pollAfterLoss(index, at: now, into: &effects)
@@ -190,8 +190,13 @@ extension App {
             guard self.profile.stream.afterEnd == .finishes else { return }
             self.giveUp(scan, .interrupted, job: .left, at: now, into: &effects)
         case .connectFailed, .reset, .silence, .offline, .killed, .handover, .noAnswer, .foreignURL:
-            guard self.profile.stream.afterLoss == .fails else { return }
-            self.giveUp(scan, .transport, job: .deletedWithScan, at: now, into: &effects)
+            switch self.profile.stream.afterLoss {
+            case .reconnects: return
+            case .fails: self.giveUp(scan, .transport, job: .deletedWithScan, at: now, into: &effects)
+            case .reportsFailure:
+                guard let index = self.activeIndex(scan) else { return }
+                self.active[index].stage = self.active[index].stage.reportedFailure()
+            }
         case .refusedByStatus, .badAnswer: break
         }
     }

@@ -26,10 +26,10 @@ extension App {
         self.send(
             RequestPlan(
                 purpose: .upload, scan: scan.number, attempt: attempt, method: "POST",
-                target: self.profile.journey.path(.upload),
+                target: self.uploadPath(scan),
                 job: nil, headers: [HeaderField("User-Agent", self.profile.upload.userAgent)],
                 lastEventID: nil,
-                body: body, timeout: self.profile.requestTimeout + transfer),
+                body: body, timeout: self.profile.timeout(of: .upload) + transfer),
             at: now, into: &effects)
         guard case .lookup(_, let request) = body, let key = request.idempotencyKey else { return }
         self.observe(.keySent(attempt: attempt, key: key), of: scan.number, at: now, into: &effects)
@@ -51,8 +51,14 @@ extension App {
         }
         var answer = answer
         let judgement = UploadJudgement.judge(
-            &answer, self.profile.journey.isV2 ? .v2 : self.profile.upload.answer)
+            &answer, self.profile.journey.isV2 ? .v2 : self.profile.upload.answer,
+            obeysRetryable: self.profile.upload.obeysRetryable)
         self.observe(answer, exchange, at: now, into: &effects)
+        if self.fallsBack(exchange.scan, answer.head.status) {
+            let retry = UploadRetry(cause: .unexpectedStatus, wait: .none, atLeast: .zero)
+            self.uploadAgain(exchange.scan, retry, at: now, into: &effects)
+            return
+        }
         self.act(on: judgement, exchange, answer, at: now, into: &effects)
     }
 
@@ -85,10 +91,28 @@ extension App {
         }
     }
 
+    // MARK: The other path
+
+    private func uploadPath(_ scan: Scan) -> String {
+        let journey = self.profile.journey
+        return scan.usesOtherPath ? journey.otherUploadPath ?? journey.path(.upload) : journey.path(.upload)
+    }
+
+    /// Whether the answer says that there is nothing at the path, or nothing for the method, and there is another path to try.
+    private mutating func fallsBack(_ scan: ScanNumber, _ status: Int) -> Bool {
+        guard self.profile.upload.fallsBack, [404, 405, 426, 501].contains(status),
+            self.profile.journey.otherUploadPath != nil, let index = self.activeIndex(scan),
+            !self.active[index].scan.usesOtherPath
+        else { return false }
+        self.active[index].scan.usesOtherPath = true
+        return true
+    }
+
     private mutating func accepted(
         _ exchange: Exchange, _ job: DurableJob, at now: Instant, into effects: inout [PhoneEffect]
     ) {
         self.record(job.jobId, exchange, at: now, into: &effects)
+        self.noteKind(of: job.jobId, exchange, at: now, into: &effects)
         guard let index = self.activeIndex(exchange.scan) else {
             preconditionFailure("an upload without a scan")
         }
@@ -121,6 +145,18 @@ extension App {
             "data.jobId", expected: "an id of its own", seen: "the id of an earlier job", excerpt: id)
         self.observe(notes, of: exchange.scan, .upload, "202", at: now, into: &effects)
         self.abandonCleanups(ofJob: id, cause: .jobIDReused, at: now, into: &effects)
+    }
+
+    /// The id of a job of v2 begins with the kind of the job, because all kinds share one DELETE.
+    private mutating func noteKind(
+        of id: String, _ exchange: Exchange, at now: Instant, into effects: inout [PhoneEffect]
+    ) {
+        let prefix = self.profile.journey.jobPrefix
+        guard !id.hasPrefix(prefix) else { return }
+        var notes = ContractNotes()
+        notes.add(
+            "data.jobId", expected: "an id that begins with \(prefix)", seen: "another one", excerpt: id)
+        self.observe(notes, of: exchange.scan, .upload, "202", at: now, into: &effects)
     }
 
     /// The upload gave no job, by no fault of the scan.

@@ -17,12 +17,19 @@ struct Backoff: Hashable, Sendable {
         self.raisedBase = base
     }
 
-    /// Returns the wait after another failure: uniform from 0 to min(cap, base x 2^failures), both included; the latter
-    /// without jitter.
+    /// Returns the wait after another failure: drawn below min(cap, base x 2^failures), or around it; without jitter it
+    /// is just that.
     mutating func failed(_ policy: BackoffPolicy, draw: UInt64) -> Interval {
         let ceiling = self.ceiling(policy)
         self.failures = min(self.failures + 1, 62)
         guard policy.hasJitter else { return ceiling }
+        guard policy.spread == .fifth else { return Self.share(of: ceiling, draw) }
+        let fifth = Interval.nanoseconds(ceiling.nanoseconds / 5)
+        return max(policy.base, ceiling - fifth + Self.share(of: fifth + fifth, draw))
+    }
+
+    /// Uniform from 0 to a time, both included.
+    private static func share(of ceiling: Interval, _ draw: UInt64) -> Interval {
         return .nanoseconds(Int64(draw.multipliedFullWidth(by: UInt64(ceiling.nanoseconds) + 1).high))
     }
 

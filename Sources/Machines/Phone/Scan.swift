@@ -14,6 +14,8 @@ struct Scan: Sendable {
     var uploadBackoff: Backoff
     /// Whether it was taken up by a drain of the offline queue that uploads each scan once.
     var isDrained = false
+    /// Whether it is uploaded by the other path of its journey.
+    var usesOtherPath = false
     /// The drains that still have it before them, besides the one that works on it.
     var copies = 0
 

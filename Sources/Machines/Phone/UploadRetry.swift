@@ -86,8 +86,14 @@ enum UploadJudgement: Hashable, Sendable {
     /// A 401, 403, 404 or 410 judges the caller or the address, not the scan: an upload carries no token and
     /// names no job. It is tried again, as 408 is. So is a 4xx that calls itself retryable, and a success that cannot
     /// be read.
-    static func judge(_ answer: inout Answer, _ form: UploadAnswerForm) -> UploadJudgement {
+    ///
+    /// - Parameter obeysRetryable: Whether an answer that calls itself final is, whatever its status.
+    static func judge(
+        _ answer: inout Answer, _ form: UploadAnswerForm, obeysRetryable: Bool
+    ) -> UploadJudgement {
         switch answer.head.status {
+        case 500...599 where obeysRetryable && answer.problem.retryable == false:
+            return .refused(code: Self.code(of: answer))
         case 200 where form == .flat:
             return .again(.backoff(.unexpectedStatus), .unexpectedStatus)
         case 200, 202:
@@ -115,11 +121,15 @@ enum UploadJudgement: Hashable, Sendable {
             if problem.retryable == true {
                 return .again(.backoff(.serverError, atLeast: answer.serverWait), nil)
             }
-            return .refused(code: ServerText.code(problem.code, fallback: "HTTP_\(answer.head.status)"))
+            return .refused(code: Self.code(of: answer))
         default:
             answer.note(.unexpectedStatus)
             return .again(.backoff(.unexpectedStatus), .unexpectedStatus)
         }
+    }
+
+    private static func code(of answer: Answer) -> String {
+        ServerText.code(answer.problem.code, fallback: "HTTP_\(answer.head.status)")
     }
 
     /// Whether what a client needs of the answer can be used.

@@ -3,11 +3,9 @@ package import Phone
 /// The clients that a scenario may name.
 package enum ProfileTable {
     package static let all: [NamedProfile] = [
-        .contract, .swiftwingHead, .swiftwingLegacy, .swiftwingPolling, .wingtip,
+        .contract, .swiftwingHead, .swiftwingLegacy, .swiftwingPolling, .wingtip, .books, .booksOld,
+        .booksHandler,
     ]
-
-    /// Clients that are designed but not built yet.
-    package static let planned = ["books-v3"]
 
     package static func named(_ name: String) -> NamedProfile? {
         self.all.first { $0.name == name }

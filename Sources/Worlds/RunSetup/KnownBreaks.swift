@@ -25,6 +25,10 @@ extension ProfileExpectation {
         ],
         // Section 4.13: there is no DELETE.
         NamedProfile.swiftwingPolling.name: [.jobCleaned],
+        // Section 6.2: three attempts of each request, an end of the body that is the end of a job, and no limit for silence.
+        NamedProfile.books.name: [.retryBudget, .herdBounded, .scanSettles, .streamDeadDetected],
+        NamedProfile.booksOld.name: [.retryBudget, .herdBounded, .scanSettles],
+        NamedProfile.booksHandler.name: [.retryBudget, .herdBounded, .scanSettles],
         // Section 6.1: the part `image`, streams without a device id and without Last-Event-ID, a backoff that no event resets,
         // no DELETE after a failure, any status of a stream tried again alike, no limit for silence in the middle of one, books
         // from the events alone, and no queue that keeps its order.
@@ -45,6 +49,7 @@ extension ProfileToggle {
         case .gap(let gap): gap.breaks
         case .quirk(let quirk): quirk.breaks
         case .inconsistency: []  // No shipping client has one.
+        case .booksQuirk(let quirk): quirk.breaks
         }
     }
 }
@@ -79,6 +84,21 @@ extension Quirk {
         case .retryableErrors: [.retryBudget, .scanOrder]
         case .jitter: [.herdBounded, .retryBudget]
         case .retryAfter: [.limitHonoured]
+        }
+    }
+}
+
+extension BooksQuirk {
+    fileprivate var breaks: [Invariant] {
+        switch self {
+        case .lastEventID: [.streamIDMonotone, .streamNoGap]
+        case .backoff: [.retryBudget, .herdBounded]
+        // Neither a new upload nor an end: the same request again, with a token that is worth nothing.
+        case .streamStatuses: [.authNoStaleUse, .retryBudget, .scanSettles, .limitHonoured]
+        // The terminal event of the job is read, and nothing comes of it.
+        case .transportErrors: [.scanSettles, .jobCleaned]
+        case .remainder: [.streamNoGap, .streamParseRobust]
+        case .dottedNames: [.scanSettles, .streamParseRobust]
         }
     }
 }

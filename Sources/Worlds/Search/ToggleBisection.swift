@@ -64,6 +64,7 @@ extension FleetGroup {
         keep(\.cleanup.isMade)
         keep(\.results.usesInlineBooks)
         keep(\.requestTimeout)
+        keep(\.timeouts)
         keep(\.status)
         keep(\.upload.photos)
         keep(\.upload.regions)

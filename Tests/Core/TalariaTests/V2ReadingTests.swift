@@ -29,7 +29,7 @@ import Testing
         var notes = ContractNotes()
         let text = #"{"success": true, "data": {"jobId": "a", "sseUrl": "/s", "\#(key)": ["s3cret"]}}"#
         #expect(UploadAccepted.readV2(Array(text.utf8), into: &notes)?.data.authToken == nil)
-        #expect(notes.notes.map(\.path) == ["data.\(key)"])
+        #expect(notes.notes.map(\.path).contains("data.\(key)"))
         #expect(notes.notes.allSatisfy { $0.excerpt == nil })
     }
 

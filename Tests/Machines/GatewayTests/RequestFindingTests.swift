@@ -27,7 +27,17 @@ import Testing
         }
     }
 
-    private static let job = "/v3/jobs/scans/0a0a0a0a-0000-4000-8000-000000000001"
+    private static let id = "0a0a0a0a-0000-4000-8000-000000000001"
+    private static let job = "/v3/jobs/scans/\(id)"
+    private static let scanJob = "/api/v2/scans/scan_\(id)"
+    private static let importJob = "/api/v2/imports/import_\(id)"
+
+    /// The same with its token in the header of older clients.
+    private static func older(_ request: OriginRequest) -> OriginRequest {
+        var request = request
+        request.hasOlderToken = true
+        return request
+    }
 
     /// The requests, and the paths of what is found.
     private static let cases: [(OriginRequest, [String])] = [
@@ -40,6 +50,33 @@ import Testing
         ),
         (request("GET", job + "/results", query: "format=lite", device: nil), ["header X-Device-ID"]),
         (request("DELETE", job + "/cleanup", device: "phone"), ["header X-Device-ID"]),
+        // v2 asks for no device id.
+        (request("POST", "/api/batch-scan", device: nil, contentType: "multipart/form-data; boundary=x"), []),
+        (request("POST", "/api/batch-scan", contentType: "application/json"), ["header Content-Type"]),
+        (request("POST", "/api/batch-enrich", contentType: "application/json; charset=utf-8"), []),
+        (request("POST", "/v1/enrichment/batch", contentType: "application/json"), []),
+        (request("POST", "/api/batch-enrich", contentType: nil), ["header Content-Type"]),
+        (request("POST", "/api/v2/imports", contentType: "text/csv"), ["header Content-Type"]),
+        (request("GET", scanJob + "/stream", device: nil), []),
+        (request("GET", scanJob + "/stream", query: "token=t", authorization: nil), []),
+        (
+            request("GET", scanJob + "/stream", query: "key=t", authorization: nil, accept: "text/html"),
+            ["query key", "header Accept", "header Authorization"]
+        ),
+        (request("GET", scanJob + "/results", authorization: "Basic t"), ["header Authorization"]),
+        (
+            request("GET", scanJob, query: "token=t", authorization: nil),
+            ["query token", "header Authorization"]
+        ),
+        // What an import says of itself is for everybody.
+        (request("GET", importJob + "/stream", authorization: nil), []),
+        (request("GET", importJob + "/results", authorization: "Basic t"), ["header Authorization"]),
+        (request("GET", "/v1/jobs/import_\(id)/results", authorization: nil), []),
+        (request("DELETE", "/v1/jobs/import_\(id)"), []),
+        (request("DELETE", "/v1/jobs/import_\(id)", authorization: nil), ["header Authorization"]),
+        (request("DELETE", "/api/v2/jobs/import_\(id)/cancel"), ["path"]),
+        (request("POST", "/v1/csv/cancel/import_\(id)"), ["path"]),
+        (older(request("DELETE", "/v1/jobs/import_\(id)")), ["header X-Auth-Token"]),
         // No operation of the contract.
         (request("GET", "/v3/books"), []), (request("PUT", job, device: nil), []),
     ]

@@ -26,9 +26,11 @@ struct ProfileTests {
 
     /// The profiles by themselves, and `contract` with each toggle.
     private static let clients =
-        [NamedProfile.contract, .swiftwingHead, .swiftwingLegacy, .swiftwingPolling, .wingtip].map {
-            $0.profile()
-        }
+        [
+            NamedProfile.contract, .swiftwingHead, .swiftwingLegacy, .swiftwingPolling, .wingtip, .books,
+            .booksOld, .booksHandler,
+        ]
+        .map { $0.profile() }
         + ProfileToggle.all.map { NamedProfile.contract.profile(with: [.init($0, isOn: true)]) }
 
     @Test func `clients that differ in a value are told apart by what they do`() {

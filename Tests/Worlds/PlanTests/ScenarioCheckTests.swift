@@ -151,6 +151,36 @@ struct ScenarioCheckTests {
         #expect(canceling(faults, journey: .bookshelfScan) { $0.chance = .percent(10) } == [])
     }
 
+    private func books(_ journey: Journey, _ settings: [ToggleSetting] = []) -> FleetGroup {
+        var group = group()
+        group.profile = NamedProfile.books.profile(with: settings)
+        group.profile.journey = journey
+        group.toggles = settings
+        return group
+    }
+
+    @Test func `a client of v2 has no scans of v3`() {
+        for journey in Journey.allCases {
+            let expected: [ScenarioFinding.Subject] = journey == .scan ? [.group(0, key: "journey")] : []
+            #expect(ScenarioCheck.findings(scenario([books(journey)])).map(\.subject) == expected)
+        }
+        #expect(NamedProfile.books.profile().journey == .bookshelfScan)
+    }
+
+    @Test func `a client that knows dotted names only understands no event of this server`() {
+        let toggle = ProfileToggle.booksQuirk(.dottedNames)
+        func warned(_ group: FleetGroup) -> [ScenarioFinding.Subject] {
+            ScenarioCheck.warnings(scenario([group])).map(\.subject)
+        }
+        #expect(warned(books(.bookshelfScan)) == [.group(0, key: "profile")])
+        let on = books(.bookshelfScan, [ToggleSetting(toggle, isOn: true)])
+        #expect(warned(on) == [.group(0, key: toggle.key)])
+        #expect(warned(books(.bookshelfScan, [ToggleSetting(toggle, isOn: false)])) == [])
+        var polling = books(.bookshelfScan)
+        polling.profile.status.polling = .always
+        #expect(warned(polling) == [], "it opens no stream")
+    }
+
     private func polling(
         _ faults: [FaultSpec] = [], _ change: (inout StatusPolicy) -> Void = { _ in }
     ) -> [ScenarioFinding.Subject] {

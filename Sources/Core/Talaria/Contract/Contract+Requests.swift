@@ -18,4 +18,22 @@ extension Contract {
         case .upload, .stream, .cleanup, .status, .cancel: []
         }
     }
+
+    /// The name of the parts of an upload.
+    package static func partName(of journey: Journey) -> String {
+        switch journey {
+        case .scan: self.photoField
+        case .bookshelfScan: "photos"
+        case .csvImport: ImportLimits.part
+        case .batchEnrichment: ""
+        }
+    }
+
+    /// The content types of these parts.
+    package static func partTypes(of journey: Journey) -> [String] {
+        journey.payload == .file ? [self.fileType] : self.photoTypes
+    }
+
+    /// The type of a library file.
+    private static let fileType = "text/csv"
 }

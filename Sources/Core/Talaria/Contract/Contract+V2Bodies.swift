@@ -33,9 +33,10 @@ extension Contract {
         "V2Job", "A new job",
         [
             Self.jobId, .always("authToken", .text(format: nil), "The bearer token of the job"),
-            .always("token", .text(format: nil), "The same under its older name"),
+            .maybe("token", .text(format: nil), "The same under its older name"),
             .always("sseUrl", .text(format: "uri-reference"), "The event stream"),
             .always("statusUrl", .text(format: "uri-reference"), "The state of the job"),
+            .maybe("websocketUrl", .text(format: "uri-reference"), "The progress for older clients"),
             .maybe("status", Self.jobStatuses, "The state of the job"),
             .maybe("totalPhotos", .integer(1...ContractLimit.photosMax), "Photos of a scan"),
             .maybe("processedCount", .integer(0...0), "Books of a batch that are done"),
@@ -71,6 +72,8 @@ extension Contract {
             Self.rows("duplicatesSkipped", "Rows with the book of an earlier row"),
             Self.rows("enrichmentSucceeded", "Rows that were created or updated"),
             Self.rows("enrichmentFailed", "Rows with a flaw"), Self.totalCount,
+            .maybe("jobId", .text(format: nil), "The job"),
+            .maybe("books", .list(.object(Self.book)), "The books of the rows"),
             .always(
                 "errors",
                 .list(

@@ -422,30 +422,30 @@ package enum OpenAPIDocument {
     }
 
     private static var v2Stream: YAMLValue {
-        .map([
+        let events = Contract.v2Events.map { event in
+            let data = YAMLValue.map([
+                ("contentMediaType", .text(Contract.jsonType)),
+                ("contentSchema", Self.schema(named: event.data)),
+            ])
+            return YAMLValue.map([
+                ("properties", .map([("event", .map([("enum", .texts(event.names))])), ("data", data)]))
+            ])
+        }
+        let text = YAMLValue.map([("type", .text("string"))])
+        let schema = YAMLValue.map([
+            ("type", .text("object")),
             (
-                "schema",
-                .map([
-                    ("type", .text("object")),
-                    (
-                        "description",
-                        .text(
-                            """
-                            One event of a stream of v2: `initialized`, `processing`, `completed`, `failed` or `timeout`, with
-                            one line of JSON. A comment is a heartbeat, and `retry` is 5000.
-                            """)
-                    ),
-                    (
-                        "properties",
-                        .map([
-                            ("id", .map([("type", .text("string"))])),
-                            ("event", .map([("type", .text("string"))])),
-                            ("data", .map([("type", .text("string"))])),
-                        ])
-                    ),
-                ])
-            )
+                "description",
+                .text(
+                    """
+                    One event of a stream of v2 with one line of JSON. A comment is a heartbeat, and `retry` is 5000. Behind
+                    `timeout` the stream ends, and the job goes on.
+                    """)
+            ),
+            ("required", .texts(["event", "data"])),
+            ("properties", .map([("id", text), ("event", text), ("data", text)])), ("oneOf", .list(events)),
         ])
+        return .map([("schema", schema)])
     }
 
     // MARK: Components
@@ -594,6 +594,7 @@ package enum OpenAPIDocument {
         }
         add(.object(Contract.v2Error))
         for event in Contract.events { add(.object(event.data)) }
+        for event in Contract.v2Events { add(.object(event.data)) }
         add(.object(Contract.problem))
         return .map(schemas)
     }

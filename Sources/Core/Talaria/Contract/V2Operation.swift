@@ -138,3 +138,30 @@ struct V2Operation: Sendable {
         ]
     }
 }
+
+extension Journey {
+    /// What the contract says of an operation of v2; nil for v3.
+    func v2Operation(_ operation: Operation) -> V2Operation? {
+        guard self.isV2 else { return nil }
+        let job = "{jobId}"
+        let (method, endpoint): (String, Endpoint) =
+            switch operation {
+            case .upload: ("POST", .upload)
+            case .stream: ("GET", .stream(jobId: job))
+            case .results: ("GET", .results(jobId: job))
+            case .status: ("GET", .job(jobId: job))
+            case .cleanup, .cancel: ("DELETE", .cleanup(jobId: job))
+            }
+        let path = self.path(endpoint)
+        return V2Operation.all.first { $0.method == method && $0.path == path }
+    }
+
+    /// Whether an answer with this status is in the contract; nil for an operation that is not.
+    package func hasAnswer(_ status: Int, to operation: Operation) -> Bool? {
+        guard self.isV2 else { return ContractOperation.of(operation)?.has(status: status) }
+        return self.v2Operation(operation).map { $0.answers.contains { $0.status == status } }
+    }
+
+    /// The content type of a refusal.
+    package var problemType: String { self.isV2 ? Contract.jsonType : Problem.contentType }
+}

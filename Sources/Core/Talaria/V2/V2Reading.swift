@@ -1,13 +1,15 @@
-// Answers and events of v2 as a client reads them (Docs/contract.md sections 3.1 to 3.3). What it needs is required; what else
-// there is does not matter, since the documents disagree about it.
+// Answers and events of v2 as a client reads them (Docs/contract.md sections 3.1 to 3.3). What it needs is required; the rest is
+// compared with the table of v2 (`V2Operation`), which knows the members of all documents.
 
 internal import JSON
 
 extension UploadAccepted {
     /// Reads the data of a new job. `authToken` comes before `token`, which is its older name; nil if something is missing.
     package static func readV2(_ bytes: [UInt8], into notes: inout ContractNotes) -> UploadAccepted? {
-        LeanObject(bytes, into: &notes)
-            .flatMap { self.read($0, tokenKeys: ["authToken", "token"], into: &notes) }
+        guard let body = LeanObject(bytes, into: &notes) else { return nil }
+        let accepted = self.read(body, tokenKeys: ["authToken", "token"], into: &notes)
+        body.compare(with: Contract.v2Accepted, into: &notes)
+        return accepted
     }
 }
 
@@ -18,7 +20,9 @@ extension ResultsReading {
         let success = body.flag("success", .required, into: &notes)
         let data = body.object("data", .required, into: &notes)
         let jobId = data?.text("jobId", .optional, into: &notes)
-        guard let success, let books = data?.books("books", .required, into: &notes) else { return nil }
+        let books = data?.books("books", .required, into: &notes)
+        body.compare(with: Contract.v2Books, into: &notes)
+        guard let success, let books else { return nil }
         return ResultsReading(success: success, jobId: jobId, books: books)
     }
 
@@ -31,6 +35,7 @@ extension ResultsReading {
         let updated = data.integer("booksUpdated", .required, into: &notes)
         let skipped = data.integer("duplicatesSkipped", .required, into: &notes)
         let failed = data.integer("enrichmentFailed", .required, into: &notes)
+        body.compare(with: Contract.v2Import, into: &notes)
         guard let success, let created, let updated, let skipped, let failed else { return nil }
         var rows = RowCounts()
         for (count, name, key) in [
@@ -98,6 +103,9 @@ extension ProblemReading {
         guard let body = LeanObject(optional: bytes, "an error body", into: &notes),
             let error = body.object("error", .expected, into: &notes)
         else { return reading }
+        if body.flag("success", .expected, into: &notes) == true {
+            notes.add("success", expected: "false", seen: "true")
+        }
         reading.code = error.text("code", .expected, into: &notes)
         reading.retryable = error.flag("retryable", .expected, into: &notes)
         let details = error.object("details", .optional, into: &notes)
@@ -108,7 +116,31 @@ extension ProblemReading {
                 return overflow ? nil : milliseconds
             }
         }
+        body.compare(with: Contract.v2Error, into: &notes)
         return reading
+    }
+}
+
+extension JobStatusReading {
+    /// Reads the state of a job of v2; nil for an answer without a status of the contract.
+    package static func readV2(_ bytes: [UInt8], into notes: inout ContractNotes) -> JobStatusReading? {
+        LeanObject(bytes, into: &notes).flatMap { self.read($0, Contract.v2Status, into: &notes) }
+    }
+}
+
+/// The answer to the DELETE of a job of v2, of which no client needs anything.
+package enum CanceledReading {
+    /// Notes what deviates in it.
+    package static func note(_ bytes: [UInt8], job: String?, into notes: inout ContractNotes) {
+        guard let body = LeanObject(optional: bytes, "the canceled job", into: &notes) else { return }
+        if body.flag("success", .expected, into: &notes) == false {
+            notes.add("success", expected: "true", seen: "false")
+        }
+        let data = body.object("data", .expected, into: &notes)
+        if let id = data?.text("jobId", .expected, into: &notes), let job, id != job {
+            notes.add("data.jobId", expected: "the requested job", seen: "another job", excerpt: id)
+        }
+        body.compare(with: Contract.v2Canceled, into: &notes)
     }
 }
 
@@ -146,10 +178,56 @@ extension EventKind {
 }
 
 extension ProgressData {
+    /// Notes what deviates in the state of a job of v2.
+    ///
+    /// - Returns: Whether it is any object: what it says is for a screen.
+    fileprivate static func noteV2(_ bytes: [UInt8], into notes: inout ContractNotes) -> Bool {
+        guard let data = LeanObject(bytes, into: &notes) else { return false }
+        data.compare(with: Contract.v2Progress, into: &notes)
+        data.compare("processedCount", isAtMost: "totalCount", into: &notes)
+        return true
+    }
+
     /// The thousandths of the job that are done; nil if the data do not say.
     package static func thousandths(in bytes: [UInt8]) -> Int? {
         JSONNode(bytes)?["progress"]?.decimal
             .flatMap { (0...1).contains($0) ? Int(($0 * 1_000).rounded()) : nil }
+    }
+}
+
+extension CompletedReading {
+    fileprivate static func readV2(_ bytes: [UInt8], into notes: inout ContractNotes) -> CompletedReading? {
+        guard let data = LeanObject(bytes, into: &notes) else { return nil }
+        let jobId = data.text("jobId", .expected, into: &notes)
+        data.compare(with: Contract.v2Completed, into: &notes)
+        data.compare("processedCount", isAtMost: "totalCount", into: &notes)
+        // One of the documents has the state of the job, the other a summary of it.
+        if !data.contains("summary"), !data.contains("status") {
+            notes.add("summary", expected: "an object, or a status", seen: "missing")
+        }
+        var unread = ContractNotes()
+        if let summary = data.object("summary", .optional, into: &unread),
+            let total = summary.integer("totalProcessed", .optional, into: &unread),
+            let found = summary.integer("successCount", .optional, into: &unread),
+            let failed = summary.integer("failureCount", .optional, into: &unread),
+            total.subtractingReportingOverflow(found).partialValue != failed
+        {
+            notes.add(
+                "summary.totalProcessed", expected: "the sum of successes and failures",
+                seen: "another number", excerpt: String(total))
+        }
+        return CompletedReading(jobId: jobId, resultsUrl: nil, inline: .absent, totalDetected: nil)
+    }
+}
+
+extension LeanObject {
+    /// Notes a count that is above the one of which it is a part.
+    fileprivate func compare(_ part: String, isAtMost whole: String, into notes: inout ContractNotes) {
+        guard let count = self.node[part]?.integer, let total = self.node[whole]?.integer, count > total
+        else { return }
+        notes.add(
+            self.path(part), expected: "at most \(whole)", seen: "a higher number",
+            excerpt: "\(count) of \(total)")
     }
 }
 
@@ -158,26 +236,28 @@ extension JobEvent {
     package init(v2Name name: String, bytes: [UInt8], into notes: inout ContractNotes) {
         switch name {
         case V2EventName.initialized, V2EventName.processing:
-            self = LeanObject(bytes, into: &notes) == nil ? .malformed(.progress) : .progress
+            self = ProgressData.noteV2(bytes, into: &notes) ? .progress : .malformed(.progress)
         case V2EventName.completed:
-            guard let data = LeanObject(bytes, into: &notes) else {
-                self = .malformed(.completed)
-                return
-            }
-            self = .completed(
-                CompletedReading(
-                    jobId: data.text("jobId", .expected, into: &notes), resultsUrl: nil, inline: .absent,
-                    totalDetected: nil))
+            self =
+                CompletedReading.readV2(bytes, into: &notes).map { .completed($0) } ?? .malformed(.completed)
         case V2EventName.failed, V2EventName.error:
-            self = ErrorData.readV2(bytes, into: &notes).map { .error($0) } ?? .malformed(.error)
-        default: self = .unknown(name: name)
+            let contract = name == V2EventName.failed ? Contract.v2Failed : Contract.v2ErrorEvent
+            self = ErrorData.readV2(bytes, contract, into: &notes).map { .error($0) } ?? .malformed(.error)
+        default:
+            if name == V2EventName.timeout { _ = ProgressData.noteV2(bytes, into: &notes) }
+            self = .unknown(name: name)
         }
     }
+
+    /// Whether it is the event of v2 that ends a stream and no job. A client has nothing to do about it.
+    package var isTimeoutOfV2: Bool { self == .unknown(name: V2EventName.timeout) }
 }
 
 extension ErrorData {
     /// Reads the members of a failed job, which are below `error` or beside `jobId`.
-    fileprivate static func readV2(_ bytes: [UInt8], into notes: inout ContractNotes) -> ErrorData? {
+    fileprivate static func readV2(
+        _ bytes: [UInt8], _ contract: ContractObject, into notes: inout ContractNotes
+    ) -> ErrorData? {
         guard let data = LeanObject(bytes, into: &notes) else { return nil }
         let error = data.object("error", .optional, into: &notes) ?? data
         var reading = ErrorData(jobId: "", code: "", message: "", retryable: false)
@@ -190,6 +270,7 @@ extension ErrorData {
         if reading.retryable == nil, error.contains("retryable"), !error.isNull("retryable") {
             reading.retryable = true
         }
+        data.compare(with: contract, into: &notes)
         return reading
     }
 }

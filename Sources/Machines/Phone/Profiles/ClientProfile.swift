@@ -27,6 +27,7 @@ package struct ClientProfile: Hashable, Sendable {
     package var background = BackgroundPolicy.closesStreams
     /// The time without a response after which an upload, results or cleanup request is given up.
     package var requestTimeout = Interval.seconds(30)
+    package var timeouts = TimeoutPolicy()
     package var backoff = BackoffPolicy(base: .milliseconds(500), cap: .seconds(30))
     /// The time over which retries are jittered when the path returns.
     package var pathReturnJitter = Interval.milliseconds(500)
@@ -41,6 +42,37 @@ package struct ClientProfile: Hashable, Sendable {
         case .batchEnrichment, .bookEnrichment: ""
         case .csvImport: ImportLimits.part
         }
+    }
+
+    /// The backoff of a stream that was lost.
+    var streamBackoff: BackoffPolicy {
+        guard let doublings = self.stream.doublingsMax else { return self.backoff }
+        var policy = self.backoff
+        policy.cap = min(policy.cap, policy.base * (1 << Int64(min(doublings, 30))))
+        return policy
+    }
+
+    /// The time without a response after which a request is given up.
+    func timeout(of operation: Operation) -> Interval {
+        let own: Interval? =
+            switch operation {
+            case .upload:
+                switch self.journey.payload {
+                case .photos: self.timeouts.photos
+                case .json: self.timeouts.document
+                case .file: self.timeouts.file
+                }
+            case .results: self.timeouts.results
+            case .status: self.timeouts.status
+            case .cleanup, .cancel: self.timeouts.cleanup
+            case .stream: self.stream.connectTimeout
+            }
+        return own ?? self.requestTimeout
+    }
+
+    /// The shortest of these times.
+    package var timeoutMin: Interval {
+        Operation.allCases.filter { $0 != .stream }.map { self.timeout(of: $0) }.min() ?? self.requestTimeout
     }
 
     /// Whether a job is deleted whose books are in the library. The results of v2 are kept until they expire: its DELETE cancels
@@ -90,12 +122,21 @@ package enum BackgroundPolicy: String, CaseIterable, Hashable, Sendable {
     case leavesStreams = "leaves-streams"
 }
 
+/// From where to where the delays of a backoff with jitter are drawn.
+package enum BackoffSpread: String, CaseIterable, Hashable, Sendable {
+    /// From 0 to the ceiling.
+    case full
+    /// Within a fifth of the ceiling, and not below the base.
+    case fifth
+}
+
 /// Exponential backoff: after n failures, a delay below min(cap, base x 2^n).
 package struct BackoffPolicy: Hashable, Sendable {
     package var base: Interval
     package var cap: Interval
-    /// Full jitter: the delay is drawn uniformly from 0. Off: it is the ceiling itself.
+    /// Off: the delay is the ceiling itself.
     package var hasJitter = true
+    package var spread = BackoffSpread.full
 
     package init(base: Interval, cap: Interval) {
         self.base = base

@@ -1,4 +1,5 @@
 import SimBase
+package import Talaria
 
 /// A client that a scenario may name: values of its own, and the toggles that it has by itself.
 package struct NamedProfile: Sendable {
@@ -15,6 +16,8 @@ package struct NamedProfile: Sendable {
     package let summary: String
     /// The sections of Docs/contract.md that describe it.
     package let source: String
+    /// What the client can have a backend do.
+    package var journeys = Journey.allCases
 
     package var name: String { self.base.name }
 
@@ -54,6 +57,76 @@ package struct NamedProfile: Sendable {
     package static let swiftwingPolling = NamedProfile(
         base: Self.poller, toggles: [], hidden: [], unproven: [], isShipping: true,
         summary: "the SwiftWing app 3.9.0, which polls the status", source: "section 4.13")
+
+    package static let books = NamedProfile(
+        base: Self.booksHead, toggles: BooksQuirk.allCases.map { .booksQuirk($0) },
+        hidden: [.endlessStreams, .unorderedPieces], unproven: [], isShipping: true,
+        summary: "the books-v3 app at HEAD (commit 1f3ef38), which uses v2", source: "section 6.2",
+        journeys: Journey.allCases.filter(\.isV2))
+
+    package static let booksOld = NamedProfile(
+        base: Self.booksBefore, toggles: [], hidden: [], unproven: [], isShipping: true,
+        summary: "the books-v3 app with its older stream client (commit 2b3f2c1)", source: "section 6.2",
+        journeys: Journey.allCases.filter(\.isV2))
+
+    package static let booksHandler = NamedProfile(
+        base: Self.booksResponses, toggles: [], hidden: [], unproven: [], isShipping: true,
+        summary: "the books-v3 app with its SSEResponseHandler, wired as it was meant to be",
+        source: "section 6.2", journeys: Journey.allCases.filter(\.isV2))
+
+    /// Docs/contract.md section 6.2, rows "EnrichmentAPIClient" and "Timeouts". A value that the section does not name is the
+    /// contract's.
+    private static func booksRequests(_ name: String) -> ClientProfile {
+        var profile = Self.base(name)
+        profile.journey = .bookshelfScan
+        profile.upload.retriesMax = 2
+        profile.upload.obeysRetryable = true
+        profile.upload.fallsBack = true
+        profile.waits.prefersHeader = true
+        profile.waits.rateLimitDefault = .seconds(5)
+        profile.waits.circuitDefault = .seconds(60)
+        profile.backoff = BackoffPolicy(base: .seconds(1), cap: .seconds(60))
+        profile.backoff.spread = .fifth
+        profile.results.failuresMax = 2
+        profile.cleanup.requestsMax = 3
+        profile.timeouts.photos = .seconds(70)
+        profile.timeouts.document = .seconds(120)
+        profile.timeouts.file = .seconds(120)
+        profile.timeouts.results = .seconds(30)
+        profile.timeouts.status = .seconds(10)
+        profile.timeouts.cleanup = .seconds(15)
+        profile.stream.connectTimeout = .seconds(70)
+        return profile
+    }
+
+    /// Row "SSEClient HEAD", with its defects as toggles.
+    private static var booksHead: ClientProfile {
+        var profile = Self.booksRequests("books-v3")
+        profile.stream.idleTimeout = .hours(24)
+        profile.stream.obeysRetryField = false
+        return profile
+    }
+
+    /// Row "BV-old SSEClient".
+    private static var booksBefore: ClientProfile {
+        var profile = Self.booksRequests("books-v3-old")
+        profile.backoff = BackoffPolicy(base: .seconds(5), cap: .seconds(5))
+        profile.backoff.hasJitter = false
+        profile.stream.attemptsMax = 3
+        profile.stream.afterEnd = .finishes
+        profile.stream.obeysRetryField = false
+        return profile
+    }
+
+    /// Row "SSEResponseHandler", without the defect by which nothing comes of it.
+    private static var booksResponses: ClientProfile {
+        var profile = Self.booksRequests("books-v3-handler")
+        profile.backoff.hasJitter = false
+        profile.stream.attemptsMax = 6
+        profile.stream.forgivesLosses = true
+        profile.stream.obeysRetryField = false
+        return profile
+    }
 
     /// Docs/contract.md section 4.13, last row. A value that it does not name is the contract's.
     private static var poller: ClientProfile {

@@ -13,13 +13,14 @@ package enum ProfileToggle: Hashable, Sendable {
     case gap(Gap)
     case quirk(Quirk)
     case inconsistency(Inconsistency)
+    case booksQuirk(BooksQuirk)
 
     package static let all: [ProfileToggle] =
         Gap.allCases.map { .gap($0) } + Quirk.allCases.map { .quirk($0) }
-        + Inconsistency.allCases.map { .inconsistency($0) }
+        + Inconsistency.allCases.map { .inconsistency($0) } + BooksQuirk.allCases.map { .booksQuirk($0) }
 
     /// The beginnings of all keys.
-    package static let families = ["gap", "quirk", "inconsistency"]
+    package static let families = ["gap", "quirk", "inconsistency", "books-quirk"]
 
     /// The toggle of a key such as `gap-5`; nil for any other text.
     package init?(key: String) {
@@ -32,6 +33,7 @@ package enum ProfileToggle: Hashable, Sendable {
         case .gap(let gap): "gap-\(gap.rawValue)"
         case .quirk(let quirk): "quirk-\(quirk.rawValue)"
         case .inconsistency(let inconsistency): "inconsistency-\(inconsistency.rawValue)"
+        case .booksQuirk(let quirk): "books-quirk-\(quirk.rawValue)"
         }
     }
 
@@ -51,6 +53,7 @@ package enum ProfileToggle: Hashable, Sendable {
         case .gap(let gap): gap
         case .quirk(let quirk): quirk
         case .inconsistency(let inconsistency): inconsistency
+        case .booksQuirk(let quirk): quirk
         }
     }
 }

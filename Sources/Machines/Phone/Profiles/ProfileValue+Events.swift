@@ -186,6 +186,16 @@ extension ProfileValue {
                 "Name and members of an event are in its data, `{type, data}`; `event` is ignored."
             }
         },
+        ProfileValue("events.names", .contract("section 3.3"), { $0.events.names.rawValue }) {
+            switch $0.events.names {
+            case .plain: "Events have the names of the contract."
+            case .dotted:
+                """
+                Events have dotted names: `photoscan` or `enrichment`, and `progress`, `completed` or `failed`. Every other event \
+                is unknown (events.unknown), those of the contract included.
+                """
+            }
+        },
     ]
 }
 

@@ -89,6 +89,21 @@ extension ProfileValue {
         ProfileValue(
             "upload.part", .contract("sections 1.1 and 7, C27"), { $0.upload.part }
         ) { _ in "The photo is the part of the multipart body with this name." },
+        ProfileValue(
+            "upload.obeys-retryable", .contract("section 3.1"), { Self.text($0.upload.obeysRetryable) }
+        ) {
+            $0.upload.obeysRetryable
+                ? "A 4xx or 5xx with `retryable: false` is final, and the scan refused."
+                : "`retryable: false` of a 5xx is not obeyed: the upload is made again."
+        },
+        ProfileValue("upload.falls-back", .contract("section 3.2"), { Self.text($0.upload.fallsBack) }) {
+            $0.upload.fallsBack
+                ? """
+                After 404, 405, 426 or 501 an upload is made by the other path that its journey has, at once and once: a batch \
+                by `/v1/enrichment/batch`.
+                """
+                : "An upload is always made by the same path."
+        },
         ProfileValue("upload.answer", .contract("section 1.2"), { $0.upload.answer.rawValue }) {
             switch $0.upload.answer {
             case .contract:
@@ -128,6 +143,16 @@ extension ProfileValue {
             "waits.rate-limit-default", .contract("section 4.3"), { Self.text($0.waits.rateLimitDefault) }
         ) {
             "After a 429 without a time, no photo is uploaded for \(Self.prose($0.waits.rateLimitDefault))."
+        },
+        ProfileValue(
+            "waits.circuit-default", .contract("section 3.1"),
+            { $0.waits.circuitDefault.map(Self.text) ?? "none" }
+        ) {
+            guard let wait = $0.waits.circuitDefault else {
+                return "A 503 `CIRCUIT_OPEN` without a time is a 503 like any other."
+            }
+            return
+                "After a 503 `CIRCUIT_OPEN` without a time, a request is made again \(Self.prose(wait)) later at the earliest."
         },
     ]
 

@@ -106,6 +106,12 @@ extension ProfileValue {
             has failed. An upload has the time of its bytes at 8,000 bytes per second in addition.
             """
         },
+        Self.timeout("photos", of: "an upload of photos") { $0.photos },
+        Self.timeout("document", of: "an upload of a JSON document") { $0.document },
+        Self.timeout("file", of: "an upload of a library file") { $0.file },
+        Self.timeout("results", of: "a request for results") { $0.results },
+        Self.timeout("status", of: "a request for a status") { $0.status },
+        Self.timeout("cleanup", of: "a DELETE") { $0.cleanup },
         ProfileValue("backoff.base", .design, { Self.text($0.backoff.base) }) {
             """
             Each request that is made again (\($0.repeated)) has a backoff of its own. It is \
@@ -121,10 +127,17 @@ extension ProfileValue {
         ProfileValue("backoff.has-jitter", .both("section 4.4"), { Self.text($0.backoff.hasJitter) }) {
             $0.backoff.hasJitter
                 ? """
-                The wait is drawn uniformly from 0 to the backoff (full jitter). A wait that the server asks for has \
+                The wait is drawn uniformly (backoff.spread). A wait that the server asks for has \
                 no jitter: after a 429 a photo is uploaded exactly when the wait is over.
                 """
                 : "The wait is exactly the backoff, so that phones that failed together try again together."
+        },
+        ProfileValue("backoff.spread", .both("section 6.2"), { $0.backoff.spread.rawValue }) {
+            switch $0.backoff.spread {
+            case .full: "A wait with jitter is drawn from 0 to the backoff (full jitter)."
+            case .fifth:
+                "A wait with jitter is drawn within 20 % of the backoff, and is at least \(Self.prose($0.backoff.base))."
+            }
         },
         ProfileValue("path-return-jitter", .design, { Self.text($0.pathReturnJitter) }) {
             $0.pathReturnJitter == .zero
@@ -136,6 +149,20 @@ extension ProfileValue {
                 """
         },
     ]
+}
+
+extension ProfileValue {
+    private static func timeout(
+        _ name: String, of request: String, _ value: @escaping @Sendable (TimeoutPolicy) -> Interval?
+    ) -> ProfileValue {
+        ProfileValue(
+            "timeouts.\(name)", .contract("section 6.2"),
+            { value($0.timeouts).map(Self.text) ?? "request-timeout" }
+        ) {
+            value($0.timeouts).map { "The time for \(request) is \(Self.prose($0))." }
+                ?? "The time for \(request) is request-timeout."
+        }
+    }
 }
 
 extension ClientProfile {

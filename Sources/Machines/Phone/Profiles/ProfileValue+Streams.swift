@@ -33,6 +33,12 @@ extension ProfileValue {
                 After a failed connection, a reset, or silence for stream.idle-timeout, the stream is not opened again: the scan \
                 has failed (failed-scans).
                 """
+            case .reportsFailure:
+                """
+                After a failed connection, a reset, or silence for stream.idle-timeout, the user is told that the scan has \
+                failed, and the stream is opened again all the same after the backoff (backoff.*). A terminal event closes it \
+                and is not used: the scan has failed (failed-scans).
+                """
             }
         },
         ProfileValue("stream.after-end", .both("section 4.4"), { $0.stream.afterEnd.rawValue }) {
@@ -67,6 +73,12 @@ extension ProfileValue {
                 Every status other than 200, 401, 404 and 410 included, is treated alike: the stream is requested again with the \
                 same token, three times in all, whatever Retry-After says. Then the scan has failed (failed-scans).
                 """
+            case .unchecked:
+                """
+                Neither the status nor the content type is looked at: what comes is a stream, and its end is the end of one \
+                (stream.after-end). It is requested again with the same token for ever, 401, 404 and 410 included, whatever \
+                Retry-After says. Events in the body of a refusal are not simulated.
+                """
             }
         },
         ProfileValue(
@@ -83,6 +95,12 @@ extension ProfileValue {
                 Of several `data` lines of an event the last counts, an event without `event` is dropped, and values are \
                 trimmed at both ends.
                 """
+            case .shortRemainder:
+                """
+                What was read of the buffer is counted in bytes and taken from it in characters: behind an event, as many \
+                characters are lost as it has bytes that begin no character, if they came in the same piece. Lines are read as in \
+                the HTML standard otherwise.
+                """
             case .withoutEmptyLines: "Empty lines are not seen, so that no event ever ends and none is read."
             }
         },
@@ -92,10 +110,29 @@ extension ProfileValue {
             }
             return "After \(attempts) losses of the streams of a job, the scan has failed (failed-scans)."
         },
+        ProfileValue("stream.forgives-losses", .design, { Self.text($0.stream.forgivesLosses) }) {
+            $0.stream.forgivesLosses
+                ? "A stream that was opened makes up for the losses before it, and begins the backoff anew."
+                : "The losses of the streams of a job are counted until its end."
+        },
         ProfileValue("stream.resets-backoff", .design, { Self.text($0.stream.resetsBackoff) }) {
             $0.stream.resetsBackoff
                 ? "After a new event, the backoff of the stream begins at backoff.base again."
                 : "The backoff grows with every loss of the streams of a job, whatever came in between."
+        },
+        ProfileValue("stream.doublings-max", .design, { Self.text(limit: $0.stream.doublingsMax) }) {
+            guard let doublings = $0.stream.doublingsMax else {
+                return "The backoff of a stream doubles up to backoff.cap."
+            }
+            return
+                "The backoff of a stream doubles \(Self.times(doublings)), however often the stream is lost."
+        },
+        ProfileValue(
+            "stream.obeys-retry-field", .contract("section 2.5"), { Self.text($0.stream.obeysRetryField) }
+        ) {
+            $0.stream.obeysRetryField
+                ? "`retry:` of a stream raises the base of its backoff, up to backoff.cap."
+                : "`retry:` of a stream is ignored."
         },
         ProfileValue(
             "stream.resolves-relative-address", .contract("sections 1.2 and 7, C1"),

@@ -41,6 +41,10 @@ package struct UploadPolicy: Hashable, Sendable {
     package var regions = 1...1
     /// The name of the part that is the photo.
     package var part = "photos[]"
+    /// Whether an answer whose body says that it is not retryable is final, whatever its status.
+    package var obeysRetryable = false
+    /// Whether an upload is made once more, by the other path that its journey has, where its path or its method is unknown.
+    package var fallsBack = false
     package var answer = UploadAnswerForm.contract
 }
 
@@ -66,12 +70,27 @@ package enum ProblemReadingPolicy: String, CaseIterable, Hashable, Sendable {
 package struct WaitPolicy: Hashable, Sendable {
     /// After a 429 that names no time.
     package var rateLimitDefault = Interval.seconds(60)
+    /// After `CIRCUIT_OPEN` that names no time. Nil: the backoff alone.
+    package var circuitDefault: Interval?
     /// Whether a later 429 sets the wait anew, even to an earlier moment. Off: it only prolongs it.
     package var isSetAnew = false
     /// Whether `Retry-After` comes before `retryAfterMs`.
     package var prefersHeader = false
     /// Whether `Retry-After` counts where a problem document has no `retryAfterMs`.
     package var usesHeader = true
+}
+
+/// The times without a response after which requests are given up, where they are not `ClientProfile.requestTimeout`.
+package struct TimeoutPolicy: Hashable, Sendable {
+    /// Of an upload of photos, of a JSON document, and of a file.
+    package var photos: Interval?
+    package var document: Interval?
+    package var file: Interval?
+    package var results: Interval?
+    package var status: Interval?
+    package var cleanup: Interval?
+
+    package init() {}
 }
 
 /// The requests for the status of a job (Docs/contract.md sections 1.4 and 4.13).

@@ -18,8 +18,14 @@ package struct StreamPolicy: Hashable, Sendable {
     package var reader = SSEReader.Rules.standard
     /// Requests and streams of one job that may fail; then the scan has failed. Nil for no limit.
     package var attemptsMax: Int?
+    /// Whether a stream that was opened makes up for the losses before it.
+    package var forgivesLosses = false
     /// Whether an event begins the backoff anew.
     package var resetsBackoff = true
+    /// The doublings of the backoff of a stream, however many losses come in a row. Nil for no limit but the cap.
+    package var doublingsMax: Int?
+    /// Whether `retry:` of a stream raises the base of its backoff.
+    package var obeysRetryField = true
     /// Whether a relative `sseUrl` is resolved against the base. Off: its request fails at once.
     package var resolvesRelativeAddress = true
     package var connectTimeout = Interval.seconds(10)
@@ -35,6 +41,9 @@ package enum LostStreamPolicy: String, CaseIterable, Hashable, Sendable {
     case reconnects
     /// The scan has failed.
     case fails
+    /// The scan has failed for its user, and the stream is opened again all the same, until a terminal event closes it. What
+    /// that says comes too late.
+    case reportsFailure = "reports-failure"
 }
 
 /// What a client does when a stream ends without a terminal event (Docs/contract.md section 4.11, Q2).
@@ -50,6 +59,8 @@ package enum StreamStatusPolicy: String, CaseIterable, Hashable, Sendable {
     case byStatus = "by-status"
     /// Every status other than 200 is tried again alike, three times in all; then the scan has failed.
     case retried
+    /// The head of an answer is not looked at: its body is read as a stream, and its end is the end of one.
+    case unchecked
 }
 
 /// The events of a stream (Docs/contract.md section 2.1).
@@ -74,6 +85,15 @@ package struct EventPolicy: Hashable, Sendable {
     /// The version of the OpenAPI document that the client was written from.
     package var document = DocumentVersion.v310
     package var data = EventDataForm.plain
+    package var names = EventNames.plain
+}
+
+/// The names by which a client knows the events of a job (Docs/contract.md section 3.3).
+package enum EventNames: String, CaseIterable, Hashable, Sendable {
+    /// Those of the contract.
+    case plain
+    /// `photoscan.progress`, `enrichment.completed` and the like. No other event is known.
+    case dotted
 }
 
 /// Where the name of an event and its members are (Docs/contract.md section 6.1).

@@ -1,0 +1,61 @@
+// The events of v2 by the names that one client expects in place of those of the contract (Docs/contract.md section 3.3).
+
+/// The parts of a dotted name, of which only some exist.
+package enum DottedEventName {
+    /// What a job is about: photos of books, and books that are looked up. There is none for imports.
+    package static let subjects = ["photoscan", "enrichment"]
+
+    /// The kind of an event; nil for any other name.
+    package static func kind(of name: String) -> EventKind? {
+        let parts = name.split(separator: ".", omittingEmptySubsequences: false)
+        guard parts.count == 2, Self.subjects.contains(String(parts[0])) else { return nil }
+        return switch parts[1] {
+        case "progress": .progress
+        case "completed": .completed
+        case "failed": .error
+        default: nil
+        }
+    }
+}
+
+extension JobEvent {
+    /// Reads an event of v2 by its dotted name. Every other one is unknown. Of the data a client needs what ends a job; the rest is
+    /// for a screen.
+    package init(dottedName name: String, bytes: [UInt8], into notes: inout ContractNotes) {
+        guard let kind = DottedEventName.kind(of: name) else {
+            self = .unknown(name: name)
+            return
+        }
+        guard let data = LeanObject(bytes, into: &notes) else {
+            self = .malformed(kind)
+            return
+        }
+        switch kind {
+        case .completed:
+            self = .completed(
+                CompletedReading(
+                    jobId: data.text("jobId", .optional, into: &notes),
+                    resultsUrl: data.text("resultsUrl", .optional, into: &notes), inline: .absent,
+                    totalDetected: nil))
+        case .error: self = .error(ErrorData(dotted: data, into: &notes))
+        case .progress, .ping, .enrichmentDegraded, .segmented, .bookProgress, .result: self = .progress
+        }
+    }
+}
+
+extension ErrorData {
+    /// `error` is a text or an object, and `retryable` may be in it or beside it. Missing, it means final.
+    fileprivate init(dotted data: LeanObject, into notes: inout ContractNotes) {
+        self.init(jobId: "", code: "", message: "", retryable: false)
+        self.type = nil
+        self.jobId = data.text("jobId", .optional, into: &notes)
+        var unread = ContractNotes()
+        let error = data.object("error", .optional, into: &unread)
+        self.code = error?.text("code", .optional, into: &notes)
+        self.message =
+            error?.text("message", .optional, into: &notes) ?? data.text("error", .optional, into: &unread)
+        self.retryable =
+            data.flag("retryable", .optional, into: &notes)
+            ?? error?.flag("retryable", .optional, into: &notes)
+    }
+}

@@ -1,0 +1,33 @@
+import Faults
+import Phone
+import Talaria
+
+// What a client cannot do, or does not understand, whatever else a scenario says.
+
+extension ScenarioCheck {
+    /// Groups whose client has no such journey.
+    static func clients(_ scenario: Scenario) -> [ScenarioFinding] {
+        scenario.groups.enumerated().compactMap { index, group in
+            guard let client = ProfileTable.named(group.profile.name),
+                !client.journeys.contains(group.profile.journey)
+            else { return nil }
+            let journeys = client.journeys.map { "`journey: \($0.rawValue)`" }
+            return ScenarioFinding(
+                .group(index, key: "journey"),
+                "the client `\(client.name)` has no journey `\(group.profile.journey.rawValue)`",
+                help: "use \(journeys.joined(separator: " or "))")
+        }
+    }
+
+    /// Groups whose client knows no event of the server.
+    static func eventNames(_ scenario: Scenario) -> [ScenarioFinding] {
+        scenario.groups.enumerated().compactMap { index, group in
+            guard group.profile.events.names == .dotted, group.makes(.stream) else { return nil }
+            let toggle = ProfileToggle.booksQuirk(.dottedNames).key
+            return ScenarioFinding(
+                .group(index, key: group.toggles.contains { $0.toggle.key == toggle } ? toggle : "profile"),
+                "its client knows events with dotted names only, such as `photoscan.completed`, and the server has none: no scan is completed",
+                help: "write `\(toggle): off` for a client that knows the names of the contract")
+        }
+    }
+}
