@@ -218,7 +218,8 @@ extension PhoneAccount {
             self.expired(job: job, at: at, rules: rules, into: &findings)
         case .vanished(let job):
             self.vanished(job: job, at: at, rules: rules, into: &findings)
-        case .connected, .requested, .answered, .pingWritten, .resultsServed, .found:
+        case .circuitOpened: findings.count(in: self.group) { $0.jobs.circuitsOpened += 1 }
+        case .connected, .requested, .answered, .pingWritten, .resultsServed, .circuitClosed, .found:
             break  // Measured, not judged.
         }
     }
@@ -257,7 +258,7 @@ extension BackendObservation {
         case .connected, .requested, .answered, .accepted, .photosReceived, .streamOpened, .eventWritten,
             .pingWritten,
             .streamEnded, .finished, .rowsTaken, .resultsServed, .cleaned, .canceled, .expired, .vanished,
-            .found:
+            .circuitOpened, .circuitClosed, .found:
             false
         }
     }

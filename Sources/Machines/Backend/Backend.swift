@@ -37,6 +37,9 @@ package struct Backend: Sendable {
     var documentBytes = 0
     /// Jobs of v2 that can be forgotten for new ones.
     var served = ServedJobs()
+    /// Nil if no provider's failures close the backend.
+    var breaker: CircuitBreaker?
+    private let v2: V2Dialects
     var libraries: Libraries
     var enrichments: EnrichmentService
 
@@ -48,6 +51,8 @@ package struct Backend: Sendable {
         self.tombstones = Tombstones(jobsMax: configuration.tombstonesMax)
         self.limiter = configuration.rateLimit.map { RateLimiter(quota: $0) }
         self.faults = ServerFaults(wallClockAtZero: configuration.wallClockAtZero)
+        self.breaker = configuration.v2.breaker.map { CircuitBreaker($0) }
+        self.v2 = V2Dialects(configuration.v2)
         self.libraries = Libraries(booksMax: configuration.imports.booksMax)
         self.enrichments = EnrichmentService(
             rules: configuration.enrichments, shelf: shelf, random: random,
@@ -79,12 +84,18 @@ package struct Backend: Sendable {
                 "the driver used the number of an open exchange again")
             self.requested(exchange, request, caller, connection, faults, into: &effects)
         case .uploaded(let exchange, let parts):
+            let before = effects.count
             if !self.enrichments.uploaded(exchange, parts, at: self.now, into: &effects) {
                 self.uploaded(exchange, parts, into: &effects)
+            } else {
+                self.envelopeLookups(in: &effects, from: before)
             }
         case .uploadFailed(let exchange, let fault):
+            let before = effects.count
             if !self.enrichments.uploadFailed(exchange, fault, into: &effects) {
                 self.uploadFailed(exchange, fault, into: &effects)
+            } else {
+                self.envelopeLookups(in: &effects, from: before)
             }
         case .aborted(let exchange):
             self.enrichments.pending[exchange] = nil
@@ -106,7 +117,9 @@ package struct Backend: Sendable {
     ) {
         guard let path = JourneyPath(path: request.path) else {
             if request.path == EnrichmentRequest.path {
-                return self.enrichments.requested(exchange, request, caller, at: self.now, into: &effects)
+                let before = effects.count
+                self.enrichments.requested(exchange, request, caller, at: self.now, into: &effects)
+                return self.envelopeLookups(in: &effects, from: before)
             }
             self.refuseUnrouted(
                 exchange, .notFound, "There is nothing at this path.", [], path: request.path, into: &effects)
@@ -209,9 +222,9 @@ package struct Backend: Sendable {
     func dialect(of context: RequestContext) -> Dialect {
         switch context.journey {
         case .scan: self.configuration.dialect
-        case .bookshelfScan: .bookshelfScan
-        case .batchEnrichment: .batchEnrichment
-        case .csvImport: .csvImport
+        case .bookshelfScan: self.v2.bookshelfScan
+        case .batchEnrichment: self.v2.batchEnrichment
+        case .csvImport: self.v2.csvImport
         }
     }
 

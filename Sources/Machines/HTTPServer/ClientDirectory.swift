@@ -64,7 +64,8 @@ struct ClientDirectory: Sendable {
         case .cleaned(let job, effective: true), .canceled(let job): self.forgetLater(job)
         case .connected, .requested, .answered, .photosReceived, .streamOpened, .eventWritten, .pingWritten,
             .streamEnded,
-            .finished, .problem, .rowsTaken, .failed, .tokenRevoked, .resultsServed, .found,
+            .finished, .problem, .rowsTaken, .failed, .tokenRevoked, .resultsServed, .found, .circuitOpened,
+            .circuitClosed,
             .cleaned(_, effective: false):
             break
         }

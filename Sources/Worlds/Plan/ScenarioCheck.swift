@@ -46,7 +46,9 @@ package enum ScenarioCheck {
     /// the fleet.
     package static func findings(_ scenario: Scenario, for purpose: Purpose = .run) -> [ScenarioFinding] {
         self.sizes(scenario) + self.tunnels(scenario) + self.backend(scenario)
-            + (purpose == .run ? self.photos(scenario) + self.batches(scenario) : [])
+            + (purpose == .run
+                ? self.photos(scenario) + self.batches(scenario) + self.misplacedTokens(scenario, ofV2: true)
+                : [])
             + scenario.faults.indices.compactMap { self.fieldConflict(scenario.faults[$0], fault: $0) }
             + (purpose == .run ? self.neverThrough(scenario) : [])
             + scenario.faults.indices.compactMap { self.neverAwake(scenario, fault: $0) }
@@ -58,7 +60,7 @@ package enum ScenarioCheck {
         switch purpose {
         case .run:
             self.neverFinished(scenario) + self.statuses(scenario) + self.cleanups(scenario)
-                + self.journeys(scenario)
+                + self.journeys(scenario) + self.dialects(scenario)
         case .serve: self.neverThrough(scenario)
         }
     }

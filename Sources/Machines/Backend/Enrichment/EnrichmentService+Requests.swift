@@ -87,7 +87,8 @@ extension EnrichmentService {
         guard self.pending[exchange] != nil else { return false }
         self.pending[exchange] = nil
         switch fault {
-        case .malformed: self.refuse(exchange, .invalidRequest, "The body cannot be read.", into: &effects)
+        case .malformed, .tooManyParts:
+            self.refuse(exchange, .invalidRequest, "The body cannot be read.", into: &effects)
         case .tooLarge: self.refuse(exchange, .fileTooLarge, "The body is too large.", into: &effects)
         case .timedOut: self.refuse(exchange, .timeout, "The body did not come in time.", into: &effects)
         }
