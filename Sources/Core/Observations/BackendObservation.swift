@@ -36,6 +36,10 @@ package enum BackendObservation: Hashable, Sendable {
     case expired(job: String)
     /// A fault took the job away, with all that it had.
     case vanished(job: String)
+    /// The circuit breaker has opened with the failure of this job: for a while, no upload of v2 is taken.
+    case circuitOpened(job: String)
+    /// The circuit breaker has closed with the success of this job.
+    case circuitClosed(job: String)
     /// Something in a request that the contract does not define.
     indirect case found(ContractFinding)
 }
@@ -139,6 +143,12 @@ extension BackendObservation {
         case .vanished(let job):
             fields.begin(.backend, "vanished")
             fields.job(job)
+        case .circuitOpened(let job):
+            fields.begin(.backend, "circuit-opened")
+            fields.job(job)
+        case .circuitClosed(let job):
+            fields.begin(.backend, "circuit-closed")
+            fields.job(job)
         case .found(let finding):
             fields.begin(.backend, "found")
             finding.write(to: &fields)
@@ -197,6 +207,8 @@ extension BackendObservation {
             case "canceled": .canceled(job: try fields.job())
             case "expired": .expired(job: try fields.job())
             case "vanished": .vanished(job: try fields.job())
+            case "circuit-opened": .circuitOpened(job: try fields.job())
+            case "circuit-closed": .circuitClosed(job: try fields.job())
             case "found": .found(try ContractFinding(from: &fields))
             // An older version wrote only the wait, and only of uploads that were answered 429.
             case "limited":

@@ -53,6 +53,7 @@ package struct UploadPart: Hashable, Sendable {
 /// The reason why the body of an upload cannot be read.
 package enum UploadFault: Hashable, Sendable {
     case malformed(String)
+    case tooManyParts
     /// A part or the whole body exceeds its limit. The server stops reading.
     case tooLarge
     /// The sender missed the deadline for a body.

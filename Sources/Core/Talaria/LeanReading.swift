@@ -138,16 +138,18 @@ extension UploadAccepted {
     /// Reads the members of an upload's response that a client needs; nil if they are missing.
     package static func read(_ bytes: [UInt8], into notes: inout ContractNotes) -> UploadAccepted? {
         guard let body = LeanObject(bytes, into: &notes) else { return nil }
-        let accepted = self.read(body, tokenKeys: ["authToken"], into: &notes)
+        let success = body.flag("success", .required, into: &notes)
+        let accepted = self.read(body, tokenKeys: ["authToken"], success, into: &notes)
         body.compare(with: Contract.uploadAccepted, into: &notes)
         return accepted
     }
 
     /// Reads the job under `data`, with its token under the first of these keys that it has.
+    ///
+    /// - Parameter success: What the body says of it; nil if that cannot be read.
     static func read(
-        _ body: LeanObject, tokenKeys: [String], into notes: inout ContractNotes
+        _ body: LeanObject, tokenKeys: [String], _ success: Bool?, into notes: inout ContractNotes
     ) -> UploadAccepted? {
-        let success = body.flag("success", .required, into: &notes)
         let data = body.object("data", .required, into: &notes)
         let jobId = data?.text("jobId", .required, into: &notes)
         let sseUrl = data?.text("sseUrl", .required, into: &notes)

@@ -139,6 +139,7 @@ struct SummaryReader {
         totals.jobs.expired = number("jobs", "expired")
         totals.jobs.kept = number("jobs", "kept")
         totals.jobs.unfinishedCleanups = number("jobs", "cleanup_unfinished")
+        totals.jobs.circuitsOpened = number("jobs", "circuits_opened")
         for member in value?["jobs"]?["abandoned_by_cause"]?.members ?? [] {
             totals.jobs.abandonedByCause.add(Int64(member.value.count ?? 0), to: member.key)
         }

@@ -15,7 +15,7 @@ struct FleetReader {
         "photos-per-scan", "regions",
         "preprocess", "resume",
         "cleanup", "cancel", "inline-books", "streams-max", "idle-timeout", "request-timeout",
-        "status-polling", "status-interval", "status-requests-max",
+        "status-polling", "status-interval", "status-requests-max", "stream-token",
     ]
     static let planned = ["after", "itinerary"]
     private static let streamsMax = 100
@@ -174,6 +174,8 @@ struct FleetReader {
         // One time for all requests, in place of those that the profile has for some.
         if map.entry("request-timeout") != nil { profile.timeouts = TimeoutPolicy() }
         self.readStatus(map, into: &profile.status)
+        profile.token.stream = map.value(
+            "stream-token", default: profile.token.stream, Values.word("stream-token"))
         profile.upload.photos = map.value("photos-per-scan", default: profile.upload.photos) {
             text throws(ValueError) in
             try Values.integers(text, 1...ContractLimit.photosMax, what: "the number of photos of a scan")

@@ -24,7 +24,7 @@ struct Overrides {
         let reader = YAMLReader(Array(text.utf8), source: source, columnShift: shift, findings: self.findings)
         guard var value = reader.document() else { return root }
         if case .scalar("") = value.content { value.location = location }
-        return self.set(Self.keys(of: path), value, in: root, isRoot: true, location) ?? root
+        return self.set(Self.keys(of: path), value, in: root, .root, location) ?? root
     }
 
     /// Whether a run goes otherwise than the scenario says, so that the moments that it names may not come; not where an
@@ -42,8 +42,30 @@ struct Overrides {
             ? ["slo", keys.dropFirst().joined(separator: ".")] : keys
     }
 
+    /// Where a map stands, as far as it matters for keys that are not there.
+    private enum Level {
+        case root, server, other
+
+        /// A section may come into being by its first key, and so may a map of the server. A new group would be half a group.
+        func mayBegin(_ key: String) -> Bool {
+            switch self {
+            case .root: key != "fleet"
+            case .server: true
+            case .other: false
+            }
+        }
+
+        func below(_ key: String) -> Level {
+            switch self {
+            case .root: key == "server" ? .server : .other
+            case .server, .other: .other
+            }
+        }
+    }
+
     /// The tree with the value at the path; nil when there is no such path, which is reported.
-    private func set(_ keys: [String], _ value: Node, in node: Node, isRoot: Bool, _ location: Place) -> Node?
+    private func set(_ keys: [String], _ value: Node, in node: Node, _ level: Level, _ location: Place)
+        -> Node?
     {
         guard let key = keys.first else { return value }
         guard !key.isEmpty else {
@@ -55,19 +77,19 @@ struct Overrides {
         switch node.content {
         case .map(var entries):
             if let index = entries.firstIndex(where: { $0.key == key }) {
-                guard let changed = self.set(rest, value, in: entries[index].value, isRoot: false, location)
+                guard
+                    let changed = self.set(rest, value, in: entries[index].value, level.below(key), location)
                 else { return nil }
                 entries[index].value = changed
             } else {
-                // A section may come into being by its first key; a new group would be half a group.
-                guard rest.isEmpty || (isRoot && key != "fleet") else {
+                guard rest.isEmpty || level.mayBegin(key) else {
                     self.findings.add(
                         location, "there is no \(Findings.quoted(key)) to change",
                         help: Values.didYouMean(key, entries.map(\.key)))
                     return nil
                 }
                 let empty = Node(content: .map([]), location: location)
-                guard let changed = self.set(rest, value, in: empty, isRoot: false, location) else {
+                guard let changed = self.set(rest, value, in: empty, level.below(key), location) else {
                     return nil
                 }
                 entries.append(Node.Entry(key: key, keyLocation: location, value: changed))
@@ -82,7 +104,7 @@ struct Overrides {
                         ?? "use the id of a fault, such as `reset-1`")
                 return nil
             }
-            guard let changed = self.set(rest, value, in: nodes[index], isRoot: false, location) else {
+            guard let changed = self.set(rest, value, in: nodes[index], .other, location) else {
                 return nil
             }
             nodes[index] = changed

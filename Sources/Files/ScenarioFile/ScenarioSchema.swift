@@ -124,6 +124,8 @@ package enum ScenarioSchema {
             "status-polling": .choice(StatusPolling.allCases.map(\.rawValue))
                 .described("when the client requests the status of a job instead of reading its stream"),
             "status-interval": .duration.described("time from a status to its next request"),
+            "stream-token": .choice(TokenPlace.allCases.map(\.rawValue))
+                .described("where a request for a stream has its token (Docs/contract.md section 7, C13)"),
             "status-requests-max": .integer(1...FleetReader.statusRequestsMax)
                 .described("requests for the status of one job; then its scan waits for the next launch"),
         ]
@@ -155,6 +157,36 @@ package enum ScenarioSchema {
                 "how long the connection of a stream stays open after its terminal event"),
             "photos-max": .integer(1...Int.max), "photo-size-max": .size, "batch-size-max": .size,
             "jobs-max": .integer(1...Int.max), "tombstones-max": .integer(0...Int.max),
+            "v2": JSONSchema.map(Self.v2).described("how v2 is served where its documents disagree"),
+            "circuit-breaker": JSONSchema(anyOf: [.toggle, .map(Self.breaker)]).described(
+                "refuses uploads of v2 for a while after failures of a provider (default: off)"),
+        ]
+    }
+
+    private static var v2: [String: JSONSchema] {
+        [
+            "results-lifetime": .duration.described(
+                "time from the completed event until the results are gone (default: that of v3)"),
+            "stream-auth": .choice(V2Rules.StreamToken.allCases.map(\.rawValue)).described(
+                "where a stream has its token: in the header, in the query, or in either"),
+            "event-names": .choice(V2Rules.EventNames.allCases.map(\.rawValue)).described(
+                "names and data of events; dotted: those that books-v3 expects"),
+            "progress": .choice(V2Rules.Progress.allCases.map(\.rawValue)).described(
+                "whether a stream is told of each change of its job, or looks for the last one"),
+            "envelope": .choice(V2Rules.Envelope.allCases.map(\.rawValue)).described(
+                "whether answers have `success`"),
+            "tokens": .choice(V2Rules.TokenNames.allCases.map(\.rawValue)).described(
+                "the names of the token in the answer to an upload"),
+        ]
+    }
+
+    private static var breaker: [String: JSONSchema] {
+        [
+            "failures": .integer(1...V2Reader.countMax).described(
+                "jobs in a row that a provider has failed, which open the circuit (default: 5)"),
+            "successes": .integer(1...V2Reader.countMax).described(
+                "jobs that complete after the cooldown, which close it (default: 2)"),
+            "cooldown": .duration.described("time for which uploads are refused (default: 60s)"),
         ]
     }
 

@@ -77,6 +77,7 @@ package enum ScenarioWriter {
                 ("status-polling", profile.status.polling.rawValue),
                 ("status-interval", Units.text(profile.status.interval)),
                 ("status-requests-max", String(profile.status.requestsMax)),
+                ("stream-token", profile.token.stream.rawValue),
                 ("network", self.text(group.network)),
                 ("scans", String(group.scansPerDevice)),
                 ("photos", self.text(group.photos)),
@@ -203,8 +204,22 @@ package enum ScenarioWriter {
             ("batch-size-max", Units.text(bytes: backend.batchBytesMax)),
             ("jobs-max", String(backend.jobsMax)),
             ("tombstones-max", String(backend.tombstonesMax)),
+            ("v2", self.text(backend.v2)),
+            ("circuit-breaker", backend.v2.breaker.map(self.text) ?? "off"),
         ]
         return values.map { "  \($0.key): \($0.value)" }
+    }
+
+    /// Without a lifetime of their own, results live as long as those of v3.
+    private static func text(_ rules: V2Rules) -> String {
+        let lifetime = rules.resultsLifetime.map { "results-lifetime: \(Units.text($0)), " } ?? ""
+        return "{\(lifetime)stream-auth: \(rules.streamToken.rawValue), "
+            + "event-names: \(rules.eventNames.rawValue), progress: \(rules.progress.rawValue), "
+            + "envelope: \(rules.envelope.rawValue), tokens: \(rules.tokens.rawValue)}"
+    }
+
+    private static func text(_ breaker: CircuitBreakerRules) -> String {
+        "{failures: \(breaker.failures), successes: \(breaker.successes), cooldown: \(Units.text(breaker.cooldown))}"
     }
 
     private static func text(_ dialect: Dialect) -> String {

@@ -9,7 +9,7 @@ struct ServerReader {
         "dialect", "books", "job-time", "ping", "ping-ids", "token-lifetime", "event-buffer", "replay-ids",
         "line-ends", "rate-limit", "results-lifetime", "completed-size-max", "strict-device", "strict-accept",
         "repeated-cleanup", "links", "retry", "stream-linger", "photos-max", "photo-size-max",
-        "batch-size-max", "jobs-max", "tombstones-max",
+        "batch-size-max", "jobs-max", "tombstones-max", "v2", "circuit-breaker",
     ]
     private static let countMax = 10_000_000
     /// Sizes are held in memory or counted against it.
@@ -35,6 +35,7 @@ struct ServerReader {
         self.readTimes(map, &settings.backend)
         self.readManners(map, &settings.backend)
         self.readLimits(map, &settings.backend)
+        V2Reader(findings: self.findings).read(map, into: &settings.backend.v2)
         return settings
     }
 

@@ -114,7 +114,8 @@ extension HarnessChecks {
         case 429: return operation == .upload && self.hasQuotas  // Held against the quota.
         case 503:
             let isFull = self.jobsAlive + self.uploadsOpen >= server.jobsMax
-            return operation == .upload && (isFull || server.documentsMayFill)
+            let isOpen = self.circuit?.isOpen(at: self.now) ?? false
+            return operation == .upload && (isFull || server.documentsMayFill || isOpen)
         default: return status < 500
         }
     }

@@ -43,7 +43,8 @@ struct HarnessJob: Sendable {
 
     func hasResults(at moment: Instant, _ server: SimulatedServer) -> Bool {
         guard self.kind == .completed, let finishedAt = self.finishedAt else { return false }
-        return moment < finishedAt + server.resultsLifetime
+        let lifetime = Journey.isV2(jobID: self.id) ? server.v2ResultsLifetime : server.resultsLifetime
+        return moment < finishedAt + lifetime
     }
 }
 
@@ -63,7 +64,7 @@ extension HarnessChecks {
         case .rowsTaken(let job, let rows):
             guard rows.total == 0, let index = self.jobIndex(job, phoneIndex) else { return }
             self.phones[phoneIndex].jobs[index].isUnreadable = true
-        case .connected, .problem, .bookLookedUp, .failed, .found: break
+        case .connected, .problem, .bookLookedUp, .failed, .found, .circuitOpened, .circuitClosed: break
         case .accepted, .photosReceived, .streamOpened, .eventWritten, .pingWritten, .finished, .tokenRevoked,
             .resultsServed, .cleaned, .canceled, .expired, .vanished:
             // A foreign backend's jobs are its own.
@@ -124,8 +125,7 @@ extension HarnessChecks {
             _ = self.remove(job, phoneIndex)
             self.note(.vanished, scan, phoneIndex, needsFault: true)
         case .photosReceived, .connected, .requested, .answered, .problem, .rowsTaken, .bookLookedUp, .failed,
-            .streamEnded,
-            .found:
+            .streamEnded, .circuitOpened, .circuitClosed, .found:
             break
         }
     }
@@ -216,7 +216,9 @@ extension HarnessChecks {
         }
         if kind.isTerminal { self.note(.terminalWritten, scan, phoneIndex) }
         guard let position else { return }  // It says where the job stands, and is none of its events.
-        if !isReplayed, kind != .progress || self.watches(phoneIndex) {
+        // Its time is that of the change, and the stream brought it later.
+        let isPolled = server.v2IsPolled && Journey.isV2(jobID: id)
+        if !isReplayed, !isPolled, kind != .progress || self.watches(phoneIndex) {
             if self.phones[phoneIndex].jobs[index].written.count == Self.writtenKept {
                 self.phones[phoneIndex].jobs[index].written.removeFirst()
             }
@@ -232,7 +234,7 @@ extension HarnessChecks {
         // A replay may begin anywhere after the index it resumes from: what is older than the buffer is gone.
         let isFirst = job.isReplaying && isReplayed
         if let next = job.next, position != next, !job.isForgetful, !(isFirst && position > next),
-            !(isReplayed && kind.isTerminal), server.dialect.completesOnce
+            !(isReplayed && kind.isTerminal), !(isPolled && position > next), server.dialect.completesOnce
         {
             self.error("event \(position) of a job was written instead of event \(next)", scan, phoneIndex)
         }

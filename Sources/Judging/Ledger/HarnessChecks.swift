@@ -93,6 +93,8 @@ struct HarnessChecks: Sendable {
     var phones: [Phone] = []
     var jobsAlive = 0
     var uploadsOpen = 0
+    /// Nil without a circuit breaker.
+    private(set) var circuit: CircuitAccount?
     private var phoneIndexes = DeviceIndex()
     private(set) var now = Instant(nanoseconds: .min)
     /// The effects of the present instant.
@@ -113,6 +115,7 @@ struct HarnessChecks: Sendable {
         self.settings = settings
         if case .simulated(let server) = settings.server { self.server = server } else { self.server = nil }
         let limits = settings.faults.contains { if case .limit = $0 { true } else { false } }
+        self.circuit = self.server?.breaker.map { CircuitAccount($0) }
         self.hasQuotas = limits || self.server?.quota != nil
         self.hasPingFaults = settings.faults.contains {
             if case .latePings = $0 { true } else { $0 == .noPings }
@@ -130,6 +133,7 @@ struct HarnessChecks: Sendable {
         if observation.isRoutine {
             guard self.watches(device) || observation.side == .backend && self.hasPingFaults else { return }
         }
+        self.followCircuit(observation)
         guard observation.side != .network, self.settings.fleet.group(of: device) != nil else { return }
         let phoneIndex = self.phoneIndex(of: device)
         switch observation.what {
@@ -218,6 +222,15 @@ struct HarnessChecks: Sendable {
         self.phones.append(Phone(device: device))
         self.phoneIndexes[device] = self.phones.count - 1
         return self.phones.count - 1
+    }
+
+    /// Whoever the jobs are of, foreign callers included, the breaker counts them.
+    private mutating func followCircuit(_ observation: borrowing Observation) {
+        guard self.circuit != nil, observation.side == .backend, case .backend(let payload) = observation.what
+        else { return }
+        let (device, scan, at) = (observation.device, observation.scan, observation.at)
+        guard let wrong = self.circuit?.record(payload, device: device, scan: scan, at: at) else { return }
+        self.errors.add(wrong, device: device, scan: scan, at: at)
     }
 
     /// Records an error of this instant.

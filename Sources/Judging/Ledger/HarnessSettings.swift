@@ -44,12 +44,31 @@ package struct SimulatedServer: Hashable, Sendable {
     package var quota: Quota?
     package var tokenLifetime: Interval
     package var resultsLifetime: Interval
+    /// The same for jobs of v2.
+    package var v2ResultsLifetime: Interval
+    /// Streams of v2 look for changes of their jobs: they pass events over, and bring them late.
+    package var v2IsPolled = false
+    /// Nil without a circuit breaker.
+    package var breaker: Breaker?
     /// The number of jobs at which an upload is answered with 503.
     package var jobsMax: Int
     /// Whether the documents of the fleet can be more than it holds, so that an upload is answered with 503 as well.
     package var documentsMayFill = false
     /// Its dialect. By default, that of the contract.
     package var dialect = Dialect()
+
+    /// When its circuit breaker opens and closes.
+    package struct Breaker: Hashable, Sendable {
+        package var failures: Int
+        package var successes: Int
+        package var cooldown: Interval
+
+        package init(failures: Int, successes: Int, cooldown: Interval) {
+            self.failures = failures
+            self.successes = successes
+            self.cooldown = cooldown
+        }
+    }
 
     /// The properties of its dialect that concern the checks.
     package struct Dialect: Hashable, Sendable {
@@ -74,6 +93,7 @@ package struct SimulatedServer: Hashable, Sendable {
         self.quota = quota
         self.tokenLifetime = tokenLifetime
         self.resultsLifetime = resultsLifetime
+        self.v2ResultsLifetime = resultsLifetime
         self.jobsMax = jobsMax
     }
 }

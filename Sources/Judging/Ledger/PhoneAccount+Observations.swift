@@ -224,7 +224,8 @@ extension PhoneAccount {
             self.expired(job: job, at: at, rules: rules, into: &findings)
         case .vanished(let job):
             self.vanished(job: job, at: at, rules: rules, into: &findings)
-        case .connected, .requested, .answered, .pingWritten, .resultsServed, .found:
+        case .circuitOpened: findings.count(in: self.group) { $0.jobs.circuitsOpened += 1 }
+        case .connected, .requested, .answered, .pingWritten, .resultsServed, .circuitClosed, .found:
             break  // Measured, not judged.
         }
     }
@@ -263,8 +264,7 @@ extension BackendObservation {
         case .connected, .requested, .answered, .accepted, .photosReceived, .streamOpened, .eventWritten,
             .pingWritten,
             .streamEnded, .finished, .rowsTaken, .bookLookedUp, .resultsServed, .cleaned, .canceled, .expired,
-            .vanished,
-            .found:
+            .vanished, .circuitOpened, .circuitClosed, .found:
             false
         }
     }

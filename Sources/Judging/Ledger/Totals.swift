@@ -192,6 +192,8 @@ package struct JobTotals: Equatable, Sendable {
     /// Completed scans whose job got no DELETE that ended it: neither a success, nor the answer that it is gone, nor a 401
     /// for a token that had expired or was revoked.
     package var unfinishedCleanups = 0
+    /// How often a failure of a provider opened the circuit breaker.
+    package var circuitsOpened = 0
     /// Causes of abandonment in the order of their first use. Those beyond `causesMax` are counted as `other`.
     package var abandonedByCause = Counters()
 
@@ -218,6 +220,7 @@ package struct JobTotals: Equatable, Sendable {
         self.expired += other.expired
         self.kept += other.kept
         self.unfinishedCleanups += other.unfinishedCleanups
+        self.circuitsOpened += other.circuitsOpened
         self.abandonedByCause.add(other.abandonedByCause)
     }
 }

@@ -17,7 +17,7 @@ extension CoverageGoal {
             .resultsGone, .cleanupRepeated, .relaunched, .slotsFull, .bookRecognized, .suspended, .restarted,
             .connectRefused, .pathLost, .scanRefused, .storageFull, .reinstalled, .eventIgnored,
             .cleanupNotFound, .cleanupGone, .cleanupUnauthorized, .resultsUnauthorized, .uploadLong,
-            .serverErrorFinal, .statusPolled, .statusLimited:
+            .serverErrorFinal, .statusPolled, .statusLimited, .circuitClosed:
             false
         }
     }

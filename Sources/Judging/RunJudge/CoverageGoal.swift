@@ -59,6 +59,7 @@ package enum CoverageGoal: String, CaseIterable, Hashable, Sendable {
     case requeuedBeforeYounger = "requeued-before-younger"
     case statusPolled = "status-polled"
     case statusLimited = "status-limited"
+    case circuitClosed = "circuit-closed"
 
     /// The text for the user.
     package var text: String {
@@ -117,6 +118,7 @@ package enum CoverageGoal: String, CaseIterable, Hashable, Sendable {
         case .limitBelowSeconds: "a 429 whose wait ends well before the full second, with scans waiting"
         case .statusPolled: "a job whose end a phone learned of by its status"
         case .statusLimited: "a 429 to a request for the status"
+        case .circuitClosed: "a circuit that failures of a provider had opened, and that closed again"
         case .requeuedBeforeYounger: "a scan that was requeued while newer scans waited for a slot"
         }
     }
@@ -155,6 +157,7 @@ package struct CoverageTable: Sendable {
         switch observation.what {
         case .phone(let payload): self.phone(payload, observation.device)
         case .backend(.cleaned(_, effective: false)): self.count(.cleanupRepeated)
+        case .backend(.circuitClosed): self.count(.circuitClosed)
         case .backend(.problem(.upload, _, status: 500..., _, retryable: false, _)):
             self.count(.serverErrorFinal)
         case .backend, .fault, .network: break

@@ -120,6 +120,9 @@ extension Backend {
         while let (name, data) = self.faults.nextExtra(
             on: exchange, job: facts.id, facts.journey, at: self.now, into: &effects)
         {
+            // Progress that cannot be read has the name that the backend gives it.
+            let isProgress = facts.journey.isV2 && name == V2EventName.processing
+            let name = isProgress ? facts.dialect.events.progress : name
             let (wall, now) = (self.wall, self.now)
             var id: String?
             if facts.dialect.hasIncreasingIDs {

@@ -23,7 +23,7 @@ extension Backend {
         _ context: RequestContext, _ request: OriginRequest, _ device: DeviceKey?, _ jobID: String,
         into effects: inout [OriginEffect]
     ) -> Access {
-        let bearer = Bearer(request, acceptsQuery: context.operation == .stream && context.journey.isV2)
+        let bearer = self.bearer(of: request, context)
         let isRead = context.operation != .cleanup && context.operation != .cancel
         let isOpen =
             !self.dialect(of: context).hasAuthorization
@@ -45,8 +45,10 @@ extension Backend {
         guard let (facts, verdict, isOwn, isCleaned) = found, !isCleaned, facts.id == jobID,
             facts.journey == context.journey
         else {
-            return self.tombstones.contains(key)
-                ? .gone : .refused(.unknownJob)
+            guard self.tombstones.contains(key) else { return .refused(.unknownJob) }
+            // Results of v2 that are over are not found (Docs/contract.md section 3.2).
+            let areOver = context.journey.isV2 && context.operation == .results
+            return areOver && self.tombstones.hasExpired(key) ? .refused(.noResults) : .gone
         }
         switch verdict {
         case .wrong: return .refused(Refusal(.invalidToken, "The token is not this job's."))
@@ -61,6 +63,22 @@ extension Backend {
         else { return .job(facts) }
         if let change { self.apply(change, to: key, into: &effects) }
         return .refused(refusal)
+    }
+
+    /// The token that a request shows where the backend looks for it. Only streams have one in the query, which is written into
+    /// logs.
+    private func bearer(of request: OriginRequest, _ context: RequestContext) -> Bearer {
+        guard context.operation == .stream, context.journey.isV2 else {
+            return Bearer(request, acceptsQuery: false)
+        }
+        switch self.configuration.v2.streamToken {
+        case .bearer: return Bearer(request, acceptsQuery: false)
+        case .either: return Bearer(request, acceptsQuery: true)
+        case .query:
+            var request = request
+            request.authorization = nil
+            return Bearer(request, acceptsQuery: true)
+        }
     }
 
     // MARK: Results
@@ -140,9 +158,10 @@ extension Backend {
     }
 
     private func hasResults(_ key: JobKey) -> Bool {
-        switch self.jobs[key]?.phase {
+        let isV2 = self.jobs[key]?.facts.journey.isV2 ?? false
+        return switch self.jobs[key]?.phase {
         case .ending(.completed, let at), .finished(.completed, let at), .settled(.completed, let at):
-            self.now < at + self.configuration.resultsLifetime
+            self.now < at + self.configuration.resultsLifetime(isV2: isV2)
         case .running, .ending, .finished, .settled, nil: false
         }
     }
@@ -271,10 +290,14 @@ extension Backend {
         guard let facts = self.jobs.with(key, { $0.facts }) else { return }
         effects.append(.observe(self.payload(facts.owner, .expired(job: facts.id))))
         self.remove(key, into: &effects)
+        self.tombstones.addExpired(key)
     }
 
-    /// Removes a job with all it has.
+    /// Removes a job with all it has. A stream that looks for changes sees the last one first.
     mutating func remove(_ key: JobKey, into effects: inout [OriginEffect]) {
+        if let (facts, streams) = self.jobs.update(key, { ($0.facts, $0.streams) }), facts.dialect.isPolled {
+            for exchange in streams { self.tellChange(exchange, into: &effects) }
+        }
         self.endStreams(of: key, into: &effects)
         self.forget(key)
         self.tombstones.add(key)

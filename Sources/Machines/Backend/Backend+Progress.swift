@@ -18,6 +18,7 @@ extension Backend {
             case .fault(let exchange): self.faultDue(exchange, into: &effects)
             case .linger(let exchange): self.lingeringEnds(exchange, into: &effects)
             case .timeout(let exchange): self.timeOut(exchange, into: &effects)
+            case .poll(let exchange): self.pollDue(exchange, into: &effects)
             }
         }
     }
@@ -30,6 +31,7 @@ extension Backend {
         case .fault(let exchange): self.faults.alarm(of: exchange) == at
         case .linger(let exchange): self.lingering.update(exchange) { $0.endsAt } == at
         case .timeout(let exchange): self.streams.update(exchange) { $0.endsAt } == .some(at)
+        case .poll(let exchange): self.streams.update(exchange) { $0.polling?.next } == .some(at)
         }
     }
 
@@ -144,7 +146,7 @@ extension Backend {
             let book = self.book(facts, ordinal: number - 1)
             return JSONWriter.bytes { form.write(book, to: &$0) }
         }
-        guard !facts.journey.isV2 else { return self.v2ProgressData(facts, stage, step: step) }
+        guard !facts.journey.isV2 else { return self.v2ProgressData(facts, stage, number, step: step) }
         let isProgress = stage.result == nil
         let progress = script.progress(at: step)
         let wall = self.wall
@@ -174,8 +176,19 @@ extension Backend {
     }
 
     /// Docs/contract.md section 3.3.
-    private func v2ProgressData(_ facts: Job.Facts, _ stage: JobCourse.Stage, step: Int) -> [UInt8] {
+    private func v2ProgressData(
+        _ facts: Job.Facts, _ stage: JobCourse.Stage, _ number: Int, step: Int
+    ) -> [UInt8] {
         let progress = facts.script.progress(at: step)
+        switch facts.dialect.v2Data {
+        case .plain: break
+        case .photoscan: return DottedData.scan(facts, stage, number, progress)
+        case .enrichment:
+            let isbn = self.isbn(facts, after: step)
+            return DottedData.enrichment(isbn: isbn, stage.status, progress.thousandths) {
+                $0.member("provider", DottedData.provider)
+            }
+        }
         return JSON.object { writer in
             writer.member("jobId", facts.id)
             writer.member("processedCount", progress.processed)
@@ -212,21 +225,21 @@ extension Backend {
             let error = ErrorData(
                 jobId: facts.id, code: code, message: "The job was canceled.", retryable: false)
             self.emit(
-                kind, facts.dialect.failure.data(error, status: .canceled, progress), facts, into: &effects)
+                kind, self.failureData(facts, error, status: .canceled, progress), facts, into: &effects)
         case .failed(let code, let retryable):
             kind = .error
             self.observeFailed(facts, code, retryable: retryable, into: &effects)
             let error = JobChange.failure(
                 job: facts.id, code: code, retryable: retryable, payload: facts.journey.payload)
             self.emit(
-                kind, facts.dialect.failure.data(error, status: .failed, progress), facts, into: &effects)
+                kind, self.failureData(facts, error, status: .failed, progress), facts, into: &effects)
         case .unreadable(let flaw):
             kind = .error
             let code = ImportLimits.unreadableCode
             self.observeFailed(facts, code, retryable: false, into: &effects)
             let error = ErrorData(jobId: facts.id, code: code, message: flaw.text, retryable: false)
             self.emit(
-                kind, facts.dialect.failure.data(error, status: .failed, progress), facts, into: &effects)
+                kind, self.failureData(facts, error, status: .failed, progress), facts, into: &effects)
         }
         // A fault may have taken the job away when its end was told.
         guard self.jobs.with(facts.key, { _ in true }) == true else { return }
@@ -234,6 +247,7 @@ extension Backend {
         effects.append(
             .observe(
                 self.payload(facts.owner, .finished(job: facts.id, kind: kind, books: books))))
+        self.judgeProviders(by: facts, ending, into: &effects)
         if hasSecond, let second = facts.dialect.secondTerminal {
             self.schedule(facts.key, at: self.now + second.after)
         } else {
@@ -264,7 +278,8 @@ extension Backend {
     ) {
         let (isForgetful, isCleaned) =
             self.jobs.update(facts.key) { ($0.log.isForgetful, $0.isCleaned) } ?? (false, false)
-        self.endStreams(of: facts.key, lingering: true, into: &effects)
+        // A stream that looks for changes ends when it has seen the end.
+        if !facts.dialect.isPolled { self.endStreams(of: facts.key, lingering: true, into: &effects) }
         if isForgetful { self.keepTerminalOnly(facts, status) }
         if isCleaned {
             self.forget(facts.key)
@@ -286,8 +301,8 @@ extension Backend {
         self.keepTerminalOnly(facts, status)
         self.jobs.update(facts.key) { $0.phase = .settled(status, at: finished) }
         let configuration = self.configuration
-        let end = max(
-            facts.accepted + configuration.tokenLifetime, finished + configuration.resultsLifetime, self.now)
+        let results = configuration.resultsLifetime(isV2: facts.journey.isV2)
+        let end = max(facts.accepted + configuration.tokenLifetime, finished + results, self.now)
         self.schedule(facts.key, at: end)
     }
 
@@ -306,8 +321,33 @@ extension Backend {
         CompletedForm.Facts(
             job: facts.id, resultsURL: self.resultsLink(facts), books: self.books(facts),
             completedAt: self.wall, jobTime: facts.script.time, photos: facts.script.photos,
-            expiresAt: self.wall(at: self.now + self.configuration.resultsLifetime),
+            expiresAt: self.wall(
+                at: self.now + self.configuration.resultsLifetime(isV2: facts.journey.isV2)),
             notFound: facts.script.notFound, rows: self.jobs[facts.key]?.rows?.counts)
+    }
+
+    private func failureData(
+        _ facts: Job.Facts, _ error: ErrorData, status: JobStatus, _ progress: JobProgress
+    ) -> [UInt8] {
+        switch facts.dialect.v2Data {
+        case .plain: return facts.dialect.failure.data(error, status: status, progress)
+        case .photoscan: return DottedData.failedScan(facts, error, status)
+        case .enrichment:
+            let isbn = self.isbn(facts, after: max(0, (self.jobs[facts.key]?.step ?? 0) - 1))
+            return DottedData.enrichment(isbn: isbn, status.rawValue, progress.thousandths) {
+                $0.member("error", error.message)
+            }
+        }
+    }
+
+    /// The ISBN that a batch has come to with a step of its script, or that it begins with; empty for a book without one.
+    private func isbn(_ facts: Job.Facts, after step: Int) -> String {
+        guard case .event(let stage, let number) = facts.script.step(at: step) else {
+            return self.books(facts).last?.isbn ?? ""
+        }
+        let books = self.books(facts)
+        let ordinal = stage.count == .books ? number - 1 : 0
+        return books.indices.contains(ordinal) ? books[ordinal].isbn ?? "" : ""
     }
 
     private func resultsLink(_ facts: Job.Facts) -> String {
@@ -332,7 +372,7 @@ extension Backend {
             return
         }
         // Before the event has its id, so that ids increase on every stream.
-        for exchange in streams {
+        for exchange in streams where !facts.dialect.isPolled {
             self.writeExtras(before: position, to: exchange, facts, into: &effects)
         }
         let (wall, now) = (self.wall, self.now)
@@ -340,6 +380,7 @@ extension Backend {
             $0.log.append(kind, form, data: data, wall: wall, captured: captured, at: now)
         }
         guard let entry = emitted else { return }
+        guard !facts.dialect.isPolled else { return }
         for exchange in streams {
             self.write(entry, to: exchange, facts, replayed: false, into: &effects)
         }

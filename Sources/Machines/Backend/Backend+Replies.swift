@@ -11,6 +11,7 @@ extension Backend {
         into effects: inout [OriginEffect]
     ) {
         let all = [HeaderField(HeaderName.requestID, self.requestID(context.exchange))] + headers
+        let body = context.journey.isV2 ? self.enveloped(body) : body
         effects.append(.reply(context.exchange, OriginReply(status: status, headers: all, body: body)))
         self.observeAnswer(context, status, into: &effects)
     }
@@ -53,8 +54,9 @@ extension Backend {
 
     func refuse(_ context: RequestContext, _ refusal: Refusal, into effects: inout [OriginEffect]) {
         let refusal = context.journey.isV2 ? refusal.ofV2 : refusal
-        let reply = self.problem(
+        var reply = self.problem(
             context.exchange, refusal, instance: context.path, self.dialect(of: context).problems)
+        if context.journey.isV2 { reply.body = self.enveloped(reply.body) }
         effects.append(.reply(context.exchange, reply))
         self.observeAnswer(context, reply.status, into: &effects)
         effects.append(.observe(self.payload(context.caller, refusal.payload(context))))
@@ -68,9 +70,21 @@ extension Backend {
     ) {
         var refusal = Refusal(code, detail)
         refusal.headers = headers
-        let form = V2Envelope.isPath(path) ? .v2 : self.dialect.problems
-        effects.append(
-            .reply(exchange, self.problem(exchange, refusal, instance: nil, form)))
+        let isV2 = V2Envelope.isPath(path)
+        var reply = self.problem(exchange, refusal, instance: nil, isV2 ? .v2 : self.dialect.problems)
+        if isV2 { reply.body = self.enveloped(reply.body) }
+        effects.append(.reply(exchange, reply))
+    }
+
+    /// A body of v2 in the envelope of the configuration.
+    private func enveloped(_ body: [UInt8]) -> [UInt8] {
+        switch self.configuration.v2.envelope {
+        case .discriminated: return body
+        case .plain:
+            guard var object = JSONObjectText(body) else { return body }
+            object.remove("success")
+            return object.bytes
+        }
     }
 
     private func problem(

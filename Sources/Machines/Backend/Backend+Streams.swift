@@ -48,10 +48,10 @@ extension Backend {
             let replay =
                 ignored == nil
                 ? job.log.replay(after: lastEventID, at: now) : job.log.replayFromStart(at: now)
-            return (replay, job.phase != .running)
+            return (replay, job.phase != .running, job.log.count)
         }
-        guard let (replay, isOver) = opened else { return }
-        self.addStream(context, facts)
+        guard let (replay, isOver, events) = opened else { return }
+        self.addStream(context, facts, eventsKnown: events)
 
         self.sendHead(context, into: &effects)
         if let ignored { effects.append(context.fired(ignored, at: self.now)) }
@@ -121,13 +121,16 @@ extension Backend {
         }
     }
 
-    private mutating func addStream(_ context: RequestContext, _ facts: Job.Facts) {
+    private mutating func addStream(_ context: RequestContext, _ facts: Job.Facts, eventsKnown: Int) {
         let stream = Stream(
             facts: facts, attempt: context.caller.attempt, nextPing: self.now + self.configuration.ping,
-            endsAt: facts.journey.isV2 ? self.now + ContractLimit.v2StreamTime : nil)
+            endsAt: facts.journey.isV2 ? self.now + ContractLimit.v2StreamTime : nil,
+            polling: facts.dialect.isPolled ? StreamPolling(opened: self.now) : nil,
+            eventsKnown: eventsKnown)
         self.streams[context.exchange] = stream
         self.deadlines.add(.ping(context.exchange), at: stream.nextPing)
         if let end = stream.endsAt { self.deadlines.add(.timeout(context.exchange), at: end) }
+        if let polling = stream.polling { self.deadlines.add(.poll(context.exchange), at: polling.next) }
         if let alarm = self.faults.open(context, at: self.now) {
             self.deadlines.add(.fault(context.exchange), at: alarm)
         }

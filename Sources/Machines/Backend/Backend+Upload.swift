@@ -107,6 +107,11 @@ extension Backend {
     private mutating func refusalOfMoreJobs(
         _ request: OriginRequest, _ journey: Journey, into effects: inout [OriginEffect]
     ) -> Refusal? {
+        if journey.isV2, let wait = self.breaker?.wait(at: self.now) {
+            var refusal = Refusal(.circuitOpen, "A provider has failed too often. The circuit is open.")
+            refusal.retryAfter = wait
+            return refusal
+        }
         let configuration = self.configuration
         while self.jobs.count + self.uploads.count >= configuration.jobsMax,
             let oldest = self.served.removeFirst(where: { self.jobs[$0]?.isServed == true })
@@ -116,10 +121,7 @@ extension Backend {
         let hasRoom =
             self.jobs.count + self.uploads.count < configuration.jobsMax
             && self.documentBytes + Self.documentBytes(request, journey) <= configuration.documentBytesMax
-        guard !hasRoom else { return nil }
-        var refusal = Refusal(.circuitOpen, "There are too many jobs.")
-        refusal.retryAfter = .seconds(60)  // The breaker's cooldown, Docs/contract.md section 2.5.
-        return refusal
+        return hasRoom ? nil : .tooManyJobs
     }
 
     /// The most bytes of a document that may come with a request.
@@ -138,8 +140,11 @@ extension Backend {
         let refusal: Refusal
         switch (fault, upload.context.journey.payload) {
         case (.malformed, .json): refusal = Refusal(.invalidRequest, "The body cannot be read.")
-        case (.malformed, .photos), (.malformed, .file):
-            refusal = Refusal(.invalidRequest, "The body is not multipart/form-data.")
+        case (.malformed(let flaw), .photos), (.malformed(let flaw), .file):
+            refusal = Refusal(.invalidRequest, "The upload cannot be read: \(flaw).")
+        case (.tooManyParts, .json), (.tooManyParts, .photos):
+            refusal = Refusal(.invalidRequest, "The upload has too many parts.")
+        case (.tooManyParts, .file): refusal = .notOneFile
         case (.tooLarge, .photos): refusal = Refusal(.fileTooLarge, "The photos are too large.")
         case (.tooLarge, .json): refusal = Refusal(.fileTooLarge, "The body is too large.")
         case (.tooLarge, .file): refusal = .fileIsTooLarge
@@ -238,18 +243,22 @@ extension Backend {
     ) {
         let named = parts.filter { $0.name == ImportLimits.part }
         guard let part = named.first, named.count == 1 else {
-            let refusal = Refusal(.invalidRequest, "The upload must have one part \(ImportLimits.part).")
-            return self.refuse(upload.context, refusal, into: &effects)
+            return self.refuse(upload.context, .notOneFile, into: &effects)
         }
         guard part.bytes <= ImportLimits.fileBytesMax, part.prefix.count == part.bytes else {
             return self.refuse(upload.context, .fileIsTooLarge, into: &effects)
         }
         var assignment = Assignment()
         do throws(CSVError) {
-            assignment.library = .success(try LibraryTable(part.prefix, limits: .imports).entries)
-            assignment.documentBytes = part.bytes
+            let entries = try LibraryTable(part.prefix, limits: .imports).entries
+            assignment.library = .success(entries)
+            assignment.documentBytes = ImportAccount.bytes(of: entries)
         } catch {
             assignment.library = .failure(error)
+        }
+        // Rows can take more than their file did.
+        guard self.documentBytes + assignment.documentBytes <= self.configuration.documentBytesMax else {
+            return self.refuse(upload.context, .tooManyJobs, into: &effects)
         }
         self.accept(upload, assignment, into: &effects)
     }
@@ -384,6 +393,16 @@ extension Backend {
 }
 
 extension Refusal {
+    /// There is no room for another job. The wait is a breaker's cooldown (Docs/contract.md section 2.5).
+    fileprivate static let tooManyJobs: Refusal = {
+        var refusal = Refusal(.circuitOpen, "There are too many jobs.")
+        refusal.retryAfter = .seconds(60)
+        return refusal
+    }()
+
+    fileprivate static let notOneFile = Refusal(
+        .invalidRequest, "The upload must have one part, \(ImportLimits.part), and no other.")
+
     fileprivate static let fileIsTooLarge = Refusal(
         .fileTooLarge, "The file is larger than \(ImportLimits.fileBytesMax) bytes.")
 }

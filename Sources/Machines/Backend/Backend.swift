@@ -36,6 +36,9 @@ package struct Backend: Sendable {
     var documentBytes = 0
     /// Jobs of v2 that can be forgotten for new ones.
     var served = ServedJobs()
+    /// Nil if no provider's failures close the backend.
+    var breaker: CircuitBreaker?
+    private let v2: V2Dialects
     var libraries: Libraries
     var enrichments: EnrichmentService
 
@@ -47,6 +50,8 @@ package struct Backend: Sendable {
         self.tombstones = Tombstones(jobsMax: configuration.tombstonesMax)
         self.limiter = configuration.rateLimit.map { RateLimiter(quota: $0) }
         self.faults = ServerFaults(wallClockAtZero: configuration.wallClockAtZero)
+        self.breaker = configuration.v2.breaker.map { CircuitBreaker($0) }
+        self.v2 = V2Dialects(configuration.v2)
         self.libraries = Libraries(booksMax: configuration.imports.booksMax)
         self.enrichments = EnrichmentService(
             rules: configuration.enrichments, shelf: shelf, random: random)
@@ -197,9 +202,9 @@ package struct Backend: Sendable {
     func dialect(of context: RequestContext) -> Dialect {
         switch context.journey {
         case .scan: self.configuration.dialect
-        case .bookshelfScan: .bookshelfScan
-        case .batchEnrichment, .bookEnrichment: .batchEnrichment
-        case .csvImport: .csvImport
+        case .bookshelfScan: self.v2.bookshelfScan
+        case .batchEnrichment, .bookEnrichment: self.v2.batchEnrichment
+        case .csvImport: self.v2.csvImport
         }
     }
 

@@ -93,8 +93,15 @@ package struct BackendConfiguration: Hashable, Sendable {
     /// Milliseconds since 1970 at `Instant.zero`, for time stamps and event ids. The default is 2026-02-01T12:00:00Z,
     /// the day in the contract's examples.
     package var wallClockAtZero: Int64 = 1_769_947_200_000
+    /// Jobs of v2, where their documents disagree.
+    package var v2 = V2Rules()
 
     package init() {}
+
+    /// The time for which the results of a completed job are served.
+    package func resultsLifetime(isV2: Bool) -> Interval {
+        isV2 ? self.v2.resultsLifetime ?? self.resultsLifetime : self.resultsLifetime
+    }
 
     /// The defaults: Docs/contract.md appendix, except that pings carry no id and the job time is a range
     /// around the observed 12 s (section 2.4).
@@ -108,6 +115,8 @@ package struct BackendConfiguration: Hashable, Sendable {
             ("the event buffer", self.eventBuffer), ("the results lifetime", self.resultsLifetime),
             ("the rate limit's window", self.rateLimit?.window ?? .zero),
             ("the retry field", self.retryField ?? .zero), ("the stream's linger", self.streamLinger),
+            ("the results lifetime of v2", self.v2.resultsLifetime ?? .zero),
+            ("the circuit breaker's cooldown", self.v2.breaker?.cooldown ?? .zero),
         ]
         for (name, length) in lengths where !(.zero...Self.intervalMax).contains(length) {
             return "\(name) must be between 0s and ten years"
@@ -118,6 +127,11 @@ package struct BackendConfiguration: Hashable, Sendable {
         }
         if self.photosMax < 1 || self.photoBytesMax < 1 || self.batchBytesMax < 1 {
             return "the limits must allow an upload of one photo of one byte"
+        }
+        if let breaker = self.v2.breaker,
+            breaker.failures < 1 || breaker.successes < 1 || breaker.cooldown <= .zero
+        {
+            return "a circuit breaker needs at least one failure, one success and a cooldown above zero"
         }
         if self.completedBytesMax < 0 || self.jobsMax < 0 || self.tombstonesMax < 0 {
             return "a limit is below zero"

@@ -14,6 +14,8 @@ struct DeadlineQueue: Sendable {
         case linger(ExchangeID)
         /// The longest time of a stream of v2.
         case timeout(ExchangeID)
+        /// A stream looks for changes of its job.
+        case poll(ExchangeID)
     }
 
     private static let staleMin = 1_024

@@ -71,6 +71,8 @@ struct EventLog: Sendable {
     /// The last one is kept whatever its age: it is the job's current state.
     private var entries: [Entry] = []
     private var aliases: [Alias] = []
+    /// The latest event, whatever became of the buffer.
+    private(set) var latest: Entry?
     /// Events ever appended.
     private(set) var count = 0
     /// The buffer is lost: from now on only a terminal event is kept.
@@ -112,6 +114,7 @@ struct EventLog: Sendable {
         let entry = Entry(
             position: self.count, kind, form, captured ?? self.mint(wall: wall), emitted: now, data: data)
         if !self.isForgetful || kind.isTerminal { self.entries.append(entry) }
+        self.latest = entry
         if let most = self.rules.entriesMax, self.entries.count > most { self.entries.removeFirst() }
         self.count += 1
         return entry
@@ -129,6 +132,7 @@ struct EventLog: Sendable {
         guard let last = self.entries.last else { return }
         self.aliases = []
         self.entries = [lastData.map { last.with(data: $0) } ?? last]
+        self.latest = self.entries.last
     }
 
     /// The milliseconds of a fresh id for an event of this name that is sent beside the log; a stream that continues after

@@ -11,6 +11,10 @@ struct Stream: Sendable {
     var isPingLate = false
     /// The moment at which it ends with a `timeout` event; nil for one of v3.
     var endsAt: Instant?
+    /// When it looks for changes of its job; nil for one that is told of each at once.
+    var polling: StreamPolling?
+    /// Events of the job's log that it has brought, or passed over.
+    var eventsKnown = 0
 
     var job: JobKey { self.facts.key }
 }

@@ -65,6 +65,7 @@ struct ClientDirectory: Sendable {
         case .connected, .requested, .answered, .photosReceived, .streamOpened, .eventWritten, .pingWritten,
             .streamEnded,
             .finished, .problem, .rowsTaken, .bookLookedUp, .failed, .tokenRevoked, .resultsServed, .found,
+            .circuitOpened, .circuitClosed,
             .cleaned(_, effective: false):
             break
         }

@@ -170,7 +170,7 @@ extension UploadFault {
             case .noBoundary: .malformed("the content type names no usable boundary")
             case .malformed(let part, let flaw): .malformed("part \(part + 1) is malformed: \(flaw)")
             case .partHeadTooLong(let part): .malformed("the header of part \(part + 1) is too long")
-            case .tooManyParts: .malformed("there are too many parts")
+            case .tooManyParts: .tooManyParts
             case .truncated: .malformed("the body ends before its closing boundary")
             }
     }

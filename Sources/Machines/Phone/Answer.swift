@@ -196,6 +196,26 @@ enum ServerText {
             && text.utf8.allSatisfy { (0x21...0x7E).contains($0) }
     }
 
+    private static let digits = Array("0123456789ABCDEF".utf8)
+
+    /// The text as a value in a query: what is not unreserved is escaped (RFC 3986 section 2.3).
+    static func queryValue(_ text: String) -> String {
+        ByteBuilder.text { value in
+            for byte in text.utf8 {
+                switch byte {
+                case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
+                    UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."),
+                    UInt8(ascii: "_"), UInt8(ascii: "~"):
+                    value.append(byte)
+                default:
+                    value.append(UInt8(ascii: "%"))
+                    value.append(Self.digits[Int(byte >> 4)])
+                    value.append(Self.digits[Int(byte & 0xF)])
+                }
+            }
+        }
+    }
+
     /// Whether it may be sent back as `Last-Event-ID`: no control characters.
     static func isEventID(_ text: String) -> Bool {
         text.utf8.count <= AppLimits.eventIDBytesMax

@@ -89,7 +89,8 @@ extension App {
             headers.append(HeaderField(HeaderName.deviceID, identity.text))
         }
         headers += plan.headers
-        if let token = plan.job?.authToken {
+        let isInQuery = plan.purpose == .stream && self.profile.token.stream == .query
+        if let token = plan.job?.authToken, !isInQuery {
             headers.append(HeaderField(HeaderName.authorization, "Bearer \(token)"))
         }
         if let id = plan.lastEventID { headers.append(HeaderField(HeaderName.lastEventID, id)) }

@@ -54,11 +54,19 @@ extension App {
         self.send(
             RequestPlan(
                 purpose: .stream, scan: self.active[index].number, attempt: attempt, method: "GET",
-                target: job.sseUrl, job: job, headers: [HeaderField("Accept", "text/event-stream")],
+                target: self.streamTarget(job), job: job,
+                headers: [HeaderField("Accept", "text/event-stream")],
                 lastEventID: self.profile.stream.resumes && !job.lastEventID.isEmpty ? job.lastEventID : nil,
                 body: .none,
                 timeout: self.profile.stream.connectTimeout),
             at: now, into: &effects)
+    }
+
+    /// The address of a stream, with the token of the job where this client has it there.
+    private func streamTarget(_ job: DurableJob) -> String {
+        guard self.profile.token.stream == .query, let token = job.authToken else { return job.sseUrl }
+        return job.sseUrl + (job.sseUrl.utf8.contains(UInt8(ascii: "?")) ? "&" : "?") + "token="
+            + ServerText.queryValue(token)
     }
 
     /// The 200 head of an event stream came.

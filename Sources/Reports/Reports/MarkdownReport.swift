@@ -191,6 +191,7 @@ package enum MarkdownReport {
         text += "\(known ? Figures.count(jobs.expired) : "n/a") expired.\n"
         let notes = result.jobNotes
         if !notes.isEmpty { text += "\n\(notes.joined(separator: " "))\n" }
+        if jobs.circuitsOpened > 0 { text += "\n\(RunResult.circuits(jobs)).\n" }
         return text
     }
 

@@ -101,6 +101,11 @@ extension RunResult {
         return notes
     }
 
+    /// Why uploads of v2 were refused for a while.
+    static func circuits(_ jobs: JobTotals) -> String {
+        "Circuit opened \(Figures.count(jobs.circuitsOpened, "time", "times")): jobs that a provider had failed; uploads of v2 were refused meanwhile"
+    }
+
     package var brokenInvariants: [Verdict] { self.verdicts.filter { $0.standing == .broken } }
 
     /// Objectives that failed, and that the scenario does not expect to fail.

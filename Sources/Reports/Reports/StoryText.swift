@@ -138,6 +138,8 @@ package enum StoryText {
         case .canceled: "cancels the job"
         case .expired: "job expires"
         case .vanished: "job vanishes"
+        case .circuitOpened: "opens the circuit: for a while, no upload of v2 is taken"
+        case .circuitClosed: "closes the circuit"
         case .connected, .requested, .problem, .pingWritten, .found: nil
         }
     }

@@ -157,6 +157,7 @@ package enum SummaryJSON {
                     uniquingKeysWith: { first, _ in first })),
         ]
         if let kept = result.kept(jobs) { members["kept"] = .integer(kept) }
+        if jobs.circuitsOpened > 0 { members["circuits_opened"] = .integer(jobs.circuitsOpened) }
         return .object(members)
     }
 

@@ -118,6 +118,7 @@ extension SummaryWriter {
             ? ", \(Figures.count(jobs.orphaned)) orphaned, \(Figures.count(jobs.expired)) expired"
             : ", \(Figures.count(jobs.undeleted)) not deleted; orphaned and expired n/a"
         self.labeled("Jobs", [Piece(text)])
+        if jobs.circuitsOpened > 0 { self.labeled("", [Piece(RunResult.circuits(jobs))]) }
     }
 
     mutating func groups() {

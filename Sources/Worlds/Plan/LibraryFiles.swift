@@ -20,6 +20,18 @@ package struct LibraryFiles: Hashable, Sendable {
     /// The most bytes of a row: each byte of a note may be a quote, which is written twice.
     package var rowBytesMax: Int { Self.rowBytesMax + 2 * (self.spec.noteBytes?.upperBound ?? 0) }
 
+    /// The most bytes that the backend holds of a file, at first of the form that it comes in, then of its rows.
+    var heldBytesMax: Int {
+        max(
+            (self.rows.upperBound + 1) * self.rowBytesMax + Self.formBytesMax,
+            self.rows.upperBound * (Self.rowBytesMax * 3 / 2 + Self.readRowBytesMax))
+    }
+
+    /// What multipart adds to a file.
+    private static let formBytesMax = 1_024
+    /// What a row takes beside its texts while it is imported.
+    private static let readRowBytesMax = 512
+
     /// The file of one scan.
     package func file(
         seed: UInt64, device: DeviceNumber, scan: ScanNumber
@@ -50,9 +62,7 @@ extension RunPlan {
                 switch group.profile.journey.payload {
                 case .photos: 0
                 case .json: BatchRequest.booksMax * Self.bookBytesMax
-                case .file:
-                    ((group.spec.library ?? LibraryFiles()).rows.upperBound + 1)
-                        * (group.spec.library ?? LibraryFiles()).rowBytesMax + Self.formBytesMax
+                case .file: (group.spec.library ?? LibraryFiles()).heldBytesMax
                 }
             return sum + group.spec.devices * group.profile.stream.slots * bytes
         }
@@ -60,8 +70,6 @@ extension RunPlan {
 
     /// Title, author and ISBN of a book on a shelf, as JSON.
     private static let bookBytesMax = 512
-    /// What multipart adds to a file.
-    private static let formBytesMax = 1_024
 }
 
 /// What a phone without photos uploads.

@@ -138,6 +138,7 @@ extension FleetGroup {
     /// Whether its phones are other clients than the contract's.
     package var deviates: Bool {
         self.profile.name != ClientProfile.contract.name || self.toggles.contains(where: \.isOn)
+            || !self.profile.journey.isV2 && self.profile.token.stream == .query
     }
 
     /// Whether its phones make the requests that a fault acts on, for scans that come to nothing bad.

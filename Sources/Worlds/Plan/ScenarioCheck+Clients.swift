@@ -22,12 +22,16 @@ extension ScenarioCheck {
     /// Groups whose client knows no event of the server.
     static func eventNames(_ scenario: Scenario) -> [ScenarioFinding] {
         scenario.groups.enumerated().compactMap { index, group in
-            guard group.profile.events.names == .dotted, group.makes(.stream) else { return nil }
+            let isDotted =
+                scenario.server.backend.v2.eventNames == .dotted && group.profile.journey.hasDottedEvents
+            guard group.profile.readsDottedEvents, group.makes(.stream), !isDotted else { return nil }
             let toggle = ProfileToggle.booksQuirk(.dottedNames).key
             return ScenarioFinding(
                 .group(index, key: group.toggles.contains { $0.toggle.key == toggle } ? toggle : "profile"),
-                "its client knows events with dotted names only, such as `photoscan.completed`, and the server has none: no scan is completed",
-                help: "write `\(toggle): off` for a client that knows the names of the contract")
+                "its client knows events with dotted names only, such as `photoscan.completed`, and the server has none for this journey: no scan is completed",
+                help: group.profile.journey.hasDottedEvents
+                    ? "write `v2: {event-names: dotted}` for the server, or `\(toggle): off` for the group"
+                    : "write `\(toggle): off` for a client that knows the names of the contract")
         }
     }
 }

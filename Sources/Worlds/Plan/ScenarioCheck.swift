@@ -46,7 +46,10 @@ package enum ScenarioCheck {
     /// the fleet.
     package static func findings(_ scenario: Scenario, for purpose: Purpose = .run) -> [ScenarioFinding] {
         self.sizes(scenario) + self.tunnels(scenario) + self.backend(scenario)
-            + (purpose == .run ? self.photos(scenario) + self.batches(scenario) + self.clients(scenario) : [])
+            + (purpose == .run
+                ? self.photos(scenario) + self.batches(scenario) + self.clients(scenario)
+                    + self.misplacedTokens(scenario, ofV2: true)
+                : [])
             + scenario.faults.indices.compactMap { self.fieldConflict(scenario.faults[$0], fault: $0) }
             + (purpose == .run ? self.neverThrough(scenario) : [])
             + scenario.faults.indices.compactMap { self.neverAwake(scenario, fault: $0) }
@@ -59,7 +62,7 @@ package enum ScenarioCheck {
         case .run:
             self.neverFinished(scenario) + self.statuses(scenario) + self.cleanups(scenario)
                 + self.journeys(scenario) + self.jobs(scenario) + self.cancels(scenario)
-                + self.eventNames(scenario)
+                + self.eventNames(scenario) + self.dialects(scenario)
         case .serve: self.neverThrough(scenario)
         }
     }

@@ -15,7 +15,12 @@ extension HarnessSettings {
             quota: backend.rateLimit, tokenLifetime: backend.tokenLifetime,
             resultsLifetime: backend.resultsLifetime, jobsMax: backend.jobsMax)
         simulated.documentsMayFill = plan.documentBytesMax > backend.documentBytesMax
-        simulated.dialect.otherEvents = backend.dialect.otherEvents
+        simulated.v2ResultsLifetime = backend.resultsLifetime(isV2: true)
+        simulated.v2IsPolled = backend.v2.progress == .poll
+        simulated.breaker = backend.v2.breaker.map {
+            SimulatedServer.Breaker(failures: $0.failures, successes: $0.successes, cooldown: $0.cooldown)
+        }
+        simulated.dialect.otherEvents = backend.dialect.otherEvents.union(backend.v2.otherEvents)
         simulated.dialect.hasIncreasingIDs = backend.dialect.hasIncreasingIDs
         simulated.dialect.cleanupLeavesStreams = backend.dialect.cleanupLeavesStreams
         simulated.dialect.completesOnce = backend.dialect.completesOnce

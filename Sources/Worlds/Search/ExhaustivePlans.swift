@@ -74,6 +74,9 @@ package struct ExhaustivePlans: Sendable {
         let backend = scenario.server.backend
         scenario.server.backend.tokenLifetime = min(backend.tokenLifetime, Self.lifetime)
         scenario.server.backend.resultsLifetime = min(backend.resultsLifetime, Self.lifetime)
+        scenario.server.backend.v2.resultsLifetime = backend.v2.resultsLifetime.map {
+            min($0, Self.lifetime)
+        }
         var plan = WorldPlan(RunPlan(scenario, target: .embedded))
         plan.captures = [
             Arrival(scheduled: .zero, device: DeviceNumber(0), ordinal: 1, photo: 0, of: 8)

@@ -195,12 +195,22 @@ extension World {
     // MARK: Requests
 
     mutating func lookAtToken(of request: AppRequest, of phone: Int) {
-        for header in request.headers where header.name == HeaderName.authorization {
-            guard self.server.isTokenOfOtherJob(authorization: header.value, target: request.target) else {
-                return
-            }
+        let shown = request.headers.filter { $0.name == HeaderName.authorization }.map(\.value)
+        let inQuery = Self.tokenOfQuery(request.target).map { ["Bearer \($0.token)"] } ?? []
+        for value in shown + inQuery {
+            guard self.server.isTokenOfOtherJob(authorization: value, target: request.target) else { return }
             self.find(.strayToken(request.operation), of: phone)
         }
+    }
+
+    /// The token that a target has in its query, and the target without it. The tokens of the simulated backend need no escapes.
+    private static func tokenOfQuery(_ target: String) -> (token: Substring, target: String)? {
+        guard let mark = target.utf8.firstIndex(of: UInt8(ascii: "?")) else { return nil }
+        let fields = target[target.index(after: mark)...].split(separator: "&")
+        guard let field = fields.first(where: { $0.hasPrefix("token=") }) else { return nil }
+        let rest = fields.filter { $0 != field }.joined(separator: "&")
+        let bare = String(target[..<mark]) + (rest.isEmpty ? "" : "?" + rest)
+        return (field.dropFirst("token=".count), bare)
     }
 
     /// Checks the parts of a request that a server reads, except its token.
@@ -218,11 +228,17 @@ extension World {
             let isForeign = self.server.isTokenOfOtherJob(authorization: field.value, target: request.target)
             tokens.append(isBearer ? isForeign ? .foreign : .own : .unreadable)
         }
+        let inQuery = Self.tokenOfQuery(request.target)
+        if let token = inQuery?.token {
+            let isForeign = self.server.isTokenOfOtherJob(
+                authorization: "Bearer \(token)", target: request.target)
+            tokens.append(isForeign ? .foreign : .own)
+        }
         self.forms.append(
             RequestForm(
                 device: self.phones[phone].machine.number, scan: request.scan,
                 operation: request.operation, attempt: request.attempt, at: self.now, method: request.method,
-                target: request.target, headers: lines, tokens: tokens, body: body))
+                target: inQuery?.target ?? request.target, headers: lines, tokens: tokens, body: body))
     }
 
     /// A stream is requested: a process that starts now must find its job.

@@ -207,7 +207,8 @@ extension World {
     /// The maximum lifetime of a job after its last event.
     private var jobLifetime: Interval {
         let backend = self.plan.run.scenario.server.backend
-        return max(backend.tokenLifetime, backend.resultsLifetime) + backend.jobTime.upperBound
+        let results = max(backend.resultsLifetime, backend.v2.resultsLifetime ?? .zero)
+        return max(backend.tokenLifetime, results) + backend.jobTime.upperBound
             + backend.eventBuffer + .seconds(1)
     }
 

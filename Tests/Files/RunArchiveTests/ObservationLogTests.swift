@@ -90,7 +90,8 @@ import Testing
             .pingWritten(job: "j"),
             .streamEnded(job: "j", attempt: 1, byPeer: true), .finished(job: "j", kind: .completed, books: 3),
             .tokenRevoked(job: "j"), .resultsServed(job: "j", books: 3), .cleaned(job: "j", effective: true),
-            .canceled(job: "j"), .expired(job: "j"), .vanished(job: "j"),
+            .canceled(job: "j"), .expired(job: "j"), .vanished(job: "j"), .circuitOpened(job: "j"),
+            .circuitClosed(job: "j"),
             .problem(.stream, attempt: 1, status: 429, job: "j", retryable: true, retryAfter: .zero),
             .failed(job: "j", code: "c", retryable: true),
             .bookLookedUp(BookLookup(key: nil, barcode: "1", isFound: true, isBilled: false)),
@@ -112,7 +113,7 @@ import Testing
             let what = try #require(object["what"] as? String)
             #expect(seen.insert("\(side) \(what)").inserted, "two sightings are called \(side) \(what)")
         }
-        #expect(seen.count == 68)
+        #expect(seen.count == 70)
     }
 
     @Test func `pings and progress are written only with a trace`() {

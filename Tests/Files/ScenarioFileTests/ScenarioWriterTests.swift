@@ -99,6 +99,7 @@ struct ScenarioWriterTests {
                 status-polling: off
                 status-interval: 2s
                 status-requests-max: 75
+                stream-token: header
                 network: perfect
                 scans: 1
                 photos: shelves
@@ -132,6 +133,8 @@ struct ScenarioWriterTests {
               batch-size-max: 50MB
               jobs-max: 100000
               tombstones-max: 65536
+              v2: {stream-auth: either, event-names: plain, progress: push, envelope: discriminated, tokens: both}
+              circuit-breaker: off
 
             faults:
               - {do: reset, on: stream, id: reset-1, key: "e5cc8ebf1174455b", cut: between-events, side: "reply", chance: 100%, at: 0s, count: once, scope: all}

@@ -337,7 +337,7 @@ import Wire
         #expect(Self.get(&bench, path, second).effects.status == 200)
         _ = try Self.job(Self.batch(&bench, text))
         #expect(bench.effects.backendSightings.contains(.expired(job: second.id)))
-        #expect(Self.get(&bench, path, second).effects.status == 410)
+        #expect(Self.get(&bench, path, second).effects.status == 404)
         #expect(Self.get(&bench, "/api/v2/enrichments/\(first.id)/results", first).effects.status == 200)
     }
 

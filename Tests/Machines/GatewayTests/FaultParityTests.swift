@@ -239,7 +239,9 @@ extension TwoWays {
         for observation in self.observed {
             guard case .backend(let payload) = observation.what else { continue }
             switch payload {
-            case .eventWritten, .pingWritten, .rowsTaken, .bookLookedUp, .resultsServed, .found: continue
+            case .eventWritten, .pingWritten, .rowsTaken, .bookLookedUp, .resultsServed, .found, .circuitOpened,
+                .circuitClosed:
+                continue
             case .accepted: lines.append((observation.at, "accepted"))
             case .photosReceived(_, let count): lines.append((observation.at, "photosReceived \(count)"))
             case .finished(_, let kind, _):

@@ -16,7 +16,8 @@ import Testing
         .backend(.finished(job: "j", kind: .completed, books: 8)), .backend(.tokenRevoked(job: "j")),
         .backend(.resultsServed(job: "j", books: 8)), .backend(.cleaned(job: "j", effective: false)),
         .backend(.canceled(job: "j")), .backend(.expired(job: "j")),
-        .backend(.vanished(job: "j")), .backend(.failed(job: "j", code: "QUALITY_TOO_LOW", retryable: true)),
+        .backend(.vanished(job: "j")), .backend(.circuitOpened(job: "j")), .backend(.circuitClosed(job: "j")),
+        .backend(.failed(job: "j", code: "QUALITY_TOO_LOW", retryable: true)),
         .backend(
             .problem(
                 .upload, attempt: 2, status: 422, job: nil, retryable: false,

@@ -58,6 +58,13 @@ package enum OpenAPIDocument {
                     The requests of v2 have an envelope and errors of their own, and X-Device-ID is optional. What never
                     reaches v2, such as a request that is refused by its form, has a problem body there, too.
 
+                    The documents of v2 disagree. This one describes the defaults of the simulated backend, whose
+                    scenario can choose otherwise: results that live for another time than two hours, the token of a
+                    stream in the header alone or in the query alone (`token`), event names with a point such as
+                    `photoscan.progress`, streams that bring the last change of a job after up to three seconds, bodies
+                    without `success`, and `authToken` or `token` alone. With a circuit breaker, uploads get 503
+                    `CIRCUIT_OPEN` for a while after jobs that a provider has failed; `details.retryAfterMs` is the rest of it.
+
                     A client takes null for missing in a member that is not required, and ignores members that it does
                     not know.
                     """)
@@ -459,7 +466,14 @@ package enum OpenAPIDocument {
                         "bearer",
                         .map([
                             ("type", .text("http")), ("scheme", .text("bearer")),
-                            ("description", .text("The `authToken` of the job, valid for two hours")),
+                            (
+                                "description",
+                                .text(
+                                    """
+                                    The `authToken` of the job, valid for two hours. Streams of v2 take it from the query as well,
+                                    as `token`
+                                    """)
+                            ),
                         ])
                     )
                 ])

@@ -4,10 +4,12 @@
 internal import JSON
 
 extension UploadAccepted {
-    /// Reads the data of a new job. `authToken` comes before `token`, which is its older name; nil if something is missing.
+    /// Reads the data of a new job. `authToken` comes before `token`, which is its older name; nil if something is missing. A body
+    /// without `success` is one from before the contract was fixed.
     package static func readV2(_ bytes: [UInt8], into notes: inout ContractNotes) -> UploadAccepted? {
         guard let body = LeanObject(bytes, into: &notes) else { return nil }
-        let accepted = self.read(body, tokenKeys: ["authToken", "token"], into: &notes)
+        let success = body.success(into: &notes)
+        let accepted = self.read(body, tokenKeys: ["authToken", "token"], success, into: &notes)
         body.compare(with: Contract.v2Accepted, into: &notes)
         return accepted
     }
@@ -17,7 +19,7 @@ extension ResultsReading {
     /// Reads the books of a job, in `data.books`; nil for an answer without them.
     package static func readV2(_ bytes: [UInt8], into notes: inout ContractNotes) -> ResultsReading? {
         guard let body = LeanObject(bytes, into: &notes) else { return nil }
-        let success = body.flag("success", .required, into: &notes)
+        let success = body.success(into: &notes)
         let data = body.object("data", .required, into: &notes)
         let jobId = data?.text("jobId", .optional, into: &notes)
         let books = data?.books("books", .required, into: &notes)
@@ -29,7 +31,7 @@ extension ResultsReading {
     /// Reads what became of the rows of an import; nil for an answer without them.
     package static func readRows(_ bytes: [UInt8], into notes: inout ContractNotes) -> ResultsReading? {
         guard let body = LeanObject(bytes, into: &notes) else { return nil }
-        let success = body.flag("success", .required, into: &notes)
+        let success = body.success(into: &notes)
         guard let data = body.object("data", .required, into: &notes) else { return nil }
         let created = data.integer("booksCreated", .required, into: &notes)
         let updated = data.integer("booksUpdated", .required, into: &notes)
@@ -80,7 +82,7 @@ package struct LookupReading: Hashable, Sendable {
         _ bytes: [UInt8], barcode: String?, into notes: inout ContractNotes
     ) -> LookupReading? {
         guard let body = LeanObject(bytes, into: &notes) else { return nil }
-        let success = body.flag("success", .required, into: &notes)
+        let success = body.success(into: &notes)
         let data = body.object("data", .required, into: &notes)
         let book = data.flatMap { Book($0, into: &notes) }
         let metadata = body.object("metadata", .optional, into: &notes)
@@ -93,6 +95,14 @@ package struct LookupReading: Hashable, Sendable {
                 excerpt: isbn)
         }
         return LookupReading(success: success, book: book, isRepeated: isRepeated ?? false)
+    }
+}
+
+extension LeanObject {
+    /// Whether the body says that the request succeeded. One without `success` is as old as S1 says (Docs/contract.md section 3.1),
+    /// and its status says so.
+    func success(into notes: inout ContractNotes) -> Bool? {
+        self.contains("success") ? self.flag("success", .required, into: &notes) : true
     }
 }
 

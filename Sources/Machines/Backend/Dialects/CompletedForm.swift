@@ -15,6 +15,10 @@ enum CompletedForm: Hashable, Sendable {
     case count
     /// The members of v2, with this `pipeline` (Docs/contract.md section 3.3, C25).
     case pipeline(String)
+    /// `photoscan.completed` (Docs/contract.md section 3.3).
+    case photoscan
+    /// `enrichment.completed`.
+    case enrichment
     /// What was captured.
     case captured(CapturedData)
 
@@ -78,6 +82,8 @@ enum CompletedForm: Hashable, Sendable {
                     writer.member("jobId", facts.job)
                 }
             case .pipeline(let name): Self.pipeline(name, facts)
+            case .photoscan: DottedData.completedScan(facts)
+            case .enrichment: DottedData.completedEnrichment(facts)
             case .captured(let data): data.bytes(job: facts.job, resultsURL: facts.resultsURL)
             }
         guard let stripped else { return whole }

@@ -44,6 +44,19 @@ package struct Dialect: Hashable, Sendable {
     package var cleanupLeavesStreams = false
     /// Pages of any site may read an event stream: the header `Access-Control-Allow-Origin: *`.
     var opensStreamsToPages = false
+    /// The data of the events of v2.
+    var v2Data = V2Data.plain
+    /// A stream looks for changes of its job, and brings the last one (Docs/contract.md section 2.5).
+    var isPolled = false
+
+    /// The data of events of v2 (Docs/contract.md section 3.3).
+    enum V2Data: Hashable, Sendable {
+        case plain
+        /// `photoscan.…`
+        case photoscan
+        /// `enrichment.…`
+        case enrichment
+    }
 
     /// The beginning of an event stream.
     enum StreamOpening: Hashable, Sendable {

@@ -41,6 +41,52 @@ extension Dialect {
     }()
 }
 
+/// The forms of the jobs of v2, by journey.
+struct V2Dialects: Sendable {
+    let bookshelfScan: Dialect
+    let batchEnrichment: Dialect
+    let csvImport: Dialect
+
+    init(_ rules: V2Rules) {
+        self.bookshelfScan = Self.dialect(.bookshelfScan, rules, dotted: .photoscan)
+        self.batchEnrichment = Self.dialect(.batchEnrichment, rules, dotted: .enrichment)
+        // No document has dotted names for imports.
+        self.csvImport = Self.dialect(.csvImport, rules, dotted: .plain)
+    }
+
+    private static func dialect(_ base: Dialect, _ rules: V2Rules, dotted: Dialect.V2Data) -> Dialect {
+        var dialect = base
+        dialect.upload.v2Tokens = rules.tokens
+        dialect.isPolled = rules.progress == .poll
+        if rules.eventNames == .dotted, dotted != .plain { dialect.use(dotted) }
+        return dialect
+    }
+}
+
+extension Dialect {
+    /// Names and data of events become those of SSEClient in books-v3 (Docs/contract.md section 3.3). There is none for the
+    /// beginning of a job: it is progress.
+    fileprivate mutating func use(_ data: V2Data) {
+        self.v2Data = data
+        let names: DottedNames
+        switch data {
+        case .plain: return
+        case .photoscan:
+            names = .photoscan
+            self.completed = .photoscan
+        case .enrichment:
+            names = .enrichment
+            self.completed = .enrichment
+        }
+        self.events.progress = names.progress
+        self.events.completed = names.completed
+        self.events.error = names.failed
+        for index in self.course.stages.indices {
+            self.course.stages[index].form?.name = names.progress
+        }
+    }
+}
+
 extension JobCourse {
     private static let initialized = EventForm(
         name: V2EventName.initialized, idSuffix: "initial", isEnveloped: false)

@@ -33,6 +33,10 @@ extension BackendConfiguration {
         backend.retryField = .seconds(5)
         backend.eventBuffer = .hours(24)
         backend.rateLimit = Quota(requests: 5, window: .minutes(1))
+        // Docs/contract.md section 2.5. Of v2, B3 gives the lifetime of imports alone.
+        backend.v2.progress = .poll
+        backend.v2.resultsLifetime = .hours(1)
+        backend.v2.breaker = CircuitBreakerRules()
         return backend
     }()
 

@@ -16,6 +16,8 @@ struct UploadForm: Hashable, Sendable {
     var isFlat = false
     /// The body has the envelope of v2, with `token` beside `authToken` and the number of photos (Docs/contract.md section 3.2).
     var isV2 = false
+    /// The names of the token in that envelope.
+    var v2Tokens = V2Rules.TokenNames.both
 
     private static let contract = UploadForm()
 
@@ -43,13 +45,13 @@ struct UploadForm: Hashable, Sendable {
     private func v2Body(_ accepted: UploadAccepted, photos: Int, books: Int?) -> [UInt8] {
         JSON.object { writer in
             writer.object("data") { writer in
-                writer.member("authToken", accepted.data.authToken)
+                if self.v2Tokens != .token { writer.member("authToken", accepted.data.authToken) }
                 writer.member("jobId", accepted.data.jobId)
                 if books != nil { writer.member("processedCount", 0) }
                 writer.member("sseUrl", accepted.data.sseUrl)
                 writer.member("status", self.status?.rawValue)
                 writer.member("statusUrl", accepted.data.statusUrl)
-                writer.member("token", accepted.data.authToken)
+                if self.v2Tokens != .authToken { writer.member("token", accepted.data.authToken) }
                 writer.member("totalCount", books)
                 if photos > 0 { writer.member("totalPhotos", photos) }
             }

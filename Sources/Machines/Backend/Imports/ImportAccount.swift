@@ -59,6 +59,22 @@ struct ImportAccount: Hashable, Sendable {
     private(set) var errors: [RowError] = []
     private var seen: Set<LibraryKey> = []
 
+    /// The memory that rows take while their import runs, at most: the rows themselves, their texts, and what makes two of them
+    /// the same book, which a set holds up to twice.
+    static func bytes(of entries: [LibraryEntry]) -> Int {
+        let row = MemoryLayout<LibraryEntry>.stride + 4 * MemoryLayout<LibraryKey>.stride
+        return entries.reduce(0) { sum, entry in
+            let texts = [entry.title, entry.author, entry.isbnText, entry.isbn?.digits ?? ""]
+            return sum + row + texts.reduce(0) { $0 + Self.bytes(of: $1) }
+        }
+    }
+
+    /// Short texts are part of their row; others have a buffer of their own, which is up to half as long again.
+    private static func bytes(of text: String) -> Int {
+        let count = text.utf8.count
+        return count <= 15 ? 0 : count + count / 2 + 32
+    }
+
     init(_ entries: [LibraryEntry]) {
         self.entries = entries
         self.total = entries.count

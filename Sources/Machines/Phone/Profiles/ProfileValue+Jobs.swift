@@ -144,6 +144,14 @@ extension ProfileValue {
             job is not deleted: its DELETE would fail as well.
             """
         },
+        ProfileValue("token.stream", .contract("section 7, C13"), { $0.token.stream.rawValue }) {
+            switch $0.token.stream {
+            case .header:
+                "A request for a stream has the token in the header Authorization, as every other one has."
+            case .query:
+                "A request for a stream has the token in the query, as `token`, and no header Authorization."
+            }
+        },
         ProfileValue("cleanup.is-made", .contract("section 1.1, row 4"), { Self.text($0.cleanup.isMade) }) {
             $0.cleanup.isMade
                 ? "A job is deleted after its books are stored on the phone." : "No job is deleted."

@@ -119,6 +119,16 @@ package struct TokenPolicy: Hashable, Sendable {
     package var expiry = TokenExpiryPolicy.uploadsAgain
     /// Uploads of one scan that a 401 or a vanished job may cause.
     package var uploadsMax = 3
+    /// Where a request for a stream has the token.
+    package var stream = TokenPlace.header
+}
+
+/// Where a request has its token (Docs/contract.md section 7, C13).
+package enum TokenPlace: String, CaseIterable, Hashable, Sendable {
+    /// `Authorization: Bearer`.
+    case header
+    /// `?token=`, and no header.
+    case query
 }
 
 /// What a 401 on stream or results means to a client.

@@ -318,7 +318,7 @@ package struct HTMLPage {
                 ("abandoned", Figures.count(jobs.abandoned)),
                 ("orphaned", known ? Figures.count(jobs.orphaned) : "n/a"),
                 ("expired", known ? Figures.count(jobs.expired) : "n/a"),
-            ]
+            ] + (jobs.circuitsOpened > 0 ? [("circuit openings", Figures.count(jobs.circuitsOpened))] : [])
         return Section(
             id: "conservation", title: "\(self.result.noun.heading)\(self.result.contents)",
             lead: self.conservationLead,

@@ -1,0 +1,102 @@
+internal import Faults
+import JSON
+internal import SimBase
+internal import Talaria
+
+/// The names of events that SSEClient of books-v3 expects (Docs/contract.md section 3.3).
+package struct DottedNames: Hashable, Sendable {
+    package let progress: String
+    package let completed: String
+    package let failed: String
+
+    private init(_ noun: String) {
+        self.progress = noun + ".progress"
+        self.completed = noun + ".completed"
+        self.failed = noun + ".failed"
+    }
+
+    package static let photoscan = DottedNames("photoscan")
+    package static let enrichment = DottedNames("enrichment")
+
+    /// The names of every journey.
+    package static let all = [Self.photoscan, .enrichment].flatMap { [$0.progress, $0.completed, $0.failed] }
+}
+
+/// The data of these events.
+enum DottedData {
+    /// The name of whoever has looked a book up. The documents name none.
+    static let provider = "auto"
+
+    // MARK: Scans
+
+    /// Books are recognized with the photos, and all of them are when the photos are done.
+    static func scan(
+        _ facts: Job.Facts, _ stage: JobCourse.Stage, _ number: Int, _ progress: JobProgress
+    ) -> [UInt8] {
+        let script = facts.script
+        let photos = stage.counts == .photos ? progress.processed : script.photos
+        return JSON.object { writer in
+            writer.member("jobId", facts.id)
+            writer.member("message") { script.append(stage.message, number, to: &$0) }
+            writer.member("processedPhotos", photos)
+            writer.member("progress", thousandths: progress.thousandths)
+            writer.member("recognizedBooks", script.books * photos / max(1, script.photos))
+            writer.member("status", stage.status)
+            writer.member("totalPhotos", script.photos)
+        }
+    }
+
+    static func completedScan(_ facts: CompletedForm.Facts) -> [UInt8] {
+        JSON.object { writer in
+            writer.member("jobId", facts.job)
+            writer.member("resultsUrl", facts.resultsURL)
+            writer.member("status", JobStatus.completed.rawValue)
+            writer.object("summary") { writer in
+                writer.member("approved", facts.found)
+                writer.member("duration", facts.jobTime.wholeMilliseconds)
+                writer.member("enrichedCount", facts.found)
+                writer.member("needsReview", facts.books.count - facts.found)
+                writer.member("totalDetected", facts.books.count)
+            }
+        }
+    }
+
+    static func failedScan(_ facts: Job.Facts, _ error: ErrorData, _ status: JobStatus) -> [UInt8] {
+        JSON.object { writer in
+            writer.member("error", error.message)
+            writer.member("jobId", facts.id)
+            writer.member("retryable", error.retryable)
+            writer.member("status", status.rawValue)
+        }
+    }
+
+    // MARK: Batches
+
+    /// The documents describe the lookup of one ISBN: an event of a batch has that of the book that it has come to.
+    ///
+    /// - Parameter thousandths: Of the batch; the event has per cent.
+    /// - Parameter detail: Writes `provider`, `data` or `error`.
+    static func enrichment(
+        isbn: String, _ status: String, _ thousandths: Int, _ detail: (inout JSONWriter) -> Void
+    ) -> [UInt8] {
+        JSON.object { writer in
+            detail(&writer)
+            writer.member("isbn", isbn)
+            writer.member("progress", thousandths / 10)
+            writer.member("status", status)
+        }
+    }
+
+    /// What the data of a whole batch are, no document says: its numbers, and where its books are.
+    static func completedEnrichment(_ facts: CompletedForm.Facts) -> [UInt8] {
+        Self.enrichment(isbn: facts.books.last?.isbn ?? "", JobStatus.completed.rawValue, 1_000) { writer in
+            writer.object("data") { writer in
+                writer.member("failureCount", facts.notFound)
+                writer.member("jobId", facts.job)
+                writer.member("resultsUrl", facts.resultsURL)
+                writer.member("successCount", facts.books.count)
+                writer.member("totalProcessed", facts.books.count + facts.notFound)
+            }
+        }
+    }
+}
