@@ -12,7 +12,9 @@ extension App {
             preconditionFailure("a look-up without a scan")
         }
         var answer = answer
-        let judgement = LookupJudgement.judge(&answer, barcode: self.active[index].scan.barcode)
+        let judgement = LookupJudgement.judge(
+            &answer, barcode: self.active[index].scan.barcode,
+            obeysRetryable: self.profile.upload.obeysRetryable)
         self.observe(answer, exchange, at: now, into: &effects)
         switch judgement {
         case .found(let book, let isRepeated):
@@ -51,7 +53,7 @@ enum LookupJudgement: Hashable, Sendable {
     case failed(UploadJudgement)
 
     /// A 404 is the server's word about the book only if its body says so; another may come from a wrong address.
-    static func judge(_ answer: inout Answer, barcode: String?) -> LookupJudgement {
+    static func judge(_ answer: inout Answer, barcode: String?, obeysRetryable: Bool) -> LookupJudgement {
         switch answer.head.status {
         case 200:
             let reading = answer.read(
@@ -70,7 +72,7 @@ enum LookupJudgement: Hashable, Sendable {
         where answer.problem.code == ProblemCode.notFound.rawValue && answer.problem.retryable != true:
             return .unknown(code: ProblemCode.notFound.rawValue)
         default:
-            return .failed(UploadJudgement.judge(&answer, .v2))
+            return .failed(UploadJudgement.judge(&answer, .v2, obeysRetryable: obeysRetryable))
         }
     }
 }

@@ -1,3 +1,4 @@
+import Backend
 import Faults
 import Phone
 import Talaria

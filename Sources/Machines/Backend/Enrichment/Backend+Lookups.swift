@@ -11,6 +11,7 @@ extension Backend {
     mutating func barcodeUploaded(
         _ upload: PendingUpload, _ bytes: [UInt8], into effects: inout [OriginEffect]
     ) {
+        self.observe(ContractNotes(lookup: bytes), of: upload.context, into: &effects)
         do throws(EnrichmentRequest.Flaw) {
             let request = try EnrichmentRequest(bytes)
             guard let isbn = ISBN(request.barcode) else {
