@@ -197,6 +197,12 @@ package enum ScenarioCheck {
         let jobTime = scenario.server.backend.jobTime
         return scenario.groups.enumerated().compactMap { index, group in
             let policy = group.profile.cancel
+            guard !policy.isMade || group.profile.journey.hasJobs else {
+                return ScenarioFinding(
+                    .group(index, key: "cancel"),
+                    "no effect: a look-up is over with its answer, and has no job to cancel",
+                    help: "leave it out")
+            }
             // The time of an import follows from its rows.
             guard policy.isMade, group.profile.journey != .csvImport else { return nil }
             if policy.after.lowerBound > jobTime.upperBound {

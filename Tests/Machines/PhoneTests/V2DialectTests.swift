@@ -50,7 +50,8 @@ struct V2DialectTests {
         let rows = Array(
             #"{"data":{"booksCreated":1,"booksUpdated":0,"duplicatesSkipped":0,"enrichmentFailed":0}}"#.utf8)
         #expect(ResultsReading.readRows(rows, into: &notes)?.rows?.total == 1)
-        #expect(notes.isEmpty)
+        #expect(notes.notes.contains { $0.path == "success" })
+        #expect(notes.notes.allSatisfy { !$0.isDecisive })
     }
 
     @Test func `a stream has its token in the header or in the query`() {

@@ -38,7 +38,7 @@ struct V2FindingTests {
             (#""timestamp":"2026-01-01T00:00:00.000Z""#, "", "metadata.timestamp: missing"),
             (#""metadata""#, #""meta""#, "meta: an unknown field"),
             ("scan_1", "job-1", "data.jobId: another one"),
-            (#""success":true,"#, "", "success: missing!"),
+            (#""success":true,"#, "", "success: missing"),
             (#""jobId":"scan_1","#, "", "data.jobId: missing!"),
             (#""authToken":"t""#, #""authToken":7"#, "data.authToken: a number"),
         ] as [(String, String, String?)] {

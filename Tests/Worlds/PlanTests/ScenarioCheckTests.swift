@@ -143,6 +143,9 @@ struct ScenarioCheckTests {
             } == [.group(0, key: "cancel")])
         #expect(canceling { $0.chance = .percent(10) } == [])
         #expect(canceling { $0.after = late } == [], "nobody cancels")
+        #expect(
+            canceling(journey: .bookEnrichment) { $0.chance = .percent(10) } == [.group(0, key: "cancel")])
+        #expect(canceling(journey: .bookEnrichment) { $0.after = late } == [])
     }
 
     @Test func `a fault on the DELETE of v2 meets users who cancel`() {

@@ -22,7 +22,7 @@ import VirtualWorld
         return try Bench.run(Bench.scenario(groups: [group], faults: faults))
     }
 
-    private static let journeys = NamedProfile.books.journeys
+    private static let journeys = NamedProfile.books.journeys.filter(\.hasJobs)
 
     @Test(arguments: Self.journeys)
     func `it completes what it is given, where events have the contract's names`(

@@ -50,7 +50,7 @@ import VirtualWorld
         [Bench.fault(.phone(.storageFull), on: .app, window: Self.span(1_500, 900))],
     ]
 
-    @Test(arguments: Journey.allCases, Self.faults.indices)
+    @Test(arguments: Journey.allCases.filter(\.hasJobs), Self.faults.indices)
     func `a canceled scan is a class of its own, whatever fails`(journey: Journey, fault: Int) throws {
         let run = try Bench.run(Self.scenario(journey, faults: Self.faults[fault]))
         #expect(run.broken == [])
