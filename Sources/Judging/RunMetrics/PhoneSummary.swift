@@ -32,6 +32,8 @@ package struct PhoneSummary: Equatable, Sendable {
     package private(set) var gaveUp = 0
     package private(set) var errors = 0
     package private(set) var kills = 0
+    /// Look-ups of books that no provider has: their refusal is nobody's problem.
+    private var unknownBooks = 0
     /// Scans that went with the app.
     private var discarded = 0
     /// Scans that the user canceled.
@@ -59,7 +61,8 @@ package struct PhoneSummary: Equatable, Sendable {
 
     /// The amount of problems: a phone with more is shown first.
     package var hardship: Int {
-        self.refused * 40 + self.unsettled * 30 + self.gaveUp * 20 + self.kills * 6 + self.losses * 4
+        max(0, self.refused - self.unknownBooks) * 40 + self.unsettled * 30 + self.gaveUp * 20 + self.kills
+            * 6 + self.losses * 4
             + self.errors + Int(self.longestReconnect.nanoseconds / 1_000_000_000)
             + Int(self.longestScan.nanoseconds / 10_000_000_000)
     }
@@ -75,6 +78,7 @@ package struct PhoneSummary: Equatable, Sendable {
         case .refused:
             self.refused += 1
             self.settle(scan)
+        case .lookupAnswered(found: false, _, _, _): self.unknownBooks += 1
         case .canceled:
             self.canceled += 1
             self.settle(scan)

@@ -59,7 +59,7 @@ extension RunResult {
         let lookups = self.totals.lookups
         return "\(Figures.count(lookups.billed, "look-up", "look-ups")) billed, "
             + "\(Figures.count(lookups.unknown)) of them for books that no provider has; "
-            + "\(Figures.count(lookups.repeated, "request", "requests")) answered as before"
+            + "\(Figures.count(lookups.repeated, "repeated request", "repeated requests")) answered without a bill"
     }
 
     /// What the phones send or get: `books`, `rows`, or both.
@@ -83,7 +83,8 @@ extension RunResult {
             + besides(rows.unsettled, "in files of imports that had not settled when the run ended")
             + besides(
                 rows.unread,
-                "taken by imports whose results no phone has read; a file that is sent again updates them")
+                "stored by imports whose results were never read, because they failed or were canceled or lost; "
+                    + "another import of the same file updates them")
     }
 
     /// What the words for jobs mean whose DELETE did not come to a good end; one sentence for each that counts any.
@@ -91,7 +92,13 @@ extension RunResult {
         let jobs = self.totals.jobs
         var notes: [String] = []
         if jobs.kept > 0 { notes.append("Kept: the backend keeps the results until they expire.") }
-        if jobs.abandoned > 0 { notes.append("Abandoned: the phone had a reason not to delete the job.") }
+        if jobs.abandoned > 0 {
+            let causes = jobs.abandonedByCause.entries.filter { $0.count > 0 }
+                .map { "\(Printable.bounded($0.name)) \(Figures.count($0.count))" }
+            notes.append(
+                "Abandoned: the phone did not delete the job"
+                    + (causes.isEmpty ? "." : " (\(causes.joined(separator: ", ")))."))
+        }
         if jobs.orphaned > 0 {
             notes.append("Orphaned: the backend accepted the upload, and the phone never learned of the job.")
         }

@@ -239,7 +239,8 @@ extension TwoWays {
         for observation in self.observed {
             guard case .backend(let payload) = observation.what else { continue }
             switch payload {
-            case .eventWritten, .pingWritten, .rowsTaken, .bookLookedUp, .resultsServed, .found, .circuitOpened,
+            case .eventWritten, .pingWritten, .rowsTaken, .bookLookedUp, .resultsServed, .found,
+                .circuitOpened,
                 .circuitClosed:
                 continue
             case .accepted: lines.append((observation.at, "accepted"))

@@ -93,8 +93,8 @@ import Testing
         #expect(
             text.contains(
                 "Rows 50 in files = 40 created + 0 updated + 6 skipped + 4 failed + 0 missing; besides, 9 rows in "
-                    + "files of refused or discarded imports; besides, 12 rows taken by imports whose results no "
-                    + "phone has read"))
+                    + "files of refused or discarded imports; besides, 12 rows stored by imports whose results were "
+                    + "never read"))
         #expect(MarkdownReport.text(result).contains("Rows: 50 in files, 40 created, 0 updated, 6 skipped"))
         let rows = JSONNode(SummaryJSON.bytes(result))?["rows"]
         #expect(rows?["sent"]?.integer == 50 && rows?["unread"]?.integer == 12)
@@ -140,7 +140,7 @@ import Testing
     @Test func `every format says what look-ups cost`() {
         let result = lookUps()
         let words =
-            "6 look-ups billed, 1 of them for books that no provider has; 2 requests answered as before"
+            "6 look-ups billed, 1 of them for books that no provider has; 2 repeated requests answered without a bill"
         let text = TerminalSummary.text(result, style: .plain).split(whereSeparator: \.isWhitespace)
             .joined(separator: " ")
         #expect(text.contains("Billing \(words)"))

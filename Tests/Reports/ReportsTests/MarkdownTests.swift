@@ -131,7 +131,7 @@ import Testing
 
         Jobs: 131 accepted, 122 cleaned up, 4 abandoned, 0 orphaned, 5 expired.
 
-        Abandoned: the phone had a reason not to delete the job. Expired: the backend removed the job itself, when its time was over.
+        Abandoned: the phone did not delete the job (token-expired 3, app-suspended 1). Expired: the backend removed the job itself, when its time was over.
 
         ### Disconnections
 

@@ -307,7 +307,7 @@ package struct HTMLPage {
             self.result.looksUp
             ? [
                 ("look-ups billed", known ? Figures.count(lookups.billed) : "n/a"),
-                ("answered as before", known ? Figures.count(lookups.repeated) : "n/a"),
+                ("repeated, not billed", known ? Figures.count(lookups.repeated) : "n/a"),
             ] : []
         let figures =
             !self.result.hasJobs
