@@ -59,12 +59,15 @@ struct RunReport {
 struct Summary: Decodable {
     struct Scans: Decodable {
         var captured, restored, completed, refused, waiting, discarded, lost: Int
+        /// There only where some user has canceled.
+        var canceled: Int?
         var waiting_by_cause: [String: Int]
 
         /// Every scan is in one class, and a scan that waits says why.
         var isConserved: Bool {
             self.captured + self.restored
                 == self.completed + self.refused + self.waiting + self.discarded + self.lost
+                + (self.canceled ?? 0)
                 && self.waiting == self.waiting_by_cause.values.reduce(0, +)
         }
     }

@@ -21,6 +21,8 @@ package struct LedgerSettings: Hashable, Sendable {
     package var journeys: [Journey] = []
     /// Whether users of the fleet cancel scans.
     package var cancels = false
+    /// Whether streams of v2 tell of the last change only, and pass over those between.
+    package var passesChangesOver = false
     /// Faults, by their indexes in the scenario's list, that keep no request from arriving while they last: what they do
     /// the phone says itself. Any other excuses a DELETE that is made meanwhile.
     package var faultsOffPath: [Int]

@@ -67,7 +67,8 @@ extension PhoneAccount {
             self.cancels[index].isJobOver = true
         case .resultsServed(let job, _):
             self.judge(job, "the backend served results of the job", at: at, into: &findings)
-        case .eventWritten(let job, _, _, let kind, _) where !kind.isTerminal:
+        // A stream that was requested before the cancel may open after it, and gets the log.
+        case .eventWritten(let job, _, _, let kind, replayed: false) where !kind.isTerminal:
             self.judge(job, "the backend wrote the event \(kind.rawValue)", at: at, into: &findings)
         case .finished(let job, .completed, _):
             self.judge(job, "the backend completed the job", at: at, into: &findings)

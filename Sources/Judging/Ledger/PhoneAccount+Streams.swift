@@ -46,6 +46,8 @@ extension PhoneAccount {
         case .forward:
             break
         case .skipped(let positions):
+            // What a stream that is dead by now was told, the next one passes over.
+            guard !rules.settings.passesChangesOver || !self.journey.isV2 else { return }
             findings.violate(
                 .streamNoGap, device: self.device, scan: scan, at: at,
                 "events of the server's log skipped before \(event.bounded): positions \(positions.lowerBound) to \(positions.upperBound)"

@@ -25,6 +25,8 @@ struct RateLimitCheck: Sendable {
         var last: (scan: ScanNumber, attempt: UInt32, said: Interval, at: Instant)?
         /// The youngest scan that was turned down and has its photo, while the queue is shut.
         var youngest: ScanNumber?
+        /// The user has canceled a scan that may be the one that was to come first.
+        var isCanceled = false
         /// The moment at which it opens and nothing else holds the phone back.
         var dueAt = Instant.zero
     }
@@ -93,7 +95,7 @@ struct RateLimitCheck: Sendable {
         case .cancelRequested:
             // Perhaps it was the one that waited.
             if let youngest = self.phones[phoneIndex].youngest, scan <= youngest {
-                self.phones[phoneIndex].youngest = nil
+                self.phones[phoneIndex].isCanceled = true
             }
         case .slotTaken: self.phones[phoneIndex].slots += 1
         case .slotGiven:
@@ -135,7 +137,8 @@ struct RateLimitCheck: Sendable {
         let due = self.phones[phoneIndex].dueAt
         guard self.phones[phoneIndex].youngest != nil, due <= moment else { return nil }
         self.phones[phoneIndex].youngest = nil
-        guard due + Self.slack < moment else { return nil }
+        defer { self.phones[phoneIndex].isCanceled = false }
+        guard due + Self.slack < moment, !self.phones[phoneIndex].isCanceled else { return nil }
         return
             "upload sent \((moment - due).wholeMilliseconds) ms after the end of the wait that a 429 requested, although nothing else delayed it"
     }

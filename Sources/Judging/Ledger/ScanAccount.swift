@@ -58,7 +58,8 @@ struct ScanAccount: Sendable {
     /// The last of its jobs that is not followed any more: a refusal may name it.
     var lastEndedJob: EndedJob?
     /// The last problem that the backend answered to an upload, and to a DELETE.
-    private var uploadProblem: ProblemReply?
+    /// Those of its last attempts: an earlier one may be answered after a later one.
+    private var uploadProblems: [ProblemReply] = []
     private var cleanupProblem: ProblemReply?
     /// The backend finished a job of the scan, and so found its books.
     var isFound = false
@@ -97,6 +98,7 @@ struct ScanAccount: Sendable {
     }
 
     private static let firingsMax = 8
+    private static let problemsMax = 4
 
     /// Whether a process may not have it: it was killed before the record was known to be durable.
     var mayBeGone: Bool { self.isInDoubt && !self.isRecorded && !self.wasUploaded }
@@ -121,14 +123,16 @@ struct ScanAccount: Sendable {
 
     mutating func problemAnswered(_ operation: Operation, _ problem: ProblemReply) {
         switch operation {
-        case .upload: self.uploadProblem = problem
+        case .upload:
+            if self.uploadProblems.count == Self.problemsMax { self.uploadProblems.removeFirst() }
+            self.uploadProblems.append(problem)
         case .cleanup, .cancel: self.cleanupProblem = problem
         case .stream, .results, .status: break
         }
     }
 
     func uploadProblem(attempt: UInt32) -> ProblemReply? {
-        self.uploadProblem?.attempt == attempt ? self.uploadProblem : nil
+        self.uploadProblems.last { $0.attempt == attempt }
     }
 
     func cleanupProblem(attempt: UInt32) -> ProblemReply? {

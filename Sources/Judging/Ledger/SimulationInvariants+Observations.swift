@@ -86,7 +86,13 @@ extension SimulationInvariants {
             if payload == .pathChanged { self.comesBack(seen, phoneIndex) }
             self.states[phoneIndex].requests.interrupted()
         case .killed: self.states[phoneIndex].requests.killed()
-        case .cancelRequested: self.states[phoneIndex].requests.canceled(seen.scan)
+        case .cancelRequested:
+            self.states[phoneIndex].requests.canceled(seen.scan)
+            // The body of a 401 may still be on its way: its DELETE is one request more.
+            for index in self.states[phoneIndex].jobs.indices
+            where self.states[phoneIndex].jobs[index].scan == seen.scan {
+                self.states[phoneIndex].jobs[index].refusedAt = nil
+            }
         case .recordKept(let job?, _, decided: false):
             // The next process cannot know of a 401 that there was no time or no room to write down.
             guard let index = self.states[phoneIndex].jobs.lastIndex(where: { $0.id == job }),

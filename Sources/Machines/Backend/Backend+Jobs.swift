@@ -230,6 +230,7 @@ extension Backend {
         case .job(let facts):
             self.confirmCleanup(context, jobID, into: &effects)
             self.cancelImport(facts, into: &effects)
+            self.tellLastChange(of: facts, into: &effects)
             effects.append(
                 .observe(self.payload(facts.owner, .cleaned(job: facts.id, effective: true))))
             if facts.dialect.cleanupLeavesStreams, self.jobs.with(facts.key, { $0.hasMoreToSend }) == true {
@@ -288,16 +289,14 @@ extension Backend {
     /// The time of a job is over.
     mutating func expire(_ key: JobKey, into effects: inout [OriginEffect]) {
         guard let facts = self.jobs.with(key, { $0.facts }) else { return }
+        self.tellLastChange(of: facts, into: &effects)
         effects.append(.observe(self.payload(facts.owner, .expired(job: facts.id))))
         self.remove(key, into: &effects)
         self.tombstones.addExpired(key)
     }
 
-    /// Removes a job with all it has. A stream that looks for changes sees the last one first.
+    /// Removes a job with all it has.
     mutating func remove(_ key: JobKey, into effects: inout [OriginEffect]) {
-        if let (facts, streams) = self.jobs.update(key, { ($0.facts, $0.streams) }), facts.dialect.isPolled {
-            for exchange in streams { self.tellChange(exchange, into: &effects) }
-        }
         self.endStreams(of: key, into: &effects)
         self.forget(key)
         self.tombstones.add(key)

@@ -17,6 +17,12 @@ extension Backend {
         self.tellChange(exchange, into: &effects)
     }
 
+    /// A job is about to go: its streams see the last change first.
+    mutating func tellLastChange(of facts: Job.Facts, into effects: inout [OriginEffect]) {
+        guard facts.dialect.isPolled, let streams = self.jobs.with(facts.key, { $0.streams }) else { return }
+        for exchange in streams { self.tellChange(exchange, into: &effects) }
+    }
+
     /// Writes the latest event if the stream has not had it: those between are passed over. The stream ends behind the end of
     /// the job.
     mutating func tellChange(_ exchange: ExchangeID, into effects: inout [OriginEffect]) {

@@ -170,6 +170,8 @@ enum CleanupJudgement: Hashable, Sendable {
     static func judge(_ answer: inout Answer, _ purpose: Exchange.Purpose) -> CleanupJudgement {
         switch answer.head.status {
         case 409 where purpose == .cancel: return .jobHadEnded
+        case 200 where CanceledReading.isFailure(answer.body):
+            return .again(after: answer.serverWait)
         case 200...299, 404, 410: return .done
         case 408, 429, 500...599: return .again(after: answer.serverWait)
         case 401: return .abandoned(.waiting(.tokenExpired))

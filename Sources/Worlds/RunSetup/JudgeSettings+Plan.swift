@@ -45,6 +45,7 @@ extension LedgerSettings {
             // A foreign target's tokens live as long as the contract says.
             tokenLifetime: hasBackendView ? plan.scenario.server.backend.tokenLifetime : .hours(2))
         self.journeys = plan.groups.map(\.profile.journey)
+        self.passesChangesOver = hasBackendView && plan.scenario.server.backend.v2.progress == .poll
         self.cancels = plan.groups.contains(where: \.profile.cancel.isMade)
         if world == .live { self.recordTime = LedgerSettings.recordTimeLive }
     }

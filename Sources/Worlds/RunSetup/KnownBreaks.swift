@@ -26,9 +26,13 @@ extension ProfileExpectation {
         // Section 4.13: there is no DELETE.
         NamedProfile.swiftwingPolling.name: [.jobCleaned],
         // Section 6.2: three attempts of each request, an end of the body that is the end of a job, and no limit for silence.
-        NamedProfile.books.name: [.retryBudget, .herdBounded, .scanSettles, .streamDeadDetected],
-        NamedProfile.booksOld.name: [.retryBudget, .herdBounded, .scanSettles],
-        NamedProfile.booksHandler.name: [.retryBudget, .herdBounded, .scanSettles],
+        NamedProfile.books.name: [
+            .retryBudget, .herdBounded, .scanSettles, .streamDeadDetected, .scanOrder, .deviceNotStuck,
+            .othersUnharmed,
+        ],
+        // Three attempts at a DELETE are all there are.
+        NamedProfile.booksOld.name: [.retryBudget, .herdBounded, .scanSettles, .scanOrder, .jobCleaned],
+        NamedProfile.booksHandler.name: [.retryBudget, .herdBounded, .scanSettles, .scanOrder],
         // Section 6.1: the part `image`, streams without a device id and without Last-Event-ID, a backoff that no event resets,
         // no DELETE after a failure, any status of a stream tried again alike, no limit for silence in the middle of one, books
         // from the events alone, and no queue that keeps its order.

@@ -163,6 +163,7 @@ import Testing
         for bad in [
             "", "{}", #"{"success":true}"#,
             #"{"success":true,"data":{"title":"Emma","isbn":"9780141439587"}}"#,
+            #"{"success":true,"data":{"title":"","author":""}}"#,
         ] {
             #expect(read(bad).reading == nil, "\(bad)")
         }

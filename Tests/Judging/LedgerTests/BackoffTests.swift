@@ -199,6 +199,10 @@ import Testing
         }
         #expect(upload().contains(.retryBudget))
         #expect(!upload(.cancelRequested).contains(.retryBudget))
+        // The longer wait stays in force behind a shorter one.
+        #expect(
+            !upload(.cancelRequested, .rateLimited(.upload, retryAfter: .milliseconds(1))).contains(
+                .retryBudget))
     }
 
     // MARK: The spread over the fleet

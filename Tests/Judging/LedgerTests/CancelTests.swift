@@ -101,6 +101,7 @@ import Testing
             complaint { $0.backend(.finished(job: $0.job, kind: .completed, books: 3)) }
                 == "the backend completed the job after the scan was canceled")
         #expect(complaint { $0.write(2, .error) } == nil)
+        #expect(complaint { $0.write(2, replayed: true) } == nil, "a stream that was requested before")
     }
 
     @Test func `the invariant is there where somebody cancels`() {

@@ -267,7 +267,17 @@ import Wire
         let id = try #require(data["jobId"]?.text)
         let (exchange, _) = bench.ask("GET", "/api/v2/imports/\(id)/stream", device: nil)
         bench.run(to: .zero + .milliseconds(600))
-        bench.ask("DELETE", "/v1/jobs/\(id)", authorization: "Bearer \(data["token"]?.text ?? "")")
+        let (_, effects) = bench.ask(
+            "DELETE", "/v1/jobs/\(id)", authorization: "Bearer \(data["token"]?.text ?? "")")
+        let order = effects.compactMap { effect -> String? in
+            guard case .observe(let seen) = effect, case .backend(let payload) = seen.what else { return nil }
+            switch payload {
+            case .eventWritten: return "event"
+            case .cleaned: return "cleaned"
+            default: return nil
+            }
+        }
+        #expect(order == ["event", "cleaned"])
         #expect(bench.read(exchange).last?.type == "failed")
         #expect(bench.hasEnded(exchange))
     }

@@ -196,7 +196,7 @@ struct V2FindingTests {
             V2Wording.success(String(Self.state.replacing("0.5", with: "5").dropFirst().dropLast())))
         #expect(self.found(polling) == ["status 200 data.progress: another number"])
 
-        func deleted(_ status: Int, _ body: [UInt8]) -> [String] {
+        func answered(_ status: Int, _ body: [UInt8]) -> TestPhone {
             var phone = phone()
             phone.capture(1)
             phone.answer(.upload, 202, V2Wording.accepted("scan_1"))
@@ -208,11 +208,19 @@ struct V2FindingTests {
                 ))
             phone.findings = []
             phone.answer(.cleanup, status, body)
-            return self.found(phone)
+            return phone
+        }
+        func deleted(_ status: Int, _ body: [UInt8]) -> [String] { self.found(answered(status, body)) }
+        func isTriedAgain(_ body: [UInt8]) -> Bool {
+            var phone = answered(200, body)
+            phone.pass(.minutes(1))
+            return phone.request(.cleanup) != nil
         }
         let gone =
             #""jobId":"scan_1","status":"canceled","message":"m","cleanup":{"kvCacheCleared":true,"r2ObjectsDeleted":1}"#
         #expect(deleted(200, V2Wording.success(gone)) == [])
+        #expect(!isTriedAgain(V2Wording.success(gone)))
+        #expect(isTriedAgain(Array(#"{"success":false}"#.utf8)), "nothing was deleted")
         #expect(
             deleted(200, V2Wording.success(gone.replacing("scan_1", with: "scan_2"))) == [
                 "cleanup 200 data.jobId: another job"

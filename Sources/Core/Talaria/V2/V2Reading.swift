@@ -88,6 +88,10 @@ package struct LookupReading: Hashable, Sendable {
         let metadata = body.object("metadata", .optional, into: &notes)
         let isRepeated = metadata?.flag("cached", .optional, into: &notes)
         guard let success, let data, let book else { return nil }
+        guard !book.title.isEmpty else {
+            notes.add(data.path("title"), expected: "a title", seen: "an empty string", isDecisive: true)
+            return nil
+        }
         // Another writing of the number may be the same book.
         if let isbn = book.isbn, isbn != barcode {
             notes.add(
@@ -140,6 +144,11 @@ extension JobStatusReading {
 
 /// The answer to the DELETE of a job of v2, of which no client needs anything.
 package enum CanceledReading {
+    /// Whether it says that nothing was canceled.
+    package static func isFailure(_ bytes: [UInt8]) -> Bool {
+        JSONNode(bytes)?["success"]?.flag == false
+    }
+
     /// Notes what deviates in it.
     package static func note(_ bytes: [UInt8], job: String?, into notes: inout ContractNotes) {
         guard let body = LeanObject(optional: bytes, "the canceled job", into: &notes) else { return }
