@@ -236,10 +236,13 @@ private struct Script {
             keys: ", journey: batch-enrichment, batch-form: barcodes")
     }
 
-    /// Users who cancel, between two events or after the job is over.
-    private static let cancels = ["scan", "bookshelf-scan", "batch-enrichment", "csv-import"].flatMap {
-        journey in
-        [
+    /// Users who cancel, between two events or after the job is over. An import tells of half of its rows after 500 ms.
+    private static let cancels =
+        ["scan", "bookshelf-scan", "batch-enrichment"].flatMap { Self.cancels(of: $0, after: 500) }
+        + Self.cancels(of: "csv-import", after: 570)
+
+    private static func cancels(of journey: String, after milliseconds: Int) -> [Script] {
+        let faults = [
             ("nothing", []), ("503", ["do: http-error, on: cleanup, status: 503, retry-after: 400ms"]),
             ("404", ["do: http-error, on: cleanup, status: 404"]),
             ("reset", ["do: reset, on: cleanup"]), ("silence", ["do: silence, on: cleanup"]),
@@ -247,14 +250,11 @@ private struct Script {
             ("reset-stream", ["do: reset, after: 1 events, cut: inside-event"]),
             ("offline", ["do: offline, at: 1480ms, for: 900ms"]),
             ("kill", ["do: kill, at: 1480ms, for: 500ms"]),
-            // An import goes on in the moment in which an app would return after 500 ms.
-            ("background", ["do: background, at: 1480ms, for: \(journey == "csv-import" ? 900 : 500)ms"]),
+            ("background", ["do: background, at: 1480ms, for: 500ms"]),
             ("storage-full", ["do: storage-full, at: 1480ms, for: 500ms"]),
-        ].map {
-            Script(
-                name: "cancel-\(journey)-\($0.0)", faults: $0.1,
-                keys: ", journey: \(journey), cancel: {chance: 100%, after: 500ms}")
-        }
+        ]
+        let keys = ", journey: \(journey), cancel: {chance: 100%, after: \(milliseconds)ms}"
+        return faults.map { Script(name: "cancel-\(journey)-\($0.0)", faults: $0.1, keys: keys) }
     }
 
     private static func endings(_ kind: String) -> [Script] {

@@ -94,7 +94,7 @@ extension RunResult {
         if jobs.kept > 0 { notes.append("Kept: the backend keeps the results until they expire.") }
         if jobs.abandoned > 0 {
             let causes = jobs.abandonedByCause.entries.filter { $0.count > 0 }
-                .map { "\(Printable.bounded($0.name)) \(Figures.count($0.count))" }
+                .map { "\(Printable.line($0.name)) \(Figures.count($0.count))" }
             notes.append(
                 "Abandoned: the phone did not delete the job"
                     + (causes.isEmpty ? "." : " (\(causes.joined(separator: ", ")))."))

@@ -255,7 +255,7 @@ import Wire
 
     @Test func `a stream that polls is told of the end that a DELETE brings`() throws {
         var bench = Self.bench { $0.progress = .poll }
-        let text = "Title\n" + (0..<500).map { "T\($0)\n" }.joined()
+        let text = "Title,Author\n" + (0..<500).map { "T\($0),A\n" }.joined()
         let part = UploadPart(
             name: "file", filename: "a.csv", contentType: "text/csv", bytes: text.utf8.count,
             prefix: Array(text.utf8))

@@ -105,7 +105,7 @@ import Testing
         settled.totals.scans.completed = 2
         #expect(
             page(settled).contains("Every scan, every import, every book and every row is accounted for."))
-        #expect(page(result).contains("<p>Rows: besides, 12 rows taken"))
+        #expect(page(result).contains("<p>Rows: besides, 12 rows stored"))
     }
 
     @Test func `missing rows are said where everything would be accounted for`() {
