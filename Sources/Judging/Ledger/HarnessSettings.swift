@@ -44,7 +44,7 @@ package struct SimulatedServer: Hashable, Sendable {
     package var quota: Quota?
     package var tokenLifetime: Interval
     package var resultsLifetime: Interval
-    /// The same for jobs of v2.
+    /// The results lifetime of jobs of v2.
     package var v2ResultsLifetime: Interval
     /// Streams of v2 look for changes of their jobs: they pass events over, and bring them late.
     package var v2IsPolled = false

@@ -165,7 +165,7 @@ package struct LookupTotals: Hashable, Sendable {
     package var billed = 0
     /// Requests that were answered as an earlier one with the same key.
     package var repeated = 0
-    /// Of the billed ones, those for which no provider has the book.
+    /// Billed look-ups of books that no provider has.
     package var unknown = 0
 
     package init() {}

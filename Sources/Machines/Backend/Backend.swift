@@ -7,14 +7,14 @@ package import Talaria
 /// The simulated Talaria: a value that receives events with their time and returns effects.
 ///
 /// It serves Docs/contract.md section 1.1 rows 1 to 6 with the rulings of Docs/design.md section 6, and v2 (section 3.2): its
-/// jobs, and the enrichment of single books, which is answered at once (`EnrichmentService`). A request is checked in this order: path (404), method (405), device id, rate limit, then the endpoint's own
-/// requirements. Faults of the server that are armed for an exchange act here; those of the link and of the
-/// phone act in their drivers.
+/// jobs, and the enrichment of single books, which is answered at once (`EnrichmentService`). A request is checked in this
+/// order: path (404), method (405), device id, rate limit, then the endpoint's own requirements. Faults of the server that are
+/// armed for an exchange act here; those of the link and of the phone act in their drivers.
 ///
-/// Everything is bounded: jobs and open uploads by `jobsMax`, their documents by `documentBytesMax`, removed jobs by `tombstonesMax`, a job's log by
-/// its script and the event buffer, devices of a rate limit by `RateLimiter.devicesMax`, streams by the
-/// connections of the driver. Time never runs backwards: an event with an earlier time happens at the time of
-/// the last one.
+/// Everything is bounded: jobs and open uploads by `jobsMax`, their documents by `documentBytesMax`, removed jobs by
+/// `tombstonesMax`, a job's log by its script and the event buffer, devices of a rate limit by `RateLimiter.devicesMax`, streams
+/// by the connections of the driver. Time never runs backwards: an event with an earlier time happens at the time of the last
+/// one.
 package struct Backend: Sendable {
     let configuration: BackendConfiguration
     let shelf: Shelf

@@ -14,7 +14,7 @@ package struct LibraryFiles: Hashable, Sendable {
 
     package init() {}
 
-    /// Of a row, its note aside, with all fields in quotes.
+    /// The most bytes of a row without its note, with all fields in quotes.
     private static let rowBytesMax = 160
 
     /// The most bytes of a row: each byte of a note may be a quote, which is written twice.

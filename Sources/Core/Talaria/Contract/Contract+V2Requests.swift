@@ -35,7 +35,7 @@ extension Contract {
 }
 
 extension ContractNotes {
-    /// The deviations of the body of a batch. What is no JSON object is refused, which says enough.
+    /// The deviations of the body of a batch. A body that is not a JSON object has none: it is refused.
     package init(batch bytes: [UInt8]) {
         self.init()
         var unread = ContractNotes()

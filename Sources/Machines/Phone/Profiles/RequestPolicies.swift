@@ -82,7 +82,7 @@ package struct WaitPolicy: Hashable, Sendable {
 
 /// The times without a response after which requests are given up, where they are not `ClientProfile.requestTimeout`.
 package struct TimeoutPolicy: Hashable, Sendable {
-    /// Of an upload of photos, of a JSON document, and of a file.
+    /// The timeouts of uploads, by what is uploaded: photos, a JSON document, or a file.
     package var photos: Interval?
     package var document: Interval?
     package var file: Interval?
