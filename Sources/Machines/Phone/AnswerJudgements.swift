@@ -167,12 +167,20 @@ enum CleanupJudgement: Hashable, Sendable {
     /// The phone can never delete it.
     case abandoned(AbandonCause)
 
-    static func judge(_ answer: inout Answer, _ purpose: Exchange.Purpose) -> CleanupJudgement {
+    /// - Parameter job: The job of the DELETE. An answer about another one says nothing of it.
+    static func judge(
+        _ answer: inout Answer, _ purpose: Exchange.Purpose, job: String?
+    ) -> CleanupJudgement {
         switch answer.head.status {
         case 409 where purpose == .cancel: return .jobHadEnded
         case 200 where CanceledReading.isFailure(answer.body):
             return .again(after: answer.serverWait)
-        case 200...299, 404, 410: return .done
+        case 200:
+            guard let job, let named = CanceledReading.jobID(answer.body),
+                answer.objection(success: nil, jobId: named, to: job) != nil
+            else { return .done }
+            return .abandoned(.waiting(.unreadableAnswer))
+        case 201...299, 404, 410: return .done
         case 408, 429, 500...599: return .again(after: answer.serverWait)
         case 401: return .abandoned(.waiting(.tokenExpired))
         default:

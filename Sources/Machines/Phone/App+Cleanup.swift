@@ -110,8 +110,8 @@ extension App {
         _ exchange: Exchange, _ answer: Answer, at now: Instant, into effects: inout [PhoneEffect]
     ) {
         var answer = answer
-        let judgement = CleanupJudgement.judge(&answer, exchange.purpose)
-        if self.profile.journey.isV2 { answer.noteCanceled(job: exchange.job) }
+        let judgement = CleanupJudgement.judge(&answer, exchange.purpose, job: exchange.job)
+        if self.profile.journey.isV2 { answer.noteCanceled() }
         self.observe(answer, exchange, at: now, into: &effects)
         switch judgement {
         case .done:

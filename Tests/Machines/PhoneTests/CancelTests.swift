@@ -88,6 +88,38 @@ struct CancelTests {
         #expect(phone.store.settled.map(\.outcome) == [.canceled])
     }
 
+    @Test(arguments: [Journey.scan, .csvImport])
+    func `an answer about another job has canceled nothing`(journey: Journey) throws {
+        func answered(_ job: String) throws -> TestPhone {
+            var first = streaming()
+            first.pass(.seconds(2))
+            var record = try #require(first.record)
+            record.journey = journey
+            var phone = TestPhone(profile: Self.profile(journey: journey), restored: [record])
+            let body = #"{"success":true,"data":{"jobId":"\#(job)","status":"canceled"}}"#
+            phone.answer(journey == .scan ? .cancel : .cleanup, 200, Array(body.utf8))
+            return phone
+        }
+        func isAbandoned(_ phone: TestPhone) -> Bool {
+            phone.payloads.contains(.jobAbandoned(job: "job-1", cause: .waiting(.unreadableAnswer)))
+        }
+        #expect(try !isAbandoned(answered("job-1")))
+        let other = try answered("job-2")
+        #expect(isAbandoned(other) && other.store.scans == [] && other.open == [])
+        #expect(other.findings.contains { $0.path == "data.jobId" && $0.isDecisive })
+    }
+
+    @Test func `a server's code that is the phone's own word for a cancel cancels nothing`() {
+        var phone = TestPhone(profile: Self.profile())
+        phone.captureToStream()
+        phone.stream(Wording.error(retryable: false, code: AppLimits.canceledCode))
+        phone.answerEnd(.stream)
+        let second = TestPhone(profile: Self.profile(), restored: phone.store.scans)
+        #expect(second.open.map(\.operation) == [.cleanup], "no DELETE that cancels")
+        phone.answer(.cleanup, 204)
+        #expect(phone.store.settled.map(\.outcome) == [.refused(code: AppLimits.canceledCode)])
+    }
+
     @Test func `without a path the scan is canceled at once, and its job when there is one`() {
         var phone = streaming()
         phone.handle(.pathLost)
