@@ -80,6 +80,8 @@ package enum PhoneObservation: Hashable, Sendable {
     case resultsDecoded(job: String, books: Int, took: Interval)
     /// Follows `resultsDecoded` of an import: what they say of its rows.
     indirect case rowsRead(job: String, RowCounts)
+    /// Follows `rowsRead` where the results list the books of the rows.
+    case booksListed(job: String, count: Int)
     case resultsGivenUp(job: String)
     /// The state of a job was requested and read.
     case statusDecoded(job: String, status: JobStatus, took: Interval)
@@ -247,6 +249,10 @@ extension PhoneObservation {
             fields.begin(.phone, "rows-read")
             fields.job(job)
             fields.rows(rows)
+        case .booksListed(let job, let count):
+            fields.begin(.phone, "books-listed")
+            fields.job(job)
+            fields.number("count", count)
         case .resultsGivenUp(let job):
             fields.begin(.phone, "results-given-up")
             fields.job(job)
@@ -395,6 +401,7 @@ extension PhoneObservation {
                 .resultsDecoded(
                     job: try fields.job(), books: try fields.count("books"), took: try fields.time("took_ns"))
             case "rows-read": .rowsRead(job: try fields.job(), try fields.rows())
+            case "books-listed": .booksListed(job: try fields.job(), count: try fields.count("count"))
             case "results-given-up": .resultsGivenUp(job: try fields.job())
             case "status-decoded":
                 .statusDecoded(

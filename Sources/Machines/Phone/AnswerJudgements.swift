@@ -68,8 +68,8 @@ enum StreamJudgement: Hashable, Sendable {
 
 /// The meaning of the response to a results request.
 enum ResultsJudgement: Hashable, Sendable {
-    /// `rows`: of an import, whose results have no books.
-    case books([Book], rows: RowCounts?)
+    /// `rows`: of an import, whose results are no books of the app's library. `listed`: how many they list.
+    case books([Book], rows: RowCounts?, listed: Int?)
     case jobEnded(JobEnd)
     /// The server cannot just now.
     case again(after: Interval?)
@@ -105,7 +105,7 @@ enum ResultsJudgement: Hashable, Sendable {
             guard let books = profile.understood(body.books, into: &answer.notes) else {
                 return .bad(.undecodable)
             }
-            return .books(books, rows: body.rows)
+            return .books(books, rows: body.rows, listed: body.listed)
         case 408, 429, 500...599: return .again(after: answer.serverWait)
         default:
             answer.note(.unexpectedStatus)

@@ -76,6 +76,7 @@ package enum StoryText {
         case .filePrepared(.rows(let rows)): "made a file of \(rows == 1 ? "1 row" : "\(rows) rows")"
         case .filePrepared(.unreadable): "made a file that is no library"
         case .rowsRead(_, let rows): "read what became of the rows: \(Self.rows(rows))"
+        case .booksListed(_, let count): "the results list \(Self.books(count))"
         case .keySent(_, let key): "with the idempotency key \(key)"
         case .lookupAnswered(let found, let repeated, _, _):
             (found ? "the book was found" : "no provider has the book")

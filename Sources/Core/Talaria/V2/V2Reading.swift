@@ -62,6 +62,15 @@ extension ResultsReading {
         var reading = ResultsReading(
             success: success, jobId: data.text("jobId", .optional, into: &notes), books: [])
         reading.rows = rows
+        if let books = data.node["books"], books.kind == .array {
+            let count = books.elements.count
+            reading.listed = count
+            if count != rows.taken {
+                notes.add(
+                    data.path("books"), expected: "a book for each row that was created or updated",
+                    seen: "another number", excerpt: String(count))
+            }
+        }
         return reading
     }
 
