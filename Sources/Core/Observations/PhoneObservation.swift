@@ -89,6 +89,9 @@ package enum PhoneObservation: Hashable, Sendable {
     case statusGivenUp(job: String)
     /// The DELETE was answered (2xx and 404 are success).
     case cleanupAnswered(job: String, status: Int, took: Interval)
+    /// Follows `cleanupAnswered` for the job of a canceled scan: `took` since the user canceled it or, in a later process, since
+    /// that was launched.
+    case cancelAnswered(job: String, took: Interval)
     /// The phone will not delete this job, with the reason.
     case jobAbandoned(job: String, cause: AbandonCause)
 
@@ -269,6 +272,10 @@ extension PhoneObservation {
             fields.job(job)
             fields.number("status", status)
             fields.time("took_ns", took)
+        case .cancelAnswered(let job, let took):
+            fields.begin(.phone, "cancel-answered")
+            fields.job(job)
+            fields.time("took_ns", took)
         case .jobAbandoned(let job, let cause):
             fields.begin(.phone, "job-abandoned")
             fields.job(job)
@@ -412,6 +419,7 @@ extension PhoneObservation {
                 .cleanupAnswered(
                     job: try fields.job(), status: try fields.count("status"),
                     took: try fields.time("took_ns"))
+            case "cancel-answered": .cancelAnswered(job: try fields.job(), took: try fields.time("took_ns"))
             case "job-abandoned":
                 .jobAbandoned(job: try fields.job(), cause: try fields.abandonCause())
             case "stream-opened":

@@ -7,6 +7,8 @@ import Talaria
 extension App {
     /// A restored scan of which only the DELETE is left. Its outcome was observed by the process before.
     mutating func startFinishing(_ scan: Scan, at now: Instant, into effects: inout [PhoneEffect]) {
+        var scan = scan
+        if scan.record.isCanceled { scan.canceledAt = now }
         self.active.append(ActiveScan(scan: scan, stage: .cleaning(.given)))
         self.clean(self.active.count - 1, attempt: nil, due: now, at: now, into: &effects)
     }
@@ -121,6 +123,7 @@ extension App {
                 .cleanupAnswered(
                     job: cleanup.job.jobId, status: answer.head.status, took: now - exchange.sentAt),
                 of: cleanup.scan, at: now, into: &effects)
+            self.observeCanceled(cleanup, at: now, into: &effects)
             self.isOver(cleanup, at: now, into: &effects)
         case .jobHadEnded:
             guard let index = self.cleanupIndex(exchange) else { return }

@@ -84,6 +84,7 @@ package enum StoryText {
         case .resultsDecoded(_, let books, _):
             journey.findsBooks ? "read \(Self.books(books)) from the results" : "read the results"
         case .resultsGivenUp: "gave up on the results"
+        case .cancelAnswered(_, let took): "the cancel took \(Self.time(took))"
         case .jobAbandoned(_, let cause): "does not delete the job: \(cause.name)"
         case .eventApplied(_, let id, let kind, _, let replayed):
             "applied event \(Self.event(id, kind.rawValue))" + (replayed ? Self.replayed : "")

@@ -42,7 +42,11 @@ struct CancelTests {
         #expect(phone.open.count == 1 && request?.method == "DELETE")
         #expect(request?.target == "/v3/jobs/scans/job-1")
         phone.answer(.cancel, 200)
-        #expect(phone.payloads.last == .cleanupAnswered(job: "job-1", status: 200, took: .zero))
+        #expect(
+            phone.payloads.suffix(2) == [
+                .cleanupAnswered(job: "job-1", status: 200, took: .zero),
+                .cancelAnswered(job: "job-1", took: .zero),
+            ])
         #expect(phone.store.settled.map(\.outcome) == [.canceled])
         #expect(phone.store.books.values.isEmpty && phone.app.isQuiescent && phone.app.nextWake == nil)
     }
@@ -85,6 +89,7 @@ struct CancelTests {
         phone.pass(.milliseconds(500))
         #expect(phone.request(.cancel)?.attempt == 2)
         phone.answer(.cancel, 404)
+        #expect(phone.payloads.last == .cancelAnswered(job: "job-1", took: .milliseconds(500)))
         #expect(phone.store.settled.map(\.outcome) == [.canceled])
     }
 
@@ -165,8 +170,10 @@ struct CancelTests {
         var second = TestPhone(profile: Self.profile(), restored: first.store.scans)
         #expect(second.open.map(\.operation) == [.cancel] && second.request(.cancel)?.attempt == 2)
         #expect(second.waiting == [] && !Self.isCanceled(second), "the process before has said so")
+        second.pass(.milliseconds(30))
         second.answer(.cancel, 200)
         #expect(second.store.scans == [])
+        #expect(second.payloads.last == .cancelAnswered(job: "job-1", took: .milliseconds(30)))
     }
 
     @Test func `a process that was killed before the cancel was durable cancels again`() {
