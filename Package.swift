@@ -64,7 +64,7 @@ let modules = [
         ]),
 
     Module(
-        "Ledger", .judging, ["SimBase", "Metrics", "Talaria", "Observations"],
+        "Ledger", .judging, ["SimBase", "Metrics", "CSV", "Talaria", "Observations"],
         tests: [
             "Histories", "RunJudge", "RunMetrics", "Phone", "Backend", "OriginServer", "Faults", "Plan",
             "ScenarioFile", "VirtualWorld",

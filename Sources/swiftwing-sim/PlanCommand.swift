@@ -90,7 +90,8 @@ enum PlanCommand {
         let spec = group.spec
         let noun = WorkNoun(spec.profile.journey)
         let wanted = "\(spec.scansPerDevice) \(noun.after(spec.scansPerDevice))"
-        let things = spec.profile.journey.hasPhotos ? "captures" : noun.many
+        let things =
+            spec.profile.journey.hasPhotos ? (scans == 1 ? "capture" : "captures") : noun.after(scans)
         let product = "\(Self.count(spec.devices, "phone")) x \(wanted)"
         let total: String
         switch spec.load {

@@ -45,6 +45,8 @@ struct BackoffCheck: Sendable {
         /// The waits that responses in flight request.
         var told: [(operation: Operation, scan: ScanNumber, attempt: UInt32, wait: Interval, status: Int)] =
             []
+        /// Waits that have begun at this moment: the server's word for them may be observed after the phone's.
+        var begun: [(operation: Operation, scan: ScanNumber, attempt: UInt32, job: String?, at: Instant)] = []
         var slots = 0
         /// Only where a server says `retry:`.
         var retryFields = RetryFields()
@@ -90,7 +92,7 @@ struct BackoffCheck: Sendable {
     var remembered: Int {
         self.phones.reduce(0) {
             $0 + $1.chains.count + $1.restarts.remembered + $1.uploads.count + $1.cleanups.count
-                + $1.told.count + $1.retryFields.remembered
+                + $1.told.count + $1.begun.count + $1.retryFields.remembered
         }
     }
 
@@ -136,13 +138,19 @@ struct BackoffCheck: Sendable {
     // MARK: What is seen
 
     mutating func receivedRetryAfter(
-        _ operation: Operation, scan: ScanNumber, attempt: UInt32, wait: Interval, status: Int,
+        _ operation: Operation, scan: ScanNumber, attempt: UInt32, wait: Interval, status: Int, at: Instant,
         phoneIndex: Int
     ) {
         let operation = operation.counted
         self.phones[phoneIndex].told.removeAll { $0.operation == operation && $0.scan == scan }
         if self.phones[phoneIndex].told.count == Self.toldMax { self.phones[phoneIndex].told.removeFirst() }
         self.phones[phoneIndex].told.append((operation, scan, attempt, wait, status))
+        let begun = self.phones[phoneIndex].begun.firstIndex {
+            $0.at == at && $0.operation == operation && $0.scan == scan && $0.attempt == attempt
+        }
+        guard let begun else { return }
+        let job = self.phones[phoneIndex].begun.remove(at: begun).job
+        self.ask(operation, scan, attempt, job: job, at, phoneIndex)
     }
 
     /// A fault cut the exchange: what its answer requests may not have arrived.
@@ -166,7 +174,7 @@ struct BackoffCheck: Sendable {
             self.failure(.results, scan, job: nil, isExact: true, at, phoneIndex)
         case .streamLost(_, let attempt, let cause, _):
             self.failure(.stream, scan, job: nil, isExact: true, at, phoneIndex)
-            self.ask(.stream, scan, attempt, job: nil, phoneIndex)
+            self.ask(.stream, scan, attempt, job: nil, at, phoneIndex)
             if cause == .offline || cause == .handover { self.hold(phoneIndex, at) { $0.scan == scan } }
         case .queued: self.queued(scan, at, phoneIndex)
         case .rateLimited(.upload, let wait):
@@ -272,7 +280,7 @@ struct BackoffCheck: Sendable {
             let job = operation == .cleanup ? self.takeCleanup(scan, attempt, phoneIndex) : nil
             guard status == 408 || status == 429 || status >= 500 else { return }
             self.failure(operation, scan, job: job, isExact: false, at, phoneIndex)
-            self.ask(operation, scan, attempt, job: job, phoneIndex)
+            self.ask(operation, scan, attempt, job: job, at, phoneIndex)
         case .stream, .status, .cancel: break
         }
     }
@@ -326,7 +334,7 @@ struct BackoffCheck: Sendable {
         case .answered, .failed: break
         }
         self.failure(.upload, scan, job: nil, isExact: true, at, phoneIndex)
-        self.ask(.upload, scan, upload.attempt, job: nil, phoneIndex)
+        self.ask(.upload, scan, upload.attempt, job: nil, at, phoneIndex)
     }
 
     private mutating func failure(
@@ -371,13 +379,18 @@ struct BackoffCheck: Sendable {
 
     /// Applies a wait that the server requested to the wait that has just begun.
     private mutating func ask(
-        _ operation: Operation, _ scan: ScanNumber, _ attempt: UInt32, job: String?, _ phoneIndex: Int
+        _ operation: Operation, _ scan: ScanNumber, _ attempt: UInt32, job: String?, _ at: Instant,
+        _ phoneIndex: Int
     ) {
+        self.phones[phoneIndex].begun.removeAll { $0.at < at }
         guard
             let told = self.phones[phoneIndex].told.firstIndex(where: {
                 $0.operation == operation && $0.scan == scan && $0.attempt == attempt
             })
-        else { return }
+        else {
+            self.phones[phoneIndex].begun.append((operation, scan, attempt, job, at))
+            return
+        }
         let answer = self.phones[phoneIndex].told.remove(at: told)
         guard let index = self.index(operation, scan, job, phoneIndex) else { return }
         self.phones[phoneIndex].chains[index].asked = answer.wait

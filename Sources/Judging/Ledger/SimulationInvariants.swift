@@ -45,8 +45,16 @@ package struct SimulationInvariants: Sendable {
         var unanswered: (device: DeviceNumber, scan: ScanNumber, at: Instant)?
     }
 
-    /// A phone whose requests never rest has at most five streams, and backs off between their attempts.
+    /// Requests of one phone in one second that are never too many: it has at most five streams, and backs off between their
+    /// attempts.
     package static let requestsPerSecondMax = 60
+    /// A phone may have more to do, as fast as it is given more scans: so many of them are never too many for one.
+    private static let requestsPerScanMax = 12
+
+    static func requestsPerSecondMax(ofScans count: Int) -> Int {
+        max(Self.requestsPerSecondMax, count * Self.requestsPerScanMax)
+    }
+
     /// The time for which a phone is watched after its release.
     static let releaseTime = Interval.seconds(1)
 

@@ -217,7 +217,7 @@ extension RunResult {
         case .statusTime: .statusFailed
         case .uploadServiceTime, .sseFirstEventTime, .sseEventLatency, .sseEventDelay, .ssePingGap,
             .sseDetectTime, .scanTime, .generatorLateness, .netDNSTime, .netConnectTime, .netTLSTime,
-            .netFirstByteTime:
+            .netFirstByteTime, .cancelTime:
             nil
         }
     }

@@ -64,6 +64,21 @@ import Testing
         #expect(Self.stream(failures: failures, wait: ceiling + .milliseconds(2)) == [.retryBudget])
     }
 
+    @Test func `a wait that is requested at the moment of the failure counts, if observed after it`() {
+        func broken(after wait: Interval, observed delay: Interval) -> [Invariant] {
+            Self.stream(failures: 1, wait: wait) {
+                $0.pass(.milliseconds(-1) + delay)
+                $0.backend(
+                    .problem(
+                        .stream, attempt: 1, status: 413, job: $0.job, retryable: false,
+                        retryAfter: .seconds(3)))
+            }
+        }
+        #expect(broken(after: .seconds(3), observed: .zero) == [])
+        #expect(broken(after: .seconds(2), observed: .zero) == [.retryBudget])
+        #expect(broken(after: .seconds(3), observed: .milliseconds(1)) == [.retryBudget], "of another moment")
+    }
+
     @Test func `an event ends a row of failures`() {
         let history = History {
             $0.launch()

@@ -142,6 +142,17 @@ import Testing
         #expect(phone.waiting == ["1 transport"])
     }
 
+    @Test func `a 404 whose body broke off is legal, says nothing of the book, and is no finding`() {
+        var phone = Self.asked()
+        phone.head(.upload, 404, type: "application/json")
+        if let id = phone.request(.upload)?.id {
+            phone.handle(.replyBytes(id, Self.failure("NOT_FOUND").prefix(20)))
+        }
+        phone.fail(.upload, .closedEarly)
+        #expect(phone.waiting == ["1 transport"])
+        #expect(phone.findings == [])
+    }
+
     @Test func `a request that cannot be right is refused`() {
         var phone = Self.asked()
         self.answer(&phone, 400, Self.failure("INVALID_REQUEST"))
