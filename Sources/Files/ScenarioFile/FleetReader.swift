@@ -8,7 +8,8 @@ import Talaria
 struct FleetReader {
     static let keys = Self.valueKeys + ProfileToggle.all.map(\.key)
     private static let valueKeys = [
-        "devices", "profile", "journey", "library", "batch-form", "network", "scans", "arrivals", "spacing",
+        "devices", "profile", "journey", "library", "batch-form", "repeats", "network", "scans", "arrivals",
+        "spacing",
         "think",
         "start",
         "photos",
@@ -76,11 +77,14 @@ struct FleetReader {
         }
         let library = self.library(map, profile.journey)
         let batchForm = self.batchForm(map, profile.journey)
+        let repeats = self.repeats(map, profile.journey)
         guard let devices, let load else { return nil }
-        return FleetGroup(
+        var group = FleetGroup(
             name: entry.key, devices: devices, profile: profile, toggles: toggles, idleTimeout: idle,
             network: network, scansPerDevice: scans, load: load, photos: photos, preprocess: preprocess,
             library: library, batchForm: batchForm)
+        group.repeats = repeats
+        return group
     }
 
     private func library(_ map: MapReader, _ journey: Journey) -> LibraryFiles? {
@@ -110,6 +114,18 @@ struct FleetReader {
             let word = try Values.choice(text, of: words, what: "how a batch names its books")
             return BatchForm(rawValue: word) ?? .books
         }
+    }
+
+    private func repeats(_ map: MapReader, _ journey: Journey) -> Odds {
+        guard journey == .bookEnrichment else {
+            if let entry = map.entry("repeats") {
+                self.findings.add(
+                    entry.keyLocation, "the journey `\(journey.rawValue)` looks up no single books",
+                    help: "leave `repeats` out, or write `journey: \(Journey.bookEnrichment.rawValue)`")
+            }
+            return .never
+        }
+        return map.value("repeats", default: .never) { text throws(ValueError) in try Values.share(text) }
     }
 
     // MARK: Profile

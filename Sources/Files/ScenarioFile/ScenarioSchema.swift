@@ -82,6 +82,8 @@ package enum ScenarioSchema {
             "library": .map(Self.library).described("csv-import: the files that the phones import"),
             "batch-form": .choice(BatchForm.allCases.map(\.rawValue))
                 .described("batch-enrichment: how a batch names its books"),
+            "repeats": .share
+                .described("book-enrichment: look-ups of a barcode that the phone has looked up before"),
             "network": JSONSchema().described("a link preset by name, a link, or an itinerary"),
             "scans": .integer(1...ScenarioLimit.scansPerDeviceMax).described("number of scans per phone"),
             "arrivals": JSONSchema(anyOf: [.rate, JSONSchema(type: "array")])

@@ -56,6 +56,9 @@ package enum ScenarioWriter {
         let profile = group.profile
         let cancel: [(key: String, value: String)] =
             profile.cancel.isMade ? [(key: "cancel", value: profile.cancel.text)] : []
+        let repeats: [(key: String, value: String)] =
+            group.repeats > .never
+            ? [(key: "repeats", value: Units.percent(Int64(group.repeats.perMillion)))] : []
         let values: [(key: String, value: String)] =
             [
                 ("devices", String(group.devices)),
@@ -63,7 +66,7 @@ package enum ScenarioWriter {
                 ("journey", profile.journey.rawValue),
             ] + (group.library.map { [("library", $0.text)] } ?? [])
             + (group.batchForm.map { [("batch-form", $0.rawValue)] } ?? [])
-            + group.toggles.map { ($0.toggle.key, self.text($0.isOn)) } + [
+            + repeats + group.toggles.map { ($0.toggle.key, self.text($0.isOn)) } + [
                 ("resume", self.text(profile.stream.resumes)),
                 ("cleanup", self.text(profile.cleanup.isMade)),
             ] + cancel + [
