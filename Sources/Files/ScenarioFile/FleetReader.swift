@@ -16,7 +16,7 @@ struct FleetReader {
         "photos-per-scan", "regions",
         "preprocess", "resume",
         "cleanup", "cancel", "inline-books", "streams-max", "idle-timeout", "request-timeout",
-        "status-polling", "status-interval", "status-requests-max", "stream-token",
+        "status-polling", "status-interval", "status-requests-max", "stream-token", "retries",
     ]
     static let planned = ["after", "itinerary"]
     private static let streamsMax = 100
@@ -189,6 +189,7 @@ struct FleetReader {
         }
         // One time for all requests, in place of those that the profile has for some.
         if map.entry("request-timeout") != nil { profile.timeouts = TimeoutPolicy() }
+        self.readRetries(map, named, into: &profile)
         self.readStatus(map, into: &profile.status)
         profile.token.stream = map.value(
             "stream-token", default: profile.token.stream, Values.word("stream-token"))
@@ -213,6 +214,22 @@ struct FleetReader {
         }
         profile.stream.idleTimeout = time
         return (profile, .fixed)
+    }
+
+    private func readRetries(_ map: MapReader, _ named: NamedProfile, into profile: inout ClientProfile) {
+        guard let entry = map.entry("retries") else { return }
+        guard named.base.requestBackoff != nil else {
+            self.findings.add(
+                entry.keyLocation, "the client `\(named.name)` has one set of numbers for failed requests",
+                help: "leave `retries` out, or write `profile: \(NamedProfile.books.name)`")
+            return
+        }
+        profile.use(
+            map.value("retries", default: RetryPreset.standard) { text throws(ValueError) in
+                let words = RetryPreset.allCases.map(\.rawValue)
+                let word = try Values.choice(text, of: words, what: "how often requests are made again")
+                return RetryPreset(rawValue: word) ?? .standard
+            })
     }
 
     private func readStatus(_ map: MapReader, into status: inout StatusPolicy) {

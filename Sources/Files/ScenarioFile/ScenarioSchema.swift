@@ -123,6 +123,8 @@ package enum ScenarioSchema {
             "idle-timeout": JSONSchema(anyOf: [.duration, .choice(["auto"])])
                 .described("maximum silence on a stream"),
             "request-timeout": .duration.described("maximum time for any other response"),
+            "retries": .choice(RetryPreset.allCases.map(\.rawValue))
+                .described("books-v3: which of its numbers for failed requests the client uses"),
             "status-polling": .choice(StatusPolling.allCases.map(\.rawValue))
                 .described("when the client requests the status of a job instead of reading its stream"),
             "status-interval": .duration.described("time from a status to its next request"),

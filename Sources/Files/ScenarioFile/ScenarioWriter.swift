@@ -59,6 +59,8 @@ package enum ScenarioWriter {
         let repeats: [(key: String, value: String)] =
             group.repeats > .never
             ? [(key: "repeats", value: Units.percent(Int64(group.repeats.perMillion)))] : []
+        let retries: [(key: String, value: String)] =
+            profile.retries == .standard ? [] : [(key: "retries", value: profile.retries.rawValue)]
         let values: [(key: String, value: String)] =
             [
                 ("devices", String(group.devices)),
@@ -81,6 +83,7 @@ package enum ScenarioWriter {
                 ("status-interval", Units.text(profile.status.interval)),
                 ("status-requests-max", String(profile.status.requestsMax)),
                 ("stream-token", profile.token.stream.rawValue),
+            ] + retries + [
                 ("network", self.text(group.network)),
                 ("scans", String(group.scansPerDevice)),
                 ("photos", self.text(group.photos)),
