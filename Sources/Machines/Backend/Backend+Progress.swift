@@ -338,12 +338,10 @@ extension Backend {
     ) -> [UInt8] {
         switch facts.dialect.v2Data {
         case .plain: return facts.dialect.failure.data(error, status: status, progress)
-        case .photoscan: return DottedData.failedScan(facts, error, status)
+        case .photoscan: return error.dottedScan(job: facts.id, status: status)
         case .enrichment:
             let isbn = self.isbn(facts, after: max(0, (self.jobs[facts.key]?.step ?? 0) - 1))
-            return DottedData.enrichment(isbn: isbn, status.rawValue, progress.thousandths) {
-                $0.member("error", error.message)
-            }
+            return error.dottedEnrichment(isbn: isbn, percent: progress.thousandths / 10, status: status)
         }
     }
 

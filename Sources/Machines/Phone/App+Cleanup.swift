@@ -153,7 +153,8 @@ extension App {
             return
         }
         let action = self.cleanups[index].failed(
-            at: now, after: asked, requestsMax: self.profile.cleanup.requestsMax, self.profile.backoff,
+            at: now, after: asked, requestsMax: self.profile.cleanup.requestsMax,
+            self.profile.backoffOfRequests,
             draw: self.jitter(.cleanup, exchange.scan, attempt: exchange.attempt))
         switch action {
         case .wait: break

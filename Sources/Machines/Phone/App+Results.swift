@@ -172,7 +172,8 @@ extension App {
         }
         let attempt = self.active[index].scan.record.attempts.results
         self.active[index].stage = self.active[index].stage.failed(
-            asked: asked, self.profile.backoff, draw: self.jitter(.results, scan, attempt: attempt), at: now)
+            asked: asked, self.profile.backoffOfRequests, draw: self.jitter(.results, scan, attempt: attempt),
+            at: now)
     }
 
     // MARK: Filing

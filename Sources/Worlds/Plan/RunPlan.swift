@@ -124,7 +124,8 @@ package struct RunPlan: Hashable, Sendable {
         shelf.lookup = self.scenario.server.backend.dialect.books
         shelf.exceptions = self.groups.filter { $0.spec.stock != .books }.map {
             Shelf.Exception(
-                devices: $0.devices.lowerBound...($0.devices.upperBound - 1), stock: $0.spec.stock)
+                devices: $0.devices.lowerBound...($0.devices.upperBound - 1), stock: $0.spec.stock,
+                repeats: $0.spec.repeats)
         }
         return shelf
     }

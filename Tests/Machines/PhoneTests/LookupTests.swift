@@ -96,6 +96,18 @@ import Testing
             })
     }
 
+    /// Whether the library has a book already is for the reader to see: it is one of two scans.
+    @Test func `a barcode that is scanned again has the same key, and its book is filed again`() {
+        var phone = Self.asked()
+        self.answer(&phone, 200, Self.book())
+        phone.capture(2)
+        phone.handle(.photoPrepared(scan: ScanNumber(2), bytes: 13, took: nil, barcode: Self.barcode))
+        #expect(phone.payloads.count { $0 == .keySent(attempt: 1, key: Self.key) } == 2)
+        phone.answer(.upload, 200, Self.book(cached: true), scan: 2, type: "application/json")
+        #expect(phone.payloads.count { if case .bookAdded = $0 { true } else { false } } == 2)
+        #expect(phone.store.scans.isEmpty && phone.app.isQuiescent && phone.findings.isEmpty)
+    }
+
     @Test func `a book that no provider has is refused, and shown`() {
         var phone = Self.asked()
         self.answer(&phone, 404, Self.failure("NOT_FOUND"))
