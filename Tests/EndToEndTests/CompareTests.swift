@@ -105,7 +105,7 @@ extension SideBySide {
                 #expect(outcome.code == code && outcome.complaint.contains(words), "\(outcome)")
                 #expect(!FileManager.default.fileExists(atPath: folder.path))
             }
-            try await refused(["--baseline", folder.path], code: 66, "there is no folder")
+            try await refused(["--baseline", folder.path + "-none"], code: 66, "there is no folder")
             try await refused(["--baseline", scratch.folder.path], code: 65, "is not the folder of a run")
             try await refused(
                 ["--baseline", base.path], code: 65,

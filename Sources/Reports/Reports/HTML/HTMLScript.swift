@@ -35,10 +35,11 @@ enum HTMLScript {
         p.style.display=on?"":"none"})})});
         document.querySelectorAll("input[data-find]").forEach(function(input){input.parentElement.hidden=false;
         var told=input.parentElement.querySelector(".found");
-        input.addEventListener("input",function(){var word=input.value.trim().toLowerCase(),hits=0;
+        input.addEventListener("input",function(){var word=input.value.trim().toLowerCase(),hits=0,rows=[],left=0;
         document.querySelectorAll(input.dataset.find).forEach(function(r){
         var hit=(" "+r.textContent.toLowerCase().replace(/[\\s,]+/g," ")+" ").indexOf(/^phone \\d+$/.test(word)?" "+word+" ":word)>=0;
-        if(r.tagName==="TR")r.hidden=!hit;if(hit)hits++});
+        if(r.tagName==="TR"){r.hidden=!hit;rows.push(r);if(hit)left++}if(hit)hits++});
+        if(!left)rows.forEach(function(r){r.hidden=false});
         var phone=/^phone (\\d+)$/.exec(word),place=phone&&document.getElementById("phone-"+phone[1]);told.textContent="";
         if(!word)return;
         if(place){var a=document.createElement("a");a.href="#phone-"+phone[1];a.textContent="go to "+word;told.appendChild(a)}
