@@ -2,6 +2,7 @@ import Dashboard
 import Foundation
 import Plan
 import RunDriver
+import RunJudge
 import ScenarioFile
 import SimBase
 
@@ -37,14 +38,14 @@ enum RunCommand {
             Option(
                 name: "--threads", value: "N",
                 help: "number of threads for the phones (default: depends on the number of cores)"),
-        ] + RunTags.options + OutputFolder.options + [
+        ] + RunTags.options + Baseline.options + OutputFolder.options + [
             .trace,
             Option(
                 name: "--dashboard", value: "ADDR", isValueOptional: true,
                 help:
                     "serve live charts to a browser on this machine; ADDR is PORT or HOST:PORT (default: a free port)"
             ),
-            .quiet, .noColor,
+            .quiet, .summaryLine, .noColor,
         ],
         positionalsMin: 1, positionalsMax: 1, example: "swiftwing-sim run flaky-network.scenario",
         run: { arguments, console in
@@ -55,6 +56,7 @@ enum RunCommand {
         let target = try Self.target(arguments)
         let dashboard = try Self.dashboard(arguments)
         let loaded = try Self.load(arguments, target: target)
+        let baseline = try Baseline(arguments, world: .live, scenario: loaded.scenario.name)
         let options = try RunOptions(
             loaded, again: Self.words(arguments, loaded), target: target, arguments)
         var request = RunRequest(options, target: target)
@@ -71,7 +73,12 @@ enum RunCommand {
             return try ParallelPainter.paint(shelves)
         }
         defer { preparation.state.removeIfTemporary() }
-        return try LiveRun(preparation, console: console).run()
+        func play() throws -> (code: ExitCode, folder: String) {
+            let run = try LiveRun(preparation, console: console)
+            return (try run.run(), run.folder)
+        }
+        let played = try play()
+        return try baseline?.compare(played.folder, played.code, console) ?? played.code
     }
 
     private static func target(_ arguments: Arguments) throws -> TargetURL? {

@@ -1,6 +1,7 @@
 import Campaigns
 import Plan
 import RunDriver
+import RunJudge
 import ScenarioFile
 import SimBase
 import VirtualWorld
@@ -25,8 +26,8 @@ enum SimulateCommand {
             Option(
                 name: "--save-plan", value: "FILE", help: "save the run as a plan for 'swiftwing-sim replay'"
             ),
-        ] + SearchOptions.options + RunTags.options + OutputFolder.options + [
-            .trace, .quiet, .noColor,
+        ] + SearchOptions.options + RunTags.options + Baseline.options + OutputFolder.options + [
+            .trace, .quiet, .summaryLine, .noColor,
         ],
         positionalsMin: 1, positionalsMax: 1, example: "swiftwing-sim simulate flaky-network.scenario",
         run: { arguments, console in
@@ -41,6 +42,7 @@ enum SimulateCommand {
         try SearchOptions.requireSearch(arguments)
         let loaded = try ScenarioSource.load(arguments.positionals[0], arguments)
         ScenarioSource.warn(loaded, console)
+        let baseline = try Baseline(arguments, world: .virtual, scenario: loaded.scenario.name)
         var plan = WorldPlan(RunPlan(loaded.scenario, target: .embedded))
         plan.settle = try arguments.parsed("--settle", OptionValues.duration)
         plan.staysOffline = try arguments.parsed("--stays-broken", OptionValues.share) ?? .never
@@ -59,6 +61,11 @@ enum SimulateCommand {
         var request = VirtualRequest(options, plan: plan)
         request.savesPlanTo = arguments["--save-plan"]
         try RunInterruption.check()
-        return try VirtualRun(request, console: console).run()
+        func play() throws -> (code: ExitCode, folder: String) {
+            let run = try VirtualRun(request, console: console)
+            return (try run.run(), run.folder)
+        }
+        let played = try play()
+        return try baseline?.compare(played.folder, played.code, console) ?? played.code
     }
 }

@@ -33,6 +33,7 @@ extension RunHead {
         if let machine = self.machine { members["machine"] = .string(machine) }
         if let target = self.labels.target { members["target"] = .string(target) }
         if !self.labels.tags.isEmpty { members["tags"] = self.labels.jsonTags }
+        if !self.conditions.isEmpty { members["conditions"] = self.conditions.json }
         return JSONValue.object(members).document
     }
 
@@ -68,6 +69,7 @@ extension RunHead {
             self.groups.count <= ScenarioLimit.groupsMax,
             self.groups.reduce(0, { $0 + $1.devices }) <= ScenarioLimit.devicesMax
         else { return nil }
+        self.conditions = RunConditions(reading: value["conditions"])
         // A table has one place for a group.
         guard Set(self.groups.map(\.name)).count == self.groups.count else { return nil }
     }

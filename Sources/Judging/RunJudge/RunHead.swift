@@ -31,6 +31,8 @@ package struct RunHead: Equatable, Sendable {
     /// The words of the command without secrets.
     package var command: [String]
     package var labels: RunLabels
+    /// What the scenario does to the run.
+    package var conditions = RunConditions()
 
     package init(
         tool: String, machine: String?, scenario: ScenarioIdentity, seed: UInt64, world: WorldKind,

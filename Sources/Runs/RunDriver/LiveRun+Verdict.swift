@@ -29,7 +29,10 @@ extension LiveRun {
         let result = self.feed.finish(facts, of: self.head)
         let judge = self.feed.judge
         let planFailures = self.savePlan(result, waiting: waiting, endedAt: ended)
-        return RunOutput(directory: self.directory, console: self.console, failures: planFailures).finish(
+        return RunOutput(
+            directory: self.directory, console: self.console, failures: planFailures,
+            isOneLine: self.preparation.request.options.isOneLine
+        ).finish(
             result, of: judge,
             judged: { self.dashboard?.judged($0, judge.timeline.withoutPhones) },
             written: { self.dashboard?.finish($0) })

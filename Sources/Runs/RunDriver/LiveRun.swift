@@ -77,6 +77,9 @@ package final class LiveRun {
         self.feed.lost(preparation.state.lost)
     }
 
+    /// The folder of its reports.
+    package var folder: String { self.directory.path }
+
     /// Runs to the end, prints the summary, and answers what the process ends with.
     package func run() throws -> ExitCode {
         try self.openDashboard()

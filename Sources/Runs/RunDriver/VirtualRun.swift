@@ -75,6 +75,9 @@ package final class VirtualRun {
         self.directory.begin(self.head)
     }
 
+    /// The folder of its reports.
+    package var folder: String { self.directory.path }
+
     /// Runs to the end, prints the summary, and answers what the process ends with.
     package func run() throws -> ExitCode {
         var failure: WorldFailure?
@@ -167,8 +170,10 @@ package final class VirtualRun {
             + arrivals.warnings(
                 deferred: self.world.capturesDeferred, shutdownsTimedOut: self.world.shutdownsTimedOut)
         let result = self.judge.finish(facts, of: self.head, into: self.directory)
-        return RunOutput(directory: self.directory, console: self.console, failures: planFailures)
-            .finish(result, of: self.judge)
+        return RunOutput(
+            directory: self.directory, console: self.console, failures: planFailures,
+            isOneLine: self.request.options.isOneLine
+        ).finish(result, of: self.judge)
     }
 
     private var notes: [String] {

@@ -213,6 +213,16 @@ package enum Samples {
         }
     }
 
+    /// An objective as a scenario writes it; nil for one that cannot be read.
+    package static func slo(_ metric: String, _ condition: String) -> SLO? {
+        guard
+            let selector = try? MetricSelector(
+                parsing: metric, vocabulary: SLOVocabulary(groups: [], faults: [])),
+            let condition = try? SLOCondition(parsing: condition, for: selector.metric.kind)
+        else { return nil }
+        return SLO(selector: selector, condition: condition, severity: .error, abort: false)
+    }
+
     private static func histogram(_ milliseconds: [Int64]) -> HDRHistogram {
         milliseconds.reduce(into: HDRHistogram()) { $0.record($1 * 1_000_000) }
     }
