@@ -27,9 +27,10 @@ FUZZ_NOTES := $(BUILD)/fuzz
 CLIENTS ?=
 MUTANTS ?=
 CONFORMANCE ?=
+MANUAL ?=
 
 .PHONY: help run build deps test test-deps lint purity purity-and-build unit docs clients fuzz fuzz-sockets mutants asan \
-	bench conformance install clean
+	bench manual conformance install clean
 
 help: ## lists all targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -73,8 +74,11 @@ unit: build
 	@SWIFTWING_SIM_BINARY=$(CURDIR)/$(BINARY) SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=6 \
 		swift test --skip-build --filter '$(WAITING)'
 
-docs: build ## generates Docs/faults.md, Docs/scenario.schema.json, Docs/talaria-openapi.yaml and Docs/swiftwing-head.md
+# The program contains the pages of the manual, so it is built again after they have changed.
+docs: build ## generates the pages that are made from tables of the program, and Docs/swiftwing-head.md from runs
 	@$(BINARY) schema --faults > Docs/faults.md
+	@for page in scenario metrics links invariants; do $(BINARY) schema --$$page > Docs/manual/$$page.md; done
+	@$(MAKE) --no-print-directory build
 	@$(BINARY) schema > Docs/scenario.schema.json
 	@$(BINARY) schema --openapi > Docs/talaria-openapi.yaml
 	@PYTHONDONTWRITEBYTECODE=1 Tests/Quirks/page.py --binary $(BINARY) > $(BUILD)/swiftwing-head.md
@@ -116,20 +120,34 @@ bench: build ## compares the performance with other programs; fails if a ratio e
 	@Benchmarks/simulate.py
 	@Benchmarks/memory.py --check
 
+# About five minutes. `make test` runs only those that take a second or two. MANUAL can name options: see
+# Tests/Manual/commands.py --help.
+manual: build ## runs every command of the README and of the manual in bash, zsh and fish
+	@.ci/packages shells
+	@PYTHONDONTWRITEBYTECODE=1 Tests/Manual/commands.py --binary $(BINARY) --slow $(MANUAL)
+
 # CONFORMANCE can name options: see Tests/Conformance/conformance.py --help.
 conformance: build ## checks the OpenAPI file, and `serve` against it, with openapi-spec-validator and schemathesis
 	@.ci/packages conformance
 	@PYTHONDONTWRITEBYTECODE=1 $(BUILD)/conformance/venv/bin/python Tests/Conformance/conformance.py --binary $(BINARY) \
 		$(CONFORMANCE)
 
-install: build ## installs the program, scenarios and photos in PREFIX (default: /usr/local)
-	@install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/swiftwing-sim/Scenarios \
-		$(DESTDIR)$(PREFIX)/share/swiftwing-sim/Scenarios/captures \
-		$(DESTDIR)$(PREFIX)/share/swiftwing-sim/Images/shelves
+SHARE = $(DESTDIR)$(PREFIX)/share
+
+install: build ## installs program, scenarios, photos, man page and completions in PREFIX (default: /usr/local)
+	@install -d $(DESTDIR)$(PREFIX)/bin $(SHARE)/swiftwing-sim/Scenarios/captures $(SHARE)/swiftwing-sim/Images/shelves \
+		$(SHARE)/man/man1 $(SHARE)/bash-completion/completions $(SHARE)/zsh/site-functions \
+		$(SHARE)/fish/vendor_completions.d
 	@install -m 755 $(BINARY) $(DESTDIR)$(PREFIX)/bin/
-	@install -m 644 Scenarios/*.scenario $(DESTDIR)$(PREFIX)/share/swiftwing-sim/Scenarios/
-	@install -m 644 Scenarios/captures/*.sse $(DESTDIR)$(PREFIX)/share/swiftwing-sim/Scenarios/captures/
-	@install -m 644 Images/shelves/*.jpg $(DESTDIR)$(PREFIX)/share/swiftwing-sim/Images/shelves/
+	@install -m 644 Scenarios/*.scenario $(SHARE)/swiftwing-sim/Scenarios/
+	@install -m 644 Scenarios/captures/*.sse $(SHARE)/swiftwing-sim/Scenarios/captures/
+	@install -m 644 Images/shelves/*.jpg $(SHARE)/swiftwing-sim/Images/shelves/
+	@$(BINARY) schema --man > $(SHARE)/man/man1/swiftwing-sim.1
+	@$(BINARY) completion bash > $(SHARE)/bash-completion/completions/swiftwing-sim
+	@$(BINARY) completion zsh > $(SHARE)/zsh/site-functions/_swiftwing-sim
+	@$(BINARY) completion fish > $(SHARE)/fish/vendor_completions.d/swiftwing-sim.fish
+	@chmod 644 $(SHARE)/man/man1/swiftwing-sim.1 $(SHARE)/bash-completion/completions/swiftwing-sim \
+		$(SHARE)/zsh/site-functions/_swiftwing-sim $(SHARE)/fish/vendor_completions.d/swiftwing-sim.fish
 	@echo "installed $(DESTDIR)$(PREFIX)/bin/swiftwing-sim"
 
 clean: ## removes all build products

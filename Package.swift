@@ -127,6 +127,8 @@ let modules = [
         ],
         tests: ["Observations", "OriginServer"]),
     Module("Imaging", .files, ["SimBase", "SystemIO", "CTurboJPEG"]),
+    // The pages of the manual, which `help` shows.
+    Module("Manual", .files, ["CManual"]),
 
     Module(
         "RunArchive", .files,
@@ -238,6 +240,8 @@ let package = Package(
         library("CZlib", pkgConfig: "zlib", apt: "zlib1g-dev", brew: "zlib"),
         // System calls in one form for Linux and macOS.
         .target(name: "CSystem", path: "Sources/System/CSystem"),
+        // The pages of Docs/manual as bytes.
+        .target(name: "CManual", path: "Sources/System/CManual"),
     ]
         + modules.map(target)
         + [

@@ -44,7 +44,11 @@ struct Command: Sendable {
         InspectCommand.command,
         SchemaCommand.command, ProfilesCommand.command, PreprocessCommand.command,
         ImagesMakeCommand.command, SSEDecodeCommand.command, DoctorCommand.command,
+        CompletionCommand.command,
     ]
+
+    /// Whether it ends with the verdict of a run.
+    var hasVerdict: Bool { ["run", "simulate", "replay", "report"].contains(self.name) }
 }
 
 /// The words after a command, read by its table of options.
@@ -71,8 +75,7 @@ struct Arguments {
             let halves = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(
                 String.init)
             guard let option = command.options.first(where: { $0.name == halves[0] }) else {
-                throw CommandFailure.unknown(
-                    "option", halves[0], among: command.options.map(\.name), help: "\(command.name) --help")
+                throw ForeignOption.failure(halves[0], of: command)
             }
             try self.take(option, inline: halves.count == 2 ? halves[1] : nil, &rest)
         }
@@ -82,9 +85,15 @@ struct Arguments {
             )
         }
         guard self.positionals.count <= command.positionalsMax else {
+            let word = self.positionals[command.positionalsMax]
+            let optional = command.options.first {
+                $0.isValueOptional && words.contains($0.name)
+                    && words.firstIndex(of: $0.name).map { words.dropFirst($0 + 1).first } == word
+            }
             throw CommandFailure(
-                .usage, "unexpected argument '\(self.positionals[command.positionalsMax])'",
-                hint: "for example: \(command.example)")
+                .usage, "unexpected argument '\(word)'",
+                hint: optional.map { "to give \($0.name) a value, write \($0.name)=\(word)" }
+                    ?? "for example: \(command.example)")
         }
     }
 

@@ -25,7 +25,7 @@ enum CheckCommand {
         var code = ExitCode.success
         for name in arguments.positionals {
             do {
-                let loaded = try ScenarioSource.load(name, arguments)
+                let loaded = try ScenarioSource.load(name, arguments, checksPhotos: true)
                 ScenarioSource.warn(loaded, console)
                 if format == "text" { console.out("\(loaded.path): ok") }
             } catch let errors as ScenarioErrors {
@@ -44,5 +44,7 @@ enum CheckCommand {
         for diagnostic in errors.diagnostics {
             console.out(String(decoding: JSON.encode(diagnostic), as: UTF8.self))
         }
+        // Not on standard output, where each line is one error with its place.
+        if errors.more > 0 { console.error("warning: \(errors.more) more errors are not listed") }
     }
 }

@@ -1,3 +1,4 @@
+import Manual
 import RunDriver
 
 /// The output of `--help`, generated from the tables.
@@ -16,9 +17,13 @@ enum HelpText {
             "",
             "Run 'swiftwing-sim COMMAND --help' for the details of a command, 'swiftwing-sim --version' for the version.",
         ]
-        lines += ["", "exit codes:"]
+        lines += ["", "topics of 'swiftwing-sim help TOPIC':"]
         lines += TextTable.lines(
-            ExitCode.allCases.map { [String($0.rawValue), $0.meaning] }, indent: 2, columns: columns)
+            ManualPage.all.map { [$0.topic, $0.summary] }, indent: 2, columns: columns)
+        lines += ["", "exit codes:"] + Self.codes(ExitCode.allCases, columns: columns)
+        lines += ["", "environment variables:"]
+        lines += TextTable.lines(
+            EnvironmentVariable.all.map { [$0.name, $0.effect] }, indent: 2, columns: columns)
         return TextFold.text(lines.joined(separator: "\n"), columns: columns)
     }
 
@@ -26,19 +31,27 @@ enum HelpText {
         let options = command.options.filter { !$0.help.isEmpty }
         let words = ["usage: swiftwing-sim", command.name, options.isEmpty ? "" : "[options]", command.usage]
         var lines = [words.filter { !$0.isEmpty }.joined(separator: " "), "", command.summary + "."]
-        if !options.isEmpty {
-            lines += ["", "options:"]
+        for section in OptionGroup.sections(options) where !section.options.isEmpty {
+            lines += ["", section.title + ":"]
             lines += TextTable.lines(
-                options.map { option in
-                    [
-                        option.name + Self.value(of: option) + (option.isRepeatable ? " ..." : ""),
-                        option.help,
-                    ]
-                }, indent: 2, columns: columns)
+                section.options.map { [Self.form(of: $0), $0.help] }, indent: 2, columns: columns)
+        }
+        if command.hasVerdict {
+            lines += ["", "exit codes ('swiftwing-sim help troubleshooting' tells what to do):"]
+            lines += Self.codes(ExitCode.allCases, columns: columns)
         }
         // The example is a command: broken, it would be another.
         return TextFold.text(lines.joined(separator: "\n"), columns: columns)
             + "\n\nexample:\n  \(command.example)"
+    }
+
+    private static func codes(_ codes: [ExitCode], columns: Int?) -> [String] {
+        TextTable.lines(codes.map { [String($0.rawValue), $0.meaning] }, indent: 2, columns: columns)
+    }
+
+    /// The option with its placeholder, as in `--set PATH=VALUE ...`.
+    static func form(of option: Option) -> String {
+        option.name + Self.value(of: option) + (option.isRepeatable ? " ..." : "")
     }
 
     private static func value(of option: Option) -> String {

@@ -1,5 +1,6 @@
 import EventLoop
 import Foundation
+import Manual
 import RunArchive
 import RunDriver
 import ScenarioFile
@@ -72,8 +73,20 @@ enum Main {
             console.out(HelpText.program(columns: console.tableColumns))
             return .success
         }
-        let command = try Self.command(named: name, rest: Array(arguments.dropFirst())).command
-        console.out(HelpText.of(command, columns: console.tableColumns))
+        if let page = ManualPage.named(name) {
+            console.out(HelpPage.text(page, columns: console.tableColumns, isColored: console.colors))
+            return .success
+        }
+        let rest = Array(arguments.dropFirst())
+        guard Command.all.contains(where: { $0.name.split(separator: " ").first.map(String.init) == name })
+        else {
+            throw CommandFailure.unknown(
+                "command or topic", name, among: Command.all.map(\.name) + ManualPage.all.map(\.topic),
+                help: "help")
+        }
+        console.out(
+            HelpText.of(
+                try Self.command(named: name, rest: rest).command, columns: console.tableColumns))
         return .success
     }
 
@@ -84,6 +97,11 @@ enum Main {
         if let second = rest.first, let command = Command.all.first(where: { $0.name == "\(name) \(second)" })
         {
             return (command, Array(rest.dropFirst()))
+        }
+        // `images --help` can only mean one command.
+        let halves = Command.all.filter { $0.name.hasPrefix("\(name) ") }
+        if halves.count == 1, let next = rest.first, ["--help", "-h"].contains(next) {
+            return (halves[0], rest)
         }
         guard let command = Command.all.first(where: { $0.name == name }) else {
             // Half of a command's name, or a wrong second half.

@@ -52,7 +52,8 @@ enum PlanCommand {
             Self.memory(needs, plan, photos),
         ]
         console.outFolded(lines.joined(separator: "\n"))
-        for warning in warnings + photos.problems { console.error("warning: \(warning)") }
+        let waits = PlanWarnings(plan, expectedArrivals).all
+        for warning in warnings + waits + photos.problems { console.error("warning: \(warning)") }
         guard needs.descriptorsLeast <= limits.hard else {
             throw CommandFailure(
                 .impossible,

@@ -1,7 +1,9 @@
 import Campaigns
 import Plan
+import RunArchive
 import RunDriver
 import ScenarioFile
+import SystemIO
 import VirtualWorld
 
 /// Saved plans on the command line: `simulate PLAN` explains why a plan fails, `replay PLAN` runs it.
@@ -13,6 +15,31 @@ enum PlanOptions {
 
     /// Whether a positional argument names a plan and no scenario.
     static func isPlan(_ word: String) -> Bool { word.hasSuffix(Self.suffix) }
+
+    /// Throws if the argument of `replay` is a scenario, by its name or its path.
+    static func requirePlan(_ word: String) throws {
+        let isName = (try? ScenarioSource.find(word))?.hasSuffix(ScenarioFinder.suffix) == true
+        guard word.hasSuffix(ScenarioFinder.suffix) || isName else { return }
+        throw CommandFailure(
+            .usage, "'\(word)' is a scenario, and 'replay' needs a plan",
+            hint:
+                "use 'swiftwing-sim run \(word)' or 'swiftwing-sim simulate \(word)'; with --save-plan FILE, both write a plan"
+        )
+    }
+
+    /// Throws if a file that is to be a scenario is a plan.
+    static func requireScenario(_ path: String, command: String) throws {
+        guard self.isPlan(path), let bytes = try? File.contents(of: path, bytesMax: InputFile.planBytesMax),
+            bytes.first == UInt8(ascii: "{"),
+            String(decoding: bytes.prefix(Self.headBytes), as: UTF8.self).contains("\"plan\":")
+        else { return }
+        throw CommandFailure(
+            .usage, "'\(path)' is a plan, and '\(command)' needs a scenario",
+            hint: "use 'swiftwing-sim simulate \(path)' to explain it, or 'swiftwing-sim replay \(path)'")
+    }
+
+    /// A plan says so at its beginning.
+    private static let headBytes = 200
 
     static func explain(_ arguments: Arguments, _ console: Console) throws -> ExitCode {
         let path = arguments.positionals[0]

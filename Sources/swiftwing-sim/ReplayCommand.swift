@@ -36,6 +36,7 @@ enum ReplayCommand {
         let path = arguments.positionals[0]
         // Also where nothing is reported: a tag that cannot be read is a mistake.
         _ = try RunTags.read(arguments)
+        try PlanOptions.requirePlan(path)
         let (saved, bytes) = try PlanFiles.load(path)
         var plan = WorldPlan(saved)
         if arguments.has("--verify") {

@@ -16,13 +16,17 @@ enum ScenarioSource {
         .set,
     ]
 
-    /// Reads a scenario with the changes that the options request.
+    /// Reads a scenario with the changes that the options request. `checksPhotos`: photos that are not there are errors of the
+    /// scenario, as for a run that would read them.
     static func load(
-        _ name: String, _ arguments: Arguments, for purpose: ScenarioCheck.Purpose = .run
+        _ name: String, _ arguments: Arguments, for purpose: ScenarioCheck.Purpose = .run,
+        checksPhotos: Bool = false
     ) throws -> LoadedScenario {
+        let path = try Self.find(name)
+        try PlanOptions.requireScenario(path, command: arguments.command)
         var loaded = try LoadedScenario(
-            path: try Self.find(name), overrides: try Self.overrides(arguments),
-            environment: ProcessInfo.processInfo.environment, for: purpose)
+            path: path, overrides: try Self.overrides(arguments),
+            environment: ProcessInfo.processInfo.environment, for: purpose, checksPhotos: checksPhotos)
         if let devices = try arguments.number("--devices", in: 1...ScenarioLimit.devicesMax) {
             loaded.scenario = loaded.scenario.scaled(devices: devices)
         }

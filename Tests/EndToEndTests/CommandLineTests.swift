@@ -62,6 +62,11 @@ extension EndToEnd {
                     ["serve", "--set", "server.pong=1s"], ["serve", "--set", "seed"],
                     ["serve", "one", "two"], ["check"], ["check", "--format", "yaml", "flaky-network"],
                     ["check", "--no-color=yes", "flaky-network"], ["sse", "decode", "--chunk", "0"],
+                    ["run", "--vus", "3", "flaky-network"], ["run", "-d", "3s", "flaky-network"],
+                    ["run", "--iterations", "3", "flaky-network"],
+                    ["run", "flaky-network", "--dashboard", "5665"], ["help", "metric"],
+                    ["replay", "flaky-network"], ["schema", "--man", "--links"], ["completion", "csh"],
+                    ["run", "Scenarios/regressions/photo-asked-twice.plan.json"],
                 ]), is: "mistakes.txt")
         }
 

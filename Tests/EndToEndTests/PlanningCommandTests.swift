@@ -54,6 +54,45 @@ extension EndToEnd {
             }
         }
 
+        @Test func `plan warns of waits that outlast the run, and of tokens that expire too early`()
+            async throws
+        {
+            let scratch = try Scratch()
+            let file = try scratch.file(
+                "late.scenario",
+                Data(
+                    """
+                    scenario: 1
+                    fleet: {phones: {devices: 20, scans: 12, arrivals: 40/s}}
+                    server: {rate-limit: 10 per 20m}
+                    faults:
+                      - {do: http-error, on: upload, status: 429, retry-after: 30s, chance: 10%}
+                      - {do: http-error, on: upload, status: 503, retry-after: 29s, chance: 10%}
+                      - {do: expire-token, on: stream, chance: 10%}
+                      - {do: expire-token, on: stream, after: 1s, chance: 10%}
+                    """.utf8)
+            ).path
+            let warnings = try await Binary.run(["plan", file]).complaint
+            #expect(warnings.contains("faults.http-error-1.retry-after: phones wait 30s, "))
+            #expect(!warnings.contains("faults.http-error-2.retry-after"))
+            #expect(warnings.contains("server.rate-limit: the phones of phones scan more than 10 times"))
+            #expect(warnings.contains("faults.expire-token-1: the token expires before the first event"))
+            #expect(!warnings.contains("faults.expire-token-2: the token"))
+            let longer = try await Binary.run(["plan", file, "--set", "drain=30m"]).complaint
+            #expect(!longer.contains("retry-after") && !longer.contains("server.rate-limit"))
+        }
+
+        @Test func `check finds photos that are not there, with their place`() async throws {
+            let scratch = try Scratch()
+            let file = try scratch.file(
+                "photos.scenario",
+                Data("scenario: 1\nfleet:\n  a: {devices: 1, arrivals: 1/s, photos: shelve}\n".utf8)
+            ).path
+            let outcome = try await Binary.run(["check", file])
+            #expect(outcome.code == 65, "\(outcome)")
+            #expect(outcome.output.contains(":3:39: no photos 'shelve'"), "\(outcome)")
+        }
+
         // MARK: list
 
         @Test func `list names what every command finds by name`() async throws {
@@ -83,7 +122,40 @@ extension EndToEnd {
                 lines.contains { $0.hasPrefix(Package.root.appending(path: "Scenarios/flaky-network").path) })
         }
 
+        @Test func `list --names prints each name once and nothing else`() async throws {
+            let outcome = try await Binary.run(["list", "--names"])
+            let names = outcome.output.split(separator: "\n")
+            #expect(outcome.code == 0 && names.contains("flaky-network"))
+            #expect(
+                names.allSatisfy { !$0.contains(" ") && !$0.contains("/") } && Set(names).count == names.count
+            )
+        }
+
         // MARK: new
+
+        @Test func `new writes the schema as well, and begins with a copy when asked`() async throws {
+            let scratch = try Scratch()
+            func run(_ words: String...) async throws -> Outcome {
+                try await Subprocess.run(Binary.path, words, folder: scratch.folder)
+            }
+            let first = try await run("new", "mine", "--from", "flaky-network")
+            #expect(first.output.hasPrefix("created mine.scenario and scenario.schema.json: "), "\(first)")
+            let schema = try String(
+                contentsOf: scratch.folder.appending(path: "scenario.schema.json"), encoding: .utf8)
+            #expect(try await run("schema").output == schema)
+            #expect(try await run("check", "mine").output == "mine.scenario: ok\n")
+            let copy = try String(
+                contentsOf: scratch.folder.appending(path: "mine.scenario"), encoding: .utf8)
+            #expect(copy.contains("name: mine\n") && copy.contains("do: strip-books"))
+            _ = try scratch.file("scenario.schema.json", Data("{}".utf8))
+            let second = try await run("new", "flaky-network")
+            #expect(second.output.hasPrefix("created flaky-network.scenario: "))
+            #expect(second.complaint.contains("scenario.schema.json is of another version"))
+            #expect(
+                second.complaint.contains("'flaky-network' now means flaky-network.scenario, and no longer "))
+            let captured = try await run("new", "stream", "--from", "captured-stream")
+            #expect(captured.code == 65 && captured.complaint.contains("write `extends: "), "\(captured)")
+        }
 
         @Test func `new writes a scenario that passes check, and never over another`() async throws {
             let scratch = try Scratch()

@@ -8,6 +8,10 @@ extension EndToEnd {
             for (arguments, file) in [
                 (["schema", "--faults"], "Docs/faults.md"), (["schema"], "Docs/scenario.schema.json"),
                 (["schema", "--openapi"], "Docs/talaria-openapi.yaml"),
+                (["schema", "--scenario"], "Docs/manual/scenario.md"),
+                (["schema", "--metrics"], "Docs/manual/metrics.md"),
+                (["schema", "--links"], "Docs/manual/links.md"),
+                (["schema", "--invariants"], "Docs/manual/invariants.md"),
             ] {
                 let made = try await Binary.run(arguments)
                 let committed = try String(

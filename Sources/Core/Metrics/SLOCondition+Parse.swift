@@ -214,8 +214,9 @@ extension SLOCondition {
     ) throws(SLOError) -> TimeUnit {
         if let unit = TimeUnit(rawValue: word) { return unit }
         guard !word.isEmpty else {
-            throw scanner.error(
-                "a time needs a unit: ns, us, ms, s, m or h", at: start, suggestion: number.digits + "ms")
+            var error = scanner.error("a time needs a unit: ns, us, ms, s, m or h", at: start)
+            error.choices = "write `\(number.digits)s` or `\(number.digits)ms`"
+            throw error
         }
         let synonyms = [
             ("sec", "s"), ("secs", "s"), ("second", "s"), ("seconds", "s"), ("msec", "ms"), ("millis", "ms"),

@@ -6,11 +6,14 @@ package struct SLOError: Error, Hashable, Sendable {
     package let message: String
     /// The suggested replacement for the text at `offset`.
     package let suggestion: String?
+    /// What it can be, where no single replacement suggests itself.
+    package var choices: String?
 }
 
 extension SLOError: CustomStringConvertible {
     package var description: String {
-        self.suggestion.map { "\(self.message); did you mean `\($0)`?" } ?? self.message
+        self.suggestion.map { "\(self.message); did you mean `\($0)`?" }
+            ?? self.choices.map { "\(self.message); \($0)" } ?? self.message
     }
 }
 

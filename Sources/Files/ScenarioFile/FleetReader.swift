@@ -7,7 +7,7 @@ import Talaria
 /// Reads `fleet`.
 struct FleetReader {
     static let keys = Self.valueKeys + ProfileToggle.all.map(\.key)
-    private static let valueKeys = [
+    static let valueKeys = [
         "devices", "profile", "journey", "library", "batch-form", "repeats", "network", "scans", "arrivals",
         "spacing",
         "think",

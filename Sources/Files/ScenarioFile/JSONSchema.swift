@@ -84,6 +84,7 @@ extension JSONSchema {
     static let size = Self.text("\(Self.number) *(B|kB|KB|KiB|MB|MiB|GB|GiB)", examples: ["128KiB"])
     static let toggle = Self(anyOf: [Self.choice(["on", "off"]), Self(type: "boolean")])
     static let name = Self.text("[A-Za-z0-9_][A-Za-z0-9_.-]*", examples: ["flaky-network"])
+    static let range = Self.text(#"[0-9]+(\.\.[0-9]+)?"#, examples: ["3..8"])
     static let anyText = Self(type: "string")
 
     static func integer(_ range: ClosedRange<Int>) -> Self {
@@ -94,7 +95,7 @@ extension JSONSchema {
     }
 
     static func integers(_ range: ClosedRange<Int>) -> Self {
-        Self(anyOf: [Self.integer(range), Self.text(#"[0-9]+(\.\.[0-9]+)?"#, examples: ["3..8"])])
+        Self(anyOf: [Self.integer(range), Self.range])
     }
 
     static func choice(_ words: [String]) -> Self { Self(type: "string", words: words) }

@@ -40,6 +40,7 @@ struct LoadReader {
             try Values.spacing(text)
         }
         guard let node = map.entry("arrivals")?.value else {
+            guard !map.isMeant("arrivals"), !map.isMeant("think") else { return nil }
             self.findings.add(
                 map.location, "\(map.what) needs `arrivals` or `think`",
                 help: "for example `arrivals: 6/s`, or `think: 1s..4s` between a phone's scans")

@@ -24,7 +24,7 @@ struct NetworkReader {
                 help: "use `none` for a time in an itinerary: `{at: 12s, link: none, for: 4s}`")
             return .always(Self.perfect)
         }
-        return .always((self.link(node, named: "network") ?? nil) ?? Self.perfect)
+        return .always((self.link(node, named: "network", words: []) ?? nil) ?? Self.perfect)
     }
 
     // MARK: Itineraries
@@ -84,28 +84,38 @@ struct NetworkReader {
                 help: "for example `link: edge`, or `link: none` in a tunnel")
             return nil
         }
-        guard let link = self.link(entry.value, named: "link"), let at else { return nil }
+        guard let link = self.link(entry.value, named: "link", words: [Self.tunnel]), let at else {
+            return nil
+        }
         return Itinerary.Step(at: at, link: link, length: length)
     }
 
     // MARK: Links
 
     /// Nil when it is wrong, which is reported; within that, nil for none.
-    private func link(_ node: Node, named key: String) -> NamedLink?? {
+    /// `words`: what it may be beside a preset.
+    private func link(_ node: Node, named key: String, words: [String]) -> NamedLink?? {
         if case .map = node.content {
             return self.customLink(node).map { NamedLink(name: NamedLink.custom, profile: $0) }
         }
         return self.findings.value(of: node, named: key) { text throws(ValueError) -> NamedLink? in
             if text == Self.tunnel { return nil }
-            let known = LinkPreset.all.map(\.name)
             guard let preset = LinkPreset.named(text) else {
                 if text == Self.blackHole { throw Self.losesEverything }
                 throw ValueError(
                     "unknown link \(Findings.quoted(text))",
-                    help: Values.didYouMean(text, known) ?? "use \(Values.list(known))")
+                    help: Self.help(text, LinkPreset.all.map(\.name) + words))
             }
             return NamedLink(preset)
         }
+    }
+
+    /// What was meant, and all that there are: the nearest word can be the farthest link.
+    private static func help(_ text: String, _ known: [String]) -> String {
+        guard let link = LinkAlias.link(for: text), known.contains(link) else {
+            return Values.choices(text, known)
+        }
+        return "did you mean `\(link)`? use \(Values.list(known))"
     }
 
     private static var losesEverything: ValueError {

@@ -40,9 +40,19 @@ struct SLOReader {
             return try MetricSelector(parsing: entry.key, vocabulary: self.vocabulary)
         } catch {
             let key = Node(content: .scalar(entry.key), location: entry.keyLocation)
-            self.report(error, in: key, entry.key)
+            let name = String(entry.key.prefix { $0 != "{" && $0 != " " })
+            self.report(
+                error, in: key, entry.key, help: Metric(name: name) == nil ? Self.help(metric: name) : nil)
             return nil
         }
+    }
+
+    /// All that there are are too many for an error: the counts are on the page.
+    private static func help(metric name: String) -> String {
+        let times = LatencyMetric.allCases.map(\.rawValue)
+        let rates = RateMetric.allCases.map(\.rawValue)
+        return ForeignWord.help(metric: name)
+            ?? "metrics are the times \(times.map { "`\($0)`" }.joined(separator: ", ")), the rates \(rates.map { "`\($0)`" }.joined(separator: ", ")), and counts such as `scans.lost`; 'swiftwing-sim help metrics' explains all"
     }
 
     private func objectives(_ node: Node, of selector: MetricSelector) -> [SLO] {
@@ -118,10 +128,15 @@ struct SLOReader {
         return ("the fault \(Findings.quoted(id)) has no end", "add `for`, for example `for: 4s`")
     }
 
-    private func report(_ error: SLOError, in node: Node, _ text: String) {
+    /// `help`: for an error that has none of its own.
+    private func report(
+        _ error: SLOError, in node: Node, _ text: String, help: @autoclosure () -> String? = nil
+    ) {
         let rest = text.unicodeScalars.dropFirst(error.offset)
         let word = rest.prefix { $0 != " " }.count
         let location = self.findings.location(of: error.offset..<error.offset + max(1, word), in: node, text)
-        self.findings.add(location, error.message, help: error.suggestion.map { "did you mean `\($0)`?" })
+        self.findings.add(
+            location, error.message,
+            help: error.suggestion.map { "did you mean `\($0)`?" } ?? error.choices ?? help())
     }
 }

@@ -12,9 +12,11 @@ package enum ScenarioLoader {
     ///   - environment: What `${NAME:-default}` reads.
     ///   - library: Where the scenarios are that it may extend.
     ///   - purpose: What it is used for: not everything that no run survives is an error for a server.
+    ///   - more: What else can be wrong with a scenario that is good in itself.
     package static func load(
         path: String, bytes: [UInt8], overrides: [String], environment: [String: String],
-        library: ScenarioLibrary, for purpose: ScenarioCheck.Purpose = .run
+        library: ScenarioLibrary, for purpose: ScenarioCheck.Purpose = .run,
+        alsoChecking more: @escaping (Scenario) -> [ScenarioFinding] = { _ in [] }
     ) throws(ScenarioErrors) -> Scenario {
         let findings = Findings()
         let source = Extension(findings: findings, environment: environment, library: library) {
@@ -23,7 +25,7 @@ package enum ScenarioLoader {
                 .map { CaptureReader(findings: findings, library: library).embedded(in: $0, path: path) }
         }
         let scenario = source.tree(path: path, bytes: bytes).flatMap {
-            self.read($0, path, overrides, environment, library, purpose, findings)
+            self.read($0, path, overrides, environment, library, purpose, findings, more)
         }
         if let errors = findings.errors { throw errors }
         guard let scenario else { preconditionFailure("a scenario that cannot be read has its reasons") }
@@ -46,7 +48,8 @@ package enum ScenarioLoader {
 
     private static func read(
         _ root: Node, _ path: String, _ overrides: [String], _ environment: [String: String],
-        _ library: ScenarioLibrary, _ purpose: ScenarioCheck.Purpose, _ findings: Findings
+        _ library: ScenarioLibrary, _ purpose: ScenarioCheck.Purpose, _ findings: Findings,
+        _ more: (Scenario) -> [ScenarioFinding]
     ) -> Scenario? {
         var tree = root
         for option in overrides { tree = Overrides(findings: findings).apply(option, to: tree) }
@@ -60,13 +63,15 @@ package enum ScenarioLoader {
         guard var scenario = reader.scenario(tree) else { return nil }
         // What a changed run comes to, only who changes it can say.
         if Overrides.changeWhatHappens(overrides) { scenario.moments = [] }
-        if findings.isEmpty { self.check(scenario, tree, purpose, findings) }
+        guard findings.isEmpty else { return scenario }
+        self.report(ScenarioCheck.findings(scenario, for: purpose), of: scenario, tree, findings)
+        if findings.isEmpty { self.report(more(scenario), of: scenario, tree, findings) }
         return scenario
     }
 
     /// A scenario that is a part of something else and stands alone. What is wrong with it is reported.
     static func read(embedded tree: Node, _ findings: Findings) -> Scenario? {
-        self.read(tree, "plan", [], [:], .none, .run, findings)
+        self.read(tree, "plan", [], [:], .none, .run, findings, { _ in [] })
     }
 
     static func tree(
@@ -116,11 +121,11 @@ package enum ScenarioLoader {
         return name.isEmpty ? "scenario" : name
     }
 
-    /// The checks that look at more than one value, with their locations.
-    private static func check(
-        _ scenario: Scenario, _ tree: Node, _ purpose: ScenarioCheck.Purpose, _ findings: Findings
+    /// Adds the findings of checks that look at more than one value, with their locations.
+    private static func report(
+        _ list: [ScenarioFinding], of scenario: Scenario, _ tree: Node, _ findings: Findings
     ) {
-        for finding in ScenarioCheck.findings(scenario, for: purpose) {
+        for finding in list {
             findings.add(
                 self.location(of: finding.subject, in: scenario, tree), finding.message, help: finding.help)
         }

@@ -55,7 +55,7 @@ package enum ScenarioSchema {
         return Self.groupValues.merging(toggles) { value, _ in value }
     }
 
-    private static var library: [String: JSONSchema] {
+    static var library: [String: JSONSchema] {
         [
             "rows": .integers(0...LibrarySpec.rowsMax).described("rows of a file, without the header"),
             "duplicates": .share.described("rows with the ISBN of an earlier row"),
@@ -74,23 +74,26 @@ package enum ScenarioSchema {
         ]
     }
 
-    private static var groupValues: [String: JSONSchema] {
+    static var groupValues: [String: JSONSchema] {
         [
             "devices": .integer(1...ScenarioLimit.devicesMax).described("number of phones"),
             "profile": .choice(ProfileTable.all.map(\.name)).described("client profile"),
             "journey": .choice(Journey.allCases.map(\.rawValue)).described("what the phones do"),
             "library": .map(Self.library).described("csv-import: the files that the phones import"),
             "batch-form": .choice(BatchForm.allCases.map(\.rawValue))
-                .described("batch-enrichment: how a batch names its books"),
+                .described("batch-enrichment: how a batch names its books (default: books)"),
             "repeats": .share
-                .described("book-enrichment: look-ups of a barcode that the phone has looked up before"),
+                .described(
+                    "book-enrichment: look-ups of a barcode that the phone has looked up before (default: none)"),
             "network": JSONSchema().described("a link preset by name, a link, or an itinerary"),
             "scans": .integer(1...ScenarioLimit.scansPerDeviceMax).described("number of scans per phone"),
             "arrivals": JSONSchema(anyOf: [.rate, JSONSchema(type: "array")])
                 .described("arrival rate of an open model, or its stages"),
-            "spacing": .text(#"uniform|poisson|burst\([0-9]+\)"#, examples: ["poisson", "burst(10)"]),
+            "spacing": .text(#"uniform|poisson|burst\([0-9]+\)"#, examples: ["poisson", "burst(10)"])
+                .described("uniform: evenly; poisson: at random; burst(n): n at once"),
             "think": .durations.described("closed model: the pause between the scans of a phone"),
-            "start": .durations.described("closed model: when a phone starts"),
+            "start": .durations.described(
+                "closed model: when a phone starts (default: 0s up to the longest `think`)"),
             "photos": JSONSchema(anyOf: [
                 .anyText, .list(of: .anyText, max: ScenarioLimit.photoPlacesMax),
                 .map(
@@ -146,28 +149,48 @@ package enum ScenarioSchema {
                     CaptureReader.stream: JSONSchema.anyText.described("the text of the captured stream"),
                 ]),
             ]).described("form of what the backend sends; sets the defaults of the other keys"),
-            "books": .integers(0...ScenarioLimit.booksMax),
-            "job-time": .durations, "ping": .duration, "ping-ids": .toggle, "token-lifetime": .duration,
-            "event-buffer": .duration, "replay-ids": .choice(["kept", "fresh"]),
+            "books": .integers(0...ScenarioLimit.booksMax).described(
+                "books that the backend finds in a photo"),
+            "job-time": .durations.described("time from the 202 to the end of the job, drawn for each scan"),
+            "ping": .duration.described("time from ping to ping of a stream"),
+            "ping-ids": .toggle.described("whether pings have an id"),
+            "token-lifetime": .duration.described("time from the 202 until the token of the job has expired"),
+            "event-buffer": .duration.described("time for which an event can be sent again after a resume"),
+            "replay-ids": .choice(["kept", "fresh"]).described(
+                "whether an event that is sent again keeps its id or has a new one"),
             "line-ends": JSONSchema.choice(BackendConfiguration.LineEnds.allCases.map(\.rawValue))
                 .described("line ending of event streams; mixed: one of the three for each stream"),
-            "rate-limit": JSONSchema.quota.orOff(), "results-lifetime": .duration,
-            "completed-size-max": .size,
+            "rate-limit": JSONSchema.quota.orOff().described(
+                "uploads of a device per time; more are answered with 429"),
+            "results-lifetime": .duration.described(
+                "time from the completed event until the job has expired"),
+            "completed-size-max": .size.described(
+                "size of a completed event beyond which it loses its books"),
             "strict-device": JSONSchema.toggle.described(
                 "a token is valid only with the device id of its upload"),
-            "strict-accept": .toggle,
-            "repeated-cleanup": .integer(204...404), "links": .anyText, "retry": JSONSchema.duration.orOff(),
+            "strict-accept": .toggle.described(
+                "a stream must be requested with `Accept: text/event-stream`, or is answered with 400"),
+            "repeated-cleanup": .integer(204...404).described(
+                "status of the answer to a DELETE of a job that is gone: 204, 404 or 410"),
+            "links": .anyText.described("form of the links in answers: relative, absolute, or a base URL"),
+            "retry": JSONSchema.duration.orOff().described(
+                "the `retry:` field of streams, which raises the backoff of a client"),
             "stream-linger": JSONSchema.duration.described(
                 "how long the connection of a stream stays open after its terminal event"),
-            "photos-max": .integer(1...Int.max), "photo-size-max": .size, "batch-size-max": .size,
-            "jobs-max": .integer(1...Int.max), "tombstones-max": .integer(0...Int.max),
+            "photos-max": .integer(1...Int.max).described("maximum number of photos of an upload"),
+            "photo-size-max": .size.described("maximum size of a photo"),
+            "batch-size-max": .size.described("maximum size of all photos of an upload"),
+            "jobs-max": .integer(1...Int.max).described(
+                "jobs that live at once; more uploads are answered with 503"),
+            "tombstones-max": .integer(0...Int.max).described(
+                "jobs that are remembered as gone (410); one that is forgotten is answered with 404"),
             "v2": JSONSchema.map(Self.v2).described("how v2 is served where its documents disagree"),
             "circuit-breaker": JSONSchema(anyOf: [.toggle, .map(Self.breaker)]).described(
                 "refuses uploads of v2 for a while after failures of a provider (default: off)"),
         ]
     }
 
-    private static var v2: [String: JSONSchema] {
+    static var v2: [String: JSONSchema] {
         [
             "results-lifetime": .duration.described(
                 "time from the completed event until the results are gone (default: that of v3)"),
@@ -184,7 +207,7 @@ package enum ScenarioSchema {
         ]
     }
 
-    private static var breaker: [String: JSONSchema] {
+    static var breaker: [String: JSONSchema] {
         [
             "failures": .integer(1...V2Reader.countMax).described(
                 "jobs in a row that a provider has failed, which open the circuit (default: 5)"),
@@ -254,13 +277,16 @@ package enum ScenarioSchema {
 
     // MARK: Objectives
 
-    private static var objective: JSONSchema {
+    static var objective: JSONSchema {
         let one = JSONSchema(anyOf: [
             .anyText,
             .map(
                 [
-                    "expect": .anyText, "severity": .choice(["error", "warn"]), "abort": .toggle,
-                    "no-data": .choice(["pass", "fail"]),
+                    "expect": .anyText.described("the condition, such as `p(95) < 400ms`"),
+                    "severity": .choice(["error", "warn"]).described(
+                        "warn: a miss does not change the exit code"),
+                    "abort": .toggle.described("whether a miss ends the run"),
+                    "no-data": .choice(["pass", "fail"]).described("what it is worth without any value"),
                 ],
                 required: ["expect"]),
         ])

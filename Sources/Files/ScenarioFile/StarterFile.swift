@@ -5,11 +5,32 @@ package enum StarterFile {
         (try? Values.name(name, what: "a name")) != nil
     }
 
+    /// The file of the schema, as the first line of a starter scenario names it.
+    package static let schemaName = "scenario.schema.json"
+    private static let schemaLine = "# yaml-language-server: $schema="
+
+    /// Another scenario under this name, which must be one that is accepted.
+    package static func text(copying text: String, name: String) -> String {
+        precondition(self.accepts(name: name), "a scenario's name was not checked")
+        var lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+        if let first = lines.first, first.hasPrefix(self.schemaLine) {
+            lines[0] = self.schemaLine + self.schemaName
+        } else {
+            lines.insert(self.schemaLine + self.schemaName, at: 0)
+        }
+        if let index = lines.firstIndex(where: { $0.hasPrefix("name:") }) {
+            lines[index] = "name: \(name)"
+        } else if let index = lines.firstIndex(where: { $0.hasPrefix("scenario:") }) {
+            lines.insert("name: \(name)", at: index + 1)
+        }
+        return lines.joined(separator: "\n")
+    }
+
     /// `name` must be one that is accepted.
     package static func text(name: String) -> String {
         precondition(self.accepts(name: name), "a scenario's name was not checked")
         return """
-            # yaml-language-server: $schema=scenario.schema.json
+            \(self.schemaLine)\(self.schemaName)
             #
             # Purpose:
             #   describe here what a run shows.

@@ -189,7 +189,19 @@ struct YAMLReader {
             return
         }
         let location = unsafe self.location(shim_yaml_problem_mark(yaml))
-        self.findings.add(location, "invalid YAML: \(problem)\(context)", help: self.help(at: location))
+        let opening = unsafe self.location(shim_yaml_context_mark(yaml))
+        self.findings.add(
+            location, "invalid YAML: \(problem)\(context)",
+            help: self.help(at: location) ?? self.help(context: context, opening))
+    }
+
+    /// Where the bracket stands that is not closed: the parser notices it only at the end of what it takes for its content.
+    private func help(context: String, _ opening: Place) -> String? {
+        switch context {
+        case " while parsing a flow mapping": "the `{` in line \(opening.line) is not closed"
+        case " while parsing a flow sequence": "the `[` in line \(opening.line) is not closed"
+        default: nil
+        }
     }
 
     private func help(at location: Place) -> String? {

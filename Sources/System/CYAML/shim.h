@@ -72,6 +72,7 @@ static inline int shim_yaml_has_tag(const shim_yaml *yaml) {
 /* After a failure: what is wrong, and where. A reader error has an offset in bytes instead of a mark. */
 static inline const char *shim_yaml_problem(const shim_yaml *yaml) { return yaml->parser.problem; }
 static inline const char *shim_yaml_context(const shim_yaml *yaml) { return yaml->parser.context; }
+static inline yaml_mark_t shim_yaml_context_mark(const shim_yaml *yaml) { return yaml->parser.context_mark; }
 static inline yaml_mark_t shim_yaml_problem_mark(const shim_yaml *yaml) { return yaml->parser.problem_mark; }
 static inline int shim_yaml_is_reader_error(const shim_yaml *yaml) {
     return yaml->parser.error == YAML_READER_ERROR;

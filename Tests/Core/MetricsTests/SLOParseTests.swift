@@ -142,8 +142,8 @@ struct BadText: Sendable {
         .init("rate < 100.1%", .rate, 7, "a rate is at most 100%"),
         .init("rate < 0.00001%", .rate, 7, "a rate has at most 4 digits after the point"),
         // Units.
-        .init("p(95) < 400", .latency, 8, units, "400ms"),
-        .init("avg < 1.5", .latency, 6, units, "1.5ms"),
+        .init("p(95) < 400", .latency, 8, units),
+        .init("avg < 1.5", .latency, 6, units),
         .init(
             "p(95) < 4sec", .latency, 9, "unknown unit `sec`: the units of a time are ns, us, ms, s, m and h",
             "s"),
@@ -163,13 +163,13 @@ struct BadText: Sendable {
         .init("rate < 5ms", .rate, 8, "the unit of a rate is %, not `ms`", "%"),
         .init("count == 5ms", .count, 10, "a count has no unit"),
         .init("count == 5%", .rate, 10, "a count has no unit"),
-        .init("p(95) < 400 ms", .latency, 8, units, "400ms"),
+        .init("p(95) < 400 ms", .latency, 8, units),
         .init("rate < 5 %", .rate, 7, "a rate needs a unit: %", "5%"),
         // What follows.
         .init("count == 0 every 30s", .count, 11, "unexpected `every` after the threshold", "over"),
         .init("count == 0 ovr 30s", .count, 11, "unexpected `ovr` after the threshold", "over"),
         .init("count == 0 over", .count, 15, "expected a time after `over`, as in `over 30s`"),
-        .init("count == 0 over 30", .count, 16, units, "30ms"),
+        .init("count == 0 over 30", .count, 16, units),
         .init("count == 0 over 0s", .count, 16, "the time after `over` is above 0"),
         .init("count == 0 over 30s over 30s", .count, 20, "unexpected `over 30s` after the condition"),
         .init(
@@ -286,5 +286,8 @@ struct SLOParseTests {
             conditionError("p95 < 400ms", .latency)?.description
                 == "unknown aggregation `p95`; did you mean `p(95)`?")
         #expect(conditionError("count", .count)?.description == BadText.operators)
+        #expect(
+            conditionError("p(95) < 20", .latency)?.description
+                == BadText.units + "; write `20s` or `20ms`")
     }
 }

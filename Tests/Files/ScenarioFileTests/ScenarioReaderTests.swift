@@ -403,7 +403,7 @@ struct ScenarioReaderTests {
             ),
             (
                 "sse.connect.time: p(95) < 400", "a time needs a unit: ns, us, ms, s, m or h",
-                "did you mean `400ms`?"
+                "write `400s` or `400ms`"
             ),
         ] as [(String, String, String?)])
     func `an impossible objective is told`(text: String, message: String, help: String?) {

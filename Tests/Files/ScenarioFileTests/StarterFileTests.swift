@@ -32,3 +32,17 @@ struct StarterFileTests {
         #expect(!StarterFile.accepts(name: name))
     }
 }
+
+struct CopiedScenarioTests {
+    @Test func `a copy has its name and the schema beside it, and is otherwise the same`() {
+        let text =
+            "# yaml-language-server: $schema=../Docs/scenario.schema.json\n# x\nscenario: 1\nname: old\nseed: 2\n"
+        #expect(
+            StarterFile.text(copying: text, name: "new")
+                == "# yaml-language-server: $schema=scenario.schema.json\n# x\nscenario: 1\nname: new\nseed: 2\n"
+        )
+        #expect(
+            StarterFile.text(copying: "scenario: 1\nseed: 2\n", name: "new")
+                == "# yaml-language-server: $schema=scenario.schema.json\nscenario: 1\nname: new\nseed: 2\n")
+    }
+}

@@ -1,0 +1,82 @@
+import Metrics
+
+/// The documentation of every metric, made from their tables.
+package enum MetricPage {
+    /// Markdown that ends in a newline.
+    package static var text: String {
+        var page = """
+            # Metrics
+
+            Every metric of a run. `slo` of a scenario sets objectives for them ([objectives](objectives.md)), and `summary.json` has
+            the same names. `make docs` generates this page from the tables in [Sources/Core/Metrics](../../Sources/Core/Metrics).
+
+            *n/a with a target* means that only the simulated backend can tell: with `--target`, the metric is neither 0 nor failed.
+
+            ## Times
+
+            Unit in objectives: `ns`, `us`, `ms`, `s`, `m` or `h`; in `summary.json`: milliseconds. Aggregations: `avg`, `min`, `max`,
+            `med`, `p(N)` and `count`. Only what has ended has a time. *open at the end* means that operations which had not ended are
+            counted as slower than every limit ([objectives](objectives.md)).
+
+            Times of an open model (`arrivals`) begin at the scheduled moment of the capture, so that a slow generator cannot hide its own
+            delay.
+
+
+            """
+        page += MarkdownTable.text(
+            ["metric", "from and to", "open at the end", "with a target"],
+            LatencyMetric.allCases.map { metric in
+                [
+                    "`\(metric.rawValue)`", metric.meaning,
+                    metric.countsUnfinished ? "counted" : "not counted",
+                    Self.target(metric.needsBackend),
+                ]
+            })
+        page += """
+
+            The four `net.*` are measured by libcurl, with `--target` only. `generator.lateness` is about this program, and is measured in live
+            runs.
+
+            ## Failure rates
+
+            Unit in objectives: `%`. Aggregations: `rate`, and `count` of what failed. An operation includes its retries; those with `attempts`
+            in the name count every request by itself, and so notice a sick backend within seconds. A 429 is no failure: the phone was told to
+            wait, and does.
+
+
+            """
+        page += MarkdownTable.text(
+            ["metric", "one operation is", "it has failed if"],
+            RateMetric.allCases.map { metric in
+                ["`\(metric.rawValue)`", metric.meaning.operation, metric.meaning.failure]
+            })
+        page += """
+
+            ## Counts
+
+            Whole numbers without a unit. Aggregations: `count`, or `value`, which is the same.
+
+
+            """
+        page += MarkdownTable.text(
+            ["metric", "what is counted", "with a target"],
+            CountMetric.allCases.map { metric in
+                ["`\(metric.rawValue)`", metric.meaning, Self.target(metric.needsBackend)]
+            })
+        page += """
+
+            Two families have a name for each status and each fault:
+
+
+            """
+        page += MarkdownTable.text(
+            ["metric", "what is counted"],
+            [
+                ["`\(Metric.httpPrefix)429`", "answers with this status, from 100 to 999"],
+                ["`\(Metric.faultPrefix)reset-1`", "how often the fault of this id acted"],
+            ])
+        return page
+    }
+
+    private static func target(_ needsBackend: Bool) -> String { needsBackend ? "n/a" : "yes" }
+}

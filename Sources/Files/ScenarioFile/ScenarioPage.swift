@@ -1,0 +1,190 @@
+import Phone
+import RunJudge
+import Talaria
+
+/// The reference of scenario files, made from the schema and from the defaults that the reader fills in.
+package enum ScenarioPage {
+    /// Markdown that ends in a newline.
+    package static var text: String {
+        var page = """
+            # Scenario files
+
+            A scenario is a YAML file. This page lists its keys; `make docs` generates it from the reader. `swiftwing-sim check FILE` finds what
+            is wrong in a file, and `swiftwing-sim new NAME` writes one to begin with, beside a schema that lets an editor complete keys.
+
+                scenario: 1
+                fleet:
+                  commuters: {devices: 40, network: lte, scans: 3, arrivals: 6/s}
+                server: {job-time: 1s..3s}
+                faults:
+                  - {do: reset, on: stream, after: 1..4 events, chance: 35%}
+                slo:
+                  scan.time: p(95) < 30s
+
+            ## Forms of values
+
+            - A **duration** has a unit: `ns`, `us`, `ms`, `s`, `m`, `h` or `d`. A range of durations is `1s..3s`; each value is drawn from it.
+            - A **rate** is a number per time: `6/s`, `5/m`, `1/4s`. A **quota** is `10 per 20m`.
+            - A **share** is `30%`, a **size** `128KiB`, the rate of a link `780kbps`.
+            - A **toggle** is `on` or `off`.
+            - `${NAME}` and `${NAME:-default}` are replaced by variables of the environment; `$${` is a literal `${`.
+            - `extends: other.scenario` begins with all of that file. Keys that this file has as well replace it: maps are merged, lists and
+              single values are replaced.
+            - `--set PATH=VALUE` changes a value for one run: `fleet.commuters.devices=80`, `faults.reset-1.chance=50%`, `server.ping=5s`.
+
+            ## The file
+
+
+            """
+        page += Self.table(
+            ScenarioSchema.top, in: ["extends"] + ScenarioReader.keys, defaults: Self.topDefaults)
+        page += """
+
+            ## A group of `fleet`
+
+            The name of a group is the key: letters, digits, `-`, `_` and `.`. Each group needs `devices`, and either `arrivals` (an open model:
+            on schedule, however slow the backend is) or `think` (a closed model: that long after each scan).
+
+
+            """
+        page += Self.table(
+            ScenarioSchema.groupValues, in: FleetReader.valueKeys, defaults: Self.groupDefaults)
+        page += """
+
+            Stages of `arrivals` are `{rate: 5/s, for: 10s}` and `{ramp: 5/s..50/s, over: 60s}`. A timeline of `network` is in
+            [links](links.md).
+
+            The toggles `\(ProfileToggle.all.first?.key ?? "")` and so on switch single deviations of an app on or off; `swiftwing-sim profiles`
+            lists them all ([profiles-and-dialects](profiles-and-dialects.md)).
+
+            ### `library` of a group with `journey: csv-import`
+
+
+            """
+        page += Self.table(
+            ScenarioSchema.library, in: LibraryReader.keys,
+            defaults: Self.inner("library", of: Self.resolved(.csvImport)))
+        page += """
+
+            ## `server`
+
+            The simulated backend, with the defaults of the dialect `contract`. With `--target` it is ignored.
+
+
+            """
+        page += Self.table(ScenarioSchema.server, in: ServerReader.keys, defaults: Self.serverDefaults)
+        page += "\n### `v2` of the server\n\n"
+        page += Self.table(
+            ScenarioSchema.v2, in: ScenarioSchema.v2.keys.sorted(), defaults: Self.inner("v2", of: Self.scans)
+        )
+        page += "\n### `circuit-breaker` of the server\n\n"
+        page += Self.table(ScenarioSchema.breaker, in: ScenarioSchema.breaker.keys.sorted(), defaults: [:])
+        page += """
+
+            ## `faults`
+
+            A list; [faults](faults.md) explains it, and [fault-kinds](../faults.md) has every kind with its keys.
+
+            ## `slo`
+
+            A map from a metric to a condition, or to a list of conditions, or to a map of these keys ([objectives](objectives.md)):
+
+
+            """
+        page += Self.table(
+            Self.objectiveKeys, in: SLOReader.keys, defaults: ["severity": "error", "abort": "off"])
+        page += """
+
+            ## `sometimes`
+
+            The situations that a run can be required to reach:
+
+
+            """
+        page += MarkdownTable.text(
+            ["situation", "what happened"], CoverageGoal.allCases.map { ["`\($0.rawValue)`", $0.text] })
+        return page
+    }
+
+    private static var objectiveKeys: [String: JSONSchema] {
+        ScenarioSchema.objective.anyOf?.first?.anyOf?.compactMap(\.properties).first ?? [:]
+    }
+
+    // MARK: Tables
+
+    private static func table(
+        _ keys: [String: JSONSchema], in order: [String], defaults: [String: String]
+    ) -> String {
+        MarkdownTable.text(
+            ["key", "value", "default", "meaning"],
+            order.map { key in
+                let schema = keys[key]
+                let (meaning, stated) = Self.split(schema?.description ?? "")
+                let value =
+                    stated ?? defaults[key].map { "`\($0)`" }
+                    ?? (Self.required.contains(key) ? "required" : "none")
+                return ["`\(key)`", schema.map(ScenarioForm.text) ?? "", value, meaning]
+            })
+    }
+
+    /// A description without the default at its end, and that default.
+    private static func split(_ description: String) -> (meaning: String, stated: String?) {
+        guard let start = description.firstRange(of: " (default: "), description.hasSuffix(")") else {
+            return (description, nil)
+        }
+        return (
+            String(description[..<start.lowerBound]),
+            String(description[start.upperBound...].dropLast())
+        )
+    }
+
+    // MARK: Defaults
+
+    private static let required: Set = ["scenario", "fleet", "devices", "expect"]
+
+    /// Values of the shortest scenario that it has to state.
+    private static let stated = ["scenario", "name", "description", "devices", "arrivals", "v2"]
+
+    /// The shortest scenario with this journey, as a run writes it down with every default.
+    private static func resolved(_ journey: Journey) -> [String] {
+        let text =
+            "scenario: 1\nname: NAME\nfleet: {GROUP: {devices: 1, arrivals: 1/s, journey: \(journey.rawValue)}}\n"
+        let scenario = try? ScenarioLoader.load(path: "shortest", text: text, overrides: [], environment: [:])
+        return scenario.map { ScenarioWriter.resolved($0).split(separator: "\n").map(String.init) } ?? []
+    }
+
+    private static let scans = Self.resolved(.scan)
+
+    private static var topDefaults: [String: String] { Self.values(indent: 0, in: Self.scans[...]) }
+
+    private static var groupDefaults: [String: String] {
+        Self.values(
+            indent: 4, in: Self.scans.drop { $0 != "fleet:" }.dropFirst().prefix { $0.hasPrefix(" ") })
+    }
+
+    private static var serverDefaults: [String: String] {
+        Self.values(
+            indent: 2, in: Self.scans.drop { $0 != "server:" }.dropFirst().prefix { $0.hasPrefix(" ") })
+    }
+
+    /// The values of a map on one line: `  v2: {stream-auth: either, tokens: both}`.
+    private static func inner(_ key: String, of lines: [String]) -> [String: String] {
+        let line = lines.first { $0.drop { $0 == " " }.hasPrefix("\(key): {") } ?? ""
+        let list = line.drop { $0 != "{" }.dropFirst().prefix { $0 != "}" }
+        return list.split(separator: ", ").reduce(into: [:]) { values, pair in
+            let halves = pair.split(separator: ": ", maxSplits: 1).map(String.init)
+            if halves.count == 2 { values[halves[0]] = halves[1] }
+        }
+    }
+
+    private static func values(indent: Int, in lines: ArraySlice<String>) -> [String: String] {
+        let margin = String(repeating: " ", count: indent)
+        var values: [String: String] = [:]
+        for line in lines where line.hasPrefix(margin) && !line.dropFirst(indent).hasPrefix(" ") {
+            let halves = line.dropFirst(indent).split(separator: ": ", maxSplits: 1)
+            guard halves.count == 2, !Self.stated.contains(String(halves[0])) else { continue }
+            values[String(halves[0])] = String(halves[1])
+        }
+        return values
+    }
+}

@@ -1,0 +1,52 @@
+/// The headings under which the help lists options.
+enum OptionGroup: String, CaseIterable {
+    case load = "load and scenario"
+    case target = "target"
+    case safety = "safety"
+    case search = "search"
+    case output = "output"
+    case other = "other options"
+
+    /// The options of each group, by their names: the same name means the same in every command.
+    private static let members: [(group: OptionGroup, names: Set<String>)] = [
+        (
+            .load,
+            [
+                "--seed", "--devices", "--duration", "--set", "--profile", "--threads", "--state", "--settle",
+                "--stays-broken", "--ties",
+            ]
+        ),
+        (.target, ["--target", "--cacert", "--resolve", "--header", "--upstream"]),
+        (.safety, ["--allow-target", "--allow-production", "--max-rate", "--ramp"]),
+        (
+            .search,
+            [
+                "--seeds", "--faults", "--known-breaks", "--jobs", "--stop-after", "--budget", "--worker",
+                "--canary",
+            ]
+        ),
+        (
+            .output,
+            [
+                "--output", "--force", "--tag", "--save-plan", "--trace", "--dashboard", "--quiet",
+                "--no-color",
+            ]
+        ),
+    ]
+
+    static func of(_ option: Option) -> OptionGroup {
+        self.members.first { $0.names.contains(option.name) }?.group ?? .other
+    }
+
+    /// Fewer options need no headings.
+    private static let optionsMin = 15
+
+    /// The options under their headings, in the order of `allCases`; under one heading where they are few.
+    static func sections(_ options: [Option]) -> [(title: String, options: [Option])] {
+        guard options.count >= self.optionsMin else { return [("options", options)] }
+        return self.allCases.compactMap { group in
+            let members = options.filter { self.of($0) == group }
+            return members.isEmpty ? nil : (group.rawValue, members)
+        }
+    }
+}

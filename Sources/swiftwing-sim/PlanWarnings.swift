@@ -1,0 +1,60 @@
+import Backend
+import Faults
+import Plan
+import SimBase
+
+/// What a scenario is unlikely to mean: `plan` says so before a run shows it.
+struct PlanWarnings {
+    let all: [String]
+
+    init(_ plan: RunPlan, _ arrivals: ExpectedArrivals) {
+        let scenario = plan.scenario
+        self.all =
+            scenario.faults.compactMap { Self.wait($0, drain: scenario.drain) }
+            + Self.limit(plan, arrivals) + scenario.faults.compactMap(Self.early)
+    }
+
+    /// A wait that an answer asks for, if no scan that gets it at the end can finish.
+    private static func wait(_ fault: FaultSpec, drain: Interval) -> String? {
+        guard let asked = Self.asked(by: fault.kind) else { return nil }
+        guard asked.wait >= drain else { return nil }
+        return
+            "faults.\(fault.id).\(asked.key): phones wait \(Self.text(asked.wait)), and unfinished scans get \(Self.text(drain)) after the last capture: those that are limited late cannot finish (raise `drain`)"
+    }
+
+    /// The wait that an answer asks for, and the key that says so.
+    private static func asked(by kind: FaultKind) -> (key: String, wait: Interval)? {
+        if case .rateLimit(let quota, let retryAfter) = kind {
+            return retryAfter.map { ("retry-after", $0) } ?? ("quota", quota.window)
+        }
+        if case .httpError(let error) = kind { return error.retryAfter.map { ("retry-after", $0) } }
+        return nil
+    }
+
+    /// The limit of the backend itself, for phones that scan more often than it allows.
+    private static func limit(_ plan: RunPlan, _ arrivals: ExpectedArrivals) -> [String] {
+        guard let quota = plan.scenario.server.backend.rateLimit, quota.window >= plan.scenario.drain else {
+            return []
+        }
+        return zip(plan.groups, arrivals.scansByGroup).compactMap { group, scans in
+            let devices = group.spec.devices
+            guard scans > quota.requests * devices else { return nil }
+            return
+                "server.rate-limit: the phones of \(group.spec.name) scan more than \(quota.requests) times and then wait up to \(Self.text(quota.window)), and unfinished scans get \(Self.text(plan.scenario.drain)) after the last capture (raise `drain`, or the limit)"
+        }
+    }
+
+    /// A token that is gone before its stream has opened.
+    private static func early(_ fault: FaultSpec) -> String? {
+        guard case .expireToken = fault.kind, fault.target == .stream, fault.trigger == .atOnce else {
+            return nil
+        }
+        return
+            "faults.\(fault.id): the token expires before the first event, so that the stream is never opened (add `after: 1s` to lose it while it is open)"
+    }
+
+    private static func text(_ time: Interval) -> String {
+        let seconds = time.nanoseconds / 1_000_000_000
+        return time.nanoseconds % 60_000_000_000 == 0 && seconds >= 60 ? "\(seconds / 60)m" : "\(seconds)s"
+    }
+}
