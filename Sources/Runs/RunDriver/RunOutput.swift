@@ -12,6 +12,8 @@ struct RunOutput {
     let console: Console
     /// The failures of other outputs, such as the plan of `--save-plan`.
     var failures: [OutputError.Failure] = []
+    /// Whether others are to merge it.
+    var isShard = false
 
     /// Returns what the process ends with. `judged` gets the result before it is written, `written` as the files have it.
     func finish(
@@ -23,6 +25,7 @@ struct RunOutput {
         if let error = judge.harnessError { self.console.error("swiftwing-sim: \(error)") }
         judged(result)
         var complaint: OutputError?
+        if self.isShard { self.directory.write(evidence: judge.evidence, of: result, judge.timeline) }
         do throws(OutputError) {
             result.files = try self.directory.finish(result, judge.timeline, failures: self.failures)
         } catch {
