@@ -17,12 +17,15 @@ enum PlanCommand {
     static let command = Command(
         name: "plan", usage: "SCENARIO",
         summary: "Shows what a run would do: fleet, captures, expected faults and required resources",
-        options: ScenarioSource.options, positionalsMin: 1, positionalsMax: 1,
+        options: ScenarioSource.options + FleetPlanOptions.options, positionalsMin: 1, positionalsMax: 1,
         example: "swiftwing-sim plan flaky-network.scenario --devices 400",
         run: { try Self.run($0, $1) })
 
     private static func run(_ arguments: Arguments, _ console: Console) throws -> ExitCode {
         let loaded = try ScenarioSource.load(arguments.positionals[0], arguments)
+        if FleetPlanOptions.areGiven(arguments) {
+            return try FleetPlanOptions.run(arguments, loaded, console)
+        }
         ScenarioSource.warn(loaded, console)
         let plan = RunPlan(loaded.scenario, target: .embedded)
         let expectedArrivals = plan.expectedArrivals

@@ -35,6 +35,7 @@ enum RunCommand {
                 help:
                     "save the faults of the run and its phones with problems as a plan for 'simulate' and 'replay'"
             ),
+            ShardOptions.shard, ShardOptions.processes, ShardOptions.startAt, ShardOptions.linked,
             Option(
                 name: "--threads", value: "N",
                 help: "number of threads for the phones (default: depends on the number of cores)"),
@@ -56,10 +57,14 @@ enum RunCommand {
         let target = try Self.target(arguments)
         let dashboard = try Self.dashboard(arguments)
         let loaded = try Self.load(arguments, target: target)
+        if let code = try ShardOptions.run(arguments, loaded, target: target, console) { return code }
         let baseline = try Baseline(arguments, world: .live, scenario: loaded.scenario.name)
         let options = try RunOptions(
             loaded, again: Self.words(arguments, loaded), target: target, arguments)
         var request = RunRequest(options, target: target)
+        request.shard = try ShardOptions.read(arguments, loaded, isEmbedded: target == nil)
+        request.startAt = try ShardOptions.startAt(arguments)
+        request.isLinked = arguments.has(ShardOptions.linked.name)
         request.stateFolder = arguments["--state"]
         request.threads = try arguments.number("--threads", in: 1...256)
         request.dashboard = dashboard
@@ -133,12 +138,21 @@ enum RunCommand {
         return loaded
     }
 
+    /// The options with a value that change what runs, but for the seed.
+    static let valueOptions = [
+        "--devices", "--duration", "--target", "--cacert", "--allow-target", "--max-rate", "--ramp",
+        "--resolve", "--header", "--set", RunTags.name,
+    ]
+    /// The options without a value that a shard is started with.
+    static let flags = ["--allow-production", Option.trace.name]
+
     /// The changes to the scenario, with the seed spelled out.
     private static func words(_ arguments: Arguments, _ loaded: LoadedScenario) -> [String] {
         arguments.words([
             "--devices", "--duration", "--target", "--cacert", "--allow-target", "--max-rate", "--ramp",
-        ]) + (arguments.has("--allow-production") ? ["--allow-production"] : [])
-            + arguments.words(["--resolve", "--header", "--set", RunTags.name])
+        ])
+            + (arguments.has("--allow-production") ? ["--allow-production"] : [])
+            + arguments.words(["--resolve", "--header", "--set", RunTags.name, ShardOptions.shard.name])
             + ["--seed", String(loaded.scenario.seed)]
     }
 }

@@ -37,7 +37,8 @@ enum SearchOptions {
 
     /// Options of one run, which a search has no use for.
     private static let ofOneRun = [
-        "--seed", "--save-plan", "--trace", Option.summaryLine.name, RunTags.name, Baseline.name,
+        "--seed", "--save-plan", "--trace", ShardOptions.shard.name, Option.summaryLine.name, RunTags.name,
+        Baseline.name,
     ]
 
     /// Throws if options of a search are given to one run.

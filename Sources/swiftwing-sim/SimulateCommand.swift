@@ -26,6 +26,7 @@ enum SimulateCommand {
             Option(
                 name: "--save-plan", value: "FILE", help: "save the run as a plan for 'swiftwing-sim replay'"
             ),
+            ShardOptions.shard,
         ] + SearchOptions.options + RunTags.options + Baseline.options + OutputFolder.options + [
             .trace, .quiet, .summaryLine, .noColor,
         ],
@@ -43,7 +44,8 @@ enum SimulateCommand {
         let loaded = try ScenarioSource.load(arguments.positionals[0], arguments)
         ScenarioSource.warn(loaded, console)
         let baseline = try Baseline(arguments, world: .virtual, scenario: loaded.scenario.name)
-        var plan = WorldPlan(RunPlan(loaded.scenario, target: .embedded))
+        let shard = try ShardOptions.read(arguments, loaded, isEmbedded: true)
+        var plan = WorldPlan(RunPlan(loaded.scenario, target: .embedded, shard: shard))
         plan.settle = try arguments.parsed("--settle", OptionValues.duration)
         plan.staysOffline = try arguments.parsed("--stays-broken", OptionValues.share) ?? .never
         plan.shufflesTies = try arguments.parsed("--ties", OptionValues.ties) ?? false
@@ -52,9 +54,18 @@ enum SimulateCommand {
                 .usage, "--stays-broken requires --settle",
                 hint: "for example --settle 10m")
         }
+        if plan.staysOffline > .never, !shard.isWhole {
+            throw CommandFailure(
+                .usage, "--stays-broken cannot be used with \(ShardOptions.shard.name)",
+                hint: "shards are merged with the objectives of all phones")
+        }
+        for single in ["--save-plan"] where arguments.has(single) && !shard.isWhole {
+            throw CommandFailure(.usage, "\(single) cannot be used with \(ShardOptions.shard.name)")
+        }
         // The same scenario and changes, with the seed spelled out.
         let words = arguments.words([
-            "--devices", "--duration", "--settle", "--stays-broken", "--ties", "--set", RunTags.name,
+            "--devices", "--duration", "--settle", "--stays-broken", "--ties", "--set",
+            ShardOptions.shard.name, RunTags.name,
         ])
         let options = try RunOptions(
             loaded, again: words + ["--seed", String(loaded.scenario.seed)], arguments)

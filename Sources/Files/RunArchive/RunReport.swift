@@ -37,9 +37,11 @@ package struct RunReport: Sendable {
     /// The maximum timer lag of a run in progress; percentiles are known at its end.
     package var latenessMost: Interval?
 
-    /// `folders`: one, or those of the shards. `group`: the group that `result` is about; nil for the whole fleet.
+    /// `folders`: one, or those of the shards. `group`: the group that `result` is about; nil for the whole fleet. `lanes`: the
+    /// phones with the most problems, as shards without a log have handed them over.
     package init(
-        _ result: RunResult, _ timeline: RunTimeline, folders: [String], group: String? = nil
+        _ result: RunResult, _ timeline: RunTimeline, folders: [String], group: String? = nil,
+        lanes: [PhoneTimeline] = []
     ) {
         self.result = result
         self.timeline = timeline
@@ -57,6 +59,10 @@ package struct RunReport: Sendable {
             let size = PhoneTimeline.read(&self.timelines, folder: folder, faults: head.faults)
             self.logLines += size.lines
             self.skippedLines += size.skipped
+        }
+        for index in self.timelines.indices where self.timelines[index].observations.isEmpty {
+            let device = self.timelines[index].mark.device
+            if let lane = lanes.first(where: { $0.mark.device == device }) { self.timelines[index] = lane }
         }
         self.scenarioText = folders.first.map(Self.scenarioText) ?? ""
     }

@@ -22,6 +22,18 @@ struct BackoffCheck: Sendable {
     private struct Pool: Sendable {
         var samples = BackoffSamples()
         var herds = RetryStormDetector()
+
+        /// What a shard hands over; nil where all phones are.
+        var evidence: FleetEvidence.Waits? {
+            guard let record = self.herds.record else { return nil }
+            var waits = FleetEvidence.Waits()
+            waits.samples = self.samples
+            waits.retries = record
+            return waits
+        }
+
+        /// The waits that full jitter does not explain. Those of a shard are judged with the others.
+        var findings: [BackoffSamples.Finding] { self.herds.record == nil ? self.samples.findings : [] }
     }
 
     /// The end of an upload that has not returned to the queue yet.
@@ -33,6 +45,7 @@ struct BackoffCheck: Sendable {
     }
 
     private struct Phone: Sendable {
+        let device: DeviceNumber
         let slotsMax: Int
         let drawsWaits: Bool
         /// The server's `retry:` raises the base of streams.
@@ -58,7 +71,8 @@ struct BackoffCheck: Sendable {
         /// The phone's word of a 429 whose wait is zero.
         var mayComeAtOnce: ScanNumber?
 
-        init(slotsMax: Int, drawsWaits: Bool, retry: Interval?) {
+        init(_ device: DeviceNumber, slotsMax: Int, drawsWaits: Bool, retry: Interval?) {
+            self.device = device
             self.retry = retry
             self.slotsMax = slotsMax
             self.drawsWaits = drawsWaits
@@ -87,6 +101,19 @@ struct BackoffCheck: Sendable {
         self.base = settings.backoffBase
         self.cap = settings.backoffCap
         self.returnTime = settings.herdTime
+        guard settings.isShard else { return }
+        self.drawn.herds.keepRecord()
+        self.fixed.herds.keepRecord()
+    }
+
+    /// What a shard hands over; nil where all phones are.
+    var evidence: FleetEvidence? {
+        guard let drawn = self.drawn.evidence, let fixed = self.fixed.evidence else { return nil }
+        var evidence = FleetEvidence()
+        evidence.drawn = drawn
+        evidence.fixed = fixed
+        evidence.firstFixed = self.phones.filter { !$0.drawsWaits }.map(\.device).min()
+        return evidence
     }
 
     var remembered: Int {
@@ -101,8 +128,8 @@ struct BackoffCheck: Sendable {
 
     /// Adds a phone with the next index. `drawsWaits`: false if its profile is known not to.
     /// `retry`: the `retry:` of its streams.
-    mutating func add(slotsMax: Int, drawsWaits: Bool, retry: Interval?) {
-        self.phones.append(Phone(slotsMax: slotsMax, drawsWaits: drawsWaits, retry: retry))
+    mutating func add(_ device: DeviceNumber, slotsMax: Int, drawsWaits: Bool, retry: Interval?) {
+        self.phones.append(Phone(device, slotsMax: slotsMax, drawsWaits: drawsWaits, retry: retry))
     }
 
     /// Returns and removes the complaints of the last observation.
@@ -119,8 +146,8 @@ struct BackoffCheck: Sendable {
         self.report(self.drawn.herds.end())
         self.report(self.fixed.herds.end(), phoneIndex: known)
         return self.takeComplaints()
-            + self.drawn.samples.findings.map { Complaint(invariant: .retryBudget, text: $0.text) }
-            + self.fixed.samples.findings.map {
+            + self.drawn.findings.map { Complaint(invariant: .retryBudget, text: $0.text) }
+            + self.fixed.findings.map {
                 Complaint(invariant: .retryBudget, text: $0.text, phoneIndex: known)
             }
     }
@@ -130,8 +157,7 @@ struct BackoffCheck: Sendable {
         self.complaints.append(
             Complaint(
                 invariant: .herdBounded,
-                text:
-                    "\(herd.count) retries within \(RetryStormDetector.window.wholeMilliseconds) ms; full jitter produces about \(herd.expected)",
+                text: herd.text,
                 phoneIndex: phoneIndex))
     }
 
@@ -241,7 +267,7 @@ struct BackoffCheck: Sendable {
             let isFull = self.phones[phoneIndex].isFull
             self.unsure -= self.phones[phoneIndex].retryFields.unsure
             self.phones[phoneIndex] = Phone(
-                slotsMax: self.phones[phoneIndex].slotsMax,
+                self.phones[phoneIndex].device, slotsMax: self.phones[phoneIndex].slotsMax,
                 drawsWaits: self.phones[phoneIndex].drawsWaits, retry: self.phones[phoneIndex].retry)
             self.phones[phoneIndex].isFull = isFull
         default: break
@@ -466,7 +492,8 @@ struct BackoffCheck: Sendable {
         }
         self.sample(chain, wait: waited, watched: waited, phoneIndex)
         if chain.asked == nil, chain.isDrawnFreely {
-            self.report(self.changePool(of: phoneIndex) { $0.herds.ended(at: at) })
+            let device = self.phones[phoneIndex].device
+            self.report(self.changePool(of: phoneIndex) { $0.herds.ended(at: at, by: device) })
         }
         let ceiling = self.ceiling(chain, phoneIndex)
         // A header is rounded up to whole seconds.

@@ -52,7 +52,7 @@ package enum Invariant: String, CaseIterable, Hashable, Sendable {
     case requestWellFormed = "request.well-formed"
 
     /// The index, from 0, in the order of `allCases`.
-    var ordinal: Int { self.traits.ordinal }
+    package var ordinal: Int { self.traits.ordinal }
 
     package var kind: InvariantKind { self.traits.kind }
 

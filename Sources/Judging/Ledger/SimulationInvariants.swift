@@ -99,6 +99,7 @@ package struct SimulationInvariants: Sendable {
         self.fleet = ledger.fleet
         self.slotsMax = ledger.slotsMax
         self.herds = ThunderingHerdDetector(time: settings.herdTime, slots: ledger.slotsMax)
+        if settings.isShard { self.herds.keepRecord() }
         self.silences = IdleTimeoutCheck()
         self.backoffs = BackoffCheck(settings)
         self.order = UploadOrderCheck(base: settings.backoffBase, cap: settings.backoffCap)
@@ -116,6 +117,13 @@ package struct SimulationInvariants: Sendable {
     /// The verdicts on the phones of one group, by its index.
     package func verdicts(ofGroup group: Int) -> [Verdict] {
         self.findings.verdicts(of: self.judged, group: group)
+    }
+
+    /// What a shard hands over for the checks of the whole fleet; nil where all phones are.
+    package var evidence: FleetEvidence? {
+        guard let returns = self.herds.record, var evidence = self.backoffs.evidence else { return nil }
+        evidence.returns = returns
+        return evidence
     }
 
     private var judged: [Invariant] {
@@ -280,7 +288,7 @@ package struct SimulationInvariants: Sendable {
         self.devices.append(device)
         let streamsMax = self.fleet.value(of: device, in: self.settings.streamsMax)
         self.backoffs.add(
-            slotsMax: min(self.slotsMax, streamsMax ?? self.slotsMax),
+            device, slotsMax: min(self.slotsMax, streamsMax ?? self.slotsMax),
             drawsWaits: !self.findings.isKnown(.herdBounded, of: device),
             retry: self.fleet.value(of: device, in: self.settings.retryFields) ?? self.settings.retryField)
         self.gates.add(slotsMax: min(self.slotsMax, streamsMax ?? self.slotsMax))

@@ -31,6 +31,9 @@ package final class LiveRun {
     private(set) var startedWall: Int64
 
     var child: BackendChild?
+    /// The pipes to the process that started this one as a shard; nil if none did.
+    private let link: ShardLink?
+    private var progressSentAt = Instant.zero
     private var fleet: FleetThreads?
     private(set) var gauges = FleetGauges()
     private(set) var outcome: FleetOutcome?
@@ -55,6 +58,7 @@ package final class LiveRun {
         self.startedWall = WallClock.now() / 1_000_000
         self.due = DueArrivals(preparation.plan.arrivals)
         self.loop = try Loop(clock: self.clock)
+        self.link = preparation.request.isLinked ? try ShardLink(loop: self.loop) : nil
         let hasBackendView = preparation.isEmbedded
         var settings = JudgeSettings(preparation.plan, world: .live, hasBackendView: hasBackendView)
         settings.harness = HarnessSettings(
@@ -129,7 +133,7 @@ package final class LiveRun {
             self.noteLookup(of: target)
             return gateway
         }
-        self.setZero()
+        try self.setZero()
         self.noteLookup(of: target)
         return (target.base, self.preparation.curlTarget(to: target))
     }
@@ -144,10 +148,29 @@ package final class LiveRun {
             ], thread: 0, upTo: .zero)
     }
 
-    /// The run begins a moment from now.
-    func setZero() {
-        self.clock = LoopClock(zero: MonotonicClock.now() + Self.headStart.nanoseconds)
-        self.startedWall = (WallClock.now() + Self.headStart.nanoseconds) / 1_000_000
+    /// The run begins a moment from now, or at the time that all its shards begin.
+    func setZero() throws {
+        var ahead = Self.headStart.nanoseconds
+        if let zero = self.awaitStart() {
+            _ = self.loop.turn(
+                until: { self.isAskedToEnd || WallClock.now() + ahead >= zero }, atMost: .hours(48))
+            ahead = zero - WallClock.now()
+            guard self.isAskedToEnd || ahead > 0 else {
+                throw CommandFailure(
+                    .untrustworthy, "the shard was ready \(-ahead / 1_000_000) ms after the start of the run",
+                    hint: "choose a later time with --start-at")
+            }
+        }
+        self.clock = LoopClock(zero: MonotonicClock.now() + ahead)
+        self.startedWall = (WallClock.now() + ahead) / 1_000_000
+    }
+
+    /// The time at which all shards start, in nanoseconds since 1970; nil if this run starts by itself.
+    private func awaitStart() -> Int64? {
+        guard let link = self.link else { return self.request.startAt.map { $0 * 1_000_000 } }
+        link.send(.ready)
+        _ = self.loop.turn(until: { self.isAskedToEnd || link.startAt != nil }, atMost: .hours(48))
+        return link.startAt
     }
 
     // MARK: The fleet
@@ -156,7 +179,7 @@ package final class LiveRun {
         let planner = self.plan.faultDesk
         let photos = self.preparation.photos
         let phones = self.plan.groups.enumerated().flatMap { index, group in
-            group.devices.map { number in
+            self.plan.phones(of: group).map { number in
                 let device = DeviceNumber(number)
                 var phone = FleetPlan.PhonePlan(
                     number: device, profile: group.profile, photos: photos.ranges[index],
@@ -171,7 +194,7 @@ package final class LiveRun {
         }
         var plan = FleetPlan(
             clock: self.clock, wallClockAtZero: self.startedWall, seed: self.plan.scenario.seed,
-            run: self.runID, phones: phones, arrivals: self.plan.arrivals,
+            run: self.runID, phones: phones, shard: self.plan.shard, arrivals: self.plan.arrivals,
             lastArrival: self.preparation.expectedArrivals.lastArrival, photos: photos.photos,
             target: target.curl,
             base: target.base, stateFolder: self.preparation.state.path,
@@ -215,10 +238,22 @@ package final class LiveRun {
 
     // MARK: Watching
 
+    /// Whether a signal, or the process that started this one, asks it to end.
+    var isAskedToEnd: Bool { Interruption.isRequested || self.link?.hasEnded == true }
+
+    /// How often a shard says how it stands.
+    private static let progressEvery = Interval.milliseconds(250)
+
+    private func sendProgress(_ now: Instant) {
+        guard let link = self.link, now - self.progressSentAt >= Self.progressEvery else { return }
+        self.progressSentAt = now
+        link.send(.progress(ShardProgress(self.gauges, self.feed.judge.ledger.totals.scans)))
+    }
+
     /// Handles an interruption: phones clean up and return their scans to the queue; the rest is not held
     /// against them.
     func noticeInterruption() {
-        guard !self.feed.judge.isInterrupted, Interruption.isRequested else { return }
+        guard !self.feed.judge.isInterrupted, self.isAskedToEnd else { return }
         self.feed.judge.interrupted(at: self.clock.now())
         self.fleet?.stop()
     }
@@ -233,6 +268,7 @@ package final class LiveRun {
             let now = self.clock.now()
             self.progress.show(
                 at: now, now: now, self.gauges, scans: self.feed.judge.ledger.totals.scans)
+            self.sendProgress(now)
             self.updateDashboard()
             self.watchman?.arm(after: .milliseconds(50))
         }

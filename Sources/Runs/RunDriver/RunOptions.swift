@@ -41,7 +41,8 @@ package struct RunOptions {
             groups: plan.groups.map {
                 .init(name: $0.spec.name, devices: $0.spec.devices, journey: $0.profile.journey)
             },
-            faults: plan.scenario.faults.map(\.id), command: self.command, labels: self.labels)
+            shard: plan.shard, faults: plan.scenario.faults.map(\.id), command: self.command,
+            labels: self.labels)
         head.conditions = RunConditions(plan)
         return head
     }

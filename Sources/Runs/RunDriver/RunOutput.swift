@@ -14,6 +14,8 @@ struct RunOutput {
     var failures: [OutputError.Failure] = []
     /// Whether one line is printed in place of the summary.
     var isOneLine: Bool
+    /// Whether others are to merge it.
+    var isShard = false
 
     /// Returns what the process ends with. `judged` gets the result before it is written, `written` as the files have it.
     func finish(
@@ -25,6 +27,7 @@ struct RunOutput {
         if let error = judge.harnessError { self.console.error("swiftwing-sim: \(error)") }
         judged(result)
         var complaint: OutputError?
+        if self.isShard { self.directory.write(evidence: judge.evidence, of: result, judge.timeline) }
         do throws(OutputError) {
             result.files = try self.directory.finish(result, judge.timeline, failures: self.failures)
         } catch {

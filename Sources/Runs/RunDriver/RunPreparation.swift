@@ -7,7 +7,7 @@ import LivePhones
 import Phone
 import Plan
 import RunJudge
-import SimBase
+package import SimBase
 import SystemIO
 import Talaria
 
@@ -19,6 +19,12 @@ package struct RunRequest {
     package var stateFolder: String?
     /// Nil: as suits the machine.
     package var threads: Int?
+    /// The phones that run.
+    package var shard = FleetShard.whole
+    /// The start of the run in milliseconds since 1970; nil: as soon as everything is ready.
+    package var startAt: Int64?
+    /// Whether another process started this one as a shard, and tells it when to start.
+    package var isLinked = false
     /// The address of the live dashboard; nil for none.
     package var dashboard: DashboardAddress?
     /// The file of the plan, whatever the verdict; nil for none.
@@ -48,10 +54,11 @@ package struct RunPreparation {
     package init(_ request: RunRequest, painter: PhotoCorpus.Painter) throws {
         self.request = request
         self.plan = RunPlan(
-            request.options.loaded.scenario, target: request.target == nil ? .embedded : .foreign)
+            request.options.loaded.scenario, target: request.target == nil ? .embedded : .foreign,
+            shard: request.shard)
         // What cannot be is said before the work of planning it.
         self.socketsKept = try Self.takeDescriptors(
-            phones: self.plan.devices,
+            phones: self.plan.phones,
             beside: request.dashboard == nil ? 0 : DashboardLimits.descriptors)
         self.dashboard = try request.dashboard.map { try Self.listen($0) }
         try RunInterruption.check()
@@ -63,7 +70,7 @@ package struct RunPreparation {
         self.warnings = self.photos.problems
         let cores = ProcessInfo.processInfo.activeProcessorCount
         self.threads = min(
-            request.threads ?? FleetThreads.count(phones: self.plan.devices, cores: cores), self.plan.devices)
+            request.threads ?? FleetThreads.count(phones: self.plan.phones, cores: cores), self.plan.phones)
         if let target = request.target {
             try Self.check(target, curl: Self.curlTarget(self.plan, to: target))
         }
@@ -124,7 +131,7 @@ package struct RunPreparation {
     /// Linux answers for all of 127.0.0.0/8; elsewhere there is one loopback address.
     private static func sources(_ plan: RunPlan, to addresses: [String]) -> [String] {
         #if os(Linux)
-            guard plan.devices > Self.phonesPerSourceMax,
+            guard plan.phones > Self.phonesPerSourceMax,
                 addresses.allSatisfy({ $0.hasPrefix("127.") })
             else { return [] }
             return (2...17).map { "127.0.0.\($0)" }

@@ -88,7 +88,7 @@ final class Fleet {
         self.refusals = Refusals(plan.faults, seed: plan.seed)
         self.pool = CurlPool(loop: loop, target: plan.target, phones: plan.phones.count)
         self.pool.delegate = self
-        self.pool.keepsIdleBelow = plan.socketsKept / plan.shard.count
+        self.pool.keepsIdleBelow = plan.socketsKept / plan.threads
         self.nextArrival = self.takeArrival()
         self.wakes = WakeTable(loop: loop, keys: plan.phones.count) { [unowned self] phone, _, lateness in
             self.lateness.record(lateness.nanoseconds)
@@ -177,7 +177,7 @@ final class Fleet {
         if next != .distantFuture { self.schedule?.arm(at: next) }
     }
 
-    /// Every thread goes through the whole schedule, which is cheap, and takes what is its own.
+    /// Every thread goes through the schedule of the process, which is cheap, and takes what is its own.
     private func takeArrival() -> Arrival? {
         while let arrival = self.arrivals.next() {
             if self.plan.shard.has(arrival.device) { return arrival }
@@ -310,7 +310,7 @@ final class Fleet {
     private func post(_ payload: ShardReport.Payload) {
         self.reportsMade += 1
         self.reports.post(
-            ShardReport(thread: self.plan.shard.index, number: self.reportsMade, payload: payload))
+            ShardReport(thread: self.plan.thread, number: self.reportsMade, payload: payload))
     }
 
     /// A flood of events comes in turns that are much longer than `handOverInterval`.

@@ -48,8 +48,9 @@ package final class FleetThreads {
         let locations = try state.journals(threads: count)
         let orders = try locations.map { _ in try Mailbox<FleetOrder>(messagesMax: Self.messagesMax) }
         self.orders = orders
+        let shard = plan.shard
         self.preprocessing = try PreprocessingQueue(photos: plan.photos, clock: plan.clock) { done in
-            orders[Int(done.job.device.raw) % orders.count].post(.photo(done))
+            orders[shard.index(of: done.job.device) % orders.count].post(.photo(done))
         }
         let reports = try Mailbox<ShardReport>(messagesMax: Self.messagesMax)
         self.reader = reports.read(on: loop) { [unowned self] batch in
@@ -71,7 +72,7 @@ package final class FleetThreads {
         _ plan: FleetPlan, _ state: StateFolder, _ location: StateJournal.Location,
         _ reports: Mailbox<ShardReport>
     ) throws(SystemError) {
-        let thread = plan.shard.index
+        let thread = plan.thread
         let orders = self.orders[thread]
         let intake = self.preprocessing.intake
         let backlog = self.backlog

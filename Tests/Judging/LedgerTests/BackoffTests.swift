@@ -717,6 +717,46 @@ import Testing
         #expect(Self.returns(phones) { _ in .zero } == [.herdBounded])
     }
 
+    /// The same by three shards, which are judged together.
+    private static func returns(ofShards phones: UInt32, wait: (UInt32) -> Interval) -> [Invariant] {
+        let failed = Instant.zero + .seconds(60)
+        var evidence = FleetEvidence()
+        for shard in 0..<3 as Range<UInt32> {
+            var watch = RetryStormDetector()
+            watch.keepRecord()
+            let own = (0..<phones).filter { $0 % 3 == shard }
+            for _ in own { #expect(watch.began(ceiling: Self.base, at: failed) == nil) }
+            for phone in own.sorted(by: { wait($0) < wait($1) }) {
+                #expect(watch.ended(at: failed + wait(phone), by: DeviceNumber(phone)) == nil)
+            }
+            var part = FleetEvidence()
+            if let record = watch.record { part.drawn.retries = record }
+            evidence.add(part)
+        }
+        let settings = SimulationInvariantSettings(
+            idleTimeout: .seconds(75), isSettled: false, herdTime: .milliseconds(500))
+        return evidence.verdicts(settings, ledger: .embedded, endedAt: failed).fleet
+            .filter { $0.violations > 0 }.map(\.invariant)
+    }
+
+    @Test(arguments: [20, 200, 2_000] as [UInt32])
+    func `shards are judged together as one fleet`(phones: UInt32) {
+        #expect(Self.returns(ofShards: phones) { Self.uniform(Self.base, $0, 1) } == [])
+        #expect(Self.returns(ofShards: phones) { _ in .milliseconds(300) } == [.herdBounded])
+        #expect(Self.returns(ofShards: phones) { _ in .zero } == [.herdBounded])
+    }
+
+    @Test func `a shard with more windows than are kept cannot be judged`() {
+        var record = SurgeRecord()
+        for number in 0...Int64(SurgeRecord.windowsMax) { record.change(number) { $0.came += 1 } }
+        var evidence = FleetEvidence()
+        evidence.drawn.retries = record
+        let settings = SimulationInvariantSettings(
+            idleTimeout: .seconds(75), isSettled: false, herdTime: .milliseconds(500))
+        let verdicts = evidence.verdicts(settings, ledger: .embedded, endedAt: .zero).fleet
+        #expect(verdicts.map(\.standing) == [.notAvailable, .notAvailable])
+    }
+
     @Test func `a few that come back together are no herd`() {
         #expect(Self.returns(10) { _ in .milliseconds(300) } == [])
     }
