@@ -180,6 +180,12 @@ let modules = [
             "VirtualWorld", "Search", "SystemIO", "EventLoop", "ScenarioFile", "RunArchive", "Reports",
             "RunDriver", "JSON",
         ]),
+    Module(
+        "LocustRuns", .runs,
+        [
+            "SimBase", "LocustWorker", "RunJudge", "Plan", "SystemIO", "EventLoop", "LocustConnection",
+            "ScenarioFile", "RunArchive", "RunDriver",
+        ]),
 ]
 
 /// Targets that decide. They have no way to time, tasks or clocks: `make purity` builds them without.
