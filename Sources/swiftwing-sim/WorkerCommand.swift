@@ -10,12 +10,13 @@ import SimBase
 /// `worker`: phones that a Locust master starts and stops.
 enum WorkerCommand {
     static let command = Command(
-        name: "worker", usage: "--master HOST:PORT",
+        name: "worker", usage: "",
         summary:
             "Runs phones as a worker of a Locust master that was started with Distributed/locustfile.py",
         options: [
             Option(
-                name: "--master", value: "HOST:PORT", help: "the Locust master (its default port is 5557)"),
+                name: "--master", value: "HOST:PORT",
+                help: "the Locust master; required (its default port is 5557)"),
             Option(
                 name: "--output", value: "DIR",
                 help: "write each test to a folder in this one (default: in Reports/)"),
