@@ -12,6 +12,7 @@ import csv
 import glob
 import json
 import os
+import signal
 import socket
 import subprocess
 import sys
@@ -56,6 +57,8 @@ def main():
     parser.add_argument("--quit-master-after", type=float)
     options = parser.parse_args()
 
+    # A test runner may block SIGCHLD, without which gevent never hears of the end of a child.
+    signal.pthread_sigmask(signal.SIG_SETMASK, [])
     port = free_port()
     folder = options.folder
     output = os.path.join(folder, "merged")
