@@ -21,7 +21,7 @@ enum ReportCommand {
             Option(
                 name: "--missing", value: "TEXT", isRepeatable: true,
                 help:
-                    "a part of the fleet that left no files, for example 'worker 2: phones 4-7': its phones are n/a and the exit code is at least \(ExitCode.untrustworthy.rawValue)"
+                    "a part of the fleet that left no files, for example 'worker 2: phones 4-7': its phones are n/a, and the exit code is \(ExitCode.untrustworthy.rawValue) or a graver one"
             ),
             Option(
                 name: "--force", value: nil,

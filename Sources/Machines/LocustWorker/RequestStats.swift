@@ -6,8 +6,9 @@ package struct RequestStats: Hashable, Sendable {
     package private(set) var type: String
     package private(set) var name: String
     private(set) var requests: Int64 = 0
-    /// Those of them that failed, and so have no response time.
     private(set) var failures: Int64 = 0
+    /// Those without a response time.
+    private var timeless: Int64 = 0
     /// In nanoseconds.
     private var sum: Int64 = 0
     private var least: Int64?
@@ -41,16 +42,23 @@ package struct RequestStats: Hashable, Sendable {
             self.least = min(self.least ?? minimum, minimum)
             self.greatest = max(self.greatest, maximum)
         }
-        guard failed > 0 else { return }
-        self.requests += failed
+        // What failed has no response time.
+        if failed > 0 { self.add(timeless: failed, failed: failed, second: second) }
+    }
+
+    /// Adds requests that were counted and not measured.
+    package mutating func add(timeless requests: Int64, failed: Int64, second: Int64) {
+        self.requests += requests
+        self.timeless += requests
         self.failures += failed
-        self.requestsBySecond.add(failed, at: second)
-        self.failuresBySecond.add(failed, at: second)
+        self.requestsBySecond.add(requests, at: second)
+        if failed > 0 { self.failuresBySecond.add(failed, at: second) }
     }
 
     mutating func add(_ other: RequestStats) {
         self.requests += other.requests
         self.failures += other.failures
+        self.timeless += other.timeless
         self.sum = self.sum.addingSaturating(other.sum)
         if let least = other.least { self.least = min(self.least ?? least, least) }
         self.greatest = max(self.greatest, other.greatest)
@@ -67,7 +75,7 @@ package struct RequestStats: Hashable, Sendable {
             // The master takes the earliest that it hears.
             ("start_time", Self.seconds(seconds.first?.key ?? Self.endOfTime)),
             ("last_request_timestamp", seconds.last.map { Self.seconds($0.key) } ?? .null),
-            ("num_requests", .integer(self.requests)), ("num_none_requests", .integer(self.failures)),
+            ("num_requests", .integer(self.requests)), ("num_none_requests", .integer(self.timeless)),
             ("num_failures", .integer(self.failures)),
             ("total_response_time", Self.milliseconds(self.sum)),
             ("max_response_time", Self.milliseconds(self.greatest)),

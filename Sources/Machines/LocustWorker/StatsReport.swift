@@ -57,6 +57,13 @@ package struct StatsGathering: Sendable {
         (.resultsTime, .resultsFailed), (.cleanupTime, .cleanupFailed), (.scanTime, nil),
     ]
 
+    /// The requests of these operations, each counted by itself, with the names of their types.
+    package static let attempts: [(name: String, failed: RateMetric)] = [
+        ("upload.attempts", .uploadAttemptsFailed), ("sse.connect.attempts", .sseConnectAttemptsFailed),
+        ("status.attempts", .statusAttemptsFailed), ("results.attempts", .resultsAttemptsFailed),
+        ("cleanup.attempts", .cleanupAttemptsFailed),
+    ]
+
     private let groups: [String]
     private var requests: [RequestStats]
     /// Errors that were reported, by their order in the run.
@@ -68,8 +75,8 @@ package struct StatsGathering: Sendable {
     }
 
     private static func fresh(_ groups: [String]) -> [RequestStats] {
-        Self.operations.flatMap { operation in
-            groups.map { RequestStats(type: operation.time.rawValue, name: $0) }
+        (Self.operations.map(\.time.rawValue) + Self.attempts.map(\.name)).flatMap { type in
+            groups.map { RequestStats(type: type, name: $0) }
         }
     }
 
@@ -89,6 +96,15 @@ package struct StatsGathering: Sendable {
                 }
                 if histogram.isEmpty, failed == 0 { continue }
                 self.requests[index].add(histogram, failed: failed, second: second)
+            }
+        }
+        for attempts in Self.attempts {
+            for group in self.groups {
+                defer { index += 1 }
+                guard case .measured(let rate) = table.rate(attempts.failed, of: .group(group)),
+                    rate.total > 0
+                else { continue }
+                self.requests[index].add(timeless: rate.total, failed: rate.failed, second: second)
             }
         }
     }

@@ -65,6 +65,31 @@ import Testing
         #expect(Self.value("user_count", in: data) == .integer(2))
     }
 
+    @Test func `the attempts of an operation are counted without times`() throws {
+        var gathering = StatsGathering(groups: ["a"])
+        var table = MetricTable(groups: ["a"])
+        for failed in [true, true, false] {
+            table.record(RateMetric.uploadAttemptsFailed, failed: failed, in: MetricGroup(index: 0))
+        }
+        gathering.add(table, second: 7)
+        gathering.add(table, second: 8)
+        let data = Self.data(gathering.take(errors: [], users: []))
+        guard case .list(let entries) = Self.value("stats", in: data) else {
+            Issue.record("no entries")
+            return
+        }
+        try #require(entries.count == 1)
+        let entry = Self.members(entries[0])
+        #expect(Self.value("method", in: entry) == .text("upload.attempts"))
+        #expect(Self.value("num_requests", in: entry) == .integer(6))
+        #expect(Self.value("num_none_requests", in: entry) == .integer(6))
+        #expect(Self.value("num_failures", in: entry) == .integer(4))
+        #expect(Self.value("response_times", in: entry) == .map([]))
+        #expect(
+            Self.value("num_fail_per_sec", in: entry)
+                == .map([.init(.integer(7), .integer(2)), .init(.integer(8), .integer(2))]))
+    }
+
     @Test func `a report without requests moves no start`() {
         let total = Self.members(Self.value("stats_total", in: Self.data(Self.report([]))))
         #expect(Self.value("start_time", in: total) == .decimal(billionths: .max))
