@@ -38,10 +38,10 @@ struct Command: Sendable {
     var run: @Sendable (Arguments, Console) throws -> ExitCode
 
     static let all: [Command] = [
-        RunCommand.command, SimulateCommand.command, ReplayCommand.command, CheckCommand.command,
-        PlanCommand.command, ListCommand.command, NewCommand.command, ServeCommand.command,
-        ProxyCommand.command, ReportCommand.command, CompareCommand.command, TrendCommand.command,
-        InspectCommand.command,
+        RunCommand.command, WorkerCommand.command, SimulateCommand.command, ReplayCommand.command,
+        CheckCommand.command, PlanCommand.command, ListCommand.command, NewCommand.command,
+        ServeCommand.command, ProxyCommand.command, ReportCommand.command, CompareCommand.command,
+        TrendCommand.command, InspectCommand.command,
         SchemaCommand.command, ProfilesCommand.command, PreprocessCommand.command,
         ImagesMakeCommand.command, SSEDecodeCommand.command, DoctorCommand.command,
         CompletionCommand.command,

@@ -24,7 +24,6 @@ enum FleetPlanOptions {
         Option(
             name: "--foreign-target", value: nil,
             help: "with --shards: the target is another backend, so that no shard runs a simulated one"),
-        Option(name: "--json", value: nil, help: "with --shards: print one JSON object"),
     ]
 
     private static let automatic = "auto"

@@ -4,6 +4,7 @@ import Faults
 import Imaging
 import Phone
 import Plan
+import RunArchive
 import RunDriver
 import ScenarioFile
 import SimBase
@@ -17,7 +18,12 @@ enum PlanCommand {
     static let command = Command(
         name: "plan", usage: "SCENARIO",
         summary: "Shows what a run would do: fleet, captures, expected faults and required resources",
-        options: ScenarioSource.options + FleetPlanOptions.options, positionalsMin: 1, positionalsMax: 1,
+        options: ScenarioSource.options + FleetPlanOptions.options + [
+            Option(
+                name: "--json", value: nil,
+                help:
+                    "print JSON: groups, seed, drain and the resolved scenario, or with --shards what the fleet needs")
+        ], positionalsMin: 1, positionalsMax: 1,
         example: "swiftwing-sim plan flaky-network.scenario --devices 400",
         run: { try Self.run($0, $1) })
 
@@ -27,6 +33,10 @@ enum PlanCommand {
             return try FleetPlanOptions.run(arguments, loaded, console)
         }
         ScenarioSource.warn(loaded, console)
+        if arguments.has("--json") {
+            console.out(Self.json(loaded.scenario).text(colon: ": "))
+            return .success
+        }
         let plan = RunPlan(loaded.scenario, target: .embedded)
         let expectedArrivals = plan.expectedArrivals
         // Painting takes long, and changes nothing of this.
@@ -64,6 +74,22 @@ enum PlanCommand {
                 hint: "raise the hard limit (ulimit -Hn), or use fewer phones with --devices")
         }
         return .success
+    }
+
+    private static func json(_ scenario: Scenario) -> JSONValue {
+        .object([
+            "name": .string(scenario.name), "description": .string(scenario.description),
+            "seed": .integer(scenario.seed),
+            "drain_ms": .integer(scenario.drain.wholeMilliseconds),
+            "groups": .array(
+                scenario.groups.map { group in
+                    .object([
+                        "name": .string(group.name), "devices": .integer(group.devices),
+                        "journey": .string(group.profile.journey.rawValue),
+                    ])
+                }),
+            "resolved": .string(ScenarioWriter.resolved(scenario)),
+        ])
     }
 
     /// The memory of the phones, with the photos of the groups that take any.

@@ -19,6 +19,11 @@ enum ReportCommand {
                 name: "--group", value: "NAME",
                 help: "show only the phones of this group; needs --output to write files"),
             Option(
+                name: "--missing", value: "TEXT", isRepeatable: true,
+                help:
+                    "a part of the fleet that left no files, for example 'worker 2: phones 4-7': its phones are n/a, and the exit code is \(ExitCode.untrustworthy.rawValue) or a graver one"
+            ),
+            Option(
                 name: "--force", value: nil,
                 help: "write to the --output folder even if it contains another run"),
             .noColor,
@@ -76,6 +81,13 @@ enum ReportCommand {
             }
             report = merged
         }
+        let missing = arguments.all("--missing")
+        if !missing.isEmpty {
+            guard arguments["--output"] != nil else {
+                throw CommandFailure(.usage, "--missing requires --output DIR")
+            }
+            report.result.lack(missing)
+        }
         if group != nil, arguments["--output"] == nil {
             // The reports in the run's folder are those of the whole fleet.
             console.out(TerminalSummary.text(report.result, style: console.style))
@@ -83,7 +95,7 @@ enum ReportCommand {
         }
         let path = arguments["--output"] ?? folders[0]
         // What the run itself wrote stays as it is.
-        let isWhole = runs.count == 1 && !runs[0].run.wasCutOff && group == nil
+        let isWhole = runs.count == 1 && !runs[0].run.wasCutOff && group == nil && missing.isEmpty
         report.result.directory = path
         var complaint: OutputError?
         do throws(OutputError) {

@@ -200,8 +200,7 @@ extension EndToEnd {
             #expect(
                 labels == [
                     "descriptors", "ports", "processors", "memory", "clock", "libcurl", "libevent", "libssl",
-                    "libyaml",
-                    "libturbojpeg", "capacity",
+                    "libyaml", "libzmq", "libmsgpack", "libturbojpeg", "capacity",
                 ])
             #expect(outcome.output.contains(/libcurl +libcurl\/[0-9]+\.[0-9]+/))
             #expect(outcome.output.contains(/capacity +about [1-9][0-9]* phones/))

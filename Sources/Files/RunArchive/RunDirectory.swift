@@ -59,6 +59,8 @@ package final class RunDirectory: RunLog {
     private var failures: [OutputError.Failure] = []
     private var saved: [String] = []
     private var hasTold = false
+    /// Hears of every interval that is logged, with its start.
+    package var intervalLogged: ((MetricTable, Instant) -> Void)?
 
     private init(path: String, _ lock: FolderLock, log: consuming ObservationLog, eventBytesMax: Int)
         throws(OutputError)
@@ -150,6 +152,7 @@ package final class RunDirectory: RunLog {
         self.events.file.flush()
         self.series.flush()
         self.latency.flush()
+        self.intervalLogged?(table, from)
     }
 
     private func log(

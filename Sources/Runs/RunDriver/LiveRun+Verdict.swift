@@ -30,7 +30,8 @@ extension LiveRun {
         facts.generator = self.generatorHealth
         if self.preparation.isEmbedded { facts.streamsOpen = self.feed.streamsOpen }
         facts.warnings = self.warnings + self.fleetWarnings
-        let result = self.feed.finish(facts, of: self.head)
+        var result = self.feed.finish(facts, of: self.head)
+        self.workerPhones?.count(in: &result)
         let judge = self.feed.judge
         let planFailures = self.savePlan(result, waiting: waiting, endedAt: ended)
         return RunOutput(

@@ -34,7 +34,9 @@ package final class LiveRun {
     /// The pipes to the process that started this one as a shard; nil if none did.
     private let link: ShardLink?
     private var progressSentAt = Instant.zero
-    private var fleet: FleetThreads?
+    private(set) var fleet: FleetThreads?
+    /// Of a worker: nil for every other run.
+    var workerPhones: WorkerPhones?
     private(set) var gauges = FleetGauges()
     private(set) var outcome: FleetOutcome?
     private(set) var failure: RunFailure?
@@ -57,13 +59,14 @@ package final class LiveRun {
         self.clock = .startingNow()
         self.startedWall = WallClock.now() / 1_000_000
         self.due = DueArrivals(preparation.plan.arrivals)
-        self.loop = try Loop(clock: self.clock)
+        self.loop = try preparation.request.worker?.loop ?? Loop(clock: self.clock)
         self.link = preparation.request.isLinked ? try ShardLink(loop: self.loop) : nil
+        self.workerPhones = preparation.request.worker.map { _ in WorkerPhones(preparation.plan) }
         let hasBackendView = preparation.isEmbedded
         var settings = JudgeSettings(preparation.plan, world: .live, hasBackendView: hasBackendView)
         settings.harness = HarnessSettings(
             preparation.plan, hasBackendView: hasBackendView, hasGateway: preparation.hasGateway)
-        let scenario = preparation.plan.scenario
+        let scenario = preparation.request.options.loaded.scenario
         if !scenario.moments.isEmpty {
             settings.coverage = CoverageTable(scenario, expected: [], slotsMax: settings.ledger.slotsMax)
         }
@@ -148,8 +151,14 @@ package final class LiveRun {
             ], thread: 0, upTo: .zero)
     }
 
-    /// The run begins a moment from now, or at the time that all its shards begin.
+    /// The run begins a moment from now, or at the time that all its shards begin; that of a worker has begun with its test.
     func setZero() throws {
+        if let started = self.request.worker?.started {
+            let passed = max(0, WallClock.now() - started * 1_000_000)
+            self.clock = LoopClock(zero: MonotonicClock.now() - passed)
+            self.startedWall = started
+            return
+        }
         var ahead = Self.headStart.nanoseconds
         if let zero = self.awaitStart() {
             _ = self.loop.turn(
@@ -178,20 +187,14 @@ package final class LiveRun {
     private func startFleet(_ target: (base: String, curl: CurlTarget)) throws {
         let planner = self.plan.faultDesk
         let photos = self.preparation.photos
-        let phones = self.plan.groups.enumerated().flatMap { index, group in
-            self.plan.phones(of: group).map { number in
-                let device = DeviceNumber(number)
-                var phone = FleetPlan.PhonePlan(
-                    number: device, profile: group.profile, photos: photos.ranges[index],
-                    preprocess: group.spec.preprocess,
-                    faults: planner.phoneSchedule(device: device, group: group.spec.name),
-                    think: self.plan.thinkTimes(of: group))
-                phone.group = group.spec.name
-                phone.library = group.spec.library
-                phone.network = group.spec.network
-                return phone
+        let phones =
+            self.request.worker != nil
+            ? []
+            : self.plan.groups.indices.flatMap { index in
+                self.plan.phones(of: self.plan.groups[index]).map {
+                    self.phonePlan(DeviceNumber($0), group: index, planner)
+                }
             }
-        }
         var plan = FleetPlan(
             clock: self.clock, wallClockAtZero: self.startedWall, seed: self.plan.scenario.seed,
             run: self.runID, phones: phones, shard: self.plan.shard, arrivals: self.plan.arrivals,
@@ -199,6 +202,7 @@ package final class LiveRun {
             target: target.curl,
             base: target.base, stateFolder: self.preparation.state.path,
             socketsKept: self.preparation.socketsKept, drain: self.plan.scenario.drain)
+        plan.phonesMax = self.request.worker?.phonesMax
         plan.faults = self.plan.scenario.faults
         plan.shelf = self.plan.shelf
         if let target = self.request.target {
@@ -209,6 +213,20 @@ package final class LiveRun {
         self.fleet = try FleetThreads(plan, threads: self.preparation.threads, loop: self.loop) {
             [unowned self] in self.receive($0)
         }
+        self.openWaitingPhones()
+    }
+
+    func phonePlan(_ device: DeviceNumber, group index: Int, _ planner: FaultPlanner) -> FleetPlan.PhonePlan {
+        let group = self.plan.groups[index]
+        var phone = FleetPlan.PhonePlan(
+            number: device, profile: group.profile, photos: self.preparation.photos.ranges[index],
+            preprocess: group.spec.preprocess,
+            faults: planner.phoneSchedule(device: device, group: group.spec.name),
+            think: self.plan.thinkTimes(of: group))
+        phone.group = group.spec.name
+        phone.library = group.spec.library
+        phone.network = group.spec.network
+        return phone
     }
 
     /// The trace id's run: of this seed and this moment, never 0.
@@ -222,6 +240,7 @@ package final class LiveRun {
         case .observations(let observations, let thread, let moment):
             self.feed.receive(phones: observations, thread: thread, upTo: moment)
         case .gauges(let gauges): self.gauges = gauges
+        case .closed(let phones): self.workerPhones?.closed(phones)
         case .finished(let outcome): self.outcome = outcome
         }
     }

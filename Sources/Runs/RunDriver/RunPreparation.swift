@@ -29,6 +29,8 @@ package struct RunRequest {
     package var dashboard: DashboardAddress?
     /// The file of the plan, whatever the verdict; nil for none.
     package var savesPlanTo: String?
+    /// Set for the run of a worker, whose phones start and stop as its master says.
+    package var worker: WorkerTerms?
 
     package init(_ options: RunOptions, target: TargetURL?) {
         self.options = options
@@ -53,24 +55,31 @@ package struct RunPreparation {
 
     package init(_ request: RunRequest, painter: PhotoCorpus.Painter) throws {
         self.request = request
+        let scenario = request.options.loaded.scenario
         self.plan = RunPlan(
-            request.options.loaded.scenario, target: request.target == nil ? .embedded : .foreign,
-            shard: request.shard)
+            request.worker == nil ? scenario : scenario.endless,
+            target: request.target == nil ? .embedded : .foreign, shard: request.shard)
+        let phones = request.worker?.phonesMax ?? self.plan.phones
         // What cannot be is said before the work of planning it.
         self.socketsKept = try Self.takeDescriptors(
-            phones: self.plan.phones,
+            phones: phones,
             beside: request.dashboard == nil ? 0 : DashboardLimits.descriptors)
         self.dashboard = try request.dashboard.map { try Self.listen($0) }
         try RunInterruption.check()
-        self.expectedArrivals = self.plan.expectedArrivals
+        // Nobody knows how long a worker's phones will run.
+        self.expectedArrivals =
+            request.worker == nil
+            ? self.plan.expectedArrivals
+            : ExpectedArrivals(scansByGroup: self.plan.groups.map { _ in 0 }, lastArrival: .zero)
         try RunInterruption.check()
-        self.photos = try PhotoCorpus(
-            self.plan, scenarioPath: request.options.loaded.path, painter: painter)
+        self.photos =
+            try request.worker?.photos
+            ?? PhotoCorpus(self.plan, scenarioPath: request.options.loaded.path, painter: painter)
         try RunInterruption.check()
         self.warnings = self.photos.problems
         let cores = ProcessInfo.processInfo.activeProcessorCount
         self.threads = min(
-            request.threads ?? FleetThreads.count(phones: self.plan.phones, cores: cores), self.plan.phones)
+            request.threads ?? FleetThreads.count(phones: phones, cores: cores), phones)
         if let target = request.target {
             try Self.check(target, curl: Self.curlTarget(self.plan, to: target))
         }

@@ -26,6 +26,8 @@ package struct FleetPlan: Sendable {
         package var think: ThinkTimes?
         /// Its way: where it leads without a path. Nil is one path all along.
         package var network: Itinerary?
+        /// The last scan that it made in another process.
+        package var lastScan = ScanNumber.none
 
         package init(
             number: DeviceNumber, profile: ClientProfile, photos: Range<Int>, preprocess: Preprocessing,
@@ -47,8 +49,12 @@ package struct FleetPlan: Sendable {
     package var seed: UInt64
     /// The trace id's run, never 0.
     package var run: UInt64
-    /// Those of the shard, in the order of their numbers.
+    /// Those of the shard, in the order of their numbers. Without any at first, and in the order in which they are opened, where
+    /// `phonesMax` is set.
     package var phones: [PhonePlan]
+    /// The number of phones that may be open at once, for a fleet whose phones start and stop while it runs. It ends only when
+    /// it is told to.
+    package var phonesMax: Int?
     /// The schedule of the phones of the process, on every thread.
     package var arrivals: ArrivalSchedule
     /// The moment of the last capture: after it, unfinished scans get the time of `drain`.
@@ -84,7 +90,6 @@ package struct FleetPlan: Sendable {
         base: String, stateFolder: String, socketsKept: Int, drain: Interval
     ) {
         precondition(run != 0, "a trace id of zero means none")
-        precondition(!phones.isEmpty, "a fleet without phones")
         precondition(
             phones.enumerated().allSatisfy { shard.has($1.number) && shard.index(of: $1.number) == $0 },
             "phones are numbered without a gap")
@@ -126,6 +131,8 @@ package enum FleetLimits {
     package static let handOverMost = 8_192
     /// The number of unjudged observations at which the fleet's threads wait for the main thread.
     package static let backlogMost = 65_536
+    /// The interval at which phones that are about to close are looked at.
+    package static let closingInterval = Interval.milliseconds(50)
     /// The number of reports per count of the phones.
     package static let handOversPerGauge = 10
     /// A capture that is passed to its phone later than this did not start in time.

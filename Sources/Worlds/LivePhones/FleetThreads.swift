@@ -1,6 +1,6 @@
 import CurlLoop
 package import EventLoop
-import SimBase
+package import SimBase
 import SystemIO
 
 /// A fleet on threads of its own. A phone stays on one of them; they share nothing but mailboxes. Their reports are put
@@ -35,7 +35,7 @@ package final class FleetThreads {
     /// turn on; the last report is `finished`.
     package init(_ plan: FleetPlan, threads: Int, loop: Loop, deliver: @escaping (FleetReport) -> Void) throws
     {
-        let count = min(threads, plan.phones.count)
+        let count = min(threads, plan.phonesMax ?? plan.phones.count)
         precondition(count > 0, "a fleet needs a thread")
         self.plan = plan
         self.deliver = deliver
@@ -105,6 +105,31 @@ package final class FleetThreads {
         for orders in self.orders { orders.post(.stop) }
     }
 
+    /// Ends captures; unfinished scans get the time of the plan's drain.
+    package func drain() {
+        for orders in self.orders { orders.post(.drain) }
+    }
+
+    /// Opens phones of a plan with `phonesMax`.
+    package func open(_ phones: [FleetPlan.PhonePlan]) {
+        precondition(self.plan.phonesMax != nil, "a fleet of these phones and no others")
+        for (thread, orders) in self.orders.enumerated() {
+            let news = phones.filter { self.thread(of: $0.number) == thread }
+            if !news.isEmpty { orders.post(.open(news)) }
+        }
+    }
+
+    /// Closes phones; `FleetReport.closed` tells when they have.
+    package func close(_ devices: [DeviceNumber]) {
+        for (thread, orders) in self.orders.enumerated() {
+            let those = devices.filter { self.thread(of: $0) == thread }
+            if !those.isEmpty { orders.post(.close(those)) }
+        }
+    }
+
+    /// As `Shard` has it.
+    private func thread(of device: DeviceNumber) -> Int { Int(device.raw) % self.orders.count }
+
     /// Waits for the threads, which end after their last reports. To be called once.
     package func join() {
         self.backlog.abandon()
@@ -127,6 +152,7 @@ package final class FleetThreads {
         case .gauges(let gauges):
             self.gauges[report.thread] = gauges
             self.deliverGauges()
+        case .closed(let phones): self.deliver(.closed(phones))
         case .failing:
             self.stop()
         case .finished(let outcome, _):
