@@ -151,6 +151,8 @@ import Testing
         #expect(time.contains("timed faults: <b>offline-1</b> 0:08 to 0:12"))
         #expect(time.contains("no link: <b>no link (commuters)</b> 0:09 to 0:13"))
         #expect(time.contains("link of commuters"))
+        // Overlapping bands of a kind are one shade.
+        #expect(time.contains("<g class=\"bands-fault\"><rect"))
         #expect(time.contains("class=\"band gap\"") && time.contains("class=\"band fault\""))
         #expect(self.section("latency", of: page).contains("class=\"band gap\"") || report.tracks.isEmpty)
         // What lasts for the whole run is no band.

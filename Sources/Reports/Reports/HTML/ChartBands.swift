@@ -92,13 +92,20 @@ struct ChartBands {
     private func share(_ band: Band) -> Double { Double(band.to - band.from) / Double(self.axis.end) }
 
     func html(height: Int) -> String {
-        let rects = self.bands.map { band in
-            let told = HTMLText.escaped("\(band.name), \(Self.time(band))", bytesMax: 200)
-            return "<rect class=\"band \(band.kind.rawValue)\" x=\"\(self.axis.position(band.from))\" "
-                + "width=\"\(HTMLText.share(self.share(band), of: 1))\" y=\"0\" height=\"\(height)\">"
-                + "<title>\(told)</title></rect>"
+        // Those of a kind are one shape: where two overlap the shade stays the same.
+        Kind.allCases.compactMap { kind -> String? in
+            let bands = self.bands.filter { $0.kind == kind }
+            guard !bands.isEmpty else { return nil }
+            return
+                "<g class=\"bands-\(kind.rawValue)\">\(bands.map { self.rect($0, height: height) }.joined())</g>"
         }.joined()
-        return rects
+    }
+
+    private func rect(_ band: Band, height: Int) -> String {
+        let told = HTMLText.escaped("\(band.name), \(Self.time(band))", bytesMax: 200)
+        return "<rect class=\"band \(band.kind.rawValue)\" x=\"\(self.axis.position(band.from))\" "
+            + "width=\"\(HTMLText.share(self.share(band), of: 1))\" y=\"0\" height=\"\(height)\">"
+            + "<title>\(told)</title></rect>"
     }
 
     /// The names over their bands, as far as they have room; the legend has all of them.
@@ -143,7 +150,7 @@ struct ChartBands {
                         separator: ", ")
             }.joined(separator: "; ")
             return "<li><svg class=\"key\" width=\"16\" height=\"10\" aria-hidden=\"true\">"
-                + "<rect class=\"band \(kind.rawValue)\" width=\"16\" height=\"10\"/></svg> "
+                + "<g class=\"bands-\(kind.rawValue)\"><rect class=\"band \(kind.rawValue)\" width=\"16\" height=\"10\"/></g></svg> "
                 + "\(kind.words): \(told)</li>"
         }
         return items.isEmpty ? "" : "<ul class=\"bands-legend\">\(items.joined())</ul>\n"

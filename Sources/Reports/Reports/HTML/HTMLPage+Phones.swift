@@ -16,11 +16,10 @@ extension HTMLPage {
         let list = timelines.map { timeline in
             "<a href=\"#phone-\(timeline.mark.device.raw)\">phone \(timeline.mark.device.raw)</a>"
         }.joined(separator: " · ")
-        let folder = self.result.directory.map { HTMLText.escaped($0, bytesMax: 400) } ?? "RUNDIR"
         return Section(
             id: "worst", title: "Worst-affected phones",
             lead: "The app, its \(self.result.noun.many), the link and the streams of each phone over time. "
-                + "Every other phone: <code>swiftwing-sim inspect \(folder) --device N</code>.",
+                + "Every other phone: <code>swiftwing-sim inspect RUNDIR --device N</code>.",
             body: "<p>\(list)</p>\n\(PhoneLanes.legend)" + timelines.map { self.phone($0) }.joined())
     }
 

@@ -90,8 +90,8 @@ package enum HTMLStyle {
         .range{stroke:currentColor;stroke-width:6;stroke-opacity:.32;stroke-linecap:round}
         .spread{max-width:46rem;margin-top:.7rem}.spread .f{fill-opacity:1}
         #runs{min-width:54rem}#objective-table,#share-table,#loss-table{min-width:40rem}
-        .band{fill:var(--band);fill-opacity:var(--bandq)}
-        .band.gap{fill:var(--plain);fill-opacity:.3}.band.link{fill:var(--i1);fill-opacity:.08}
+        .band{fill:var(--band)}.band.gap{fill:var(--plain)}.band.link{fill:var(--i1)}
+        .bands-fault{opacity:var(--bandq)}.bands-gap{opacity:.3}.bands-link{opacity:.08}
         .band-name{font-size:10px}
         .flow{fill:var(--plain);fill-opacity:.2}.flow.good{fill:var(--good);fill-opacity:.17}
         .flow.bad{fill:var(--bad);fill-opacity:.3}.flow.warn{fill:var(--warn);fill-opacity:.24}
