@@ -29,8 +29,8 @@ MUTANTS ?=
 CONFORMANCE ?=
 MANUAL ?=
 
-.PHONY: help run build deps test test-deps lint purity unit docs clients fuzz fuzz-sockets mutants asan bench manual \
-	conformance install clean
+.PHONY: help run build deps test test-deps lint purity purity-and-build unit docs clients fuzz fuzz-sockets mutants asan \
+	bench manual conformance install clean
 
 help: ## lists all targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -44,7 +44,7 @@ deps: ## installs missing C libraries of the build
 build: ## builds the release program, as `swift build -c release` does
 	@swift build -c release --product swiftwing-sim $(CHECKS) $(FLAGS) --quiet
 
-test: deps test-deps lint purity unit ## installs missing dependencies, checks format and purity, and runs all tests
+test: deps test-deps lint purity-and-build unit ## installs missing dependencies, checks format and purity, and runs all tests
 
 test-deps: # curl, nginx, a browser, and Python with the published clients and readers
 	@.ci/packages test
@@ -57,6 +57,11 @@ lint: ## checks the formatting, and that every mutant of Tests/Mutants still app
 purity: ## checks that the pure targets use no clocks and no tasks
 	@swift build --product Pure --scratch-path $(BUILD)/purity --quiet $(CHECKS) \
 		-Xswiftc -Xfrontend -Xswiftc -disable-implicit-concurrency-module-import
+
+# Both at once: a build has stretches with one compiler, and these two have folders of their own.
+purity-and-build:
+	@$(MAKE) --no-print-directory purity & purity=$$!; \
+	built=0; $(MAKE) --no-print-directory build || built=$$?; wait $$purity && exit $$built
 
 # The end-to-end tests run the release program; the other tests run a debug build with all checks. Tests without a clock or
 # a socket run in parallel. The others run one after another, since some measure times; of those that mostly wait, six run

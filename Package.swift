@@ -56,6 +56,8 @@ let modules = [
     Module(
         "Gateway", .machines,
         ["SimBase", "JSON", "Wire", "Talaria", "Observations", "Faults", "OriginServer"], tests: ["Backend"]),
+    // The worker's side of the protocol between a Locust master and its workers.
+    Module("LocustWorker", .machines, ["SimBase", "Metrics"]),
     Module(
         "HTTPServer", .machines,
         [
@@ -64,7 +66,7 @@ let modules = [
         ]),
 
     Module(
-        "Ledger", .judging, ["SimBase", "Metrics", "Talaria", "Observations"],
+        "Ledger", .judging, ["SimBase", "Metrics", "CSV", "Talaria", "Observations"],
         tests: [
             "Histories", "RunJudge", "RunMetrics", "Phone", "Backend", "OriginServer", "Faults", "Plan",
             "ScenarioFile", "VirtualWorld",
@@ -99,6 +101,10 @@ let modules = [
         tests: ["ScenarioFile"]),
     Module("EventLoop", .worlds, ["SimBase", "SystemIO", "CEvent", "CSystem"]),
     Module("CurlLoop", .worlds, ["SimBase", "Wire", "SystemIO", "EventLoop", "CSystem", "CCurl"]),
+    // The messages of a Locust master as bytes, on ZeroMQ.
+    Module(
+        "LocustConnection", .worlds,
+        ["SimBase", "LocustWorker", "SystemIO", "EventLoop", "CMsgPack", "CZeroMQ"]),
     // TLS without a socket: bytes in, bytes out.
     Module("TLS", .worlds, ["SimBase", "COpenSSL"], tests: ["TLSClient"]),
     Module(
@@ -176,6 +182,12 @@ let modules = [
             "VirtualWorld", "Search", "SystemIO", "EventLoop", "ScenarioFile", "RunArchive", "Reports",
             "RunDriver", "JSON",
         ]),
+    Module(
+        "LocustRuns", .runs,
+        [
+            "SimBase", "LocustWorker", "RunJudge", "Plan", "SystemIO", "EventLoop", "LocustConnection",
+            "ScenarioFile", "RunArchive", "RunDriver",
+        ]),
 ]
 
 /// Targets that decide. They have no way to time, tasks or clocks: `make purity` builds them without.
@@ -205,11 +217,18 @@ let strictForTests: [SwiftSetting] = [
 
 func dependencies(_ names: [String]) -> [Target.Dependency] { names.map { .init(stringLiteral: $0) } }
 
-func library(_ name: String, pkgConfig: String, apt: String, brew: String) -> Target {
+func library(_ name: String, pkgConfig: String?, apt: String, brew: String) -> Target {
     .systemLibrary(
         name: name, path: "Sources/System/\(name)", pkgConfig: pkgConfig,
         providers: [.apt([apt]), .brew([brew])])
 }
+
+// Debian's file has flags of libraries behind libzmq that SwiftPM refuses. Its own header needs none.
+#if os(macOS)
+    let zeroMQ: String? = "libzmq"
+#else
+    let zeroMQ: String? = nil
+#endif
 
 func target(_ module: Module) -> Target {
     .target(
@@ -234,9 +253,11 @@ let package = Package(
     targets: [
         library("CCurl", pkgConfig: "libcurl", apt: "libcurl4-openssl-dev", brew: "curl"),
         library("CEvent", pkgConfig: "libevent_core", apt: "libevent-dev", brew: "libevent"),
+        library("CMsgPack", pkgConfig: "msgpack", apt: "libmsgpack-dev", brew: "msgpack"),
         library("COpenSSL", pkgConfig: "openssl", apt: "libssl-dev", brew: "openssl@3"),
         library("CTurboJPEG", pkgConfig: "libturbojpeg", apt: "libturbojpeg0-dev", brew: "jpeg-turbo"),
         library("CYAML", pkgConfig: "yaml-0.1", apt: "libyaml-dev", brew: "libyaml"),
+        library("CZeroMQ", pkgConfig: zeroMQ, apt: "libzmq3-dev", brew: "zeromq"),
         library("CZlib", pkgConfig: "zlib", apt: "zlib1g-dev", brew: "zlib"),
         // System calls in one form for Linux and macOS.
         .target(name: "CSystem", path: "Sources/System/CSystem"),

@@ -19,6 +19,8 @@ struct Option: Sendable {
     static let trace = Self(
         name: "--trace", value: nil, help: "also write pings and progress events to events.ndjson")
     static let quiet = Self(name: "--quiet", value: nil, help: "do not print the progress line")
+    static let summaryLine = Self(
+        name: "--summary-line", value: nil, help: "print the result in one line in place of the summary")
     static let noColor = Self(name: "--no-color", value: nil, help: "print without colors")
 }
 
@@ -36,9 +38,10 @@ struct Command: Sendable {
     var run: @Sendable (Arguments, Console) throws -> ExitCode
 
     static let all: [Command] = [
-        RunCommand.command, SimulateCommand.command, ReplayCommand.command, CheckCommand.command,
-        PlanCommand.command, ListCommand.command, NewCommand.command, ServeCommand.command,
-        ProxyCommand.command, ReportCommand.command, CompareCommand.command, InspectCommand.command,
+        RunCommand.command, WorkerCommand.command, SimulateCommand.command, ReplayCommand.command,
+        CheckCommand.command, PlanCommand.command, ListCommand.command, NewCommand.command,
+        ServeCommand.command, ProxyCommand.command, ReportCommand.command, CompareCommand.command,
+        TrendCommand.command, InspectCommand.command,
         SchemaCommand.command, ProfilesCommand.command, PreprocessCommand.command,
         ImagesMakeCommand.command, SSEDecodeCommand.command, DoctorCommand.command,
         CompletionCommand.command,

@@ -11,9 +11,8 @@ enum CompareCommand {
         summary:
             "Compares the metrics, SLOs and invariants of two runs; exits with 99 on a regression",
         options: [
-            Option(
-                name: "--max-regression", value: "SHARE",
-                help: "allowed increase of a latency (default: 10%)"),
+            Baseline.maxRegression, Baseline.differentScenarios,
+            Option(name: "--all", value: nil, help: "also print what did not change"),
             Option(name: "--html", value: "FILE", help: "write an HTML page with the charts of both runs"),
             Option(
                 name: "--markdown", value: "FILE",
@@ -23,19 +22,11 @@ enum CompareCommand {
         positionalsMin: 2, positionalsMax: 2, example: "swiftwing-sim compare Reports/sample Reports/latest",
         run: { try Self.run($0, $1) })
 
-    /// The default in parts per million.
-    private static let toleranceUsual: Int64 = 100_000
-
     private static func run(_ arguments: Arguments, _ console: Console) throws -> ExitCode {
-        let tolerance = try arguments.parsed("--max-regression", OptionValues.growth) ?? Self.toleranceUsual
+        let tolerance = try Baseline.tolerance(arguments)
         let heads = try arguments.positionals.map { try ReportCommand.head(of: $0) }
-        guard heads[0].world == heads[1].world else {
-            let names = heads.map { $0.world.rawValue }
-            throw CommandFailure(
-                .badData,
-                "a \(names[0]) run and a \(names[1]) run cannot be compared: their times are not comparable",
-                hint: "use 'swiftwing-sim run' for both runs, or 'swiftwing-sim simulate' for both")
-        }
+        try Baseline.requireComparable(
+            base: heads[0], world: heads[1].world, scenario: heads[1].scenario.name, arguments)
         let runs = try arguments.positionals.map { try ReportCommand.read($0).run }
         let comparison = RunComparison(base: runs[0], new: runs[1], tolerance: tolerance)
         var files: [(path: String, text: String)] = []
@@ -46,7 +37,8 @@ enum CompareCommand {
             files.append((path: path, text: ComparisonMarkdown.text(comparison)))
         }
         // The verdict is told even where no file can be written.
-        console.out(ComparisonText.text(comparison, style: console.style))
+        console.out(
+            ComparisonText.text(comparison, style: console.style, isWhole: arguments.has("--all")))
         try OutputError.write(files)
         return comparison.isRegression ? .sloFailed : .success
     }

@@ -2,6 +2,7 @@ import CurlLoop
 import EventLoop
 import Foundation
 import Imaging
+import LocustConnection
 import Plan
 import RunDriver
 import ScenarioFile
@@ -60,6 +61,8 @@ enum DoctorCommand {
             ["libevent", Loop.libraryVersion],
             ["libssl", TLSContext.libraryVersion],
             ["libyaml", ScenarioLoader.libraryVersion],
+            ["libzmq", MasterSocket.libraryVersion],
+            ["libmsgpack", MessagePack.libraryVersion],
             ["libturbojpeg", Self.canEncode ? "encodes" : "does not encode"],
             [
                 "capacity",

@@ -4,6 +4,7 @@ import Reports
 import RunArchive
 import RunDriver
 import RunJudge
+import ScenarioFile
 import SimBase
 import Talaria
 
@@ -18,6 +19,12 @@ enum InspectCommand {
                 name: "--scan", value: "N",
                 help:
                     "with --device: tell this scan of both sides; ! marks a violation, ~ the longest silence"),
+            Option(
+                name: "--hung", value: nil, help: "list the scans that had not finished at the end of the run"
+            ),
+            Option(
+                name: "--slower-than", value: "D",
+                help: "list the scans that took at least D, or had not finished after D"),
             .noColor,
         ],
         positionalsMin: 1, positionalsMax: 1, example: "swiftwing-sim inspect Reports/latest --device 7",
@@ -28,6 +35,15 @@ enum InspectCommand {
     private static func run(_ arguments: Arguments, _ console: Console) throws -> ExitCode {
         let folder = arguments.positionals[0]
         let scan = try arguments.number("--scan", in: 1...UInt32.max)
+        let least = try arguments.parsed("--slower-than", OptionValues.duration)
+        if arguments.has("--hung") || least != nil {
+            for other in ["--device", "--scan"] where arguments.has(other) {
+                throw CommandFailure(
+                    .usage,
+                    "\(other) tells one phone, and \(least == nil ? "--hung" : "--slower-than") lists scans")
+            }
+            return try Self.listScans(folder, slowerThan: least, isHung: arguments.has("--hung"), console)
+        }
         guard let device = try arguments.number("--device", in: 0...Int(UInt32.max)) else {
             guard scan == nil else {
                 throw CommandFailure(
@@ -80,6 +96,36 @@ enum InspectCommand {
         for line in ScanStoryText.lines(story, columns: columns) {
             console.out(console.style.isASCII ? Printable.ascii(line) : line)
         }
+        return .success
+    }
+
+    private static let scansMax = 100
+
+    private static func listScans(
+        _ folder: String, slowerThan least: Interval?, isHung: Bool, _ console: Console
+    ) throws -> ExitCode {
+        let run = try ReportCommand.read(folder).run
+        let end = Instant.zero + run.result.length
+        let found = SlowScans.read(folder: folder, run.head, slowerThan: least, end: end)
+            .filter { !isHung || $0.to == nil }
+        let noun = run.result.noun
+        guard let first = found.first else {
+            console.out(
+                isHung
+                    ? "every \(noun.one) had finished"
+                    : "no \(noun.one) took \(Figures.length(least ?? .zero, short: true)) or longer")
+            return .success
+        }
+        let rows = SlowScans.table(found.prefix(Self.scansMax), run.head, end: end)
+        console.out(
+            TextTable.lines(rows, indent: 0, columns: console.tableColumns, isNumeric: false)
+                .joined(separator: "\n"))
+        if found.count > Self.scansMax {
+            console.out("and \(Figures.count(found.count - Self.scansMax, noun)) more")
+        }
+        console.error(
+            "help: 'swiftwing-sim inspect \(folder) --device \(first.device.raw) --scan \(first.number.raw)' tells the first one"
+        )
         return .success
     }
 

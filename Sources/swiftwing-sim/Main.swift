@@ -28,7 +28,8 @@ enum Main {
     /// Commands that end with a report when they are interrupted. `serve` and `proxy` run until they are, and every other
     /// command ends as the system lets it.
     private static let interruptibleCommands: Set = [
-        RunCommand.command.name, SimulateCommand.command.name, ReplayCommand.command.name,
+        RunCommand.command.name, WorkerCommand.command.name, SimulateCommand.command.name,
+        ReplayCommand.command.name,
     ]
 
     private static func run(_ arguments: [String], console: Console) -> ExitCode {

@@ -4,6 +4,7 @@ import Faults
 import Imaging
 import Phone
 import Plan
+import RunArchive
 import RunDriver
 import ScenarioFile
 import SimBase
@@ -17,13 +18,25 @@ enum PlanCommand {
     static let command = Command(
         name: "plan", usage: "SCENARIO",
         summary: "Shows what a run would do: fleet, captures, expected faults and required resources",
-        options: ScenarioSource.options, positionalsMin: 1, positionalsMax: 1,
+        options: ScenarioSource.options + FleetPlanOptions.options + [
+            Option(
+                name: "--json", value: nil,
+                help:
+                    "print JSON: groups, seed, drain and the resolved scenario, or with --shards what the fleet needs")
+        ], positionalsMin: 1, positionalsMax: 1,
         example: "swiftwing-sim plan flaky-network.scenario --devices 400",
         run: { try Self.run($0, $1) })
 
     private static func run(_ arguments: Arguments, _ console: Console) throws -> ExitCode {
         let loaded = try ScenarioSource.load(arguments.positionals[0], arguments)
+        if FleetPlanOptions.areGiven(arguments) {
+            return try FleetPlanOptions.run(arguments, loaded, console)
+        }
         ScenarioSource.warn(loaded, console)
+        if arguments.has("--json") {
+            console.out(Self.json(loaded.scenario).text(colon: ": "))
+            return .success
+        }
         let plan = RunPlan(loaded.scenario, target: .embedded)
         let expectedArrivals = plan.expectedArrivals
         // Painting takes long, and changes nothing of this.
@@ -63,6 +76,22 @@ enum PlanCommand {
         return .success
     }
 
+    private static func json(_ scenario: Scenario) -> JSONValue {
+        .object([
+            "name": .string(scenario.name), "description": .string(scenario.description),
+            "seed": .integer(scenario.seed),
+            "drain_ms": .integer(scenario.drain.wholeMilliseconds),
+            "groups": .array(
+                scenario.groups.map { group in
+                    .object([
+                        "name": .string(group.name), "devices": .integer(group.devices),
+                        "journey": .string(group.profile.journey.rawValue),
+                    ])
+                }),
+            "resolved": .string(ScenarioWriter.resolved(scenario)),
+        ])
+    }
+
     /// The memory of the phones, with the photos of the groups that take any.
     private static func memory(_ needs: RunNeeds, _ plan: RunPlan, _ photos: PhotoCorpus) -> String {
         let indexes = zip(plan.groups, photos.ranges).reduce(into: Set<Int>()) { indexes, group in
@@ -91,7 +120,8 @@ enum PlanCommand {
         let spec = group.spec
         let noun = WorkNoun(spec.profile.journey)
         let wanted = "\(spec.scansPerDevice) \(noun.after(spec.scansPerDevice))"
-        let things = spec.profile.journey.hasPhotos ? "captures" : noun.many
+        let things =
+            spec.profile.journey.hasPhotos ? (scans == 1 ? "capture" : "captures") : noun.after(scans)
         let product = "\(Self.count(spec.devices, "phone")) x \(wanted)"
         let total: String
         switch spec.load {

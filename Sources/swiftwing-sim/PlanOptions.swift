@@ -9,7 +9,9 @@ import VirtualWorld
 /// Saved plans on the command line: `simulate PLAN` explains why a plan fails, `replay PLAN` runs it.
 enum PlanOptions {
     private static let suffix = ".json"
-    private static let taken = ["--output", "--force", "--quiet", "--no-color", "--trace", RunTags.name]
+    private static let taken = [
+        "--output", "--force", "--quiet", "--no-color", "--trace", Option.summaryLine.name, RunTags.name,
+    ]
 
     /// Whether a positional argument names a plan and no scenario.
     static func isPlan(_ word: String) -> Bool { word.hasSuffix(Self.suffix) }

@@ -19,6 +19,11 @@ enum ReportCommand {
                 name: "--group", value: "NAME",
                 help: "show only the phones of this group; needs --output to write files"),
             Option(
+                name: "--missing", value: "TEXT", isRepeatable: true,
+                help:
+                    "a part of the fleet that left no files, for example 'worker 2: phones 4-7': its phones are n/a, and the exit code is \(ExitCode.untrustworthy.rawValue) or a graver one"
+            ),
+            Option(
                 name: "--force", value: nil,
                 help: "write to the --output folder even if it contains another run"),
             .noColor,
@@ -27,7 +32,18 @@ enum ReportCommand {
         run: { try Self.run($0, $1) })
 
     private static func run(_ arguments: Arguments, _ console: Console) throws -> ExitCode {
-        let folders = arguments.positionals
+        let given = arguments.positionals
+        // A run in several processes has its shards in its own folder.
+        let shards = given.count == 1 ? RunFolder.shards(of: given[0]) : []
+        if !shards.isEmpty, arguments["--group"] == nil {
+            let heads = try shards.filter { RunDirectory.holdsLogs($0) }.map { ($0, try Self.head(of: $0)) }
+            guard !heads.isEmpty else {
+                throw CommandFailure(.badData, "no shard in \(given[0]) has left a result")
+            }
+            let report = try MergedShards.report(of: heads.map { (path: $0.0, head: $0.1) })
+            return try Self.write(report, to: arguments["--output"] ?? given[0], console)
+        }
+        let folders = given
         if folders.count > 1, arguments["--output"] == nil {
             throw CommandFailure(
                 .usage, "merging several folders requires --output DIR",
@@ -45,6 +61,16 @@ enum ReportCommand {
                 .usage, "\(output) already contains a run",
                 hint: "choose another folder, or replace the reports of that run with --force")
         }
+        let heads = try folders.map { try Self.head(of: $0) }
+        if folders.count > 1, ShardSet.isMeant(heads) {
+            if arguments.has("--group") {
+                throw CommandFailure(
+                    .usage, "--group cannot be used with shards",
+                    hint: "the merged report has a table for each group")
+            }
+            let report = try MergedShards.report(of: Array(zip(folders, heads)))
+            return try Self.write(report, to: arguments["--output"] ?? "merged", console)
+        }
         let group = arguments["--group"]
         let runs = try folders.map { try Self.read($0, group: group) }
         var report = runs[0].run.report
@@ -55,6 +81,13 @@ enum ReportCommand {
             }
             report = merged
         }
+        let missing = arguments.all("--missing")
+        if !missing.isEmpty {
+            guard arguments["--output"] != nil else {
+                throw CommandFailure(.usage, "--missing requires --output DIR")
+            }
+            report.result.lack(missing)
+        }
         if group != nil, arguments["--output"] == nil {
             // The reports in the run's folder are those of the whole fleet.
             console.out(TerminalSummary.text(report.result, style: console.style))
@@ -62,12 +95,30 @@ enum ReportCommand {
         }
         let path = arguments["--output"] ?? folders[0]
         // What the run itself wrote stays as it is.
-        let isWhole = runs.count == 1 && !runs[0].run.wasCutOff && group == nil
+        let isWhole = runs.count == 1 && !runs[0].run.wasCutOff && group == nil && missing.isEmpty
         report.result.directory = path
         var complaint: OutputError?
         do throws(OutputError) {
             let files = report.files.filter { !isWhole || $0.name != RunDirectory.FileName.summary }
             report.result.files = try ReportFile.write(files, to: path)
+        } catch {
+            complaint = error
+            report.result.files = error.saved
+        }
+        console.out(TerminalSummary.text(report.result, style: console.style))
+        if let complaint { throw complaint }
+        return ExitCode(report.result.exit)
+    }
+
+    /// Writes the report of all shards.
+    private static func write(
+        _ written: RunReport, to path: String, _ console: Console
+    ) throws -> ExitCode {
+        var report = written
+        report.result.directory = path
+        var complaint: OutputError?
+        do throws(OutputError) {
+            report.result.files = try ReportFile.write(report.files, to: path)
         } catch {
             complaint = error
             report.result.files = error.saved
@@ -108,14 +159,7 @@ enum ReportCommand {
         if let group, !head.groups.contains(where: { $0.name == group }) {
             throw CommandFailure.unknown("group", group, among: head.groups.map(\.name))
         }
-        let path = URL(filePath: folder).appending(path: RunDirectory.FileName.scenario).path
-        guard FileManager.default.fileExists(atPath: path) else {
-            throw CommandFailure(.badData, "\(folder) has no \(RunDirectory.FileName.scenario)")
-        }
-        let loaded = try LoadedScenario(path: path, overrides: [], environment: [:])
-        var scenario = loaded.scenario
-        scenario.seed = head.seed
-        let plan = RunPlan(scenario, target: head.hasBackendView ? .embedded : .foreign)
+        let plan = try MergedShards.plan(of: folder, head)
         let settings = JudgeSettings(plan, world: head.world, hasBackendView: head.hasBackendView)
         let run = try Self.found { () throws(PastRun.Problem) in
             try PastRun(folder: folder, head: head, settings: settings, group: group)

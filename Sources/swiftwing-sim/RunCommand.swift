@@ -2,6 +2,7 @@ import Dashboard
 import Foundation
 import Plan
 import RunDriver
+import RunJudge
 import ScenarioFile
 import SimBase
 
@@ -34,17 +35,18 @@ enum RunCommand {
                 help:
                     "save the faults of the run and its phones with problems as a plan for 'simulate' and 'replay'"
             ),
+            ShardOptions.shard, ShardOptions.processes, ShardOptions.startAt, ShardOptions.linked,
             Option(
                 name: "--threads", value: "N",
                 help: "number of threads for the phones (default: depends on the number of cores)"),
-        ] + RunTags.options + OutputFolder.options + [
+        ] + RunTags.options + Baseline.options + OutputFolder.options + [
             .trace,
             Option(
                 name: "--dashboard", value: "ADDR", isValueOptional: true,
                 help:
                     "serve live charts to a browser on this machine; ADDR is PORT or HOST:PORT (default: a free port)"
             ),
-            .quiet, .noColor,
+            .quiet, .summaryLine, .noColor,
         ],
         positionalsMin: 1, positionalsMax: 1, example: "swiftwing-sim run flaky-network.scenario",
         run: { arguments, console in
@@ -55,9 +57,14 @@ enum RunCommand {
         let target = try Self.target(arguments)
         let dashboard = try Self.dashboard(arguments)
         let loaded = try Self.load(arguments, target: target)
+        if let code = try ShardOptions.run(arguments, loaded, target: target, console) { return code }
+        let baseline = try Baseline(arguments, world: .live, scenario: loaded.scenario.name)
         let options = try RunOptions(
             loaded, again: Self.words(arguments, loaded), target: target, arguments)
         var request = RunRequest(options, target: target)
+        request.shard = try ShardOptions.read(arguments, loaded, isEmbedded: target == nil)
+        request.startAt = try ShardOptions.startAt(arguments)
+        request.isLinked = arguments.has(ShardOptions.linked.name)
         request.stateFolder = arguments["--state"]
         request.threads = try arguments.number("--threads", in: 1...256)
         request.dashboard = dashboard
@@ -71,7 +78,12 @@ enum RunCommand {
             return try ParallelPainter.paint(shelves)
         }
         defer { preparation.state.removeIfTemporary() }
-        return try LiveRun(preparation, console: console).run()
+        func play() throws -> (code: ExitCode, folder: String) {
+            let run = try LiveRun(preparation, console: console)
+            return (try run.run(), run.folder)
+        }
+        let played = try play()
+        return try baseline?.compare(played.folder, played.code, console) ?? played.code
     }
 
     private static func target(_ arguments: Arguments) throws -> TargetURL? {
@@ -126,12 +138,21 @@ enum RunCommand {
         return loaded
     }
 
+    /// The options with a value that change what runs, but for the seed.
+    static let valueOptions = [
+        "--devices", "--duration", "--target", "--cacert", "--allow-target", "--max-rate", "--ramp",
+        "--resolve", "--header", "--set", RunTags.name,
+    ]
+    /// The options without a value that a shard is started with.
+    static let flags = ["--allow-production", Option.trace.name]
+
     /// The changes to the scenario, with the seed spelled out.
     private static func words(_ arguments: Arguments, _ loaded: LoadedScenario) -> [String] {
         arguments.words([
             "--devices", "--duration", "--target", "--cacert", "--allow-target", "--max-rate", "--ramp",
-        ]) + (arguments.has("--allow-production") ? ["--allow-production"] : [])
-            + arguments.words(["--resolve", "--header", "--set", RunTags.name])
+        ])
+            + (arguments.has("--allow-production") ? ["--allow-production"] : [])
+            + arguments.words(["--resolve", "--header", "--set", RunTags.name, ShardOptions.shard.name])
             + ["--seed", String(loaded.scenario.seed)]
     }
 }

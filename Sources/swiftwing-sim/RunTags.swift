@@ -30,5 +30,6 @@ extension RunOptions {
             labels: RunLabels(target: target?.base, tags: try RunTags.read(arguments)),
             output: try OutputFolder.path(arguments), isTraced: arguments.has("--trace"),
             isQuiet: arguments.has("--quiet"))
+        self.isOneLine = arguments.has(Option.summaryLine.name)
     }
 }

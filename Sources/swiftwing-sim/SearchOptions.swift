@@ -36,7 +36,10 @@ enum SearchOptions {
     private static let jobsMax = 256
 
     /// Options of one run, which a search has no use for.
-    private static let ofOneRun = ["--seed", "--save-plan", "--trace", RunTags.name]
+    private static let ofOneRun = [
+        "--seed", "--save-plan", "--trace", ShardOptions.shard.name, Option.summaryLine.name, RunTags.name,
+        Baseline.name,
+    ]
 
     /// Throws if options of a search are given to one run.
     static func requireSearch(_ arguments: Arguments) throws {

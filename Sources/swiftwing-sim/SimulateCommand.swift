@@ -1,6 +1,7 @@
 import Campaigns
 import Plan
 import RunDriver
+import RunJudge
 import ScenarioFile
 import SimBase
 import VirtualWorld
@@ -25,8 +26,9 @@ enum SimulateCommand {
             Option(
                 name: "--save-plan", value: "FILE", help: "save the run as a plan for 'swiftwing-sim replay'"
             ),
-        ] + SearchOptions.options + RunTags.options + OutputFolder.options + [
-            .trace, .quiet, .noColor,
+            ShardOptions.shard,
+        ] + SearchOptions.options + RunTags.options + Baseline.options + OutputFolder.options + [
+            .trace, .quiet, .summaryLine, .noColor,
         ],
         positionalsMin: 1, positionalsMax: 1, example: "swiftwing-sim simulate flaky-network.scenario",
         run: { arguments, console in
@@ -41,7 +43,9 @@ enum SimulateCommand {
         try SearchOptions.requireSearch(arguments)
         let loaded = try ScenarioSource.load(arguments.positionals[0], arguments)
         ScenarioSource.warn(loaded, console)
-        var plan = WorldPlan(RunPlan(loaded.scenario, target: .embedded))
+        let baseline = try Baseline(arguments, world: .virtual, scenario: loaded.scenario.name)
+        let shard = try ShardOptions.read(arguments, loaded, isEmbedded: true)
+        var plan = WorldPlan(RunPlan(loaded.scenario, target: .embedded, shard: shard))
         plan.settle = try arguments.parsed("--settle", OptionValues.duration)
         plan.staysOffline = try arguments.parsed("--stays-broken", OptionValues.share) ?? .never
         plan.shufflesTies = try arguments.parsed("--ties", OptionValues.ties) ?? false
@@ -50,15 +54,29 @@ enum SimulateCommand {
                 .usage, "--stays-broken requires --settle",
                 hint: "for example --settle 10m")
         }
+        if plan.staysOffline > .never, !shard.isWhole {
+            throw CommandFailure(
+                .usage, "--stays-broken cannot be used with \(ShardOptions.shard.name)",
+                hint: "shards are merged with the objectives of all phones")
+        }
+        for single in ["--save-plan"] where arguments.has(single) && !shard.isWhole {
+            throw CommandFailure(.usage, "\(single) cannot be used with \(ShardOptions.shard.name)")
+        }
         // The same scenario and changes, with the seed spelled out.
         let words = arguments.words([
-            "--devices", "--duration", "--settle", "--stays-broken", "--ties", "--set", RunTags.name,
+            "--devices", "--duration", "--settle", "--stays-broken", "--ties", "--set",
+            ShardOptions.shard.name, RunTags.name,
         ])
         let options = try RunOptions(
             loaded, again: words + ["--seed", String(loaded.scenario.seed)], arguments)
         var request = VirtualRequest(options, plan: plan)
         request.savesPlanTo = arguments["--save-plan"]
         try RunInterruption.check()
-        return try VirtualRun(request, console: console).run()
+        func play() throws -> (code: ExitCode, folder: String) {
+            let run = try VirtualRun(request, console: console)
+            return (try run.run(), run.folder)
+        }
+        let played = try play()
+        return try baseline?.compare(played.folder, played.code, console) ?? played.code
     }
 }

@@ -6,9 +6,12 @@
     python3 v2_client.py --base http://127.0.0.1:8080 batch --barcodes 9780439064873,9780141439518
     python3 v2_client.py --base http://127.0.0.1:8080 batch --books books.json
     python3 v2_client.py --base http://127.0.0.1:8080 scan shelf-1.jpg shelf-2.jpg
+    python3 v2_client.py --base http://127.0.0.1:8080 scan shelf-1.jpg --cancel-after 0.5
+    python3 v2_client.py --base http://127.0.0.1:8080 limits 9780439064873
 
 Each command makes the whole journey: it starts the job, follows its event stream, fetches the results and checks that
-nothing is missing. FILE.json is an array of {"title", "author", "isbn"}; author and isbn may be left out.
+nothing is missing. FILE.json is an array of {"title", "author", "isbn"}; author and isbn may be left out. "enrich" asks
+for the book again, with the same key, with another and with none. "limits" asks for what the contract refuses.
 
 It prints one JSON object. "ok" is true, and the exit code 0, if the journey was complete and the counts add up;
 otherwise the exit code is 1 and "reasons" says why. "warnings" are oddities that lost nothing. A wrong command line
@@ -34,6 +37,11 @@ MAX_RECONNECTS = 5
 MAX_RECONNECT_DELAY = 30
 RATE_LIMIT_WAIT = 60
 MAX_CSV_BYTES = 10_000_000
+MAX_BATCH = 100
+MAX_TITLE, MAX_AUTHOR, MAX_ISBN = 500, 300, 17
+
+CODES = {"NOT_FOUND": 404, "INVALID_REQUEST": 400, "RATE_LIMIT_EXCEEDED": 429, "CIRCUIT_OPEN": 503, "API_ERROR": 502,
+         "NETWORK_ERROR": 504, "INTERNAL_ERROR": 500}
 
 POST_TIMEOUT = 30
 UPLOAD_TIMEOUT = 120
@@ -164,6 +172,8 @@ class Client:
         self.base = base.rstrip("/") + "/"
         self.device = device
         self.token = None
+        # Of the last success.
+        self.metadata = {}
         self.reasons = []
         self.warnings = []
         self.requests = []
@@ -236,6 +246,10 @@ class Client:
             success = answer.get("success")
             good = 200 <= status < 300
             if good and success is True and isinstance(answer.get("data"), dict):
+                self.metadata = answer.get("metadata")
+                if not isinstance(self.metadata, dict) or not isinstance(self.metadata.get("timestamp"), str):
+                    self.fail(f"{what}: {status} without metadata and a timestamp")
+                    self.metadata = {}
                 return answer["data"]
             if good and not envelope and success is not False and isinstance(value, dict):
                 return answer
@@ -243,14 +257,44 @@ class Client:
                 raise JourneyError(f"{what}: {status} without success true and data")
             error = error_of(answer, status)
             self.requests[-1]["code"] = error.get("code")
-            if good or success is not False:
-                self.warn(f"{what}: {status} with success {json.dumps(success)}")
+            self.check_error(what, status, answer)
+            if good:
+                self.warn(f"{what}: {status} with success false")
             delay = retry_delay(error, retry_after_seconds(answer_headers, answer), retries)
             if delay is None:
                 raise Refused(what, status, error)
             self.requests[-1]["retried_after"] = delay
             retries += 1
             time.sleep(delay)
+
+    def check_error(self, what, status, answer):
+        """An error is {success: false, error {code, message, retryable, details?}}, without data and metadata."""
+        error = answer.get("error")
+        if answer.get("success") is not False:
+            self.fail(f"{what}: {status} without success false")
+        if not isinstance(error, dict):
+            self.fail(f"{what}: {status} without an error")
+            return
+        if not isinstance(error.get("message"), str) or not isinstance(error.get("retryable"), bool):
+            self.fail(f"{what}: the error of a {status} has no message, or does not say whether to retry")
+        if "data" in answer or "metadata" in answer:
+            self.fail(f"{what}: a {status} with data or metadata")
+        expected = CODES.get(error.get("code"))
+        if expected not in (None, status):
+            self.fail(f"{what}: {error['code']} with {status} instead of {expected}")
+
+    def expect_refusal(self, what, statuses, method, url, body=None, headers=None):
+        """A request that must be refused with one of the statuses. Returns the error."""
+        status, _, value = self.once(method, url, body, headers, POST_TIMEOUT)
+        answer = value if isinstance(value, dict) else {}
+        if status not in statuses:
+            self.fail(f"{what}: {status} instead of {' or '.join(map(str, statuses))}")
+            return {}
+        self.check_error(what, status, answer)
+        error = error_of(answer, status)
+        if error.get("retryable") is not False:
+            self.fail(f"{what}: refused, but to be retried")
+        return error
 
     def post_json(self, url, value, timeout=POST_TIMEOUT):
         return self.call("POST", url, json.dumps(value).encode(), {"Content-Type": "application/json"}, timeout)
@@ -276,6 +320,9 @@ class Job:
         self.id = data.get("jobId")
         if not isinstance(self.id, str) or not self.id:
             raise JourneyError("the job has no jobId")
+        both = [data[name] for name in ("authToken", "token") if data.get(name)]
+        if any(not isinstance(value, str) for value in both) or len(set(map(str, both))) > 1:
+            client.fail("the job has two different tokens, or one that is no string")
         # `token` is deprecated, but older servers send nothing else.
         self.token_field = next((name for name in ("authToken", "token") if data.get(name)), None)
         client.token = data[self.token_field] if self.token_field else None
@@ -499,10 +546,8 @@ class Job:
         try:
             self.cancel_answer = self.client.call("DELETE", url, timeout=DELETE_TIMEOUT, envelope=False)
             self.canceled.set()
-            if not self.was_canceled():
-                status = json.dumps(self.cancel_answer.get("status"))
-                self.client.fail(f"DELETE {url}: the status is {status} instead of canceled")
-            self.client.call("DELETE", url, timeout=DELETE_TIMEOUT, envelope=False)
+            self.check_cancel(url, self.cancel_answer)
+            self.check_cancel(url, self.client.call("DELETE", url, timeout=DELETE_TIMEOUT, envelope=False))
         except JourneyError as problem:
             again = "again: " if self.canceled.is_set() else ""
             self.client.fail(f"{again}{problem}")
@@ -517,6 +562,30 @@ class Job:
                 sock.shutdown(socket.SHUT_RDWR)
             except OSError:
                 pass
+
+    def check_cancel(self, url, answer):
+        """{jobId, status: "canceled", message, cleanup {r2ObjectsDeleted, kvCacheCleared}}, also of a second DELETE."""
+        what = f"DELETE {url}"
+        if answer.get("jobId") != self.id:
+            self.client.fail(f"{what}: the answer is about {json.dumps(answer.get('jobId'))}")
+        if answer.get("status") not in ("canceled", "cancelled"):
+            self.client.fail(f"{what}: the status is {json.dumps(answer.get('status'))} instead of canceled")
+        if not isinstance(answer.get("message"), str):
+            self.client.fail(f"{what}: there is no message")
+        cleanup = answer.get("cleanup")
+        if not isinstance(cleanup, dict) or not {"r2ObjectsDeleted", "kvCacheCleared"} <= cleanup.keys():
+            self.client.fail(f"{what}: the cleanup is {json.dumps(cleanup)}")
+
+    def refused_cancels(self):
+        """A cancel needs the token of its job, and a job."""
+        url = f"/v1/jobs/{urllib.parse.quote(self.id, safe='')}"
+        token, self.client.token = self.client.token, None
+        try:
+            self.client.expect_refusal("DELETE without a token", (401,), "DELETE", url)
+            self.client.token = token
+            self.client.expect_refusal("DELETE of no job", (404,), "DELETE", url + "0")
+        finally:
+            self.client.token = token
 
     def results_after_cancel(self):
         """What the addresses of the results answer after the cancellation: none may serve results."""
@@ -572,7 +641,7 @@ def import_books(client, arguments, report):
     job = Job(client, client.post_files("/api/v2/imports", [("file", name, "text/csv", content)]), "imports")
     try:
         if arguments.cancel_after is not None:
-            cancel_import(job, arguments.cancel_after, report)
+            cancel_job(job, arguments.cancel_after, report)
             return
         job.follow()
         summary = job.completed()
@@ -584,7 +653,7 @@ def import_books(client, arguments, report):
         report["job"] = job.record()
 
 
-def cancel_import(job, seconds, report):
+def cancel_job(job, seconds, report):
     timer = threading.Timer(seconds, job.cancel)
     timer.daemon = True
     timer.start()
@@ -598,6 +667,7 @@ def cancel_import(job, seconds, report):
     if report["endedBeforeCancel"]:
         job.client.fail(f"the job ended with {report['endedBeforeCancel']} before it was canceled")
     report["cancel"] = job.cancel_answer
+    job.refused_cancels()
     report["resultsAfterCancel"] = job.results_after_cancel()
 
 
@@ -644,20 +714,71 @@ def isbn_of(value):
     return digits + str(-weighted % 10)
 
 
+ENRICH = "/api/v2/books/enrich"
+
+
 def enrich_book(client, arguments, report):
-    body = {
-        "barcode": arguments.isbn,
-        "vectorize": False,
-        "idempotencyKey": arguments.key or f"scan_{arguments.isbn}",
-        "preferProvider": "auto",
-    }
-    data = client.post_json("/api/v2/books/enrich", body)
-    report["book"] = data
+    key = arguments.key or f"scan_{arguments.isbn}"
+    body = {"barcode": arguments.isbn, "vectorize": False, "idempotencyKey": key, "preferProvider": "auto"}
+    book = look_up(client, body, arguments.isbn)
+    report["book"] = book
+    report["cached"] = [client.metadata.get("cached")]
+    without_key = {"isbn": arguments.isbn, "vectorize": False}
+    for again in (body, {**body, "idempotencyKey": f"{key}-{uuid.uuid4()}"}, without_key):
+        what = f"again with {again.get('idempotencyKey', 'no key')}"
+        if look_up(client, again, arguments.isbn) != book:
+            client.fail(f"{what}: it is another book")
+        report["cached"].append(client.metadata.get("cached"))
+    # The key makes the second request the first one, whose answer is known. No other request is that.
+    first, same, other, none = report["cached"]
+    if same is not True or other is True or none is True:
+        client.fail(f"cached is {json.dumps(report['cached'])} of the first request, the same key, another and none")
+    if first is True:
+        client.warn("the first request was answered as an earlier one")
+
+
+def look_up(client, body, isbn):
+    data = client.post_json(ENRICH, body)
     book = data.get("book") if isinstance(data.get("book"), dict) else data
-    if not names_isbn(book, isbn_of(arguments.isbn)):
-        client.fail(f"the book has another ISBN than {arguments.isbn}")
-    if not book.get("title"):
+    if not names_isbn(book, isbn_of(isbn)):
+        client.fail(f"the book has another ISBN than {isbn}")
+    if not isinstance(book.get("title"), str) or not book["title"].strip():
         client.fail("the book has no title")
+    authors = book.get("authors") if isinstance(book.get("authors"), list) else [book.get("author")]
+    if not authors or not all(isinstance(author, str) and author.strip() for author in authors):
+        client.fail("the book has no author")
+    return book
+
+
+def ask_too_much(client, arguments, report):
+    """What the contract does not allow is refused, each with its code, and nothing is started."""
+    isbn = arguments.isbn
+    wrong = isbn[:-1] + str((int(isbn[-1]) + 1) % 10)
+    book = {"title": "Emma", "author": "Jane Austen", "isbn": isbn}
+    json_type = {"Content-Type": "application/json"}
+    requests = [
+        ("a wrong check digit", ENRICH, {"barcode": wrong}),
+        ("no barcode", ENRICH, {"vectorize": True}),
+        ("a barcode that is a number", ENRICH, {"barcode": int(isbn)}),
+        ("more books than a batch may have", "/api/batch-enrich", {"barcodes": [isbn] * (MAX_BATCH + 1)}),
+        ("no books", "/api/batch-enrich", {"books": []}),
+        ("a long title", "/api/batch-enrich", {"books": [{**book, "title": "x" * (MAX_TITLE + 1)}]}),
+        ("a long author", "/api/batch-enrich", {"books": [{**book, "author": "x" * (MAX_AUTHOR + 1)}]}),
+        ("a long ISBN", "/api/batch-enrich", {"books": [{**book, "isbn": "9" * (MAX_ISBN + 1)}]}),
+    ]
+    report["refused"] = {}
+    for what, url, body in requests:
+        error = client.expect_refusal(what, (400,), "POST", url, json.dumps(body).encode(), json_type)
+        report["refused"][what] = error.get("code")
+        if error and error.get("code") != "INVALID_REQUEST":
+            client.fail(f"{what}: {error.get('code')} instead of INVALID_REQUEST")
+    # What is just allowed is taken.
+    most = [{"title": "x" * MAX_TITLE, "author": "x" * MAX_AUTHOR, "isbn": isbn}] * MAX_BATCH
+    job = Job(client, client.post_json("/api/batch-enrich", {"books": most, "jobId": str(uuid.uuid4())}), "enrichments")
+    job.cancel_sent.set()
+    job.followed.set()
+    job.cancel()
+    report["job"] = job.record()
 
 
 def names_isbn(value, isbn):
@@ -719,8 +840,12 @@ def enrich_batch(client, arguments, report):
     try:
         if body.get("jobId") not in (None, job.id):
             client.warn("the server gave the job another id than the one asked for")
-        if data.get("totalCount", len(asked)) != len(asked):
-            client.fail(f"the job has totalCount {data['totalCount']} instead of {len(asked)}")
+        if (data.get("totalCount"), data.get("processedCount")) != (len(asked), 0):
+            client.fail(f"the job has processedCount {json.dumps(data.get('processedCount'))} of totalCount "
+                        f"{json.dumps(data.get('totalCount'))} instead of 0 of {len(asked)}")
+        if arguments.cancel_after is not None:
+            cancel_job(job, arguments.cancel_after, report)
+            return
         job.follow()
         report["summary"] = summary = job.completed()
         report["status"] = job.check_status()
@@ -757,6 +882,12 @@ def check_batch(client, summary, results, asked, report):
         client.fail(f"results: neither there nor failed: {json.dumps(unaccounted, ensure_ascii=False)}")
     elif stated not in (None, failed):
         client.fail(f"results: {stated} failures are counted, but {failed} books failed")
+    nameless = [entry for entry in good if not isinstance(entry.get("title"), str) or not entry["title"].strip()]
+    if nameless:
+        client.fail(f"results: {len(nameless)} books without a title")
+    numbers = [isbn_of(entry.get("isbn")) for entry in good if entry.get("isbn")]
+    if len(numbers) != len(set(numbers)) and len({isbn_of(book.get("isbn")) for book in asked}) == len(asked):
+        client.fail("results: a book is there twice")
     strangers = [entry for entry in good if not any(answers(entry, book) for book in asked)]
     if strangers:
         client.warn(f"results: {len(strangers)} books were not asked for")
@@ -777,6 +908,9 @@ def scan_photos(client, arguments, report):
     try:
         if data.get("totalPhotos", len(files)) != len(files):
             client.fail(f"the job has totalPhotos {data['totalPhotos']} instead of {len(files)}")
+        if arguments.cancel_after is not None:
+            cancel_job(job, arguments.cancel_after, report)
+            return
         job.follow()
         report["summary"] = summary = job.completed()
         report["status"] = job.check_status()
@@ -816,21 +950,26 @@ def parse_arguments():
     parser.add_argument("--base", required=True, metavar="URL", help="the address of the server")
     parser.add_argument("--device", default=str(uuid.uuid4()), metavar="UUID", help="X-Device-ID (default: a new one)")
     commands = parser.add_subparsers(dest="command", required=True)
-    command = commands.add_parser("import", help="import a CSV file with the columns Title, Author and ISBN")
+    cancel = argparse.ArgumentParser(add_help=False)
+    cancel.add_argument("--cancel-after", type=float, metavar="SECONDS",
+                        help="cancel the job this long after the upload")
+    command = commands.add_parser("import", parents=[cancel],
+                                  help="import a CSV file with the columns Title, Author and ISBN")
     command.add_argument("file", metavar="FILE.csv")
-    command.add_argument("--cancel-after", type=float, metavar="SECONDS",
-                         help="cancel the job this long after the upload")
     command.set_defaults(run=import_books)
     command = commands.add_parser("enrich", help="enrich one book")
     command.add_argument("isbn", metavar="ISBN")
     command.add_argument("--key", help="the idempotency key (default: scan_ISBN)")
     command.set_defaults(run=enrich_book)
-    command = commands.add_parser("batch", help="enrich many books")
+    command = commands.add_parser("limits", help="ask for what the contract refuses")
+    command.add_argument("isbn", metavar="ISBN")
+    command.set_defaults(run=ask_too_much)
+    command = commands.add_parser("batch", parents=[cancel], help="enrich many books")
     asked = command.add_mutually_exclusive_group(required=True)
     asked.add_argument("--barcodes", metavar="A,B,...")
     asked.add_argument("--books", metavar="FILE.json")
     command.set_defaults(run=enrich_batch)
-    command = commands.add_parser("scan", help="find the books in photos")
+    command = commands.add_parser("scan", parents=[cancel], help="find the books in photos")
     command.add_argument("photos", nargs="+", metavar="PHOTO.jpg")
     command.set_defaults(run=scan_photos)
     return parser.parse_args()

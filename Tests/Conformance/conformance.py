@@ -27,6 +27,8 @@ def main():
     parser.add_argument("--binary", required=True, help="the program")
     parser.add_argument("--seconds", type=int, default=60, help="time for schemathesis (default: 60)")
     parser.add_argument("--seed", type=int, default=1, help="seed of the generated requests (default: 1)")
+    parser.add_argument("--set", action="append", default=[], metavar="PATH=VALUE",
+                        help="change the server as `serve --set` does, for example server.v2.progress=poll")
     arguments = parser.parse_args()
 
     subprocess.run([sys.executable, "-m", "openapi_spec_validator", str(FILE)], check=True)
@@ -36,7 +38,8 @@ def main():
 
 
 def check(arguments, scratch):
-    server = subprocess.Popen([arguments.binary, *SERVE], stdout=subprocess.PIPE, text=True)
+    switches = [word for change in arguments.set for word in ("--set", change)]
+    server = subprocess.Popen([arguments.binary, *SERVE, *switches], stdout=subprocess.PIPE, text=True)
     try:
         base = server.stdout.readline().removeprefix("listening ").strip()
         with urllib.request.urlopen(base + "/openapi.yaml", timeout=10) as answer:

@@ -77,6 +77,77 @@ extension SideBySide {
             #expect(cut.output.contains("the run itself got worse"), "\(cut)")
         }
 
+        // MARK: A baseline and a trend
+
+        @Test func `a run is compared with its baseline on its own page and in its exit code`() async throws {
+            let scratch = try Scratch()
+            let base = try await Self.simulated(scratch, "a")
+            let same = try await Self.simulated(scratch, "b", ["--baseline", base.path])
+            let page = try String(contentsOf: same.appending(path: "report.html"), encoding: .utf8)
+            #expect(page.contains("<section id=\"baseline\"") && page.contains("<b>Identical</b>"))
+            let folder = scratch.folder.appending(path: "c")
+            let slow = try await Binary.run(
+                ["simulate", "steady-load", "--devices", "24", "--output", folder.path, "--quiet"]
+                    + Self.delay + ["--baseline", base.path])
+            #expect(slow.code == 99, "\(slow)")
+            #expect(slow.output.contains("✓ PASSED") && slow.output.contains("✗ WORSE"))
+            let worse = try String(contentsOf: folder.appending(path: "report.html"), encoding: .utf8)
+            #expect(worse.contains("<b>Worse</b>") && worse.contains("sse.connect.time: p"))
+        }
+
+        @Test func `a baseline that is none is refused before the run`() async throws {
+            let scratch = try Scratch()
+            let base = try await Self.simulated(scratch, "a")
+            let folder = scratch.folder.appending(path: "new")
+            func refused(_ more: [String], code: Int32, _ words: String) async throws {
+                let outcome = try await Binary.run(
+                    ["simulate", "train-tunnel", "--devices", "2", "--output", folder.path] + more)
+                #expect(outcome.code == code && outcome.complaint.contains(words), "\(outcome)")
+                #expect(!FileManager.default.fileExists(atPath: folder.path))
+            }
+            try await refused(["--baseline", folder.path + "-none"], code: 66, "there is no folder")
+            try await refused(["--baseline", scratch.folder.path], code: 65, "is not the folder of a run")
+            try await refused(
+                ["--baseline", base.path], code: 65,
+                "a run of 'steady-load' and a run of 'train-tunnel' cannot be compared")
+            try await refused(["--different-scenarios"], code: 64, "requires --baseline")
+            try await refused(
+                ["--baseline", base.path, "--seeds", "1..2"], code: 64, "--baseline belongs to one run")
+            let again = try await Binary.run(
+                ["simulate", "steady-load", "--output", base.path, "--force", "--baseline", base.path])
+            #expect(again.code == 64 && again.complaint.contains("name the same folder"), "\(again)")
+            let asked = try await Binary.run([
+                "simulate", "train-tunnel", "--devices", "2", "--quiet", "--output", folder.path,
+                "--baseline",
+                base.path, "--different-scenarios",
+            ])
+            #expect(asked.output.contains("the scenarios differ"), "\(asked)")
+        }
+
+        @Test func `several runs become a trend`() async throws {
+            let scratch = try Scratch()
+            var runs: [String] = []
+            for (index, build) in ["10", "11", "12"].enumerated() {
+                let more = ["--tag", "build=\(build)"] + (index == 2 ? Self.delay : [])
+                runs.append(try await Self.simulated(scratch, build, more).path)
+            }
+            let page = scratch.folder.appending(path: "trend.html")
+            let trend = try await Binary.run(["trend"] + runs + ["--html", page.path])
+            #expect(trend.code == 0, "\(trend)")
+            let rows = trend.output.split(separator: "\n").filter { $0.contains("passed") }
+            #expect(rows.map { $0.prefix(2) } == ["10", "11", "12"], "\(trend.output)")
+            #expect(try String(contentsOf: page, encoding: .utf8).contains("id=\"trend-scan-time\""))
+            #expect(try await Binary.run(["trend", runs[0]]).code == 64)
+            let other = scratch.folder.appending(path: "other")
+            _ = try await Binary.run([
+                "simulate", "train-tunnel", "--devices", "2", "--quiet", "--output", other.path,
+            ])
+            let mixed = try await Binary.run(["trend", runs[0], other.path])
+            #expect(mixed.code == 65 && mixed.complaint.contains("--different-scenarios"), "\(mixed)")
+            #expect(try await Binary.run(["trend", runs[0], other.path, "--different-scenarios"]).code == 0)
+            #expect(try await Binary.run(["compare", runs[0], other.path]).code == 65)
+        }
+
         // MARK: What cannot be
 
         @Test func `what cannot be compared is refused with its reason`() async throws {

@@ -56,7 +56,7 @@ extension EndToEnd {
             // Whoever comes late gets everything, whoever comes again only what has changed.
             let everything = [
                 "conservation", "disconnections", "errors", "faults", "findings", "generator", "head",
-                "latency", "objectives", "time",
+                "invariants", "latencies", "latency", "objectives", "time",
             ]
             #expect(followed.first == everything)
             #expect(followed.late == everything)

@@ -22,10 +22,10 @@ extension SideBySide {
         /// Many scripts at once: each is a group of one phone, which nothing but its own faults concerns.
         @Test(arguments: Script.parts.indices) func `both worlds tell the same story`(part: Int) async throws
         {
-            let scripts = Script.parts[part]
+            let scripts = Script.parts[part].scripts
             let scratch = try Scratch()
             let scenario = scratch.folder.appending(path: "parity.scenario")
-            try Script.scenario(scripts).write(to: scenario, atomically: true, encoding: .utf8)
+            try Script.parts[part].scenario.write(to: scenario, atomically: true, encoding: .utf8)
             let simulated = try await Self.simulate(scenario, in: scratch)
             var open = Set(scripts.indices)
             var differences: [String] = []
@@ -86,19 +86,29 @@ private struct Script {
     var faults: [String]
     /// Keys of its group, with their values.
     var keys = ""
+    /// When it captures first, in milliseconds; nil for any time.
+    var start: Int?
 
     static let photoBytes = 25_000
 
-    static let all: [Script] = Self.parts.flatMap(\.self)
+    static let all: [Script] = Self.parts.flatMap(\.scripts)
 
     static let parts = [
-        Self.server, Self.link + Self.phone + ["reset", "close"].flatMap(Self.endings),
-        // Only its deadlines tell a phone of these.
-        Self.endings("silence"),
-        Self.status, Self.journeys(["bookshelf-scan", "batch-enrichment"]), Self.journeys(["csv-import"]),
-        Self.lookups + Self.barcodes,
+        Part(Self.server + Self.plainBooks),
+        Part(
+            Self.phone + ["reset", "close"].flatMap(Self.endings) + Self.books,
+            server: ", v2: {event-names: dotted}"),
+        // Only its deadlines tell a phone of these. The breaker concerns none of them: it guards v2.
+        Part(
+            Self.endings("silence") + Self.circuit,
+            server: ", circuit-breaker: {failures: 2, successes: 3, cooldown: 3s}"),
+        Part(Self.link + Self.status + Self.statusOfV2),
+        Part(Self.journeys(["bookshelf-scan", "batch-enrichment"])),
+        Part(Self.journeys(["csv-import"]) + Self.olderBooks),
+        // Streams of v2 look for changes after 500 ms, 1250 ms and 2375 ms; with five books nothing else happens then.
+        Part(Self.lookups + Self.barcodes + Self.polled, books: 5, server: ", dialect: bendv3"),
         // A run in which nobody completes anything fails.
-        Self.cancels + [Script(name: "nobody-cancels", faults: [])],
+        Part(Self.cancels + [Script(name: "nobody-cancels", faults: [])]),
     ]
 
     private static let strip = "do: strip-books"
@@ -173,6 +183,106 @@ private struct Script {
             Script(
                 name: "status-after-loss", faults: ["do: reset, on: stream, after: 2 events"],
                 keys: ", status-polling: after-loss")
+        ]
+
+    /// The same with the journeys of v2.
+    private static let statusOfV2 = ["bookshelf-scan", "batch-enrichment", "csv-import"].flatMap {
+        journey -> [Script] in
+        [
+            ("nothing", []),
+            ("503", ["do: http-error, on: status, status: 503, retry-after: 400ms"]),
+            ("429", ["do: http-error, on: status, status: 429, retry-after: 3s"]),
+            ("expire-token", ["do: expire-token, on: status"]), ("job-gone", ["do: job-gone, on: status"]),
+            ("reset", ["do: reset, on: status, after: 40B"]), ("silence", ["do: silence, on: status"]),
+            ("kill", ["do: kill, at: 1600ms, for: 500ms"]),
+        ].map {
+            Script(
+                name: "status-\(journey)-\($0.0)", faults: $0.1,
+                keys: ", journey: \(journey), status-polling: always, status-interval: 2500ms")
+        }
+    }
+
+    /// Streams that the server lets look for changes, as bendv3 does, and the app that polls at such a server.
+    private static let polled = ["bookshelf-scan", "batch-enrichment", "csv-import"].flatMap {
+        journey -> [Script] in
+        [
+            ("nothing", []), ("retryable-error", ["do: retryable-error, after: 1 events"]),
+            ("end-without-terminal", ["do: end-without-terminal"]),
+            ("bad-json-completed", ["do: bad-json, in: completed"]),
+            ("results-502", ["do: http-error, on: results, status: 502"]),
+        ].map { Script(name: "polled-\(journey)-\($0.0)", faults: $0.1, keys: ", journey: \(journey)") } + [
+            Script(
+                name: "polling-app-\(journey)", faults: ["do: http-error, on: status, status: 503"],
+                keys: ", profile: swiftwing-polling, journey: \(journey), status-interval: 2500ms")
+        ]
+    }
+
+    /// Two jobs that a provider fails open the circuit half a second after one another. What is uploaded while it is open is
+    /// refused, and comes when the 3 s are over. The second import is the third job to complete then, 400 ms after the second one and
+    /// 1 s before the next one, and closes it.
+    private static let circuit: [Script] = {
+        let failing = "do: retryable-error, after: 1 events, code: PROVIDER_ERROR, at: 0s, for: 3s"
+        let slow = "do: slow-stage, stage: enriching, by: 1400ms"
+        let scripts: [(name: String, keys: String, start: Int, faults: [String])] = [
+            ("batch", ", journey: batch-enrichment", 1_000, [failing]),
+            ("barcodes", ", journey: batch-enrichment, batch-form: barcodes", 1_500, [failing]),
+            ("import", ", journey: csv-import", 2_000, [slow]),
+            ("look-up", ", journey: book-enrichment", 2_500, []),
+            ("shelf", ", journey: bookshelf-scan", 3_000, [slow]),
+        ]
+        return scripts.map {
+            Script(name: "circuit-\($0.name)", faults: $0.faults, keys: $0.keys, start: $0.start)
+        }
+    }()
+
+    /// The books-v3 app, which knows events with dotted names only. Scripts that it follows for ever (a job that is gone, a
+    /// token that is over) have no end that could be compared.
+    private static let books = ["bookshelf-scan", "batch-enrichment"].flatMap { journey -> [Script] in
+        Self.booksFaults.map {
+            Script(
+                name: "books-\(journey)-\($0.0)", faults: $0.1,
+                keys: ", profile: books-v3, journey: \(journey)")
+        }
+    }
+
+    /// Its older stream client and its handler.
+    private static let olderBooks = [("old", "books-v3-old"), ("handler", "books-v3-handler")].flatMap {
+        name, profile in
+        ["bookshelf-scan", "csv-import"].flatMap { Self.streamScripts(name, profile, journey: $0) }
+    }
+
+    /// The app itself where events have the names of the contract.
+    private static let plainBooks = Self.streamScripts(
+        "plain", "books-v3, books-quirk-8: off", journey: "csv-import")
+
+    private static func streamScripts(_ name: String, _ profile: String, journey: String) -> [Script] {
+        Self.booksStreamFaults.map {
+            Script(
+                name: "\(name)-\(journey)-\($0.0)", faults: $0.1,
+                keys: ", profile: \(profile), journey: \(journey)")
+        }
+    }
+
+    private static let booksStreamFaults: [(String, [String])] = [
+        ("nothing", []),
+        ("stream-503", ["do: http-error, on: stream, status: 503, retry-after: 400ms"]),
+        ("retryable-error", ["do: retryable-error, after: 1 events"]),
+        ("bad-json-completed", ["do: bad-json, in: completed"]),
+        ("end-without-terminal", ["do: end-without-terminal"]),
+        ("reset", ["do: reset, after: 2 events, cut: inside-event"]),
+        ("silence", ["do: silence, after: 2 events, cut: between-events"]),
+        ("kill", ["do: kill, at: 1600ms, for: 500ms"]),
+    ]
+
+    private static let booksFaults =
+        Self.booksStreamFaults + [
+            ("upload-503", ["do: http-error, on: upload, status: 503, retry-after: 400ms"]),
+            ("upload-429", ["do: rate-limit, quota: 1 per 3s, retry-after: 1s"]),
+            ("results-502", ["do: http-error, on: results, status: 502"]),
+            ("final-error", ["do: final-error, after: 1 events"]),
+            ("unknown-event", ["do: unknown-event, after: 1 events"]),
+            ("two-terminals", ["do: two-terminals"]), ("reset-upload", ["do: reset, on: upload"]),
+            ("slice", ["do: slice, on: stream, bytes: 1..9"]), ("refuse", ["do: refuse, on: upload"]),
         ]
 
     /// Faults of each layer on the journeys of v2.
@@ -268,29 +378,44 @@ private struct Script {
             Script(name: "\(kind)-results", faults: ["do: \(kind), on: results, after: 150B", strip])
         ]
     }
+}
 
-    static func scenario(_ scripts: [Script]) -> String {
+/// Scripts that share a run, and its server.
+private struct Part {
+    let scripts: [Script]
+    private let books: Int
+    /// Keys beside those that every server has.
+    private let server: String
+
+    init(_ scripts: [Script], books: Int = 3, server: String = "") {
+        self.scripts = scripts
+        self.books = books
+        self.server = server
+    }
+
+    var scenario: String {
         let photos = "photos: {paint: 1, size: 320x240}"
-        let groups = scripts.enumerated().map { index, script in
-            let start = 1_000 + index % 8 * 41
+        let groups = self.scripts.enumerated().map { index, script in
+            let start = script.start ?? 1_000 + index % 8 * 41
             let times = "think: 800ms, start: \(start)ms, request-timeout: 4s, idle-timeout: 1700ms"
             return
                 "  \(script.name): {devices: 1, scans: 2, network: wifi, \(times), \(photos)\(script.keys)}"
         }
-        let faults = scripts.flatMap { script in
+        let faults = self.scripts.flatMap { script in
             script.faults.enumerated().map { index, fault in
                 "  - {\(fault), scope: \(script.name), id: \(script.name)-\(index + 1)}"
             }
         }
+        // What waits at the end is compared, and not judged: some clients give up.
         return """
             scenario: 1
             name: parity
             seed: 9
             drain: 25s
-            slo: {scans.waiting: count <= 1}  # An upload that falls silent outlasts the drain.
+            slo: {scans.waiting: count <= \(2 * self.scripts.count)}
             fleet:
             \(groups.joined(separator: "\n"))
-            server: {books: 3, job-time: 2s, ping: 700ms, rate-limit: off}
+            server: {books: \(self.books), job-time: 2s, ping: 700ms, rate-limit: off\(self.server)}
             faults:
             \(faults.joined(separator: "\n"))
 

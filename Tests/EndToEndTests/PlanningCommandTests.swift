@@ -23,6 +23,18 @@ extension EndToEnd {
             #expect(text.contains("warning: reset-1 is expected to fire"))
         }
 
+        @Test func `plan says how many machines a fleet needs`() async throws {
+            let machine = ["--cores", "8", "--memory", "32GiB", "--descriptors", "20000"]
+            let words = ["plan", "Scenarios/flaky-network.scenario", "--devices", "1000000", "--shards"]
+            try Golden.expect(
+                try await Golden.transcript([words + ["auto"] + machine, words + ["60", "--json"] + machine]),
+                is: "plan-shards.txt")
+            let few = try await Binary.run(words + ["10"] + machine)
+            #expect(few.code == 104 && few.complaint.contains("file descriptors"), "\(few)")
+            let alone = try await Binary.run(["plan", "flaky-network", "--json"])
+            #expect(alone.code == 64 && alone.complaint.contains("--json requires --shards"), "\(alone)")
+        }
+
         @Test func `plan refuses what no machine gives`() async throws {
             let outcome = try await Binary.run([
                 "plan", "\(Self.fixtures)/mixed.scenario", "--devices", "900000", "--duration", "1s",
@@ -188,8 +200,7 @@ extension EndToEnd {
             #expect(
                 labels == [
                     "descriptors", "ports", "processors", "memory", "clock", "libcurl", "libevent", "libssl",
-                    "libyaml",
-                    "libturbojpeg", "capacity",
+                    "libyaml", "libzmq", "libmsgpack", "libturbojpeg", "capacity",
                 ])
             #expect(outcome.output.contains(/libcurl +libcurl\/[0-9]+\.[0-9]+/))
             #expect(outcome.output.contains(/capacity +about [1-9][0-9]* phones/))

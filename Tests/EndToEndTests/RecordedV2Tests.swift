@@ -58,6 +58,38 @@ extension EndToEnd {
             return StreamEvent.all(in: try await phone.stream(job.jobId).body)
         }
 
+        /// At the server itself, and at a proxy in front of it.
+        @Test(arguments: [false, true])
+        func `dotted names of events are recorded and played as they were sent`(isProxied: Bool) async throws
+        {
+            let scratch = try Scratch()
+            defer { withExtendedLifetime(scratch) {} }
+            let file = scratch.folder.appending(path: "run.ndjson").path
+            let dotted = ["--set", "server.job-time=300ms", "--set", "server.v2.event-names=dotted"]
+            let recorded: [(Story, token: String)]
+            if isProxied {
+                recorded = try await ServeProcess.during(dotted) { server in
+                    let proxy = try await ServeProcess.start(
+                        Binary.path,
+                        ["proxy", "--port", "0", "--upstream", server.base, "--record", file])
+                    let stories = try await Self.stories(proxy)
+                    #expect(await proxy.end() == 0)
+                    return stories
+                }
+            } else {
+                recorded = try await ServeProcess.during(dotted + ["--record", file]) {
+                    try await Self.stories($0)
+                }
+            }
+            for ((story, _), subject) in zip(recorded, ["photoscan", "enrichment"]) {
+                let names = story.events.map(\.name)
+                #expect(names.last == "\(subject).completed" && names.count > 2)
+                #expect(names.dropLast().allSatisfy { $0 == "\(subject).progress" })
+            }
+            let played = try await ServeProcess.during(["--replay", file]) { try await Self.stories($0) }
+            #expect(played.map(\.0) == recorded.map(\.0))
+        }
+
         @Test(arguments: [false, true])
         func `a recording of v2 is played, alone and beside v3`(isMixed: Bool) async throws {
             let scratch = try Scratch()

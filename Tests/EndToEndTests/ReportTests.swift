@@ -179,6 +179,22 @@ extension SideBySide {
             #expect(read.samples["swiftwing_books_received_total"] == Double(summary.books.received))
         }
 
+        @Test func `a run in one line`() async throws {
+            let scratch = try Scratch()
+            let folder = scratch.folder.appending(path: "run")
+            let run = try await Binary.run([
+                "simulate", "flaky-network", "--devices", "4", "--quiet", "--summary-line", "--output",
+                folder.path,
+            ])
+            #expect(run.code == 0)
+            #expect(
+                run.output.hasPrefix(
+                    "PASSED flaky-network, seed 42: 12 of 12 scans completed, 0 lost, scan.time p50 "))
+            #expect(
+                run.output.hasSuffix(", exit code 0, \(folder.path)\n")
+                    && run.output.split(separator: "\n").count == 1)
+        }
+
         // MARK: From the files
 
         @Test func `a report made from the files is the one that the run made`() async throws {
@@ -358,6 +374,33 @@ extension SideBySide {
                 ["inspect", report.folder.path, "--device", "3", "--scan", "999"])
             #expect(nothing.code == 65 && nothing.complaint.contains("the phone has the scans 1"))
             #expect(try await Binary.run(["inspect", report.folder.path, "--scan", "1"]).code == 64)
+        }
+
+        @Test func `the scans that hung or were slow are listed`() async throws {
+            let scratch = try Scratch()
+            let folder = scratch.folder.appending(path: "run")
+            let run = try await Binary.run([
+                "simulate", "flaky-network", "--devices", "4", "--quiet", "--output", folder.path, "--set",
+                "server.job-time=5m",
+            ])
+            #expect(run.code == 99)
+            let hung = try await Binary.run(["inspect", folder.path, "--hung"])
+            #expect(hung.code == 0)
+            let rows = hung.output.split(separator: "\n")
+            #expect(rows.count == 13 && rows[0].hasPrefix("phone"), "\(hung.output)")
+            #expect(rows.dropFirst().allSatisfy { $0.contains("not finished") })
+            #expect(hung.complaint.contains("--scan"))
+            let healthy = try await Self.simulated(scratch, "healthy", devices: 4)
+            #expect(
+                try await Binary.run(["inspect", healthy.folder.path, "--hung"]).output
+                    == "every scan had finished\n")
+            let slow = try await Binary.run(["inspect", healthy.folder.path, "--slower-than", "1s"])
+            #expect(slow.output.split(separator: "\n").count > 4 && !slow.output.contains("not finished"))
+            #expect(
+                try await Binary.run(["inspect", healthy.folder.path, "--slower-than", "1h"]).output
+                    == "no scan took 60 min or longer\n")
+            #expect(
+                try await Binary.run(["inspect", healthy.folder.path, "--hung", "--device", "1"]).code == 64)
         }
 
         @Test func `a reader that has had enough is no error`() async throws {

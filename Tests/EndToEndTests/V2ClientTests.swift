@@ -9,7 +9,7 @@ extension SideBySide {
     @Suite struct V2ClientTests {
         private struct Report: Decodable {
             let ok: Bool
-            let reasons: [String]
+            let reasons, warnings: [String]
             let counts: [String: Int?]?
         }
 
@@ -41,24 +41,74 @@ extension SideBySide {
             return [try scratch.file("faults.scenario", Data(text.utf8)).path]
         }
 
+        /// A library file, a list of books and a photo.
+        private struct Inputs {
+            let library, books, photo: String
+            private let scratch: Scratch
+
+            init(rows: Int) throws {
+                self.scratch = try Scratch()
+                var spec = LibrarySpec()
+                spec.rows = rows
+                let library = LibraryFile(spec, KeyedRandom(seed: 3), device: DeviceNumber(1), number: 1)
+                self.library = try self.scratch.file("library.csv", Data(library.bytes)).path
+                let books = #"""
+                    [{"title": "Emma", "author": "Jane Austen", "isbn": "9780141439587"},
+                     {"title": "Les Misérables", "author": "Victor Hugo"}, {"title": "紅樓夢"}]
+                    """#
+                self.books = try self.scratch.file("books.json", Data(books.utf8)).path
+                let photos = Package.root.appending(path: "Images/shelves")
+                self.photo = try #require(
+                    FileManager.default.contentsOfDirectory(atPath: photos.path)
+                        .filter { $0.hasSuffix(".jpg") }
+                        .sorted().first.map { photos.appending(path: $0).path })
+            }
+        }
+
         @Test func `each journey is carried out`() async throws {
-            let scratch = try Scratch()
-            defer { withExtendedLifetime(scratch) {} }
-            var spec = LibrarySpec()
-            spec.rows = 200
-            let library = LibraryFile(spec, KeyedRandom(seed: 3), device: DeviceNumber(1), number: 1)
-            let file = try scratch.file("library.csv", Data(library.bytes))
-            let photos = Package.root.appending(path: "Images/shelves")
-            let photo = try #require(
-                FileManager.default.contentsOfDirectory(atPath: photos.path).filter { $0.hasSuffix(".jpg") }
-                    .sorted().first.map { photos.appending(path: $0).path })
+            let inputs = try Inputs(rows: 200)
             try await ServeProcess.during(Self.quick) { serve in
                 for words in [
-                    ["scan", photo, photo], ["batch", "--barcodes", "9780141439587,9780306406157"],
-                    ["enrich", "9780141439587", "--key", "scan_9780141439587"], ["import", file.path],
+                    ["scan", inputs.photo, inputs.photo], ["batch", "--books", inputs.books],
+                    ["batch", "--barcodes", "9780141439587,9780306406157,0306406152"],
+                    ["enrich", "9780141439587", "--key", "scan_9780141439587"],
+                    ["enrich", "9780306406157"], ["limits", "9780141439587"], ["import", inputs.library],
                 ] {
                     let report = try await self.run(serve, words)
                     #expect(report.ok, "\(words): \(report.reasons)")
+                }
+            }
+        }
+
+        @Test func `a job of each journey is canceled, and leaves no results`() async throws {
+            let inputs = try Inputs(rows: 5_000)
+            let slow = ["--set", "server.job-time=20s", "--set", "server.rate-limit=off"]
+            try await ServeProcess.during(slow) { serve in
+                for words in [
+                    ["scan", inputs.photo], ["batch", "--barcodes", "9780141439587,9780306406157"],
+                    ["batch", "--books", inputs.books], ["import", inputs.library],
+                ] {
+                    let report = try await self.run(serve, words + ["--cancel-after", "0.5"])
+                    #expect(report.ok, "\(words): \(report.reasons)")
+                }
+            }
+        }
+
+        @Test func `a server of another document is told apart`() async throws {
+            let inputs = try Inputs(rows: 20)
+            let other =
+                Self.quick + [
+                    "--set", "server.v2.envelope=plain", "--set", "server.v2.event-names=dotted",
+                ]
+            try await ServeProcess.during(other) { serve in
+                for (words, reason) in [
+                    (["enrich", "9780141439587"], "without success true"),
+                    (["limits", "9780141439587"], "without success false"),
+                    (["scan", inputs.photo], "without success true"),
+                ] {
+                    let report = try await self.run(serve, words)
+                    let said = report.reasons + report.warnings
+                    #expect(!report.ok && said.contains { $0.contains(reason) }, "\(words): \(said)")
                 }
             }
         }

@@ -8,7 +8,8 @@ import Testing
     private static let outside: [String: Set<String>] = [
         "SystemIO": system, "EventLoop": ["Synchronization"], "Imaging": system,
         "ScenarioFile": ["Foundation"], "RunArchive": ["Foundation"],
-        "RunDriver": ["Foundation"], "swiftwing-sim": system.union(["Foundation"]),
+        "RunDriver": ["Foundation"], "LocustRuns": ["Foundation"],
+        "swiftwing-sim": system.union(["Foundation"]),
     ]
 
     /// `private import struct Module.Name` and its like, down to `Module`.

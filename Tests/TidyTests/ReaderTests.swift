@@ -17,7 +17,8 @@ import Testing
         + [
             "JSONNode+Ranges", "ObservationReader", "SeriesLog", "HistogramLog",
             "HistogramCode",
-            "IntervalReader", "LineReader", "PhoneTimeline", "RunHead+JSON", "SummaryReader", "PastRun",
+            "EvidenceReader", "IntervalReader", "LineReader", "PhoneTimeline", "RunHead+JSON",
+            "SummaryReader", "PastRun",
             "InputFile",
         ].map { "RunArchive/" + $0 }
         + ["RunHead", "RunLabels", "RunTag", "RunResult+Merge"].map { "RunJudge/" + $0 }
@@ -73,6 +74,8 @@ import Testing
         ("Gateway/RecordingLine", ".integer", "an identity, or brought into range on the next lines"),
         ("LivePhones/StateJournal+Lines", ".integer", "brought into range by isSound and StateFolder"),
         ("RunArchive/ObservationReader", ".integer", "an identity, or brought into range by FieldReader"),
+        ("RunArchive/EvidenceReader", ".integer(UInt32.self)", "an identity"),
+        ("RunArchive/EvidenceReader", ".integer", "a comparison, or brought into range on the next lines"),
         ("RunArchive/SeriesLog", ".integer(count", "a number that is written"),
         ("RunArchive/SeriesLog", "$0.integer($1)", "a number that is written"),
         ("LivePhones/JournalSubject", "value * 10", "of at most eleven digits in 64 bits"),
@@ -115,6 +118,8 @@ import Testing
         ("RunJudge/RunLabels", "base.tags + new.tags", "of lists"),
         ("RunJudge/RunLabels", "plain[..<scheme.upperBound] +", "of texts"),
         ("RunJudge/RunResult+Merge", "mine.processor + others.processor", "intervals saturate"),
+        ("RunJudge/RunHead", "first", "of a bounded number of bounded numbers"),
+        ("RunJudge/RunResult+Merge", "self.examples + other.examples", "of lists"),
         ("RunJudge/RunResult+Merge", "self.violations +=", "of at most a thousand shards, each below 2^50"),
         ("RunJudge/RunResult+Merge", "self.expected +=", "of at most a thousand shards, each below 2^50"),
         ("RunJudge/RunResult+Merge", "+= other.", "of lists"),

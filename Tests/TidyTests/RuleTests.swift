@@ -150,7 +150,7 @@ import Testing
                     "ProgramFile", "LoadedScenario", "RunInterruption",
                 ].map { "RunDriver/\($0).swift" }
                     + [
-                        "ListCommand", "ReportCommand", "SSEDecodeCommand", "ScenarioSource",
+                        "ListCommand", "SSEDecodeCommand", "ScenarioSource",
                         "TargetOptions",
                     ].map { "swiftwing-sim/\($0).swift" }
                     + [

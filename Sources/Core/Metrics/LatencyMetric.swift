@@ -21,6 +21,7 @@ package enum LatencyMetric: String, CaseIterable, Sendable {
     case netTLSTime = "net.tls.time"
     case netFirstByteTime = "net.first_byte.time"
     case statusTime = "status.time"
+    case cancelTime = "cancel.time"
 }
 
 extension LatencyMetric: MetricCase {
@@ -54,6 +55,8 @@ extension LatencyMetric: MetricCase {
         case .netTLSTime: (16, "connection established to TLS handshake completed")
         case .netFirstByteTime: (17, "request sent to the first byte of its response")
         case .statusTime: (18, "status requested to response decoded")
+        case .cancelTime:
+            (19, "canceled by the user (after a kill: next launch) to the job deleted, over all attempts")
         }
     }
 

@@ -32,7 +32,7 @@ extension LatencyMetric {
     package var countsUnfinished: Bool {
         switch self {
         case .uploadTime, .uploadServiceTime, .sseConnectTime, .sseFirstEventTime, .sseReconnectTime,
-            .resultsTime, .cleanupTime, .scanTime, .statusTime:
+            .resultsTime, .cleanupTime, .scanTime, .statusTime, .cancelTime:
             true
         // How long something took that nobody sees before it is over.
         case .preprocessTime, .sseEventLatency, .sseEventDelay, .ssePingGap, .sseDetectTime,

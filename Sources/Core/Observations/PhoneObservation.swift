@@ -80,6 +80,8 @@ package enum PhoneObservation: Hashable, Sendable {
     case resultsDecoded(job: String, books: Int, took: Interval)
     /// Follows `resultsDecoded` of an import: what they say of its rows.
     indirect case rowsRead(job: String, RowCounts)
+    /// Follows `rowsRead` where the results list the books of the rows.
+    case booksListed(job: String, count: Int)
     case resultsGivenUp(job: String)
     /// The state of a job was requested and read.
     case statusDecoded(job: String, status: JobStatus, took: Interval)
@@ -87,6 +89,9 @@ package enum PhoneObservation: Hashable, Sendable {
     case statusGivenUp(job: String)
     /// The DELETE was answered (2xx and 404 are success).
     case cleanupAnswered(job: String, status: Int, took: Interval)
+    /// Follows `cleanupAnswered` for the job of a canceled scan: `took` since the user canceled it or, in a later process, since
+    /// that was launched.
+    case cancelAnswered(job: String, took: Interval)
     /// The phone will not delete this job, with the reason.
     case jobAbandoned(job: String, cause: AbandonCause)
 
@@ -247,6 +252,10 @@ extension PhoneObservation {
             fields.begin(.phone, "rows-read")
             fields.job(job)
             fields.rows(rows)
+        case .booksListed(let job, let count):
+            fields.begin(.phone, "books-listed")
+            fields.job(job)
+            fields.number("count", count)
         case .resultsGivenUp(let job):
             fields.begin(.phone, "results-given-up")
             fields.job(job)
@@ -262,6 +271,10 @@ extension PhoneObservation {
             fields.begin(.phone, "cleanup-answered")
             fields.job(job)
             fields.number("status", status)
+            fields.time("took_ns", took)
+        case .cancelAnswered(let job, let took):
+            fields.begin(.phone, "cancel-answered")
+            fields.job(job)
             fields.time("took_ns", took)
         case .jobAbandoned(let job, let cause):
             fields.begin(.phone, "job-abandoned")
@@ -395,6 +408,7 @@ extension PhoneObservation {
                 .resultsDecoded(
                     job: try fields.job(), books: try fields.count("books"), took: try fields.time("took_ns"))
             case "rows-read": .rowsRead(job: try fields.job(), try fields.rows())
+            case "books-listed": .booksListed(job: try fields.job(), count: try fields.count("count"))
             case "results-given-up": .resultsGivenUp(job: try fields.job())
             case "status-decoded":
                 .statusDecoded(
@@ -405,6 +419,7 @@ extension PhoneObservation {
                 .cleanupAnswered(
                     job: try fields.job(), status: try fields.count("status"),
                     took: try fields.time("took_ns"))
+            case "cancel-answered": .cancelAnswered(job: try fields.job(), took: try fields.time("took_ns"))
             case "job-abandoned":
                 .jobAbandoned(job: try fields.job(), cause: try fields.abandonCause())
             case "stream-opened":

@@ -52,6 +52,8 @@ public enum DrawDomain: UInt64, Sendable {
     case unknownBook = 43
     /// Whether the user cancels a scan, and when.
     case cancel = 44
+    /// Whether a barcode is scanned again, and which.
+    case repeatedBarcode = 45
     case test = 99
 }
 

@@ -2,7 +2,8 @@
 ///
 /// Each key has at most one moment; setting replaces it. Pushing a moment back, as every event of a stream
 /// does with its idle timeout, costs no heap operation: the entry stays in the heap and is reinserted when it
-/// comes up. Of equal moments, the one whose entry was queued first comes first.
+/// comes up. Of equal moments, that of the key with the lowest tie comes first, and of these the
+/// one whose entry was queued first.
 public struct WakeQueue: Sendable {
     @usableFromInline struct Slot: Sendable {
         /// The moment at which the key is due.
@@ -11,6 +12,8 @@ public struct WakeQueue: Sendable {
         @usableFromInline var queued: Instant?
         /// Entries with another generation are stale.
         @usableFromInline var generation: UInt32 = 0
+        /// What decides between equal moments: 24 bits of it count.
+        @usableFromInline var tie: UInt64 = 0
 
         @inlinable init() {}
     }
@@ -48,6 +51,19 @@ public struct WakeQueue: Sendable {
         guard let moment else { return }
         if let queued = self.slots[key].queued, queued <= moment { return }
         self.queue(key, at: moment)
+    }
+
+    /// Arms the key, and has it come behind those of the same moment with a lower tie: when an entry is queued is no order that
+    /// anybody could rely on.
+    @inlinable public mutating func set(key: Int, at moment: Instant?, tie: UInt64) {
+        precondition(key >= 0, "keys are numbered from 0")
+        while key >= self.slots.count { self.slots.append(Slot()) }
+        if self.slots[key].tie != tie {
+            // The entry of another tie is none of this one's.
+            self.slots[key].tie = tie
+            self.slots[key].queued = nil
+        }
+        self.set(key: key, at: moment)
     }
 
     /// The moment at which the key is due.
@@ -95,7 +111,8 @@ public struct WakeQueue: Sendable {
     @inlinable mutating func queue(_ key: Int, at moment: Instant) {
         self.slots[key].generation &+= 1
         self.slots[key].queued = moment
-        self.heap.insert(Entry(key: key, generation: self.slots[key].generation), at: moment)
+        self.heap.insert(
+            Entry(key: key, generation: self.slots[key].generation), at: moment, tie: self.slots[key].tie)
         let entriesMax = max(Self.staleMin, self.slots.count * Self.entriesPerKeyMax)
         if self.heap.count > entriesMax { self.rebuild() }
     }
@@ -106,7 +123,9 @@ public struct WakeQueue: Sendable {
         for key in self.slots.indices {
             self.slots[key].queued = self.slots[key].wanted
             guard let wanted = self.slots[key].wanted else { continue }
-            self.heap.insert(Entry(key: key, generation: self.slots[key].generation), at: wanted)
+            self.heap.insert(
+                Entry(key: key, generation: self.slots[key].generation), at: wanted,
+                tie: self.slots[key].tie)
         }
     }
 }

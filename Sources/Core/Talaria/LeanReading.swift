@@ -194,6 +194,8 @@ package struct ResultsReading: Hashable, Sendable {
     package var books: [Book]
     /// What became of the rows of a file; nil for results that are books.
     package var rows: RowCounts?
+    /// The books of these rows that the answer lists; nil for one without a list.
+    package var listed: Int?
 
     /// Nil for an answer without books that could be used.
     package static func read(

@@ -19,10 +19,13 @@ package struct Shelf: Hashable, Sendable {
     package struct Exception: Hashable, Sendable {
         package let devices: ClosedRange<UInt32>
         package let stock: Stock
+        /// Of scans of one barcode: those of one that the device has scanned before.
+        package let repeats: Odds
 
-        package init(devices: ClosedRange<UInt32>, stock: Stock) {
+        package init(devices: ClosedRange<UInt32>, stock: Stock, repeats: Odds = .never) {
             self.devices = devices
             self.stock = stock
+            self.repeats = repeats
         }
     }
 
@@ -38,8 +41,21 @@ package struct Shelf: Hashable, Sendable {
     }
 
     /// What the scans of a device have.
-    package func stock(of device: DeviceNumber) -> Stock {
-        self.exceptions.first { $0.devices.contains(device.raw) }?.stock ?? .books
+    package func stock(of device: DeviceNumber) -> Stock { self.exception(for: device)?.stock ?? .books }
+
+    private func exception(for device: DeviceNumber) -> Exception? {
+        self.exceptions.first { $0.devices.contains(device.raw) }
+    }
+
+    /// The first scan of the barcode that a scan has: itself, or an earlier one by a user who scans the same book again.
+    private func firstScan(ofBarcode scan: ScanNumber, device: DeviceNumber) -> ScanNumber {
+        guard let repeats = self.exception(for: device)?.repeats, repeats > .never else { return scan }
+        let random = KeyedRandom(seed: self.seed)
+        var first = UInt64(scan.raw)
+        while first > 1, repeats.happens(random.draw(.repeatedBarcode, UInt64(device.raw), first)) {
+            first = 1 + random.below(first - 1, .repeatedBarcode, UInt64(device.raw), first, 1)
+        }
+        return ScanNumber(UInt32(first))
     }
 
     package enum Lookup: Hashable, Sendable {
@@ -68,7 +84,9 @@ package struct Shelf: Hashable, Sendable {
         switch stock {
         case .none: return 0
         case .oneBarcode:
-            let draw = KeyedRandom(seed: self.seed).draw(.unknownBook, UInt64(device.raw), UInt64(scan.raw))
+            let first = self.firstScan(ofBarcode: scan, device: device)
+            let draw = KeyedRandom(seed: self.seed).draw(
+                .unknownBook, UInt64(device.raw), UInt64(first.raw))
             return self.unknownBooks.happens(draw) ? 0 : 1
         case .books, .barcodes: break
         }
@@ -90,6 +108,7 @@ package struct Shelf: Hashable, Sendable {
     /// The book at one offset, from 0.
     package func book(device: DeviceNumber, scan: ScanNumber, ordinal: Int) -> Book {
         let stock = self.stock(of: device)
+        let scan = stock == .oneBarcode ? self.firstScan(ofBarcode: scan, device: device) : scan
         // A book that is known by its barcode has its ISBN, whatever a photo would show of it.
         let lookup = stock == .books ? self.lookup : .contract
         if case .captured(let books) = lookup { return books[ordinal] }

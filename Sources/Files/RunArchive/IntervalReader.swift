@@ -4,10 +4,12 @@ package import SimBase
 
 /// The intervals of a run as `series.ndjson` and `latency.hlog` hold them, one after the other, in constant memory.
 package struct IntervalReader {
-    package struct Moment: Equatable {
+    package struct Moment {
         package var from: Instant
         package var length: Interval
         package var table: MetricTable
+        /// The operations that were open at a moment after it; nil if there were none, or if no objective requests them.
+        package var open: (table: MetricTable, at: Instant)?
     }
 
     private let head: RunHead
@@ -50,7 +52,19 @@ package struct IntervalReader {
             histograms.append(entry)
             self.readHistogram()
         }
-        return Moment(from: from, length: length, table: self.table(series, histograms))
+        return Moment(
+            from: from, length: length, table: self.table(series, histograms), open: self.open(series))
+    }
+
+    private func open(_ series: [SeriesLog.Entry]) -> (table: MetricTable, at: Instant)? {
+        guard let at = series.compactMap({ $0.open?.at }).max() else { return nil }
+        var table = MetricTable(groups: self.head.groups.map(\.name))
+        for entry in series {
+            guard let open = entry.open else { continue }
+            let index = entry.group.flatMap { name in self.head.groups.firstIndex { $0.name == name } }
+            table.add(open.set, in: index.map { MetricGroup(index: $0) } ?? .none)
+        }
+        return (table, at)
     }
 
     /// The next interval of growing files. Intervals that begin before this moment are known to be complete.

@@ -64,7 +64,7 @@ package struct PastRun: Sendable {
     }
 
     /// Nil if the run was killed before it was judged.
-    private static func summary(of folder: String) throws(Problem) -> JSONNode? {
+    static func summary(of folder: String) throws(Problem) -> JSONNode? {
         let path = RunDirectory.joined(folder, RunDirectory.FileName.summary)
         guard FileTree.exists(path) else { return nil }
         let file = try? File.contents(of: path, bytesMax: InputFile.documentBytesMax)

@@ -14,6 +14,14 @@ package struct PhoneTimeline: Equatable, Sendable {
     /// Observations beyond `observationsMax`.
     package private(set) var leftOut = 0
 
+    package init(mark: PhoneSummary, leftOut: Int = 0) {
+        self.mark = mark
+        self.leftOut = leftOut
+    }
+
+    /// Adds the phone's next observation.
+    mutating func add(_ observation: Observation) { self.observations.append(observation) }
+
     /// The number of lines of a log, and of incomplete ones.
     package struct LogSize: Equatable {
         var lines = 0

@@ -25,12 +25,14 @@ package final class RunDirectory: RunLog {
         package static let latency = "latency.hlog"
         package static let series = "series.ndjson"
         package static let head = "run.json"
+        /// What a shard hands over for the merge.
+        package static let evidence = "evidence.ndjson"
         /// What a live run that failed did to its phones, for `simulate` and `replay`.
         package static let plan = "plan.json"
         /// All names, the most useful first.
         package static let all = [
             Self.page, Self.summary, Self.markdown, Self.junit, Self.metrics, Self.events, Self.latency,
-            Self.series, Self.scenario, Self.head, Self.plan,
+            Self.series, Self.scenario, Self.head, Self.plan, Self.evidence,
         ]
         /// The files that grow during the run.
         static let growing = [Self.events, Self.latency, Self.series]
@@ -57,6 +59,8 @@ package final class RunDirectory: RunLog {
     private var failures: [OutputError.Failure] = []
     private var saved: [String] = []
     private var hasTold = false
+    /// Hears of every interval that is logged, with its start.
+    package var intervalLogged: ((MetricTable, Instant) -> Void)?
 
     private init(path: String, _ lock: FolderLock, log: consuming ObservationLog, eventBytesMax: Int)
         throws(OutputError)
@@ -109,12 +113,11 @@ package final class RunDirectory: RunLog {
                 }
                 return try RunDirectory(path: path, lock, log: log, eventBytesMax: eventBytesMax)
             case .dated(let reports, let started, let scenario, let seed):
-                try Self.at(reports) { () throws(SystemError) in try FileTree.makeFolder(reports) }
-                let name = RunLocation.name(started: started, scenario: scenario, seed: seed)
-                let path = try Self.makeNewFolder(in: reports, named: name)
+                let path = try Self.makeDatedFolder(
+                    in: reports, named: RunLocation.name(started: started, scenario: scenario, seed: seed))
                 let directory = try RunDirectory(
                     path: path, try Self.lock(path), log: log, eventBytesMax: eventBytesMax)
-                directory.link(in: reports)
+                if let warning = Self.link(to: path, in: reports) { directory.warnings.append(warning) }
                 return directory
             }
         } catch let failure as OutputError.Failure {
@@ -135,8 +138,10 @@ package final class RunDirectory: RunLog {
     }
 
     /// Takes what was measured in one interval, and hands all logs to the system.
-    package func log(_ table: MetricTable, from: Instant, length: Interval) {
-        self.series.append(Array(SeriesLog.lines(table, from: from, length: length).utf8))
+    package func log(
+        _ table: MetricTable, from: Instant, length: Interval, open: (table: MetricTable, at: Instant)?
+    ) {
+        self.series.append(Array(SeriesLog.lines(table, from: from, length: length, open: open).utf8))
         for metric in LatencyMetric.allCases {
             self.log(table, metric, of: .fleet, group: nil, from: from, length: length)
             guard table.groups.count > 1 else { continue }
@@ -147,6 +152,7 @@ package final class RunDirectory: RunLog {
         self.events.file.flush()
         self.series.flush()
         self.latency.flush()
+        self.intervalLogged?(table, from)
     }
 
     private func log(
@@ -177,6 +183,16 @@ package final class RunDirectory: RunLog {
 
     /// The plan of a run that failed, before the reports.
     package func write(plan text: String) { self.write(Array(text.utf8), as: FileName.plan) }
+
+    /// What the shard hands over, before the reports. The log is complete by then.
+    package func write(
+        evidence: ShardEvidence, of result: RunResult, _ timeline: RunTimeline
+    ) {
+        guard let head = self.head else { return }
+        self.events.file.flush()
+        let writer = EvidenceWriter(head, result, timeline, evidence)
+        self.write(writer.file(folder: self.path), as: FileName.evidence)
+    }
 
     /// Ends the logs and writes the reports. Returns the names of all files; throws when any of them is missing or cut
     /// short, having written the others: they then say so.
@@ -261,7 +277,7 @@ package final class RunDirectory: RunLog {
         folder.hasSuffix("/") ? folder + name : folder + "/" + name
     }
 
-    private static func lock(_ path: String) throws(OutputError.Failure) -> FolderLock {
+    static func lock(_ path: String) throws(OutputError.Failure) -> FolderLock {
         guard let lock = FolderLock(path) else {
             throw OutputError.Failure(path: path, reason: "another run is writing to this folder")
         }
@@ -269,9 +285,14 @@ package final class RunDirectory: RunLog {
     }
 
     /// The failure of a step at a path.
-    private static func at(_ path: String, _ body: () throws(SystemError) -> Void) throws(OutputError.Failure)
-    {
+    static func at(_ path: String, _ body: () throws(SystemError) -> Void) throws(OutputError.Failure) {
         do throws(SystemError) { try body() } catch { throw OutputError.Failure(path: path, error) }
+    }
+
+    static func makeDatedFolder(in reports: String, named name: String) throws(OutputError.Failure) -> String
+    {
+        try Self.at(reports) { () throws(SystemError) in try FileTree.makeFolder(reports) }
+        return try Self.makeNewFolder(in: reports, named: name)
     }
 
     private static func makeNewFolder(in reports: String, named name: String)
@@ -287,23 +308,24 @@ package final class RunDirectory: RunLog {
             path: Self.joined(reports, name), reason: "\(Self.sameNameMax) runs with this name exist")
     }
 
-    private static func remove(_ path: String) throws(OutputError.Failure) {
+    static func remove(_ path: String) throws(OutputError.Failure) {
         guard FileTree.exists(path) else { return }
         try Self.at(path) { () throws(SystemError) in try FileTree.remove(path) }
     }
 
-    /// Points `latest` at this folder. The new link is made beside the old one and moved over it, so that there is no
-    /// moment without one. A run is no worse for want of it.
-    private func link(in reports: String) {
+    /// Points `latest` at a folder. The new link is made beside the old one and moved over it, so that there is no moment
+    /// without one. A run is no worse for want of it: returns a warning.
+    static func link(to path: String, in reports: String) -> String? {
         let link = Self.joined(reports, Self.latest)
-        let name = URL(fileURLWithPath: self.path).lastPathComponent
+        let name = URL(fileURLWithPath: path).lastPathComponent
         let fresh = Self.joined(reports, ".\(Self.latest)-\(name)")
         do throws(SystemError) {
             try FileTree.link(fresh, to: name)
             try FileTree.replace(link, by: fresh)
+            return nil
         } catch {
             try? FileTree.remove(fresh)
-            self.warnings.append("\(link) could not be updated: \(error.reason)")
+            return "\(link) could not be updated: \(error.reason)"
         }
     }
 }

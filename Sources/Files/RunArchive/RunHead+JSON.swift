@@ -2,6 +2,7 @@ import JSON
 import Metrics
 import Plan
 package import RunJudge
+import SimBase
 import Talaria
 
 /// `run.json`.
@@ -30,9 +31,11 @@ extension RunHead {
             "faults": .array(self.faults.map { .string($0) }),
             "command": .array(self.command.map { .string($0) }),
         ]
+        if !self.shard.isWhole { members["shard"] = .string(self.shard.description) }
         if let machine = self.machine { members["machine"] = .string(machine) }
         if let target = self.labels.target { members["target"] = .string(target) }
         if !self.labels.tags.isEmpty { members["tags"] = self.labels.jsonTags }
+        if !self.conditions.isEmpty { members["conditions"] = self.conditions.json }
         return JSONValue.object(members).document
     }
 
@@ -48,6 +51,8 @@ extension RunHead {
             let started = value["started_ms"]?.integer(Int64.self), (0...Self.startedMax).contains(started),
             let hasBackendView = value["backend_view"]?.flag
         else { return nil }
+        guard let shard = value["shard"].map({ $0.text.flatMap { FleetShard($0) } }) ?? FleetShard.whole
+        else { return nil }
         let command = (value["command"]?.elements ?? []).compactMap(\.text)
         self.init(
             tool: tool, machine: value["machine"]?.text,
@@ -62,12 +67,13 @@ extension RunHead {
                 let journey = group["journey"]?.text.flatMap(Journey.init(rawValue:)) ?? .scan
                 return Group(name: name, devices: devices, journey: journey)
             },
-            faults: (value["faults"]?.elements ?? []).compactMap(\.text),
+            shard: shard, faults: (value["faults"]?.elements ?? []).compactMap(\.text),
             command: command, labels: RunLabels(reading: value, command: command))
         guard self.groups.count == value["groups"]?.elements.count ?? 0,
             self.groups.count <= ScenarioLimit.groupsMax,
             self.groups.reduce(0, { $0 + $1.devices }) <= ScenarioLimit.devicesMax
         else { return nil }
+        self.conditions = RunConditions(reading: value["conditions"])
         // A table has one place for a group.
         guard Set(self.groups.map(\.name)).count == self.groups.count else { return nil }
     }

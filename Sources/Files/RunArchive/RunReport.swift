@@ -10,14 +10,16 @@ import Talaria
 /// The input of all renderers: the result of a run and what its files hold. `run` and `report` make it from the same files, so
 /// that both show the same.
 package struct RunReport: Sendable {
-    /// The number of phones with a timeline.
+    /// The number of phones with a timeline for their problems.
     package static let timelinesMax = 6
+    /// The number of other phones with a timeline, because an invariant is broken there.
+    package static let violationTimelinesMax = 4
     /// Windows of a chart.
     package static let trackWindowsMax = 240
 
     package var result: RunResult
     package var timeline: RunTimeline
-    /// The width of a window of the tracks.
+    /// The width of the narrowest windows of the tracks.
     package var trackWidth = Interval.seconds(1)
     /// The latencies over time in the order of the metrics, without empty ones.
     package var tracks: [LatencyTrack] = []
@@ -26,6 +28,8 @@ package struct RunReport: Sendable {
     package var timelines: [PhoneTimeline] = []
     /// `scenario.resolved`.
     package var scenarioText = ""
+    /// What the scenario does to the run.
+    package var conditions = RunConditions()
     /// Lines of `events.ndjson`.
     package var logLines = 0
     /// Lines of the logs that were not whole.
@@ -33,9 +37,11 @@ package struct RunReport: Sendable {
     /// The maximum timer lag of a run in progress; percentiles are known at its end.
     package var latenessMost: Interval?
 
-    /// `folders`: one, or those of the shards. `group`: the group that `result` is about; nil for the whole fleet.
+    /// `folders`: one, or those of the shards. `group`: the group that `result` is about; nil for the whole fleet. `lanes`: the
+    /// phones with the most problems, as shards without a log have handed them over.
     package init(
-        _ result: RunResult, _ timeline: RunTimeline, folders: [String], group: String? = nil
+        _ result: RunResult, _ timeline: RunTimeline, folders: [String], group: String? = nil,
+        lanes: [PhoneTimeline] = []
     ) {
         self.result = result
         self.timeline = timeline
@@ -45,14 +51,34 @@ package struct RunReport: Sendable {
             head.map { IntervalReader(folder: folder, head: $0) }
         }
         self.readTracks(readers, group)
-        self.timelines = timeline.worstPhones(Self.timelinesMax).map { PhoneTimeline(mark: $0) }
+        let conditions = heads.compactMap(\.1).first?.conditions ?? RunConditions()
+        self.conditions = group.map { conditions.part($0) } ?? conditions
+        self.timelines = Self.phones(of: result, timeline).map { PhoneTimeline(mark: $0) }
         for (folder, head) in heads {
             guard let head else { continue }
             let size = PhoneTimeline.read(&self.timelines, folder: folder, faults: head.faults)
             self.logLines += size.lines
             self.skippedLines += size.skipped
         }
+        for index in self.timelines.indices where self.timelines[index].observations.isEmpty {
+            let device = self.timelines[index].mark.device
+            if let lane = lanes.first(where: { $0.mark.device == device }) { self.timelines[index] = lane }
+        }
         self.scenarioText = folders.first.map(Self.scenarioText) ?? ""
+    }
+
+    /// The worst-affected phones, and those of the first violations. The numbers of shards are not unique.
+    private static func phones(of result: RunResult, _ timeline: RunTimeline) -> [PhoneSummary] {
+        var phones = timeline.worstPhones(Self.timelinesMax)
+        let broken = result.verdicts.filter { $0.standing == .broken || $0.standing == .brokenAsExpected }
+        for device in broken.compactMap({ $0.examples.first?.device }) {
+            guard phones.count < Self.timelinesMax + Self.violationTimelinesMax else { break }
+            guard !phones.contains(where: { $0.device == device }),
+                let phone = timeline.phones.first(where: { $0.device == device })
+            else { continue }
+            phones.append(phone)
+        }
+        return phones
     }
 
     private static let scenarioBytesMax = 64 * 1_024
@@ -66,7 +92,11 @@ package struct RunReport: Sendable {
     }
 
     /// A report of a run in progress: without timelines, with `tracks` and objectives as far as they are known.
-    package init(live result: RunResult, _ timeline: RunTimeline, tracks: [LatencyTrack], width: Interval) {
+    package init(
+        live result: RunResult, _ timeline: RunTimeline, tracks: [LatencyTrack], width: Interval,
+        conditions: RunConditions = RunConditions()
+    ) {
+        self.conditions = conditions
         self.result = result
         self.timeline = timeline
         self.tracks = tracks
@@ -92,7 +122,7 @@ package struct RunReport: Sendable {
             nanoseconds: (max(SLOWindow.lengthMin.nanoseconds, width) + width - 1) / width * width)
         func part(_ table: MetricTable) -> MetricTable { group.map { table.part($0) } ?? table }
         guard let table = readers.first.map({ part($0.emptyTable) }) else { return }
-        var tracks = LatencyMetric.allCases.map { LatencyTrack(metric: $0) }
+        var tracks = LatencyMetric.allCases.map { TrackFold<HDRHistogram>(metric: $0) }
         var fine = WindowFold(width: self.trackWidth, table)
         var coarser = WindowFold(width: sloWidth, table)
         var rest = IntervalMerge(readers)
@@ -115,15 +145,15 @@ package struct RunReport: Sendable {
         }
         if let last = coarser.end() { self.note(last) }
         self.skippedLines = rest.skipped
-        self.tracks = tracks.filter { !$0.windows.isEmpty }
+        self.tracks = tracks.compactMap { $0.track(width: self.trackWidth) }
     }
 
-    private static func note(_ window: WindowFold.Window, in tracks: inout [LatencyTrack]) {
+    private static func note(_ window: WindowFold.Window, in tracks: inout [TrackFold<HDRHistogram>]) {
         for metric in LatencyMetric.allCases {
             guard case .measured(let histogram) = window.table.histogram(metric, of: .fleet),
-                let summary = LatencySummary(histogram)
+                !histogram.isEmpty
             else { continue }
-            tracks[metric.ordinal].windows.append(.init(from: window.from, summary: summary))
+            tracks[metric.ordinal].add(histogram, from: window.from)
         }
     }
 
@@ -151,12 +181,20 @@ package struct LatencyTrack: Equatable, Sendable {
     }
 
     package let metric: LatencyMetric
+    package let width: Interval
     /// The windows with samples.
     package var windows: [Window]
 
-    package init(metric: LatencyMetric, windows: [Window] = []) {
+    package init(metric: LatencyMetric, width: Interval, windows: [Window] = []) {
         self.metric = metric
+        self.width = width
         self.windows = windows
+    }
+
+    /// Of fewer samples a percentile is no more than one of the slowest: the 95th of 20 is the slowest, as is the 99th of 100.
+    package static func samplesMin(for percentile: Percentile) -> Int64 {
+        let above = Int64(1_000_000 - percentile.perMillion)
+        return above == 0 ? 1 : (1_000_000 + above - 1) / above
     }
 }
 

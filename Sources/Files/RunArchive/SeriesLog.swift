@@ -7,22 +7,38 @@ import SimBase
 ///     {"t":12000000000,"for_ns":1000000000,"group":"commuters","counts":{"http.202":3,"sse.events":41},
 ///      "rates":{"upload.failed":[0,3]},"latencies":{"upload.time":[3,81920000,97214000,265190112]}}
 ///
+/// Where an objective for windows of the run requests it, the operations that were open at a moment after the second follow:
+///
+///     "open_at":13000000000,"open":{"scan.time":[2,8120000000]}
+///
+/// with the count of each and the age of the oldest in nanoseconds.
+///
 /// A rate is failed and all operations, a latency the count, the minimum, the maximum and the sum in
 /// nanoseconds: the values that the histograms of `latency.hlog` do not contain exactly. Values outside of
 /// groups have the group null. Pings and progress events, which `events.ndjson` leaves out, are counted here.
 enum SeriesLog {
-    static func lines(_ table: MetricTable, from: Instant, length: Interval) -> String {
+    static func lines(
+        _ table: MetricTable, from: Instant, length: Interval,
+        open: (table: MetricTable, at: Instant)? = nil
+    ) -> String {
         var lines = ""
         for index in -1..<table.groups.count {
             let group = index < 0 ? nil : table.groups[index]
-            let set = table.set(in: index < 0 ? .none : MetricGroup(index: index))
-            guard let line = Self.line(set, group: group, from: from, length: length) else { continue }
+            let position = index < 0 ? MetricGroup.none : MetricGroup(index: index)
+            let unfinished = open.map { (set: $0.table.set(in: position), at: $0.at) }
+            guard
+                let line = Self.line(
+                    table.set(in: position), group: group, from: from, length: length, open: unfinished)
+            else { continue }
             lines += line
         }
         return lines
     }
 
-    private static func line(_ set: MetricSet, group: String?, from: Instant, length: Interval) -> String? {
+    private static func line(
+        _ set: MetricSet, group: String?, from: Instant, length: Interval,
+        open: (set: MetricSet, at: Instant)?
+    ) -> String? {
         var counts: [(String, Int64)] = []
         for metric in CountMetric.allCases where set.count(metric) != 0 {
             counts.append((metric.rawValue, set.count(metric)))
@@ -33,7 +49,11 @@ enum SeriesLog {
         }
         let rates = RateMetric.allCases.filter { set.rate($0).total > 0 }
         let latencies = LatencyMetric.allCases.filter { !set.histogram($0).isEmpty }
-        guard !counts.isEmpty || !rates.isEmpty || !latencies.isEmpty else { return nil }
+        let unfinished = open.map { open in
+            LatencyMetric.allCases.filter { !open.set.unfinished($0).isEmpty }
+        }
+        let isOpen = unfinished.map { !$0.isEmpty } ?? false
+        guard !counts.isEmpty || !rates.isEmpty || !latencies.isEmpty || isOpen else { return nil }
         var line = JSONWriter(.log, reserving: 512)
         line.object { line in
             line.member("t", from.nanoseconds)
@@ -62,6 +82,15 @@ enum SeriesLog {
                     )
                 }
             }
+            guard let open, let unfinished, !unfinished.isEmpty else { return }
+            line.member("open_at", open.at.nanoseconds)
+            line.object("open") { line in
+                for metric in unfinished {
+                    let open = open.set.unfinished(metric)
+                    line.key(text: metric.rawValue)
+                    line.array([open.count, open.oldest.nanoseconds]) { $0.integer($1) }
+                }
+            }
         }
         line.newline()
         return String(decoding: line.bytes, as: UTF8.self)
@@ -82,6 +111,8 @@ enum SeriesLog {
         var group: String?
         var set: MetricSet
         var edges: [(metric: LatencyMetric, edges: Edges)]
+        /// The operations that were open at a moment after it.
+        var open: (set: MetricSet, at: Instant)?
     }
 
     static func entry(_ line: ArraySlice<UInt8>) -> Entry? {
@@ -121,8 +152,27 @@ enum SeriesLog {
                 edges.append((metric, .init(count: count, minimum: minimum, maximum: maximum, sum: sum)))
             }
         }
+        var open: (set: MetricSet, at: Instant)?
+        if let at = value["open_at"] {
+            guard let moment = at.nanoseconds(0), let unfinished = Self.unfinished(value["open"]) else {
+                return nil
+            }
+            open = (unfinished, Instant(nanoseconds: moment))
+        }
         return Entry(
             from: Instant(nanoseconds: from), length: Interval(nanoseconds: length),
-            group: value["group"]?.text, set: set, edges: edges)
+            group: value["group"]?.text, set: set, edges: edges, open: open)
+    }
+
+    private static func unfinished(_ value: JSONNode?) -> MetricSet? {
+        var set = MetricSet()
+        for member in value?.members ?? [] {
+            let numbers = member.value.elements
+            guard numbers.count == 2, let count = numbers[0].count, let oldest = numbers[1].nanoseconds(0),
+                let metric = LatencyMetric(rawValue: member.key)
+            else { return nil }
+            set.add(Unfinished(count: Int64(count), oldest: Interval(nanoseconds: oldest)), to: metric)
+        }
+        return set
     }
 }

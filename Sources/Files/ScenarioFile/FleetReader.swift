@@ -8,14 +8,15 @@ import Talaria
 struct FleetReader {
     static let keys = Self.valueKeys + ProfileToggle.all.map(\.key)
     static let valueKeys = [
-        "devices", "profile", "journey", "library", "batch-form", "network", "scans", "arrivals", "spacing",
+        "devices", "profile", "journey", "library", "batch-form", "repeats", "network", "scans", "arrivals",
+        "spacing",
         "think",
         "start",
         "photos",
         "photos-per-scan", "regions",
         "preprocess", "resume",
         "cleanup", "cancel", "inline-books", "streams-max", "idle-timeout", "request-timeout",
-        "status-polling", "status-interval", "status-requests-max", "stream-token",
+        "status-polling", "status-interval", "status-requests-max", "stream-token", "retries",
     ]
     static let planned = ["after", "itinerary"]
     private static let streamsMax = 100
@@ -76,11 +77,14 @@ struct FleetReader {
         }
         let library = self.library(map, profile.journey)
         let batchForm = self.batchForm(map, profile.journey)
+        let repeats = self.repeats(map, profile.journey)
         guard let devices, let load else { return nil }
-        return FleetGroup(
+        var group = FleetGroup(
             name: entry.key, devices: devices, profile: profile, toggles: toggles, idleTimeout: idle,
             network: network, scansPerDevice: scans, load: load, photos: photos, preprocess: preprocess,
             library: library, batchForm: batchForm)
+        group.repeats = repeats
+        return group
     }
 
     private func library(_ map: MapReader, _ journey: Journey) -> LibraryFiles? {
@@ -110,6 +114,18 @@ struct FleetReader {
             let word = try Values.choice(text, of: words, what: "how a batch names its books")
             return BatchForm(rawValue: word) ?? .books
         }
+    }
+
+    private func repeats(_ map: MapReader, _ journey: Journey) -> Odds {
+        guard journey == .bookEnrichment else {
+            if let entry = map.entry("repeats") {
+                self.findings.add(
+                    entry.keyLocation, "the journey `\(journey.rawValue)` looks up no single books",
+                    help: "leave `repeats` out, or write `journey: \(Journey.bookEnrichment.rawValue)`")
+            }
+            return .never
+        }
+        return map.value("repeats", default: .never) { text throws(ValueError) in try Values.share(text) }
     }
 
     // MARK: Profile
@@ -173,6 +189,7 @@ struct FleetReader {
         }
         // One time for all requests, in place of those that the profile has for some.
         if map.entry("request-timeout") != nil { profile.timeouts = TimeoutPolicy() }
+        self.readRetries(map, named, into: &profile)
         self.readStatus(map, into: &profile.status)
         profile.token.stream = map.value(
             "stream-token", default: profile.token.stream, Values.word("stream-token"))
@@ -197,6 +214,22 @@ struct FleetReader {
         }
         profile.stream.idleTimeout = time
         return (profile, .fixed)
+    }
+
+    private func readRetries(_ map: MapReader, _ named: NamedProfile, into profile: inout ClientProfile) {
+        guard let entry = map.entry("retries") else { return }
+        guard named.base.requestBackoff != nil else {
+            self.findings.add(
+                entry.keyLocation, "the client `\(named.name)` has one set of numbers for failed requests",
+                help: "leave `retries` out, or write `profile: \(NamedProfile.books.name)`")
+            return
+        }
+        profile.use(
+            map.value("retries", default: RetryPreset.standard) { text throws(ValueError) in
+                let words = RetryPreset.allCases.map(\.rawValue)
+                let word = try Values.choice(text, of: words, what: "how often requests are made again")
+                return RetryPreset(rawValue: word) ?? .standard
+            })
     }
 
     private func readStatus(_ map: MapReader, into status: inout StatusPolicy) {

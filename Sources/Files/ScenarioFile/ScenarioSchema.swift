@@ -82,6 +82,9 @@ package enum ScenarioSchema {
             "library": .map(Self.library).described("csv-import: the files that the phones import"),
             "batch-form": .choice(BatchForm.allCases.map(\.rawValue))
                 .described("batch-enrichment: how a batch names its books (default: books)"),
+            "repeats": .share
+                .described(
+                    "book-enrichment: look-ups of a barcode that the phone has looked up before (default: none)"),
             "network": JSONSchema().described("a link preset by name, a link, or an itinerary"),
             "scans": .integer(1...ScenarioLimit.scansPerDeviceMax).described("number of scans per phone"),
             "arrivals": JSONSchema(anyOf: [.rate, JSONSchema(type: "array")])
@@ -123,6 +126,8 @@ package enum ScenarioSchema {
             "idle-timeout": JSONSchema(anyOf: [.duration, .choice(["auto"])])
                 .described("maximum silence on a stream"),
             "request-timeout": .duration.described("maximum time for any other response"),
+            "retries": .choice(RetryPreset.allCases.map(\.rawValue))
+                .described("books-v3: which of its numbers for failed requests the client uses"),
             "status-polling": .choice(StatusPolling.allCases.map(\.rawValue))
                 .described("when the client requests the status of a job instead of reading its stream"),
             "status-interval": .duration.described("time from a status to its next request"),

@@ -56,6 +56,11 @@ package enum ScenarioWriter {
         let profile = group.profile
         let cancel: [(key: String, value: String)] =
             profile.cancel.isMade ? [(key: "cancel", value: profile.cancel.text)] : []
+        let repeats: [(key: String, value: String)] =
+            group.repeats > .never
+            ? [(key: "repeats", value: Units.percent(Int64(group.repeats.perMillion)))] : []
+        let retries: [(key: String, value: String)] =
+            profile.retries == .standard ? [] : [(key: "retries", value: profile.retries.rawValue)]
         let values: [(key: String, value: String)] =
             [
                 ("devices", String(group.devices)),
@@ -63,7 +68,7 @@ package enum ScenarioWriter {
                 ("journey", profile.journey.rawValue),
             ] + (group.library.map { [("library", $0.text)] } ?? [])
             + (group.batchForm.map { [("batch-form", $0.rawValue)] } ?? [])
-            + group.toggles.map { ($0.toggle.key, self.text($0.isOn)) } + [
+            + repeats + group.toggles.map { ($0.toggle.key, self.text($0.isOn)) } + [
                 ("resume", self.text(profile.stream.resumes)),
                 ("cleanup", self.text(profile.cleanup.isMade)),
             ] + cancel + [
@@ -78,6 +83,7 @@ package enum ScenarioWriter {
                 ("status-interval", Units.text(profile.status.interval)),
                 ("status-requests-max", String(profile.status.requestsMax)),
                 ("stream-token", profile.token.stream.rawValue),
+            ] + retries + [
                 ("network", self.text(group.network)),
                 ("scans", String(group.scansPerDevice)),
                 ("photos", self.text(group.photos)),

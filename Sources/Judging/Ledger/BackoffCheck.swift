@@ -22,6 +22,18 @@ struct BackoffCheck: Sendable {
     private struct Pool: Sendable {
         var samples = BackoffSamples()
         var herds = RetryStormDetector()
+
+        /// What a shard hands over; nil where all phones are.
+        var evidence: FleetEvidence.Waits? {
+            guard let record = self.herds.record else { return nil }
+            var waits = FleetEvidence.Waits()
+            waits.samples = self.samples
+            waits.retries = record
+            return waits
+        }
+
+        /// The waits that full jitter does not explain. Those of a shard are judged with the others.
+        var findings: [BackoffSamples.Finding] { self.herds.record == nil ? self.samples.findings : [] }
     }
 
     /// The end of an upload that has not returned to the queue yet.
@@ -33,6 +45,7 @@ struct BackoffCheck: Sendable {
     }
 
     private struct Phone: Sendable {
+        let device: DeviceNumber
         let slotsMax: Int
         let drawsWaits: Bool
         /// The server's `retry:` raises the base of streams.
@@ -45,6 +58,8 @@ struct BackoffCheck: Sendable {
         /// The waits that responses in flight request.
         var told: [(operation: Operation, scan: ScanNumber, attempt: UInt32, wait: Interval, status: Int)] =
             []
+        /// Waits that have begun at this moment: the server's word for them may be observed after the phone's.
+        var begun: [(operation: Operation, scan: ScanNumber, attempt: UInt32, job: String?, at: Instant)] = []
         var slots = 0
         /// Only where a server says `retry:`.
         var retryFields = RetryFields()
@@ -56,7 +71,8 @@ struct BackoffCheck: Sendable {
         /// The phone's word of a 429 whose wait is zero.
         var mayComeAtOnce: ScanNumber?
 
-        init(slotsMax: Int, drawsWaits: Bool, retry: Interval?) {
+        init(_ device: DeviceNumber, slotsMax: Int, drawsWaits: Bool, retry: Interval?) {
+            self.device = device
             self.retry = retry
             self.slotsMax = slotsMax
             self.drawsWaits = drawsWaits
@@ -85,12 +101,25 @@ struct BackoffCheck: Sendable {
         self.base = settings.backoffBase
         self.cap = settings.backoffCap
         self.returnTime = settings.herdTime
+        guard settings.isShard else { return }
+        self.drawn.herds.keepRecord()
+        self.fixed.herds.keepRecord()
+    }
+
+    /// What a shard hands over; nil where all phones are.
+    var evidence: FleetEvidence? {
+        guard let drawn = self.drawn.evidence, let fixed = self.fixed.evidence else { return nil }
+        var evidence = FleetEvidence()
+        evidence.drawn = drawn
+        evidence.fixed = fixed
+        evidence.firstFixed = self.phones.filter { !$0.drawsWaits }.map(\.device).min()
+        return evidence
     }
 
     var remembered: Int {
         self.phones.reduce(0) {
             $0 + $1.chains.count + $1.restarts.remembered + $1.uploads.count + $1.cleanups.count
-                + $1.told.count + $1.retryFields.remembered
+                + $1.told.count + $1.begun.count + $1.retryFields.remembered
         }
     }
 
@@ -99,8 +128,8 @@ struct BackoffCheck: Sendable {
 
     /// Adds a phone with the next index. `drawsWaits`: false if its profile is known not to.
     /// `retry`: the `retry:` of its streams.
-    mutating func add(slotsMax: Int, drawsWaits: Bool, retry: Interval?) {
-        self.phones.append(Phone(slotsMax: slotsMax, drawsWaits: drawsWaits, retry: retry))
+    mutating func add(_ device: DeviceNumber, slotsMax: Int, drawsWaits: Bool, retry: Interval?) {
+        self.phones.append(Phone(device, slotsMax: slotsMax, drawsWaits: drawsWaits, retry: retry))
     }
 
     /// Returns and removes the complaints of the last observation.
@@ -117,8 +146,8 @@ struct BackoffCheck: Sendable {
         self.report(self.drawn.herds.end())
         self.report(self.fixed.herds.end(), phoneIndex: known)
         return self.takeComplaints()
-            + self.drawn.samples.findings.map { Complaint(invariant: .retryBudget, text: $0.text) }
-            + self.fixed.samples.findings.map {
+            + self.drawn.findings.map { Complaint(invariant: .retryBudget, text: $0.text) }
+            + self.fixed.findings.map {
                 Complaint(invariant: .retryBudget, text: $0.text, phoneIndex: known)
             }
     }
@@ -128,21 +157,26 @@ struct BackoffCheck: Sendable {
         self.complaints.append(
             Complaint(
                 invariant: .herdBounded,
-                text:
-                    "\(herd.count) retries within \(RetryStormDetector.window.wholeMilliseconds) ms; full jitter produces about \(herd.expected)",
+                text: herd.text,
                 phoneIndex: phoneIndex))
     }
 
     // MARK: What is seen
 
     mutating func receivedRetryAfter(
-        _ operation: Operation, scan: ScanNumber, attempt: UInt32, wait: Interval, status: Int,
+        _ operation: Operation, scan: ScanNumber, attempt: UInt32, wait: Interval, status: Int, at: Instant,
         phoneIndex: Int
     ) {
         let operation = operation.counted
         self.phones[phoneIndex].told.removeAll { $0.operation == operation && $0.scan == scan }
         if self.phones[phoneIndex].told.count == Self.toldMax { self.phones[phoneIndex].told.removeFirst() }
         self.phones[phoneIndex].told.append((operation, scan, attempt, wait, status))
+        let begun = self.phones[phoneIndex].begun.firstIndex {
+            $0.at == at && $0.operation == operation && $0.scan == scan && $0.attempt == attempt
+        }
+        guard let begun else { return }
+        let job = self.phones[phoneIndex].begun.remove(at: begun).job
+        self.ask(operation, scan, attempt, job: job, at, phoneIndex)
     }
 
     /// A fault cut the exchange: what its answer requests may not have arrived.
@@ -166,7 +200,7 @@ struct BackoffCheck: Sendable {
             self.failure(.results, scan, job: nil, isExact: true, at, phoneIndex)
         case .streamLost(_, let attempt, let cause, _):
             self.failure(.stream, scan, job: nil, isExact: true, at, phoneIndex)
-            self.ask(.stream, scan, attempt, job: nil, phoneIndex)
+            self.ask(.stream, scan, attempt, job: nil, at, phoneIndex)
             if cause == .offline || cause == .handover { self.hold(phoneIndex, at) { $0.scan == scan } }
         case .queued: self.queued(scan, at, phoneIndex)
         case .rateLimited(.upload, let wait):
@@ -233,7 +267,7 @@ struct BackoffCheck: Sendable {
             let isFull = self.phones[phoneIndex].isFull
             self.unsure -= self.phones[phoneIndex].retryFields.unsure
             self.phones[phoneIndex] = Phone(
-                slotsMax: self.phones[phoneIndex].slotsMax,
+                self.phones[phoneIndex].device, slotsMax: self.phones[phoneIndex].slotsMax,
                 drawsWaits: self.phones[phoneIndex].drawsWaits, retry: self.phones[phoneIndex].retry)
             self.phones[phoneIndex].isFull = isFull
         default: break
@@ -272,7 +306,7 @@ struct BackoffCheck: Sendable {
             let job = operation == .cleanup ? self.takeCleanup(scan, attempt, phoneIndex) : nil
             guard status == 408 || status == 429 || status >= 500 else { return }
             self.failure(operation, scan, job: job, isExact: false, at, phoneIndex)
-            self.ask(operation, scan, attempt, job: job, phoneIndex)
+            self.ask(operation, scan, attempt, job: job, at, phoneIndex)
         case .stream, .status, .cancel: break
         }
     }
@@ -326,7 +360,7 @@ struct BackoffCheck: Sendable {
         case .answered, .failed: break
         }
         self.failure(.upload, scan, job: nil, isExact: true, at, phoneIndex)
-        self.ask(.upload, scan, upload.attempt, job: nil, phoneIndex)
+        self.ask(.upload, scan, upload.attempt, job: nil, at, phoneIndex)
     }
 
     private mutating func failure(
@@ -371,13 +405,18 @@ struct BackoffCheck: Sendable {
 
     /// Applies a wait that the server requested to the wait that has just begun.
     private mutating func ask(
-        _ operation: Operation, _ scan: ScanNumber, _ attempt: UInt32, job: String?, _ phoneIndex: Int
+        _ operation: Operation, _ scan: ScanNumber, _ attempt: UInt32, job: String?, _ at: Instant,
+        _ phoneIndex: Int
     ) {
+        self.phones[phoneIndex].begun.removeAll { $0.at < at }
         guard
             let told = self.phones[phoneIndex].told.firstIndex(where: {
                 $0.operation == operation && $0.scan == scan && $0.attempt == attempt
             })
-        else { return }
+        else {
+            self.phones[phoneIndex].begun.append((operation, scan, attempt, job, at))
+            return
+        }
         let answer = self.phones[phoneIndex].told.remove(at: told)
         guard let index = self.index(operation, scan, job, phoneIndex) else { return }
         self.phones[phoneIndex].chains[index].asked = answer.wait
@@ -453,7 +492,8 @@ struct BackoffCheck: Sendable {
         }
         self.sample(chain, wait: waited, watched: waited, phoneIndex)
         if chain.asked == nil, chain.isDrawnFreely {
-            self.report(self.changePool(of: phoneIndex) { $0.herds.ended(at: at) })
+            let device = self.phones[phoneIndex].device
+            self.report(self.changePool(of: phoneIndex) { $0.herds.ended(at: at, by: device) })
         }
         let ceiling = self.ceiling(chain, phoneIndex)
         // A header is rounded up to whole seconds.

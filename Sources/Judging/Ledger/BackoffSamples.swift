@@ -12,7 +12,7 @@ import Talaria
 /// the relative entropy. How many waits a run has depends on how long they are, which makes the bound `e x ln(n)` times as
 /// large for an exponent of x. With x = 34 and a million waits a count is wrong by chance once in 10^11 runs, and at most 250
 /// are judged, each once, at the end of a run: less than one false alarm in 1,000 million runs.
-struct BackoffSamples: Sendable {
+package struct BackoffSamples: Equatable, Sendable {
     /// Parts of the ceiling, in eighths.
     static let eighths: [Int64] = [1, 2, 4, 6, 7]
     /// Failures in a row: one, two, three, four to six, or more: from the seventh on the cap is the ceiling.
@@ -50,7 +50,7 @@ struct BackoffSamples: Sendable {
         }
     }
 
-    private struct Count: Sendable {
+    private struct Count: Equatable, Sendable {
         var waits = 0
         var over = 0
         var interrupted = 0
@@ -61,6 +61,28 @@ struct BackoffSamples: Sendable {
 
     private static func index(_ operation: Int, _ depth: Int, _ part: Int) -> Int {
         (operation * Self.depths + depth) * Self.eighths.count + part
+    }
+
+    /// All counts, three for each: what a shard hands over.
+    package var numbers: [Int] { self.counts.flatMap { [$0.waits, $0.over, $0.interrupted] } }
+
+    package init() {}
+
+    /// Nil for what are not such counts.
+    package init?(numbers: [Int]) {
+        guard numbers.count == self.counts.count * 3 else { return nil }
+        for index in self.counts.indices {
+            self.counts[index] = Count(
+                waits: numbers[index * 3], over: numbers[index * 3 + 1], interrupted: numbers[index * 3 + 2])
+        }
+    }
+
+    mutating func add(_ other: BackoffSamples) {
+        for index in self.counts.indices {
+            self.counts[index].waits += other.counts[index].waits
+            self.counts[index].over += other.counts[index].over
+            self.counts[index].interrupted += other.counts[index].interrupted
+        }
     }
 
     /// `wait`: how long it was; nil if something else interrupted it after `watched`.
@@ -132,6 +154,10 @@ struct RetryStormDetector: Sendable {
     struct Herd: Hashable, Sendable {
         let count: Int
         let expected: Int
+
+        var text: String {
+            "\(self.count) retries within \(RetryStormDetector.window.wholeMilliseconds) ms; full jitter produces about \(self.expected)"
+        }
     }
 
     static let window = Interval.milliseconds(10)
@@ -148,12 +174,23 @@ struct RetryStormDetector: Sendable {
     private var expected: Int64 = 0
     private var lastChange: Int64 = 0
     private var returned = 0
+    /// What a shard keeps in place of a judgement; nil where all phones are.
+    private(set) var record: SurgeRecord?
+
+    /// Keeps windows from now on, and judges nothing.
+    mutating func keepRecord() { self.record = SurgeRecord() }
 
     /// A wait has begun.
     mutating func began(ceiling: Interval, at now: Instant) -> Herd? {
-        let herd = self.advance(to: now)
         let count = max(1, min(ceiling.nanoseconds / Self.window.nanoseconds, Int64(Self.windows) - 3))
         let share = (Int64(1) << Int64(NaturalLogarithm.fractionBits)) / count
+        guard self.record == nil else {
+            let first = now.nanoseconds / Self.window.nanoseconds
+            self.record?.change(first) { $0.begins += share }
+            self.record?.change(first + count + 1) { $0.ends += share }
+            return nil
+        }
+        let herd = self.advance(to: now)
         // The first and the last window are not whole, and counted as if they were.
         self.expected += share
         let last = self.current + count + 1
@@ -163,7 +200,14 @@ struct RetryStormDetector: Sendable {
     }
 
     /// A wait that nothing else has held up is over.
-    mutating func ended(at now: Instant) -> Herd? {
+    mutating func ended(at now: Instant, by device: DeviceNumber? = nil) -> Herd? {
+        guard self.record == nil else {
+            self.record?.change(now.nanoseconds / Self.window.nanoseconds) {
+                $0.came += 1
+                $0.lastCame = device
+            }
+            return nil
+        }
         let herd = self.advance(to: now)
         self.returned += 1
         return herd
@@ -172,16 +216,21 @@ struct RetryStormDetector: Sendable {
     /// The window that is the last.
     mutating func end() -> Herd? {
         defer { self.returned = 0 }
-        guard self.returned > Self.few else { return nil }
-        let count = NaturalLogarithm.units(self.returned)
-        let expected = max(1, self.expected)
+        return Self.herd(of: self.returned, expected: self.expected)
+    }
+
+    /// `expected`: in units of 2^-32.
+    static func herd(of returned: Int, expected: Int64) -> Herd? {
+        guard returned > Self.few else { return nil }
+        let count = NaturalLogarithm.units(returned)
+        let expected = max(1, expected)
         guard count > Int128(expected) else { return nil }
         let ratio =
-            Int128(NaturalLogarithm.of(self.returned)) - Int128(NaturalLogarithm.of(Int(expected)))
+            Int128(NaturalLogarithm.of(returned)) - Int128(NaturalLogarithm.of(Int(expected)))
             + Int128(NaturalLogarithm.of(1 << NaturalLogarithm.fractionBits))
-        guard Int128(self.returned) * ratio - count + Int128(expected) > Self.exponentMin else { return nil }
+        guard Int128(returned) * ratio - count + Int128(expected) > Self.exponentMin else { return nil }
         let rounded = (expected + (1 << 32) - 1) >> 32
-        return Herd(count: self.returned, expected: Int(rounded))
+        return Herd(count: returned, expected: Int(rounded))
     }
 
     private mutating func advance(to now: Instant) -> Herd? {

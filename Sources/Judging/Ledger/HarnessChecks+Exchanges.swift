@@ -36,6 +36,8 @@ extension HarnessChecks {
 
     /// More are never open at a phone.
     static let exchangesMax = 24
+    /// Requests for a status that may still be answered, of one phone.
+    private static let pollsMax = 24
     static let lastFaultBit = 63
     /// Between two readings of one clock in a live run.
     static let clockSlack = Interval.milliseconds(5)
@@ -80,10 +82,18 @@ extension HarnessChecks {
                 .answered(operation, status: status), scan, phoneIndex, attempt: attempt,
                 needsFault: self.server.map { !self.explains(status, operation, job, phoneIndex, $0) }
                     ?? false)
-        } else if let job, let server = self.server {
-            self.served(job, operation, scan, phoneIndex, server)
-            if operation == .status { self.statusServed(job, scan, phoneIndex) }
+        } else if let server = self.server {
+            if let job { self.served(job, operation, scan, phoneIndex, server) }
+            guard operation == .status, let polled = job ?? self.polledJob(scan, attempt, phoneIndex) else {
+                return
+            }
+            self.statusServed(polled, scan, phoneIndex)
         }
+    }
+
+    /// The job of a request for a status that its phone has given up, with its app or its path: the backend counts it all the same.
+    private func polledJob(_ scan: ScanNumber, _ attempt: UInt32, _ phoneIndex: Int) -> String? {
+        self.phones[phoneIndex].polls.last { $0.scan == scan && $0.attempt == attempt }?.job
     }
 
     /// The status of a job was answered: at most once in 2 s (Docs/contract.md section 1.4).
@@ -203,6 +213,11 @@ extension HarnessChecks {
         }
         self.phones[phoneIndex].exchanges.append(exchange)
         self.phones[phoneIndex].quotas.sent(scan)
+        guard operation == .status, let job else { return }
+        if self.phones[phoneIndex].polls.count == Self.pollsMax {
+            self.phones[phoneIndex].polls.removeFirst()
+        }
+        self.phones[phoneIndex].polls.append((scan, attempt, job))
     }
 
     private mutating func replied(

@@ -141,7 +141,7 @@ extension HarnessChecks {
     /// The end of the run: who is hit is drawn for each phone, so that the number of those hit is binomial.
     mutating func judgeShares() {
         for (fault, hit) in self.hits.enumerated() {
-            let (phones, million) = (self.settings.fleet.count, 1_000_000)
+            let (phones, million) = (self.settings.phones, 1_000_000)
             // A share of none or of all leaves nothing to chance.
             guard let share = self.rule(of: fault)?.share, (1..<million).contains(share),
                 hit <= phones, hit * million > phones * share,

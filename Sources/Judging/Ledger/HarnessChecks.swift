@@ -78,6 +78,8 @@ struct HarnessChecks: Sendable {
         var armed: [ArmedExchange] = []
         /// The faults that have a share, a bit for each.
         var hitBy: UInt64 = 0
+        /// The latest requests for the status of a job: one may be answered after the phone has given it up.
+        var polls: [(scan: ScanNumber, attempt: UInt32, job: String)] = []
         /// The latest jobs whose tokens a fault has revoked, for a target behind the gateway.
         var revoked: [(job: String, at: Instant)] = []
         var life = HarnessLifecycle()
@@ -264,7 +266,7 @@ struct HarnessChecks: Sendable {
     /// The number of remembered entries, for tests of its growth.
     var remembered: Int {
         self.phones.reduce(self.doubts.count) {
-            $0 + $1.exchanges.count + $1.jobs.count + $1.quotas.remembered
+            $0 + $1.exchanges.count + $1.jobs.count + $1.quotas.remembered + $1.polls.count
         }
     }
 }

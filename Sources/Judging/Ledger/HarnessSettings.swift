@@ -19,6 +19,8 @@ package struct HarnessSettings: Hashable, Sendable {
     /// The rule of each fault in `faults`, in the same order; empty if rules are not judged.
     package var rules: [FaultRule]
     package var fleet: FleetMap
+    /// The number of phones that run: those of a shard.
+    package var phones: Int
     /// Phones lose their paths by the ways they take, too.
     package var hasTunnels: Bool
     /// Whether the phones of a group deviate from the contract on purpose, by the groups of `fleet`; empty if none do. What
@@ -33,6 +35,7 @@ package struct HarnessSettings: Hashable, Sendable {
         self.faults = faults
         self.rules = rules
         self.fleet = fleet
+        self.phones = fleet.count
         self.hasTunnels = hasTunnels
         self.deviations = deviations
     }

@@ -28,6 +28,7 @@ package enum Invariant: String, CaseIterable, Hashable, Sendable {
     case rowsConserved = "rows.conserved"
     case lookupBilledOnce = "lookup.billed-once"
     case cancelFinal = "cancel.final"
+    case bookAnswered = "book.answered"
     // Judged in the virtual world, by `SimulationInvariants`.
     case scanOrder = "scan.order"
     case jobCleanedOnce = "job.cleaned-once"
@@ -51,7 +52,7 @@ package enum Invariant: String, CaseIterable, Hashable, Sendable {
     case requestWellFormed = "request.well-formed"
 
     /// The index, from 0, in the order of `allCases`.
-    var ordinal: Int { self.traits.ordinal }
+    package var ordinal: Int { self.traits.ordinal }
 
     package var kind: InvariantKind { self.traits.kind }
 
@@ -101,7 +102,9 @@ package enum Invariant: String, CaseIterable, Hashable, Sendable {
         case .lookupBilledOnce:
             "every request of a look-up has the same idempotency key, and a provider is asked once for a key; a repeated request gets the same answer"
         case .cancelFinal:
-            "once its user has canceled a scan, no book of it enters the library and nothing is requested for it but DELETEs, and once the backend has canceled its job, it serves no results of it and writes no event but the terminal one"
+            "once its user has canceled a scan, no book of it enters the library and nothing is requested for it but DELETEs, and once the backend has canceled its job, it serves no results of it and writes no event but the terminal one; a backend that is not observed has not lost the job before"
+        case .bookAnswered:
+            "what a batch or a look-up asks for is what comes: every book, and no other"
         case .scanOrder:
             "waiting scans are uploaded oldest first"
         case .jobCleanedOnce:
@@ -174,26 +177,27 @@ package enum Invariant: String, CaseIterable, Hashable, Sendable {
         case .rowsConserved: (13, .always, needsBackend: false, survivesBackendDeath: false)
         case .lookupBilledOnce: (14, .always, needsBackend: false, survivesBackendDeath: false)
         case .cancelFinal: (15, .always, needsBackend: false, survivesBackendDeath: false)
-        case .scanOrder: (16, .always, needsBackend: true, survivesBackendDeath: false)
-        case .jobCleanedOnce: (17, .always, needsBackend: true, survivesBackendDeath: false)
-        case .jobEnded: (18, .finally, needsBackend: true, survivesBackendDeath: false)
-        case .jobOrphansBounded: (19, .always, needsBackend: true, survivesBackendDeath: false)
-        case .jobSilentAfterCleanup: (20, .always, needsBackend: true, survivesBackendDeath: false)
-        case .streamDeadDetected: (21, .eventually, needsBackend: true, survivesBackendDeath: false)
-        case .streamParseRobust: (22, .always, needsBackend: true, survivesBackendDeath: false)
-        case .authNoStaleUse: (23, .always, needsBackend: true, survivesBackendDeath: false)
-        case .retryBudget: (24, .always, needsBackend: true, survivesBackendDeath: false)
-        case .deviceNotStuck: (25, .eventually, needsBackend: true, survivesBackendDeath: false)
-        case .scanSettles: (26, .eventually, needsBackend: true, survivesBackendDeath: false)
-        case .timersClean: (27, .finally, needsBackend: true, survivesBackendDeath: false)
-        case .timeSane: (28, .always, needsBackend: true, survivesBackendDeath: false)
-        case .requestOneFate: (29, .always, needsBackend: true, survivesBackendDeath: false)
-        case .linkConserves: (30, .always, needsBackend: true, survivesBackendDeath: false)
-        case .memoryBounded: (31, .always, needsBackend: true, survivesBackendDeath: false)
-        case .authNoLeak: (32, .always, needsBackend: true, survivesBackendDeath: false)
-        case .herdBounded: (33, .always, needsBackend: true, survivesBackendDeath: false)
-        case .othersUnharmed: (34, .eventually, needsBackend: true, survivesBackendDeath: false)
-        case .requestWellFormed: (35, .always, needsBackend: true, survivesBackendDeath: false)
+        case .bookAnswered: (16, .always, needsBackend: false, survivesBackendDeath: true)
+        case .scanOrder: (17, .always, needsBackend: true, survivesBackendDeath: false)
+        case .jobCleanedOnce: (18, .always, needsBackend: true, survivesBackendDeath: false)
+        case .jobEnded: (19, .finally, needsBackend: true, survivesBackendDeath: false)
+        case .jobOrphansBounded: (20, .always, needsBackend: true, survivesBackendDeath: false)
+        case .jobSilentAfterCleanup: (21, .always, needsBackend: true, survivesBackendDeath: false)
+        case .streamDeadDetected: (22, .eventually, needsBackend: true, survivesBackendDeath: false)
+        case .streamParseRobust: (23, .always, needsBackend: true, survivesBackendDeath: false)
+        case .authNoStaleUse: (24, .always, needsBackend: true, survivesBackendDeath: false)
+        case .retryBudget: (25, .always, needsBackend: true, survivesBackendDeath: false)
+        case .deviceNotStuck: (26, .eventually, needsBackend: true, survivesBackendDeath: false)
+        case .scanSettles: (27, .eventually, needsBackend: true, survivesBackendDeath: false)
+        case .timersClean: (28, .finally, needsBackend: true, survivesBackendDeath: false)
+        case .timeSane: (29, .always, needsBackend: true, survivesBackendDeath: false)
+        case .requestOneFate: (30, .always, needsBackend: true, survivesBackendDeath: false)
+        case .linkConserves: (31, .always, needsBackend: true, survivesBackendDeath: false)
+        case .memoryBounded: (32, .always, needsBackend: true, survivesBackendDeath: false)
+        case .authNoLeak: (33, .always, needsBackend: true, survivesBackendDeath: false)
+        case .herdBounded: (34, .always, needsBackend: true, survivesBackendDeath: false)
+        case .othersUnharmed: (35, .eventually, needsBackend: true, survivesBackendDeath: false)
+        case .requestWellFormed: (36, .always, needsBackend: true, survivesBackendDeath: false)
         }
     }
 }

@@ -33,7 +33,8 @@ struct JobAccount: Sendable {
     var hadResults = false
     /// The scan was completed with this job's books.
     var carriedBooks = false
-    var deleteSent = false
+    var deleteSent: Bool { self.deletesSent > 0 }
+    var deletesSent = 0
     var deleteAnswered = false
     /// The scan was completed, and its job is kept until it expires: the DELETE of v2 cancels (Docs/contract.md section 3.2).
     var isKept = false

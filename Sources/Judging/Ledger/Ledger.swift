@@ -186,9 +186,14 @@ package struct Ledger: Sendable {
 
     /// Whether a verdict is about something that the run has.
     private func speaks(_ verdict: Verdict) -> Bool {
-        let about: [Invariant: Journey] = [.rowsConserved: .csvImport, .lookupBilledOnce: .bookEnrichment]
+        let about: [Invariant: [Journey]] = [
+            .rowsConserved: [.csvImport], .lookupBilledOnce: [.bookEnrichment],
+            .bookAnswered: [.batchEnrichment, .bookEnrichment],
+        ]
         if verdict.violations > 0 { return true }
-        if let journey = about[verdict.invariant] { return self.rules.settings.journeys.contains(journey) }
+        if let journeys = about[verdict.invariant] {
+            return journeys.contains { self.rules.settings.journeys.contains($0) }
+        }
         return verdict.invariant != .cancelFinal || self.rules.settings.cancels
     }
 

@@ -20,8 +20,13 @@ struct OpenRequests: Sendable {
     /// Requests of this second, by the number of the second.
     private var second: Int64 = -1
     private(set) var sentThisSecond = 0
+    /// The scans that they were for.
+    private var scansThisSecond = NumberRanges<UInt32>()
 
     var remembered: Int { self.open.count + self.loose.count }
+
+    /// How many requests of this second were for how many scans.
+    var scansOfThisSecond: Int { self.scansThisSecond.count }
 
     /// The number of open requests that are not for the server's sake alone.
     var inSlots: Int { self.open.count { !$0.operation.isDelete } }
@@ -42,8 +47,10 @@ struct OpenRequests: Sendable {
         if second != self.second {
             self.second = second
             self.sentThisSecond = 0
+            self.scansThisSecond = NumberRanges()
         }
         self.sentThisSecond += 1
+        _ = self.scansThisSecond.insert(request.scan.raw)
         return isRepeated
     }
 

@@ -76,6 +76,24 @@ extension PhoneAccount {
         }
     }
 
+    /// A backend that is not observed says that there is no job, though it ran and nobody had deleted it before: what becomes of
+    /// it is unknown.
+    func judgeCancel(
+        ofJob index: Int, answered status: Int, at moment: Instant, rules: Rules,
+        into findings: inout Findings
+    ) {
+        let job = self.jobs[index]
+        guard !rules.settings.hasBackendView, status == 404 || status == 410, self.isCanceled(job.scan),
+            job.deletesSent == 1, job.terminal == nil, !job.isInherited, !job.isEndedByServer,
+            !job.isTokenOver(at: moment, lifetime: rules.settings.tokenLifetime),
+            job.pendingCleanup?.last?.isHit != true
+        else { return }
+        findings.violate(
+            .cancelFinal, device: self.device, scan: job.scan, at: moment,
+            "the first DELETE of job \(job.id.bounded) was answered with \(status), though the job had not ended: nobody knows whether it was canceled"
+        )
+    }
+
     private func judge(_ job: String, _ text: String, at: Instant, into findings: inout Findings) {
         guard let cancel = self.cancels.last(where: { $0.job == job && $0.isJobOver }) else { return }
         self.violateCancel(text, cancel.scan, at: at, into: &findings)

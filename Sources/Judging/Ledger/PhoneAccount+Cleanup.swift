@@ -236,7 +236,7 @@ extension PhoneAccount {
         _ scan: ScanNumber, job id: String, attempt: UInt32, at moment: Instant, into findings: inout Findings
     ) {
         guard let index = self.jobIndex(id, of: scan) else { return }
-        self.jobs[index].deleteSent = true
+        self.jobs[index].deletesSent += 1
         self.jobs[index].stream.forgetLog()
         let isHit =
             self.isCutOff || self.faultsActive > 0
@@ -320,6 +320,7 @@ extension PhoneAccount {
     ) {
         guard let index = self.jobIndex(id, of: scan) else { return }
         guard Self.isGone(status), !self.jobs[index].deleteAnswered else { return }
+        self.judgeCancel(ofJob: index, answered: status, at: at, rules: rules, into: &findings)
         let wasFull = self.openDeletes >= PendingCleanup.openMax
         self.jobs[index].deleteAnswered = true
         if !self.jobs[index].isExpired, let last = self.jobs[index].pendingCleanup?.last {

@@ -36,6 +36,7 @@ extension PhoneAccount {
                 book, scan: scan, ordinal: ordinal, isDegraded: degraded, at: at, rules: rules,
                 into: &findings)
         }
+        if let taken { self.judgeAnswer(book, toScan: taken, at: at, into: &findings) }
         guard let index = taken else {
             guard self.isSettled(scan) else { return }  // Custody is broken already.
             self.doubleAdded(
@@ -99,6 +100,7 @@ extension PhoneAccount {
                 .scanCustody, device: self.device, scan: scan, at: at, "completed after it was settled")
             return
         }
+        self.judgeBatch(at: index, at, rules: rules, into: &findings)
         if rules.settings.hasBackendView {
             let (count, held) = self.books(at: index, rules: rules)
             findings.count(in: self.group) {

@@ -94,6 +94,7 @@ extension PhoneAccount {
             self.keySent(scan, attempt: attempt, key, at: at, into: &findings)
         case .rowsRead(let job, let rows):
             self.rowsRead(scan, job: job, rows, at: at, rules: rules, into: &findings)
+        case .booksListed(_, let count): self.booksListed(scan, count, at: at, into: &findings)
         case .photosTaken(let count): self.updateScan(scan) { $0.photos = count }
         case .statusDecoded(let job, let status, _):
             self.statusDecoded(scan, job: job, status, at: at, rules: rules, into: &findings)

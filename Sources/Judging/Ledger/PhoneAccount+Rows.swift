@@ -110,6 +110,15 @@ extension PhoneAccount {
         findings.count(in: self.group) { $0.rows.unread -= taken.created + taken.updated }
     }
 
+    /// The results list the books of their rows: one for each that was created or updated.
+    func booksListed(_ scan: ScanNumber, _ count: Int, at: Instant, into findings: inout Findings) {
+        guard let rows = self.index(of: scan).flatMap({ self.scans[$0].rowsRead }), rows.taken != count
+        else { return }
+        findings.violate(
+            .rowsConserved, device: self.device, scan: scan, at: at,
+            "the results list \(count) books, and count \(rows.taken) rows that were created or updated")
+    }
+
     /// The import of a file is over for its phone.
     mutating func countRows(ofCompleted index: Int, at: Instant, into findings: inout Findings) {
         let scan = self.scans[index]

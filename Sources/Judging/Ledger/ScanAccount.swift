@@ -45,6 +45,8 @@ struct ScanAccount: Sendable {
     var lookupKey: String?
     /// When a provider was last asked for its book.
     var billedAt: Instant?
+    /// The books that came of a batch, until all have.
+    var answered: [Book] = []
     /// The photos that the phone said it has.
     var photos = 1
     /// Its storage was full when it was captured.

@@ -8,6 +8,8 @@ package struct SimulationInvariantSettings: Hashable, Sendable {
     package var idleTimeouts: [Interval]
     /// Whether the run ends with everything healed, settled and expired: only then nothing may be left.
     package var isSettled: Bool
+    /// Whether the phones are a part of the fleet. What only the whole fleet can be held to is then kept, and not judged.
+    package var isShard = false
     /// The time over which the contract spreads retries when the path returns, whatever the profile does.
     package var herdTime: Interval
     /// The maximum numbers of streams by the groups of the fleet map; empty for the contract's.

@@ -23,7 +23,7 @@ extension SimulationInvariants {
         if self.states[phoneIndex].isComingBack {
             self.states[phoneIndex].isComingBack = false
             if seen.at - self.states[phoneIndex].cameBackAt <= self.settings.herdTime {
-                self.report(self.herds.asked(at: seen.at), at: seen.at)
+                self.report(self.herds.asked(at: seen.at, by: seen.device), at: seen.at)
                 self.lastBack = seen.device
             }
         }
@@ -44,8 +44,6 @@ extension SimulationInvariants {
     mutating func report(_ herd: ThunderingHerdDetector.Herd?, at moment: Instant) {
         guard let herd else { return }
         self.findings.violate(
-            .herdBounded, device: self.lastBack, scan: .none, at: moment,
-            "\(herd.count) of \(herd.of) phones whose path had returned sent requests within \(self.settings.herdTime.wholeMilliseconds / Int64(ThunderingHerdDetector.windows)) ms"
-        )
+            .herdBounded, device: self.lastBack, scan: .none, at: moment, herd.text(self.settings))
     }
 }

@@ -159,7 +159,7 @@ extension SimulationInvariants {
         case .problem(let operation, let attempt, let status, _, _, let wait?):
             let phoneIndex = self.phoneIndex(of: seen.device)
             self.backoffs.receivedRetryAfter(
-                operation, scan: seen.scan, attempt: attempt, wait: wait, status: status,
+                operation, scan: seen.scan, attempt: attempt, wait: wait, status: status, at: seen.at,
                 phoneIndex: phoneIndex)
             guard operation == .upload else { return }
             guard status != 429 else {

@@ -13,9 +13,10 @@ extension SimulationInvariants {
         if self.states[phoneIndex].requests.sent(request, at: seen.at) {
             self.violate(.requestOneFate, seen, "\(operation.name) sent while the previous one is still open")
         }
-        if self.states[phoneIndex].requests.sentThisSecond == Self.requestsPerSecondMax + 1 {
-            self.violate(
-                .retryBudget, seen, "more than \(Self.requestsPerSecondMax) requests in one second")
+        let most = Self.requestsPerSecondMax(
+            ofScans: self.states[phoneIndex].requests.scansOfThisSecond)
+        if self.states[phoneIndex].requests.sentThisSecond == most + 1 {
+            self.violate(.retryBudget, seen, "more than \(most) requests in one second")
         }
         if !operation.isDelete { self.judgeRelease(seen, phoneIndex) }
         if operation == .upload { self.uploaded(seen, phoneIndex) }

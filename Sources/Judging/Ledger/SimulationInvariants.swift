@@ -45,8 +45,16 @@ package struct SimulationInvariants: Sendable {
         var unanswered: (device: DeviceNumber, scan: ScanNumber, at: Instant)?
     }
 
-    /// A phone whose requests never rest has at most five streams, and backs off between their attempts.
+    /// Requests of one phone in one second that are never too many: it has at most five streams, and backs off between their
+    /// attempts.
     package static let requestsPerSecondMax = 60
+    /// A phone may have more to do, as fast as it is given more scans: so many of them are never too many for one.
+    private static let requestsPerScanMax = 12
+
+    static func requestsPerSecondMax(ofScans count: Int) -> Int {
+        max(Self.requestsPerSecondMax, count * Self.requestsPerScanMax)
+    }
+
     /// The time for which a phone is watched after its release.
     static let releaseTime = Interval.seconds(1)
 
@@ -91,6 +99,7 @@ package struct SimulationInvariants: Sendable {
         self.fleet = ledger.fleet
         self.slotsMax = ledger.slotsMax
         self.herds = ThunderingHerdDetector(time: settings.herdTime, slots: ledger.slotsMax)
+        if settings.isShard { self.herds.keepRecord() }
         self.silences = IdleTimeoutCheck()
         self.backoffs = BackoffCheck(settings)
         self.order = UploadOrderCheck(base: settings.backoffBase, cap: settings.backoffCap)
@@ -108,6 +117,13 @@ package struct SimulationInvariants: Sendable {
     /// The verdicts on the phones of one group, by its index.
     package func verdicts(ofGroup group: Int) -> [Verdict] {
         self.findings.verdicts(of: self.judged, group: group)
+    }
+
+    /// What a shard hands over for the checks of the whole fleet; nil where all phones are.
+    package var evidence: FleetEvidence? {
+        guard let returns = self.herds.record, var evidence = self.backoffs.evidence else { return nil }
+        evidence.returns = returns
+        return evidence
     }
 
     private var judged: [Invariant] {
@@ -272,7 +288,7 @@ package struct SimulationInvariants: Sendable {
         self.devices.append(device)
         let streamsMax = self.fleet.value(of: device, in: self.settings.streamsMax)
         self.backoffs.add(
-            slotsMax: min(self.slotsMax, streamsMax ?? self.slotsMax),
+            device, slotsMax: min(self.slotsMax, streamsMax ?? self.slotsMax),
             drawsWaits: !self.findings.isKnown(.herdBounded, of: device),
             retry: self.fleet.value(of: device, in: self.settings.retryFields) ?? self.settings.retryField)
         self.gates.add(slotsMax: min(self.slotsMax, streamsMax ?? self.slotsMax))

@@ -13,6 +13,10 @@ struct ThunderingHerdDetector: Sendable {
         let count: Int
         /// Phones whose path had returned within the time of the jitter.
         let of: Int
+
+        func text(_ settings: SimulationInvariantSettings) -> String {
+            "\(self.count) of \(self.of) phones whose path had returned sent requests within \(settings.herdTime.wholeMilliseconds / Int64(ThunderingHerdDetector.windows)) ms"
+        }
     }
 
     /// Windows in the time of the jitter.
@@ -27,6 +31,8 @@ struct ThunderingHerdDetector: Sendable {
     private var returned = [Int](repeating: 0, count: Self.windows + 1)
     private var coming = 0
     private var released = 0
+    /// What a shard keeps in place of a judgement; nil where all phones are.
+    private(set) var record: SurgeRecord?
 
     /// `time`: in which phones spread what they try again. `slots`: jobs that a phone may have running.
     init(time: Interval, slots: Int) {
@@ -34,7 +40,16 @@ struct ThunderingHerdDetector: Sendable {
         self.draws = slots + 1
     }
 
+    /// Keeps windows from now on, and judges nothing.
+    mutating func keepRecord() { self.record = SurgeRecord() }
+
+    func start(ofWindow number: Int64) -> Instant { Instant(nanoseconds: number * self.window) }
+
     mutating func pathReturned(at now: Instant) -> Herd? {
+        guard self.record == nil else {
+            self.record?.change(now.nanoseconds / self.window) { $0.begins += 1 }
+            return nil
+        }
         let herd = self.advance(to: now)
         self.returned[self.index] += 1
         self.coming += 1
@@ -42,7 +57,14 @@ struct ThunderingHerdDetector: Sendable {
     }
 
     /// A phone requests something for the first time since its path returned.
-    mutating func asked(at now: Instant) -> Herd? {
+    mutating func asked(at now: Instant, by device: DeviceNumber? = nil) -> Herd? {
+        guard self.record == nil else {
+            self.record?.change(now.nanoseconds / self.window) {
+                $0.came += 1
+                $0.lastCame = device
+            }
+            return nil
+        }
         let herd = self.advance(to: now)
         self.released += 1
         return herd

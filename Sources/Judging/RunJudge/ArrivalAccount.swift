@@ -32,17 +32,36 @@ package struct ArrivalAccount: Hashable, Sendable {
         set.add(Int64(self.late), to: .arrivalsLate)
     }
 
-    /// Returns warnings about captures and shutdowns that the fleet skipped. `deferred`: number of captures;
-    /// `shutdownsTimedOut`: number of phones.
-    package func warnings(deferred: Int, shutdownsTimedOut: Int) -> [String] {
-        let skipped = self.planned - self.achieved - deferred
+    /// Returns warnings about captures and shutdowns that the fleet skipped.
+    package func warnings(_ work: SkippedWork) -> [String] {
+        let skipped = self.planned - self.achieved - work.deferred
         return [
-            shutdownsTimedOut > 0
-                ? "\(shutdownsTimedOut) phones had not finished shutting down at the time limit" : nil,
-            deferred > 0
-                ? "\(deferred) captures were skipped because their apps did not become active again"
+            work.shutdownsTimedOut > 0
+                ? "\(work.shutdownsTimedOut) phones had not finished shutting down at the time limit" : nil,
+            work.deferred > 0
+                ? "\(work.deferred) captures were skipped because their apps did not become active again"
                 : nil,
             skipped > 0 ? "\(skipped) captures were skipped because the run was stopped" : nil,
         ].compactMap { $0 }
+    }
+}
+
+/// What the fleet left out although it was due.
+package struct SkippedWork: Hashable, Sendable {
+    /// Captures of apps that did not become active again.
+    package var deferred = 0
+    /// Phones that were still shutting down when their time was over.
+    package var shutdownsTimedOut = 0
+
+    package init() {}
+
+    package init(deferred: Int, shutdownsTimedOut: Int) {
+        self.deferred = deferred
+        self.shutdownsTimedOut = shutdownsTimedOut
+    }
+
+    mutating func add(_ other: SkippedWork) {
+        self.deferred += other.deferred
+        self.shutdownsTimedOut += other.shutdownsTimedOut
     }
 }

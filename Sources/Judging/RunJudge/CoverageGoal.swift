@@ -243,6 +243,14 @@ package struct CoverageTable: Sendable {
         CoverageGoal.allCases.firstIndex(of: what).map { self.counts[$0] } ?? 0
     }
 
+    /// How often each goal was reached, in the order of all goals: what a shard hands over.
+    package var numbers: [Int] { self.counts }
+
+    /// Adds what a shard has reached.
+    package mutating func add(numbers: [Int]) {
+        for index in self.counts.indices where index < numbers.count { self.counts[index] += numbers[index] }
+    }
+
     /// The expected goals that were not reached.
     package var unmet: [CoverageGoal] { self.expected.filter { self.count(of: $0) == 0 } }
 

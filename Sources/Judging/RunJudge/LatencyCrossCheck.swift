@@ -122,6 +122,7 @@ package struct LatencyCrossCheck: Sendable {
         case .resultsDecoded(_, _, let took): self.add(took, to: .resultsTime, group)
         case .statusDecoded(_, _, let took): self.add(took, to: .statusTime, group)
         case .cleanupAnswered(_, _, let took): self.add(took, to: .cleanupTime, group)
+        case .cancelAnswered(_, let took): self.add(took, to: .cancelTime, group)
         case .streamOpened(_, _, _, let took): self.add(took, to: .sseConnectTime, group)
         case .firstEvent(_, let took): self.add(took, to: .sseFirstEventTime, group)
         case .eventApplied(_, _, _, let latency, let replayed):

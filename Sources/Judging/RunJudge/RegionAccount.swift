@@ -26,9 +26,6 @@ struct RegionAccount: Sendable {
         var captures: [Capture] = []
     }
 
-    /// Incomplete regions that are named.
-    private static let namedMax = 8
-
     private var indexes = DeviceIndex()
     private var phones: [Phone] = []
     private var captures = 0
@@ -95,25 +92,25 @@ struct RegionAccount: Sendable {
         return nil
     }
 
-    /// The line in the reports; nil if nothing was segmented.
-    var note: String? {
-        guard self.captures > 0 else { return nil }
-        let names = self.phones.flatMap { phone in
-            phone.captures.flatMap { capture in
-                capture.left.map {
-                    "phone \(phone.device.raw) scan \($0.scan.raw), region \($0.number) of \(capture.regions) (\($0.fate))"
+    /// The account as reports show it.
+    var summary: RegionSummary {
+        var summary = RegionSummary(captures: self.captures, regions: self.regions, complete: self.complete)
+        for phone in self.phones.sorted(by: { $0.device < $1.device }) {
+            for capture in phone.captures {
+                for region in capture.left {
+                    summary.add(
+                        phone.device,
+                        "phone \(phone.device.raw) scan \(region.scan.raw), region \(region.number) of \(capture.regions) (\(region.fate))"
+                    )
                 }
-                    // The app may have left the screen between two regions.
-                    + (capture.taken < capture.regions
-                        ? [
-                            "phone \(phone.device.raw) scan \(capture.first), \(capture.regions - capture.taken) of \(capture.regions) regions not taken"
-                        ] : [])
+                // The app may have left the screen between two regions.
+                guard capture.taken < capture.regions else { continue }
+                summary.add(
+                    phone.device,
+                    "phone \(phone.device.raw) scan \(capture.first), \(capture.regions - capture.taken) of \(capture.regions) regions not taken"
+                )
             }
         }
-        let head =
-            "segmentation: \(self.complete) of \(self.captures) captures complete, \(self.regions) regions"
-        guard !names.isEmpty else { return head }
-        let more = names.count > Self.namedMax ? " and \(names.count - Self.namedMax) more" : ""
-        return "\(head); incomplete: \(names.prefix(Self.namedMax).joined(separator: "; "))\(more)"
+        return summary
     }
 }

@@ -21,6 +21,23 @@ package enum RerunCommand {
     /// The words as one line for a POSIX shell.
     package static func line(_ words: [String]) -> String { ShellWords.line(Self.words(words)) }
 
+    /// The words that run the whole fleet in one process.
+    package static func withoutShard(_ words: [String]) -> [String] {
+        var whole: [String] = []
+        var isValue = false
+        for word in words {
+            if isValue {
+                isValue = false
+            } else if Self.shardFlags.contains(word) {
+                isValue = true
+            } else if !Self.shardFlags.contains(where: { word.hasPrefix($0 + "=") }) {
+                whole.append(word)
+            }
+        }
+        return whole
+    }
+
+    private static let shardFlags = ["--shard", "--start-at"]
     private static let headerFlag = "--header"
 
     /// `Name: (left-out)`.

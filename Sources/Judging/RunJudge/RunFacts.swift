@@ -30,6 +30,8 @@ package struct RunFacts: Sendable {
     package var observationsMade: Int
     /// Nil if the fleet gave no account of its end.
     package var arrivals: ArrivalAccount?
+    /// What of the arrivals and of the end was left out.
+    package var skipped = SkippedWork()
     /// The timer lag of the phones; nil if it is not measured.
     package var lateness: HDRHistogram?
     package var failure: RunFailure?

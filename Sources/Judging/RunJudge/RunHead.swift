@@ -6,6 +6,7 @@ package import Talaria
 package struct RunHead: Equatable, Sendable {
     package struct Group: Equatable, Sendable {
         package var name: String
+        /// Phones of the whole fleet.
         package var devices: Int
         package var journey: Journey
 
@@ -26,16 +27,20 @@ package struct RunHead: Equatable, Sendable {
     package var started: Int64
     package var hasBackendView: Bool
     package var groups: [Group]
+    /// Which phones ran.
+    package var shard: FleetShard
     /// Ids, in the order of the scenario.
     package var faults: [String]
     /// The words of the command without secrets.
     package var command: [String]
     package var labels: RunLabels
+    /// What the scenario does to the run.
+    package var conditions = RunConditions()
 
     package init(
         tool: String, machine: String?, scenario: ScenarioIdentity, seed: UInt64, world: WorldKind,
-        started: Int64, hasBackendView: Bool, groups: [Group], faults: [String], command: [String],
-        labels: RunLabels = RunLabels()
+        started: Int64, hasBackendView: Bool, groups: [Group], shard: FleetShard = .whole, faults: [String],
+        command: [String], labels: RunLabels = RunLabels()
     ) {
         self.tool = tool
         self.machine = machine
@@ -45,6 +50,7 @@ package struct RunHead: Equatable, Sendable {
         self.started = started
         self.hasBackendView = hasBackendView
         self.groups = groups
+        self.shard = shard
         self.faults = faults
         self.command = RerunCommand.words(command)
         self.labels = labels
@@ -63,6 +69,15 @@ package struct RunHead: Equatable, Sendable {
     /// What one phone does; that of a phone of no group is `scan`.
     package func journey(of device: DeviceNumber) -> Journey {
         self.fleet.value(of: device, in: self.groups.map(\.journey)) ?? .scan
+    }
+
+    /// The number of phones of each group that ran, in the order of the groups.
+    package var phonesByGroup: [Int] {
+        var first: UInt32 = 0
+        return self.groups.map { group in
+            defer { first += UInt32(group.devices) }
+            return self.shard.phoneCount(of: first..<first + UInt32(group.devices))
+        }
     }
 
     package var fleet: FleetMap { FleetMap(self.groups.map { ($0.name, $0.devices) }) }

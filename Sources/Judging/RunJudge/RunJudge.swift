@@ -63,6 +63,9 @@ package struct RunJudge: Sendable {
     package private(set) var endedBy: RunEnding?
     /// Why nothing of the run can be relied on; nil when it can. Known when the run is finished.
     package private(set) var harnessError: String?
+    /// Known when the run is finished.
+    private var skipped = SkippedWork()
+    private var endedAt = Instant.zero
 
     package init(_ settings: JudgeSettings) {
         let fleet = settings.ledger.fleet
@@ -187,6 +190,13 @@ package struct RunJudge: Sendable {
         return self.objectives.results(whole: whole)
     }
 
+    /// What the judge of a shard hands over beside its result. Complete when the run is finished.
+    package var evidence: ShardEvidence {
+        ShardEvidence(
+            endedAt: self.endedAt, fleet: self.invariants?.evidence, coverage: self.coverage?.numbers ?? [],
+            regions: self.regions.summary, skipped: self.skipped)
+    }
+
     // MARK: The end
 
     /// The end of the run. Call it once, after the last observation.
@@ -213,8 +223,11 @@ package struct RunJudge: Sendable {
         result.generator = facts.generator
         result.streamsOpen = facts.streamsOpen
         if isWhole { result.drained = facts.drain }
-        result.notes = facts.notes + [self.regions.note].compactMap { $0 }
-        result.warnings = facts.warnings + log.warnings
+        result.notes = facts.notes + [self.regions.summary.note].compactMap { $0 }
+        result.warnings =
+            facts.warnings + (facts.arrivals?.warnings(facts.skipped) ?? []) + log.warnings
+        self.skipped = facts.skipped
+        self.endedAt = facts.endedAt
         result.take(self.timeline.errors)
         result.exit = result.judgement(failures: Set([failure?.kind].compactMap { $0 })).exit
         return result
@@ -311,7 +324,7 @@ package struct RunJudge: Sendable {
         if let judged { self.judged?.past.add(judged) }
         self.collector.settle(into: &self.past) { interval in
             objectives.add(judged ?? interval.table, from: from, open: open)
-            log.log(interval.table, from: from, length: length)
+            log.log(interval.table, from: from, length: length, open: open)
             sums.add(interval.table)
             counted = RunTimeline.counts(interval.table)
         }

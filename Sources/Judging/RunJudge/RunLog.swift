@@ -7,8 +7,16 @@ package import SimBase
 /// It is a class, so that the judge calls it without a copy and without a box.
 package protocol RunLog: AnyObject {
     func log(_ observation: Observation)
-    /// Takes what was measured in one interval.
-    func log(_ table: MetricTable, from: Instant, length: Interval)
+    /// Takes what was measured in one interval. `open`: the operations that were open at a moment after it, where an objective
+    /// requests them.
+    func log(
+        _ table: MetricTable, from: Instant, length: Interval, open: (table: MetricTable, at: Instant)?)
     /// The problems of the log that do not affect the result.
     var warnings: [String] { get }
+}
+
+extension RunLog {
+    package func log(_ table: MetricTable, from: Instant, length: Interval) {
+        self.log(table, from: from, length: length, open: nil)
+    }
 }

@@ -17,6 +17,7 @@ extension RunResult {
             merged.result.add(shard.result)
             merged.timeline.add(shard.timeline)
         }
+        merged.result.sortFindings()
         merged.result.slos = objectives.enumerated().map { index, slo in
             guard slo.condition.span != .wholeRun else { return slo.evaluate(against: merged.result.metrics) }
             let told = shards.map {
@@ -29,6 +30,13 @@ extension RunResult {
         let failures = Set(shards.compactMap(\.result.exit.failure))
         merged.result.exit = merged.result.judgement(failures: failures).exit
         return merged
+    }
+
+    /// As one process has them: those of each group in the order of time, and those of the fleet group by group.
+    private mutating func sortFindings() {
+        for index in self.groups.indices { self.groups[index].tables.findings.sortByTime() }
+        let ofGroups = self.groups.reduce(into: FindingsTable()) { $0.add($1.tables.findings) }
+        if ofGroups.count == self.findings.count { self.findings = ofGroups }
     }
 
     private mutating func add(_ other: RunResult) {
@@ -86,15 +94,29 @@ extension Resources {
 }
 
 extension Verdict {
-    /// Adds the verdicts of another shard, which are in the same order.
-    fileprivate static func add(_ others: [Verdict], to verdicts: inout [Verdict]) {
-        for index in verdicts.indices where index < others.count { verdicts[index].add(others[index]) }
+    /// The examples of a merged verdict.
+    private static let examplesMax = 5
+
+    /// Adds the verdicts of another shard. Some invariants have a verdict only where they are broken.
+    static func add(_ others: [Verdict], to verdicts: inout [Verdict]) {
+        for other in others {
+            if let index = verdicts.firstIndex(where: { $0.invariant == other.invariant }) {
+                verdicts[index].add(other)
+            } else {
+                let next = verdicts.firstIndex { $0.invariant.ordinal > other.invariant.ordinal }
+                verdicts.insert(other, at: next ?? verdicts.endIndex)
+            }
+        }
     }
 
-    fileprivate mutating func add(_ other: Verdict) {
+    private mutating func add(_ other: Verdict) {
         self.violations += other.violations
         self.expected += other.expected
-        self.examples += other.examples
+        // Those that count come first, and the earliest of them.
+        let examples = (self.examples + other.examples).enumerated().sorted {
+            $0.element.order(behind: $0.offset) < $1.element.order(behind: $1.offset)
+        }
+        self.examples = Array(examples.map(\.element).prefix(Self.examplesMax))
         if self.standing == .notAvailable || other.standing == .notAvailable {
             // What one shard cannot know is not known of all, unless another has found it broken.
             self.standing = [self.standing, other.standing].contains(.broken) ? .broken : .notAvailable
@@ -102,5 +124,12 @@ extension Verdict {
             self.standing =
                 self.violations == 0 ? .held : self.violations == self.expected ? .brokenAsExpected : .broken
         }
+    }
+}
+
+extension Violation {
+    /// Those that count first, then the earliest, then those of the phone with the lowest number.
+    fileprivate func order(behind offset: Int) -> (Int, Instant, UInt32, Int) {
+        (self.isExpected ? 1 : 0, self.at, self.device?.raw ?? .max, offset)
     }
 }

@@ -73,7 +73,7 @@ package struct RunResult: Sendable {
     package var files: [String] = []
     /// The words of the command that runs it again, unquoted and without secrets:
     /// `["swiftwing-sim", "run", "flaky-network", …]`.
-    package let command: [String]
+    package internal(set) var command: [String]
 
     /// `groups`: the totals of the groups of `head`, in their order.
     package init(
@@ -87,9 +87,11 @@ package struct RunResult: Sendable {
         self.world = head.world
         self.started = head.started
         self.length = length
-        self.groups = zip(head.groups, groups).map { group, totals in
+        let phones = head.phonesByGroup
+        self.groups = zip(head.groups.indices, groups).map { index, totals in
             GroupResult(
-                name: group.name, devices: group.devices, journey: group.journey, totals: totals)
+                name: head.groups[index].name, devices: phones[index], journey: head.groups[index].journey,
+                totals: totals)
         }
         self.labels = head.labels
         self.exit = exit

@@ -106,6 +106,11 @@ package struct ErrorSummary: Equatable, Sendable {
 
     package init() {}
 
+    /// Read back from a file.
+    package init(_ rows: [Row]) {
+        for row in rows { self.add(row) }
+    }
+
     mutating func add(_ trouble: RunError, at moment: Instant, device: DeviceNumber, scan: ScanNumber) {
         self.add(
             Row(trouble: trouble, count: 1, first: moment, last: moment, device: device, scan: scan))
@@ -127,7 +132,7 @@ package struct ErrorSummary: Equatable, Sendable {
         }
         self.rows[index].count += row.count
         self.rows[index].last = max(self.rows[index].last, row.last)
-        if row.first < self.rows[index].first {
+        if (row.first, row.device) < (self.rows[index].first, self.rows[index].device) {
             self.rows[index].first = row.first
             self.rows[index].device = row.device
             self.rows[index].scan = row.scan

@@ -80,6 +80,16 @@ package struct FindingsTable: Equatable, Sendable {
         self.rows[index].finding.count = count
     }
 
+    /// Puts the rows of a table that was added up in the order of their first occurrence.
+    package mutating func sortByTime() {
+        let rows = self.rows.enumerated().sorted {
+            ($0.element.first, $0.offset) < ($1.element.first, $1.offset)
+        }
+        self.rows = rows.map(\.element)
+        self.indexes = [:]
+        for (index, row) in self.rows.enumerated() { self.indexes[Kind(row.finding)] = index }
+    }
+
     package mutating func addOther(_ count: Int) { self.other = Self.sum(self.other, count) }
 
     package mutating func add(_ table: FindingsTable) {

@@ -174,6 +174,8 @@ package struct MetricsCollector: Sendable {
             self.measured.table.record(.statusTime, took, in: group)
         case .cleanupAnswered(_, _, let took):
             self.measured.table.record(.cleanupTime, took, in: group)
+        case .cancelAnswered(_, let took):
+            self.measured.table.record(.cancelTime, took, in: group)
         case .streamOpened(_, _, _, let took):
             self.measured.table.record(.sseConnectTime, took, in: group)
         case .firstEvent(_, let took):

@@ -14,6 +14,9 @@ struct ScanTimes: Sendable {
     var uploadDueAt: Instant?
     /// The moment at which the stream was opened, until its first event.
     var streamOpenedAt: Instant?
+    /// The moment at which the user canceled the scan, until its job is deleted or given up.
+    var canceledAt: Instant?
+    var canceledJob: String?
     /// The operations that were given up while the app was in the background. If the app does not return
     /// before the end of the run, they count as open.
     var cut: [(metric: LatencyMetric, since: Instant)] = []
@@ -21,7 +24,8 @@ struct ScanTimes: Sendable {
     var isDurable = false
 
     var isBlank: Bool {
-        self.capturedAt == nil && self.uploadDueAt == nil && self.streamOpenedAt == nil && self.cut.isEmpty
+        self.capturedAt == nil && self.uploadDueAt == nil && self.streamOpenedAt == nil
+            && self.canceledAt == nil && self.cut.isEmpty
     }
 
     /// The app is back, or another process is: what was given up is over.
@@ -51,14 +55,22 @@ extension ScanOperations {
         case .uploadAccepted, .lookupAnswered: self.times.uploadDueAt = nil
         case .streamOpened(let job, _, _, _) where job == self.job: self.times.streamOpenedAt = at
         case .firstEvent, .streamLost, .terminalApplied: self.times.streamOpenedAt = nil
-        case .completed, .refused, .canceled:
-            self.times.capturedAt = nil
-            self.times.uploadDueAt = nil
-            self.times.streamOpenedAt = nil
+        case .cancelRequested: self.times.canceledAt = at
+        case .cancelAnswered: self.times.canceledAt = nil
+        case .canceled(let job):
+            self.noteOver()
+            self.times.canceledJob = job
+            // Without a job, there is nothing left to do.
+            if job == nil { self.times.canceledAt = nil }
+        case .completed, .refused:
+            self.noteOver()
+            self.times.canceledAt = nil
         case .resultsGivenUp where isSuspended: self.cut(.resultsTime, self.results.beganAt)
         case .statusGivenUp where isSuspended: self.cut(.statusTime, self.status.beganAt)
         case .reconnectGivenUp where isSuspended: self.cut(.sseReconnectTime, self.lostAt)
-        case .jobAbandoned(let job, _) where isSuspended:
+        case .jobAbandoned(let job, _):
+            if job == self.times.canceledJob { self.times.canceledAt = nil }
+            guard isSuspended else { return }
             for delete in self.deletes where delete.job == job {
                 self.cut(.cleanupTime, delete.operation.beganAt)
             }
@@ -68,6 +80,12 @@ extension ScanOperations {
             self.cut(.statusTime, self.status.beganAt)
         default: break
         }
+    }
+
+    private mutating func noteOver() {
+        self.times.capturedAt = nil
+        self.times.uploadDueAt = nil
+        self.times.streamOpenedAt = nil
     }
 
     private mutating func cut(_ metric: LatencyMetric, _ since: Instant?) {
@@ -83,6 +101,7 @@ extension ScanOperations {
             (.uploadServiceTime, self.upload.beganAt), (.sseConnectTime, self.connect.beganAt),
             (.sseFirstEventTime, self.times.streamOpenedAt), (.sseReconnectTime, reconnecting),
             (.resultsTime, self.results.beganAt), (.statusTime, self.status.beganAt),
+            (.cancelTime, self.times.canceledAt),
         ]
         for case (let metric, let since?) in times { found(metric, since) }
         for delete in self.deletes {

@@ -8,7 +8,7 @@ extension PhoneObservation {
     var concernsOperations: Bool {
         switch self {
         case .launched, .killed, .reinstalled, .suspended, .resumed, .captured, .queued, .refused, .completed,
-            .canceled, .requestSent,
+            .cancelRequested, .canceled, .cancelAnswered, .requestSent,
             .replied,
             .requestFailed,
             .badAnswer, .uploadAccepted, .lookupAnswered, .resultsDecoded, .resultsGivenUp, .statusDecoded,

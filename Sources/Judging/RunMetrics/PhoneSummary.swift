@@ -49,6 +49,32 @@ package struct PhoneSummary: Equatable, Sendable {
 
     init(device: DeviceNumber) { self.device = device }
 
+    /// All counts and times of a phone whose run is over, in a fixed order: what a shard hands over.
+    package var numbers: [Int64] {
+        [
+            self.captured, self.completed, self.refused, self.losses, self.gaveUp, self.errors, self.kills,
+            self.unknownBooks, self.discarded, self.canceled,
+        ].map { Int64($0) } + [self.longestScan.nanoseconds, self.longestReconnect.nanoseconds]
+    }
+
+    /// Nil for what are not such numbers.
+    package init?(device: DeviceNumber, numbers: [Int64]) {
+        guard numbers.count == 12 else { return nil }
+        self.device = device
+        self.captured = Int(numbers[0])
+        self.completed = Int(numbers[1])
+        self.refused = Int(numbers[2])
+        self.losses = Int(numbers[3])
+        self.gaveUp = Int(numbers[4])
+        self.errors = Int(numbers[5])
+        self.kills = Int(numbers[6])
+        self.unknownBooks = Int(numbers[7])
+        self.discarded = Int(numbers[8])
+        self.canceled = Int(numbers[9])
+        self.longestScan = Interval(nanoseconds: numbers[10])
+        self.longestReconnect = Interval(nanoseconds: numbers[11])
+    }
+
     package var gauge: PhoneGauge {
         PhoneGauge(
             isConnected: !self.open.isEmpty, isReconnecting: !self.lost.isEmpty, isOffline: self.isOffline)

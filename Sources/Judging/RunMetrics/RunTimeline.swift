@@ -25,6 +25,19 @@ package struct RunTimeline: Sendable {
     package private(set) var until = Instant.zero
     private var gauges = FleetGauge()
 
+    /// The timeline that a shard has handed over. `windows`: at most `windowsMax`. `phones`: those with the most problems.
+    package init(
+        width: Interval, windows: [TimelineWindow], errors: ErrorSummary, faults: [FaultTimeline],
+        phones: [PhoneSummary], until: Instant
+    ) {
+        self.width = width
+        self.windows = Array(windows.prefix(Self.windowsMax))
+        self.errors = errors
+        self.faults = faults
+        self.phones = phones
+        self.until = until
+    }
+
     package init(faults: Int) {
         self.faults = [FaultTimeline](repeating: FaultTimeline(), count: faults)
     }
@@ -213,6 +226,34 @@ package struct TimelineWindow: Equatable, Sendable {
 
     package init() {}
 
+    /// All counts but those of faults, in a fixed order: what a shard hands over.
+    package var numbers: [Int] {
+        [
+            self.planned, self.captured, self.completed, self.refused, self.events, self.pings, self.losses,
+            self.reconnectAttempts, self.reconnected, self.connectedMost, self.reconnectingMost,
+            self.offlineMost,
+        ] + self.errors
+    }
+
+    /// Nil for what are not such counts.
+    package init?(numbers: [Int], faults: [Int]) {
+        guard numbers.count == 12 + ErrorFamily.allCases.count else { return nil }
+        self.planned = numbers[0]
+        self.captured = numbers[1]
+        self.completed = numbers[2]
+        self.refused = numbers[3]
+        self.events = numbers[4]
+        self.pings = numbers[5]
+        self.losses = numbers[6]
+        self.reconnectAttempts = numbers[7]
+        self.reconnected = numbers[8]
+        self.connectedMost = numbers[9]
+        self.reconnectingMost = numbers[10]
+        self.offlineMost = numbers[11]
+        self.errors = Array(numbers[12...])
+        self.faults = faults
+    }
+
     package func fired(_ fault: Int) -> Int { self.faults.indices.contains(fault) ? self.faults[fault] : 0 }
 
     mutating func fault(_ fault: Int, of count: Int) {
@@ -285,6 +326,11 @@ package struct FaultTimeline: Equatable, Sendable {
         package var from: Instant
         /// Nil while it lasts.
         package var to: Instant?
+
+        package init(from: Instant, to: Instant?) {
+            self.from = from
+            self.to = to
+        }
     }
 
     package private(set) var count = 0
@@ -295,6 +341,14 @@ package struct FaultTimeline: Equatable, Sendable {
     private var active = 0
 
     package init() {}
+
+    /// Read back from a file.
+    package init(count: Int, first: Instant?, last: Instant?, spans: [Span]) {
+        self.count = count
+        self.first = first
+        self.last = last
+        self.spans = Array(spans.prefix(Self.spansMax))
+    }
 
     mutating func fired(at moment: Instant) {
         self.count += 1

@@ -83,7 +83,8 @@ struct ScanOperations: Sendable {
     var isLost: Bool { self.lostAt != nil }
 
     var isDone: Bool {
-        self.deletes.isEmpty && self.times.cut.isEmpty && (self.isSettled || self.isBlank)
+        self.deletes.isEmpty && self.times.cut.isEmpty && self.times.canceledAt == nil
+            && (self.isSettled || self.isBlank)
     }
 
     /// Whether it is equal to a new one. The account of a DELETE after the scan's end is, once it has its

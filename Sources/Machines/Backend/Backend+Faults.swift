@@ -52,7 +52,7 @@ extension Backend {
 
     /// Removes the job without an end. From then on requests get 410 if the job is remembered, otherwise 404.
     private mutating func vanish(_ facts: Job.Facts, status: Int, into effects: inout [OriginEffect]) {
-        self.endRows(facts, into: &effects)
+        self.endRows(facts, hasResults: false, into: &effects)
         effects.append(.observe(self.payload(facts.owner, .vanished(job: facts.id))))
         self.endStreams(of: facts.key, into: &effects)
         self.forget(facts.key)

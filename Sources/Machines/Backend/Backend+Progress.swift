@@ -93,13 +93,20 @@ extension Backend {
         self.jobs.update(facts.key) { $0.rows = rows }
     }
 
-    /// An import is over: what was not taken stays pending.
-    mutating func endRows(_ facts: Job.Facts, into effects: inout [OriginEffect]) {
+    /// An import is over: what was not taken stays pending. `hasResults`: these list the books, unless lists would take half of the
+    /// memory that there is for documents.
+    mutating func endRows(_ facts: Job.Facts, hasResults: Bool, into effects: inout [OriginEffect]) {
+        let hasRoom = hasResults && self.documentBytes <= self.configuration.documentBytesMax / 2
+        let listBytesMax = hasRoom ? self.configuration.imports.listBytesMax : 0
         let found = self.jobs.update(facts.key) { job -> (counts: RowCounts, released: Int)? in
-            guard let counts = job.rows?.counts, job.phase == .running else { return nil }
-            let held = min(job.documentBytes, counts.failed * ImportAccount.RowError.bytesMax)
+            guard let rows = job.rows, job.phase == .running else { return nil }
+            let counts = rows.counts
+            let list = rows.listBytes
+            let isListed = hasRoom && list <= listBytesMax
+            let errors = counts.failed * ImportAccount.RowError.bytesMax
+            let held = min(job.documentBytes, errors + (isListed ? list : 0))
             defer { job.documentBytes = held }
-            job.rows?.end()
+            job.rows?.end(listsBooks: isListed)
             return (counts, job.documentBytes - held)
         }
         guard let (counts, released) = found ?? nil else { return }
@@ -205,7 +212,7 @@ extension Backend {
             hasSecond ? .ending(ending.status, at: self.now) : .finished(ending.status, at: self.now)
         let progress = facts.script.progress(at: max(0, (self.jobs.with(facts.key) { $0.step } ?? 0) - 1))
         if ending == .completed { self.takeRows(facts, upTo: facts.script.rows) }
-        self.endRows(facts, into: &effects)
+        self.endRows(facts, hasResults: ending == .completed, into: &effects)
         self.jobs.update(facts.key) { $0.phase = phase }
         let kind: EventKind
         switch ending {
@@ -331,12 +338,10 @@ extension Backend {
     ) -> [UInt8] {
         switch facts.dialect.v2Data {
         case .plain: return facts.dialect.failure.data(error, status: status, progress)
-        case .photoscan: return DottedData.failedScan(facts, error, status)
+        case .photoscan: return error.dottedScan(job: facts.id, status: status)
         case .enrichment:
             let isbn = self.isbn(facts, after: max(0, (self.jobs[facts.key]?.step ?? 0) - 1))
-            return DottedData.enrichment(isbn: isbn, status.rawValue, progress.thousandths) {
-                $0.member("error", error.message)
-            }
+            return error.dottedEnrichment(isbn: isbn, percent: progress.thousandths / 10, status: status)
         }
     }
 

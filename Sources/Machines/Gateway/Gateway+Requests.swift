@@ -46,8 +46,10 @@ extension Gateway {
             self.refuse(context, refusal, into: &effects)
             return
         }
-        if operation == .stream, let jobID, case .failed(let eventID, let data)? = self.jobs[jobID]?.state {
-            self.repeatFailure(context, eventID, data, into: &effects)
+        if operation == .stream, let jobID,
+            case .failed(let eventID, let name, let data)? = self.jobs[jobID]?.state
+        {
+            self.repeatFailure(context, eventID, name, data, into: &effects)
             return
         }
         self.relays[id] = relay

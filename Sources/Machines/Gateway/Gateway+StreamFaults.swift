@@ -91,6 +91,9 @@ extension Gateway {
             let (name, data) = self.faults.nextExtra(
                 on: id, job: stream.job, stream.journey, at: self.now, into: &effects)
         {
+            // Progress that cannot be read has the name that the upstream gives it.
+            let subject = DottedEventName.subject(of: event.type)
+            let name = name == V2EventName.processing ? subject?.progress ?? name : name
             let own = event.hasOwnID ? Self.neighbor(of: event.id, by: -1, name) : nil
             if let own { self.jobs.update(stream.job) { $0.alias(own, behind: stream.lastID) } }
             var bytes: [UInt8] = []
@@ -176,14 +179,14 @@ extension Gateway {
         after lastID: String?, into effects: inout [OriginEffect]
     ) {
         effects.append(self.payload(caller, .failed(job: job, code: code, retryable: retryable)))
-        let data = journey.failure(
+        let (name, data) = journey.failure(
             JobChange.failure(job: job, code: code, retryable: retryable, payload: journey.payload),
-            after: self.jobs[job]?.lastProgress ?? [])
+            job: job, self.jobs[job]?.subject, after: self.jobs[job]?.lastProgress ?? [])
         let suffix = journey.idSuffix(of: .error)
         let eventID = lastID.map { Self.neighbor(of: $0, by: 1, suffix) } ?? "1-\(suffix)"
-        self.setState(.failed(id: eventID, data: data), of: job, journey, caller)
+        self.setState(.failed(id: eventID, name: name, data: data), of: job, journey, caller)
         var bytes: [UInt8] = []
-        SSEWriter.event(id: eventID, type: journey.failureName, data: data, into: &bytes)
+        SSEWriter.event(id: eventID, type: name, data: data, into: &bytes)
         for id in self.jobs[job]?.streams ?? [] {
             self.write(bytes, Self.mark(.error, replayed: false, at: self.now), id, into: &effects)
         }

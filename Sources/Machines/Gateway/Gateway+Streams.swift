@@ -84,7 +84,8 @@ extension Gateway {
 
     /// A job that has failed for the phones says so again.
     func repeatFailure(
-        _ context: RequestContext, _ eventID: String, _ data: [UInt8], into effects: inout [OriginEffect]
+        _ context: RequestContext, _ eventID: String, _ name: String, _ data: [UInt8],
+        into effects: inout [OriginEffect]
     ) {
         let id = context.exchange
         effects.append(
@@ -97,7 +98,7 @@ extension Gateway {
                 ]))
         self.observeAnswer(context, 200, into: &effects)
         var bytes: [UInt8] = []
-        SSEWriter.event(id: eventID, type: context.journey.failureName, data: data, into: &bytes)
+        SSEWriter.event(id: eventID, type: name, data: data, into: &bytes)
         effects.append(.stream(id, bytes: bytes, Self.mark(.error, replayed: true, at: self.now)))
         effects.append(.endStream(id))
     }
@@ -187,7 +188,10 @@ extension Gateway {
             if isTerminal { stream.isOver = true }
         }
         if stream.journey.isV2, kind == .progress {
-            self.jobs.update(stream.job) { $0.lastProgress = event.bytes }
+            self.jobs.update(stream.job) {
+                $0.lastProgress = event.bytes
+                $0.subject = DottedEventName.subject(of: event.type)
+            }
         }
         if isTerminal, let kind {
             self.jobs.update(stream.job) { if $0.state == .open { $0.state = .finished } }

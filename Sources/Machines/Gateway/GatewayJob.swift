@@ -16,7 +16,7 @@ struct ProxiedJob: Sendable {
         /// The job is removed for the phones, with this status.
         case gone(Int)
         /// The job has failed for the phones, with this event.
-        case failed(id: String, data: [UInt8])
+        case failed(id: String, name: String, data: [UInt8])
     }
 
     /// Ids of events that are remembered of one job.
@@ -34,6 +34,8 @@ struct ProxiedJob: Sendable {
     var degradation: Degradation?
     /// The data of the last progress event of a job of v2.
     var lastProgress: [UInt8] = []
+    /// What its events are about, where they have dotted names.
+    var subject: DottedEventName.Subject?
     /// The stream on which each event passed first.
     private var passed: [String: UInt32] = [:]
     /// Ids that the gateway made up, each with the upstream's behind which a stream continues; nil is the start.

@@ -7,9 +7,10 @@ internal import Wire
 // (Docs/contract.md sections 2.1 and 3.3).
 
 extension Journey {
-    /// Nil for an event that a client of the journey does not know.
+    /// Nil for an event that no client of the journey knows. Some know v2 by dotted names.
     func kind(ofEvent name: String) -> EventKind? {
-        self.isV2 ? EventKind(v2Name: name) : EventKind(eventName: name)
+        self.isV2
+            ? EventKind(v2Name: name) ?? DottedEventName.kind(of: name) : EventKind(eventName: name)
     }
 
     /// Whether a block without an event is what v2 has in place of a ping.
@@ -21,15 +22,26 @@ extension Journey {
             && text[end...].allSatisfy { $0 == 0x0A || $0 == 0x0D }
     }
 
-    /// The name of the event of a job that failed.
-    var failureName: String { self.isV2 ? V2EventName.failed : EventKind.error.rawValue }
-
-    /// The data of that event.
+    /// The name and the data of the event of a job that failed.
     ///
-    /// - Parameter progress: The data of the last progress event before it.
-    func failure(_ error: ErrorData, after progress: [UInt8]) -> [UInt8] {
-        self.isV2
-            ? error.nested(status: .failed, JobProgress(reading: progress)) : JSON.encode(error)
+    /// - Parameters:
+    ///   - subject: That of the names of its events, where they are dotted.
+    ///   - progress: The data of the last progress event before it.
+    func failure(
+        _ error: ErrorData, job: String, _ subject: DottedEventName.Subject?, after progress: [UInt8]
+    ) -> (name: String, data: [UInt8]) {
+        guard self.isV2 else { return (EventKind.error.rawValue, JSON.encode(error)) }
+        switch subject {
+        case nil:
+            return (V2EventName.failed, error.nested(status: .failed, JobProgress(reading: progress)))
+        case .photoscan?:
+            return (DottedEventName.Subject.photoscan.failed, error.dottedScan(job: job, status: .failed))
+        case .enrichment?:
+            let last = JSONNode(progress)
+            let data = error.dottedEnrichment(
+                isbn: last?["isbn"]?.text ?? "", percent: last?["progress"]?.integer ?? 0, status: .failed)
+            return (DottedEventName.Subject.enrichment.failed, data)
+        }
     }
 
     /// The last part of the id of a terminal event.

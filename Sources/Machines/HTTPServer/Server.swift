@@ -61,7 +61,7 @@ package struct Server: Sendable {
             self.connections[Int(slot)] = connection
             self.serials[Int(slot)] = id.serial
         }
-        self.wakes.set(key: Int(slot), at: wake)
+        self.wakes.set(key: Int(slot), at: wake, tie: id.serial)
         return id
     }
 
@@ -172,7 +172,8 @@ package struct Server: Sendable {
                 if self.context.origin.hasUpstream {
                     self.context.effects.append(.upstream(.hangUp(slot: id.slot)))
                 }
-            case .until(let moment): self.wakes.set(key: slot, at: moment)
+            // Two connections that are due at one moment have the order in which they were made.
+            case .until(let moment): self.wakes.set(key: slot, at: moment, tie: id.serial)
             }
         }
         self.touched.clear()

@@ -9,6 +9,8 @@ struct Answer: Sendable {
     var body: [UInt8]
     /// The body was above its limit and is not here.
     var isTooLarge: Bool
+    /// The rest of the body was lost on its way, or not waited for.
+    let isCut: Bool
     /// Whether `Retry-After` counts where a problem document names no wait.
     let usesHeader: Bool
     let prefersHeader: Bool
@@ -32,6 +34,7 @@ struct Answer: Sendable {
         self.head = head
         self.body = body
         self.isTooLarge = isTooLarge
+        self.isCut = isCut
         self.wallNanoseconds = wallNanoseconds
         if let text = head.retryAfter, RetryAfter(text) == nil {
             self.notes.add(
@@ -106,9 +109,9 @@ struct Answer: Sendable {
     private static let anyStatus = "a status of the contract"
 
     /// Notes what deviates in the answer to the DELETE of a job of v2, of which nothing is needed.
-    mutating func noteCanceled(job: String?) {
+    mutating func noteCanceled() {
         guard self.head.status == 200, !self.isTooLarge else { return }
-        CanceledReading.note(self.body, job: job, into: &self.notes)
+        CanceledReading.note(self.body, into: &self.notes)
         if !self.isJSON { self.note(contentType: Contract.jsonType, isDecisive: false) }
     }
 

@@ -68,8 +68,8 @@ enum StreamJudgement: Hashable, Sendable {
 
 /// The meaning of the response to a results request.
 enum ResultsJudgement: Hashable, Sendable {
-    /// `rows`: of an import, whose results have no books.
-    case books([Book], rows: RowCounts?)
+    /// `rows`: of an import, whose results are no books of the app's library. `listed`: how many they list.
+    case books([Book], rows: RowCounts?, listed: Int?)
     case jobEnded(JobEnd)
     /// The server cannot just now.
     case again(after: Interval?)
@@ -105,7 +105,7 @@ enum ResultsJudgement: Hashable, Sendable {
             guard let books = profile.understood(body.books, into: &answer.notes) else {
                 return .bad(.undecodable)
             }
-            return .books(books, rows: body.rows)
+            return .books(books, rows: body.rows, listed: body.listed)
         case 408, 429, 500...599: return .again(after: answer.serverWait)
         default:
             answer.note(.unexpectedStatus)
@@ -167,12 +167,20 @@ enum CleanupJudgement: Hashable, Sendable {
     /// The phone can never delete it.
     case abandoned(AbandonCause)
 
-    static func judge(_ answer: inout Answer, _ purpose: Exchange.Purpose) -> CleanupJudgement {
+    /// - Parameter job: The job of the DELETE. An answer about another one says nothing of it.
+    static func judge(
+        _ answer: inout Answer, _ purpose: Exchange.Purpose, job: String?
+    ) -> CleanupJudgement {
         switch answer.head.status {
         case 409 where purpose == .cancel: return .jobHadEnded
         case 200 where CanceledReading.isFailure(answer.body):
             return .again(after: answer.serverWait)
-        case 200...299, 404, 410: return .done
+        case 200:
+            guard let job, let named = CanceledReading.jobID(answer.body),
+                answer.objection(success: nil, jobId: named, to: job) != nil
+            else { return .done }
+            return .abandoned(.waiting(.unreadableAnswer))
+        case 201...299, 404, 410: return .done
         case 408, 429, 500...599: return .again(after: answer.serverWait)
         case 401: return .abandoned(.waiting(.tokenExpired))
         default:

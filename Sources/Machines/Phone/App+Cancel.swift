@@ -69,7 +69,7 @@ extension App {
         self.abort(activeScan: scan, into: &effects)
         self.giveUpEpisodes(index, isSuperseded: true, resultsToo: false, at: now, into: &effects)
         if self.preview?.scan == scan { self.preview = nil }
-        self.active[index].scan.record.refusal = AppLimits.canceledCode
+        self.active[index].scan.cancel(at: now)
         self.file(.canceled, index, into: &effects)
     }
 
@@ -77,12 +77,31 @@ extension App {
         var scan = self.queue.remove(at: index).scan
         self.observe(.cancelRequested, of: scan.number, at: now, into: &effects)
         Self.release(&scan, into: &effects)
-        scan.record.refusal = AppLimits.canceledCode
+        scan.cancel(at: now)
         let attempt = scan.record.job == nil ? nil : scan.nextAttempt(.cleanup)
         let writeID = self.store(.put(scan.record), into: &effects)
         var filing = ActiveScan.Filing(writeID: writeID, outcome: .canceled, cleanupAttempt: attempt)
         filing.holdsSlot = false
         self.active.append(ActiveScan(scan: scan, stage: .filing(filing)))
+    }
+}
+
+extension App {
+    /// The job of a scan is deleted: a cancel has come to its end.
+    mutating func observeCanceled(_ cleanup: Cleanup, at now: Instant, into effects: inout [PhoneEffect]) {
+        guard cleanup.purpose == .settle, let index = self.activeIndex(cleanup.scan),
+            let canceledAt = self.active[index].scan.canceledAt
+        else { return }
+        self.observe(
+            .cancelAnswered(job: cleanup.job.jobId, took: now - canceledAt), of: cleanup.scan, at: now,
+            into: &effects)
+    }
+}
+
+extension Scan {
+    fileprivate mutating func cancel(at moment: Instant) {
+        self.record.cancel()
+        self.canceledAt = moment
     }
 }
 

@@ -7,6 +7,8 @@ import Talaria
 extension App {
     /// A restored scan of which only the DELETE is left. Its outcome was observed by the process before.
     mutating func startFinishing(_ scan: Scan, at now: Instant, into effects: inout [PhoneEffect]) {
+        var scan = scan
+        if scan.record.isCanceled { scan.canceledAt = now }
         self.active.append(ActiveScan(scan: scan, stage: .cleaning(.given)))
         self.clean(self.active.count - 1, attempt: nil, due: now, at: now, into: &effects)
     }
@@ -110,8 +112,8 @@ extension App {
         _ exchange: Exchange, _ answer: Answer, at now: Instant, into effects: inout [PhoneEffect]
     ) {
         var answer = answer
-        let judgement = CleanupJudgement.judge(&answer, exchange.purpose)
-        if self.profile.journey.isV2 { answer.noteCanceled(job: exchange.job) }
+        let judgement = CleanupJudgement.judge(&answer, exchange.purpose, job: exchange.job)
+        if self.profile.journey.isV2 { answer.noteCanceled() }
         self.observe(answer, exchange, at: now, into: &effects)
         switch judgement {
         case .done:
@@ -121,6 +123,7 @@ extension App {
                 .cleanupAnswered(
                     job: cleanup.job.jobId, status: answer.head.status, took: now - exchange.sentAt),
                 of: cleanup.scan, at: now, into: &effects)
+            self.observeCanceled(cleanup, at: now, into: &effects)
             self.isOver(cleanup, at: now, into: &effects)
         case .jobHadEnded:
             guard let index = self.cleanupIndex(exchange) else { return }
@@ -150,7 +153,8 @@ extension App {
             return
         }
         let action = self.cleanups[index].failed(
-            at: now, after: asked, requestsMax: self.profile.cleanup.requestsMax, self.profile.backoff,
+            at: now, after: asked, requestsMax: self.profile.cleanup.requestsMax,
+            self.profile.backoffOfRequests,
             draw: self.jitter(.cleanup, exchange.scan, attempt: exchange.attempt))
         switch action {
         case .wait: break

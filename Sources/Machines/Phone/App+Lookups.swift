@@ -71,6 +71,9 @@ enum LookupJudgement: Hashable, Sendable {
         case 404
         where answer.problem.code == ProblemCode.notFound.rawValue && answer.problem.retryable != true:
             return .unknown(code: ProblemCode.notFound.rawValue)
+        case 404 where answer.isCut:
+            // A legal answer, whose word about the book was lost on its way.
+            return .failed(.again(.backoff(.transport, atLeast: answer.serverWait), nil))
         default:
             return .failed(UploadJudgement.judge(&answer, .v2, obeysRetryable: obeysRetryable))
         }

@@ -114,12 +114,16 @@ extension App {
         let judgement = ResultsJudgement.judge(&answer, jobId: job, self.profile)
         self.observe(answer, exchange, at: now, into: &effects)
         switch judgement {
-        case .books(let books, let rows):
+        case .books(let books, let rows, let listed):
             self.observe(
                 .resultsDecoded(job: job, books: books.count, took: now - exchange.sentAt), of: exchange.scan,
                 at: now, into: &effects)
             if let rows {
                 self.observe(.rowsRead(job: job, rows), of: exchange.scan, at: now, into: &effects)
+            }
+            if let listed {
+                self.observe(
+                    .booksListed(job: job, count: listed), of: exchange.scan, at: now, into: &effects)
             }
             self.file(books, detected: fetch.booksDetected, index, at: now, into: &effects)
         case .jobEnded(let end):
@@ -168,7 +172,8 @@ extension App {
         }
         let attempt = self.active[index].scan.record.attempts.results
         self.active[index].stage = self.active[index].stage.failed(
-            asked: asked, self.profile.backoff, draw: self.jitter(.results, scan, attempt: attempt), at: now)
+            asked: asked, self.profile.backoffOfRequests, draw: self.jitter(.results, scan, attempt: attempt),
+            at: now)
     }
 
     // MARK: Filing

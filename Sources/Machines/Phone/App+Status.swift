@@ -111,6 +111,6 @@ extension App {
         let attempt = self.active[index].scan.record.attempts.status
         self.active[index].stage = self.active[index].stage.missed(
             atLeast: max(asked ?? .zero, self.profile.status.interval), isFailure: isFailure,
-            self.profile.backoff, draw: self.jitter(.status, scan, attempt: attempt), at: now)
+            self.profile.backoffOfRequests, draw: self.jitter(.status, scan, attempt: attempt), at: now)
     }
 }

@@ -195,6 +195,6 @@ extension App {
     private mutating func uploadBackoff(_ scan: ScanNumber) -> Interval {
         guard let index = self.activeIndex(scan) else { preconditionFailure("an upload without a scan") }
         let draw = self.jitter(.upload, scan, attempt: self.active[index].scan.record.attempts.upload)
-        return self.active[index].scan.uploadBackoff.failed(self.profile.backoff, draw: draw)
+        return self.active[index].scan.uploadBackoff.failed(self.profile.backoffOfRequests, draw: draw)
     }
 }

@@ -14,7 +14,7 @@ package enum AppLimits {
     package static let photoUnusableCode = "PHOTO_UNUSABLE"
     /// The code in the record of a scan that was removed as failed.
     package static let removedCode = "REMOVED"
-    /// What the record of a scan says that its user has canceled.
+    /// The code in the record of a scan that its user has canceled. A server may give the same one (`DurableScan.isCanceled`).
     package static let canceledCode = "CANCELED-BY-USER"
     /// Shown by a client that has one text for every error of an upload.
     package static let anyErrorCode = "NETWORK_ERROR"

@@ -1,6 +1,6 @@
 import SimBase
 
-/// Failures in a row of one operation, and how long to wait after the next: full jitter under a ceiling that doubles.
+/// Failures in a row of one operation, and how long to wait after the next: jitter under a ceiling that grows.
 struct Backoff: Hashable, Sendable {
     private(set) var failures = 0
     /// The server's `retry:`; it raises the base, within the cap.
@@ -17,8 +17,8 @@ struct Backoff: Hashable, Sendable {
         self.raisedBase = base
     }
 
-    /// Returns the wait after another failure: drawn below min(cap, base x 2^failures), or around it; without jitter it
-    /// is just that.
+    /// Returns the wait after another failure: drawn below min(cap, base x growth^failures), or around it; without jitter
+    /// it is just that.
     mutating func failed(_ policy: BackoffPolicy, draw: UInt64) -> Interval {
         let ceiling = self.ceiling(policy)
         self.failures = min(self.failures + 1, 62)
@@ -35,7 +35,16 @@ struct Backoff: Hashable, Sendable {
 
     private func ceiling(_ policy: BackoffPolicy) -> Interval {
         let base = max(policy.base, min(self.raisedBase, policy.cap))
+        guard policy.growth == 2_000 else { return self.ceiling(from: base, policy) }
         guard base.nanoseconds <= policy.cap.nanoseconds >> Int64(self.failures) else { return policy.cap }
         return .nanoseconds(base.nanoseconds << Int64(self.failures))
+    }
+
+    private func ceiling(from base: Interval, _ policy: BackoffPolicy) -> Interval {
+        var ceiling = base
+        for _ in 0..<self.failures where ceiling < policy.cap {
+            ceiling = .nanoseconds(ceiling.nanoseconds / 1_000 * policy.growth)
+        }
+        return min(ceiling, policy.cap)
     }
 }

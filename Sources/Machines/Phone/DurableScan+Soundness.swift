@@ -18,7 +18,7 @@ extension DurableScan {
         let isFiled =
             self.booksApplied.count <= AppLimits.booksPerScanMax
             && self.booksApplied.allSatisfy { (0..<AppLimits.booksPerScanMax).contains($0) }
-        let isEnded = self.refusal.map { ServerText.isCode($0) && !self.completed } ?? true
+        let isEnded = self.refusal.map { ServerText.isCode($0) && !self.completed } ?? !self.isCanceled
         let hasPhotos = (1...ContractLimit.photosMax).contains(self.photos)
         return hasPhotos && (1...AppLimits.scanNumberMax).contains(self.scan) && self.photo >= 0
             && (0...Self.capturedMax).contains(self.capturedUnixMs) && isCounted && isFiled

@@ -31,6 +31,8 @@ package struct DurableScan: Hashable, Sendable {
     package var completed: Bool
     /// Set, with the code that was shown, once the scan was refused, removed or canceled, and only the DELETE is left to do.
     package var refusal: String?
+    /// The user has canceled it. The code alone does not say so: a server may give any.
+    package var isCanceled = false
     /// The number of its photos, which are the parts of one upload.
     package var photos = 1
     /// What the app does with it.
@@ -60,8 +62,11 @@ package struct DurableScan: Hashable, Sendable {
         self.refusal = refusal
     }
 
-    /// The user has canceled it.
-    package var isCanceled: Bool { self.refusal == AppLimits.canceledCode }
+    /// Records that its user has canceled it.
+    mutating func cancel() {
+        self.refusal = AppLimits.canceledCode
+        self.isCanceled = true
+    }
 }
 
 /// The durable half of a running job.

@@ -16,6 +16,8 @@ struct Scan: Sendable {
     var isDrained = false
     /// Whether it is uploaded by the other path of its journey.
     var usesOtherPath = false
+    /// The moment of its cancel or, in a later process, of the launch.
+    var canceledAt: Instant?
     /// The drains that still have it before them, besides the one that works on it.
     var copies = 0
 

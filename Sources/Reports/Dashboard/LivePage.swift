@@ -15,11 +15,13 @@ package struct LivePage {
     private static let observationLag = Interval.seconds(2)
 
     private var series: LiveSeries
+    private let conditions: RunConditions
     private var processorBefore: (at: Instant, used: Interval)?
     private var processorShare: Double?
 
     /// `folder`: of the run. `objectives`: of a run that has not begun.
     package init(folder: String, head: RunHead, objectives: SLOParts) {
+        self.conditions = head.conditions
         self.series = LiveSeries(folder: folder, head: head, objectives: objectives)
     }
 
@@ -41,7 +43,8 @@ package struct LivePage {
         let told = max(moment.timeline.until, moment.at - Self.observationLag)
         var report = RunReport(
             live: result, moment.timeline.shown(at: told, windowsMax: Self.windowsMax),
-            tracks: self.series.tracks(until: min(told, moment.measured)), width: self.series.width)
+            tracks: self.series.tracks(until: min(told, moment.measured)), width: self.series.width,
+            conditions: self.conditions)
         report.latenessMost = moment.latenessMost
         let page = HTMLPage(live: report)
         let name = Printable.line(result.scenario.name, bytesMax: 80)
@@ -57,7 +60,8 @@ package struct LivePage {
         let page = HTMLPage(
             RunReport(
                 live: result, timeline.shown(windowsMax: Self.windowsMax),
-                tracks: self.series.tracks(until: .distantFuture), width: self.series.width))
+                tracks: self.series.tracks(until: .distantFuture), width: self.series.width,
+                conditions: self.conditions))
         let head = Self.lastHead(result)
         return LiveFrame(title: head.title, parts: head.parts + page.liveParts)
     }
@@ -151,8 +155,9 @@ package struct LivePage {
 extension HTMLPage {
     /// The sections in the order of the page.
     static let liveSections = [
-        (id: "objectives", title: "Objectives"), (id: "conservation", title: "Scans and books"),
-        (id: "time", title: "Over time"), (id: "latency", title: "Latency"),
+        (id: "objectives", title: "Objectives"), (id: "latencies", title: "Latencies"),
+        (id: "conservation", title: "Scans and books"), (id: "invariants", title: "Invariants"),
+        (id: "time", title: "Over time"), (id: "latency", title: "Latency charts"),
         (id: "disconnections", title: "Disconnections"), (id: "findings", title: "Findings"),
         (id: "faults", title: "Faults"),
         (id: "errors", title: "Errors"), (id: "generator", title: "Load generator"),
@@ -161,8 +166,8 @@ extension HTMLPage {
     /// The parts of the page. A part without data is empty.
     var liveParts: [LiveFrame.Part] {
         [
-            self.objectives, self.conservation, self.overTime, self.latencies, self.disconnections,
-            self.findings, self.faults, self.errors, self.generator,
+            self.objectives, self.latencyTable, self.conservation, self.invariants, self.overTime,
+            self.latencies, self.disconnections, self.findings, self.faults, self.errors, self.generator,
         ].map { .init(id: $0.id, html: $0.body.isEmpty ? "" : $0.inner) }
     }
 

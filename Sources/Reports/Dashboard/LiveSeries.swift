@@ -15,14 +15,9 @@ struct LiveSeries {
     private struct Window {
         /// The histograms by the ordinal of the metric.
         var latencies: [SparseHistogram?]
-        var summaries: [LatencySummary?]
-        /// Whether the summaries are of all that is there.
-        var isSummedUp = false
 
         init() {
-            let none = LatencyMetric.allCases.count
-            self.latencies = Array(repeating: nil, count: none)
-            self.summaries = Array(repeating: nil, count: none)
+            self.latencies = Array(repeating: nil, count: LatencyMetric.allCases.count)
         }
 
         mutating func add(_ other: Window) {
@@ -30,13 +25,6 @@ struct LiveSeries {
                 guard let more = other.latencies[index] else { continue }
                 if self.latencies[index]?.add(more) == nil { self.latencies[index] = more }
             }
-            self.isSummedUp = false
-        }
-
-        mutating func sumUp() {
-            guard !self.isSummedUp else { return }
-            self.isSummedUp = true
-            self.summaries = self.latencies.map { $0?.summary }
         }
     }
 
@@ -68,17 +56,16 @@ struct LiveSeries {
     /// Returns the results of the objectives so far. `table`: the table of the whole run.
     func results(_ table: MetricTable) -> [SLOResult] { self.objectives.results(whole: table) }
 
-    /// The latencies over time, up to the last window that is over.
-    mutating func tracks(until moment: Instant) -> [LatencyTrack] {
+    /// The latencies over time, up to the last window that is over, in windows as wide as in the report.
+    func tracks(until moment: Instant) -> [LatencyTrack] {
         let over = min(Int(max(0, moment.nanoseconds) / self.width.nanoseconds), self.windows.count)
-        for index in 0..<over { self.windows[index].sumUp() }
         return LatencyMetric.allCases.compactMap { metric in
-            let told = (0..<over).compactMap { index -> LatencyTrack.Window? in
-                guard let summary = self.windows[index].summaries[metric.ordinal] else { return nil }
-                return .init(
-                    from: Instant(nanoseconds: Int64(index) * self.width.nanoseconds), summary: summary)
+            var fold = TrackFold<SparseHistogram>(metric: metric)
+            for index in 0..<over {
+                guard let samples = self.windows[index].latencies[metric.ordinal] else { continue }
+                fold.add(samples, from: Instant(nanoseconds: Int64(index) * self.width.nanoseconds))
             }
-            return told.isEmpty ? nil : LatencyTrack(metric: metric, windows: told)
+            return fold.track(width: self.width)
         }
     }
 

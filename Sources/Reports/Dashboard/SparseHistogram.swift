@@ -1,14 +1,17 @@
 import Metrics
+import RunArchive
+import SimBase
 
 /// A histogram of one short window, kept small: only the indices that hold something. 240 windows of every latency are a
 /// few megabytes this way, and hundreds as they are recorded.
-struct SparseHistogram: Equatable, Sendable {
+struct SparseHistogram: TrackSamples, Equatable, Sendable {
     /// Ascending; no count is 0.
     private var indices: [UInt16]
     private var counts: [Int64]
     private var minimum: Int64
     private var maximum: Int64
     private var sum: UInt128
+    private(set) var total: Int64
 
     /// Nil when nothing was recorded.
     init?(_ histogram: HDRHistogram) {
@@ -16,6 +19,7 @@ struct SparseHistogram: Equatable, Sendable {
             let occupied = histogram.occupied
         else { return nil }
         (self.minimum, self.maximum, self.sum) = (minimum, maximum, histogram.sum)
+        self.total = histogram.total
         self.indices = []
         self.counts = []
         for index in occupied {
@@ -51,6 +55,7 @@ struct SparseHistogram: Equatable, Sendable {
         self.minimum = min(self.minimum, other.minimum)
         self.maximum = max(self.maximum, other.maximum)
         self.sum += other.sum
+        self.total = self.total.addingSaturating(other.total)
     }
 
     var summary: LatencySummary? {

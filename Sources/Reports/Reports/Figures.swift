@@ -5,10 +5,17 @@ package import Talaria
 
 /// Numbers as reports print them. All by whole numbers, so that a report is the same on every machine.
 package enum Figures {
-    /// Three digits and a unit of the SLO grammar: `812us`, `48.2ms`, `1.21s`, `312s`.
+    /// Times from here on are shown as lengths.
+    private static let longMin: UInt64 = 600_000_000_000
+
+    /// Three digits and a unit: `812µs`, `48.2ms`, `1.21s`, `312s`; from ten minutes on a length, `5 h 10 min`.
     package static func time(_ nanoseconds: Int64) -> String {
+        guard nanoseconds.magnitude < Self.longMin else {
+            let length = Self.length(Interval(nanoseconds: Int64(clamping: nanoseconds.magnitude)))
+            return Printable.tied((nanoseconds < 0 ? "-" : "") + length)
+        }
         let units: [(suffix: String, decimals: Int, nanoseconds: UInt64)] = [
-            ("s", 9, 1_000_000_000), ("ms", 6, 1_000_000), ("us", 3, 1_000),
+            ("s", 9, 1_000_000_000), ("ms", 6, 1_000_000), ("µs", 3, 1_000),
         ]
         // What rounds up to 1,000 of a unit is 1.00 of the next: hence the half of the last digit below.
         guard

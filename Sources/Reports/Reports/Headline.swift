@@ -18,6 +18,25 @@ extension RunResult {
         }
         return self.lossSentence
             ?? UserImpact.allCases.lazy.filter { self.isMissed($0.metric) }.compactMap(self.sentence).first
+            ?? self.harmlessViolations
+    }
+
+    /// The invariants whose violation a user notices, or pays for.
+    private static let noticed: Set<Invariant> = [
+        .scanCustody, .scanRefusedForCause, .bookNeverLost, .bookNeverDoubleAdded, .bookFaithful,
+        .rowsConserved, .lookupBilledOnce, .cancelFinal, .scanOrder, .scanSettles, .deviceNotStuck,
+        .authNoLeak,
+    ]
+
+    /// Violations that no user noticed.
+    var harmlessViolations: String? {
+        let broken = self.brokenInvariants
+        let count = broken.reduce(0) { $0 + $1.violations }
+        guard count > 0, self.lossSentence == nil,
+            !broken.contains(where: { Self.noticed.contains($0.invariant) })
+        else { return nil }
+        return "no user lost anything; the rules of the protocol were broken "
+            + Figures.count(count, "time", "times")
     }
 
     /// The consequence of a failed objective for the users; nil for metrics without one.

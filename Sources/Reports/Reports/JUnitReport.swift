@@ -82,30 +82,30 @@ enum JUnitReport {
         case (false, _) where result.expectations.covers(slo):
             return Self.testcase(
                 name, suite: "objectives", of: result, .passed, message: "",
-                detail: "failed as expected: observed \(slo.actual)")
+                detail: "failed as expected: observed \(slo.shown)")
         case (true, _):
             return Self.testcase(
-                name, suite: "objectives", of: result, .passed, message: "", detail: "observed \(slo.actual)")
+                name, suite: "objectives", of: result, .passed, message: "", detail: "observed \(slo.shown)")
         case (false, .error):
-            var message = "observed \(slo.actual)"
+            var message = "observed \(slo.shown)"
             if case .count(let metric) = slo.slo.selector.metric, let words = result.impact(of: metric) {
                 message = "\(words) (\(message))"
             }
             return Self.testcase(
                 name, suite: "objectives", of: result, .failed, message: message,
                 detail:
-                    "\(slo.slo.selector.description) was \(slo.actual), expected \(slo.slo.condition.description)"
+                    "\(slo.slo.selector.description) was \(slo.shown), expected \(slo.slo.condition.description)"
             )
         case (false, .warn):
             return Self.testcase(
                 name, suite: "objectives", of: result, .passed, message: "",
-                detail: "warning: observed \(slo.actual)")
+                detail: "warning: observed \(slo.shown)")
         case (nil, _):
             return Self.testcase(
                 name, suite: "objectives", of: result, .skipped,
                 message: slo.isNotKnown
                     ? "not available in this run"
-                    : "not judged because the run was interrupted: observed \(slo.actual)",
+                    : "not judged because the run was interrupted: observed \(slo.shown)",
                 detail: "")
         }
     }

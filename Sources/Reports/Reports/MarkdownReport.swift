@@ -95,7 +95,7 @@ package enum MarkdownReport {
                 }
             return [
                 sign, MarkdownText.code(slo.slo.selector.description),
-                MarkdownText.code(slo.slo.condition.description), MarkdownText.code(slo.actual),
+                MarkdownText.code(slo.slo.condition.description), MarkdownText.code(slo.shown),
             ] + (hasWorst ? [Self.window(worst.indices.contains(index) ? worst[index] : nil)] : [])
         }
         let header = ["", "metric", "limit", "actual"] + (hasWorst ? ["worst window"] : [])
@@ -104,7 +104,7 @@ package enum MarkdownReport {
 
     private static func window(_ window: SLOWindow?) -> String {
         guard let window, window.isMeaningful else { return "" }
-        return MarkdownText.code(window.result.actual)
+        return MarkdownText.code(window.result.shown)
             + " at \(HTMLText.clock(window.from.nanoseconds)), \(Figures.length(window.length, short: true))"
     }
 

@@ -33,7 +33,9 @@ extension RunResult {
         case .cannotWrite: "output could not be written"
         case .invariantBroken:
             self.expectations.isEmpty || !self.brokenInvariants.isEmpty
-                ? "an invariant is broken: data was lost, duplicated or reordered"
+                ? (self.harmlessViolations == nil
+                    ? "an invariant is broken: data was lost, duplicated or reordered"
+                    : "an invariant is broken, though no data was lost or duplicated")
                 : "something that `expect-broken` lists did not fail"
         case .untrusted: "the measurement cannot be trusted"
         case .sloFailed: "an SLO failed"
@@ -140,7 +142,7 @@ extension RunResult {
         let breaches = self.breaches
         if let slo = breaches.first, breaches.count == 1 {
             reasons.append(
-                "SLO failed: \(slo.slo.selector) was \(slo.actual), limit \(slo.slo.condition)")
+                "SLO failed: \(slo.slo.selector) was \(slo.shown), limit \(slo.slo.condition)")
         } else if !breaches.isEmpty {
             reasons.append(
                 Figures.count(breaches.count, "SLO", "SLOs") + " failed: "
@@ -217,7 +219,7 @@ extension RunResult {
         case .statusTime: .statusFailed
         case .uploadServiceTime, .sseFirstEventTime, .sseEventLatency, .sseEventDelay, .ssePingGap,
             .sseDetectTime, .scanTime, .generatorLateness, .netDNSTime, .netConnectTime, .netTLSTime,
-            .netFirstByteTime:
+            .netFirstByteTime, .cancelTime:
             nil
         }
     }

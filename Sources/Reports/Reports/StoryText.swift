@@ -76,6 +76,7 @@ package enum StoryText {
         case .filePrepared(.rows(let rows)): "made a file of \(rows == 1 ? "1 row" : "\(rows) rows")"
         case .filePrepared(.unreadable): "made a file that is no library"
         case .rowsRead(_, let rows): "read what became of the rows: \(Self.rows(rows))"
+        case .booksListed(_, let count): "the results list \(Self.books(count))"
         case .keySent(_, let key): "with the idempotency key \(key)"
         case .lookupAnswered(let found, let repeated, _, _):
             (found ? "the book was found" : "no provider has the book")
@@ -83,6 +84,7 @@ package enum StoryText {
         case .resultsDecoded(_, let books, _):
             journey.findsBooks ? "read \(Self.books(books)) from the results" : "read the results"
         case .resultsGivenUp: "gave up on the results"
+        case .cancelAnswered(_, let took): "the cancel took \(Self.time(took))"
         case .jobAbandoned(_, let cause): "does not delete the job: \(cause.name)"
         case .eventApplied(_, let id, let kind, _, let replayed):
             "applied event \(Self.event(id, kind.rawValue))" + (replayed ? Self.replayed : "")

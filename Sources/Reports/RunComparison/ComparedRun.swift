@@ -37,7 +37,7 @@ package struct ComparedRun: Sendable {
     package init(_ run: PastRun, width: Interval) {
         self.init(
             folder: run.folder, head: run.head, result: run.result, wasCutOff: run.wasCutOff, windows: [:],
-            tracks: LatencyMetric.allCases.map { LatencyTrack(metric: $0) },
+            tracks: LatencyMetric.allCases.map { LatencyTrack(metric: $0, width: width) },
             scenarioText: RunReport.scenarioText(of: run.folder))
         var reader = IntervalReader(folder: run.folder, head: run.head)
         var fold = WindowFold(width: width, reader.emptyTable)

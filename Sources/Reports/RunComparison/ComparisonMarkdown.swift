@@ -12,15 +12,23 @@ package enum ComparisonMarkdown {
     private static let changesMax = 60
 
     package static func text(_ comparison: RunComparison) -> String {
-        let parts = [Self.verdict(comparison), Self.changes(comparison)]
-        let tables =
-            comparison.isIdentical
-            ? []
-            : [
-                Self.objectives(comparison), Self.invariants(comparison), Self.latencies(comparison),
-                Self.shares(comparison), Self.counts(comparison),
-            ]
-        return (parts + tables).filter { !$0.isEmpty }.joined(separator: "\n")
+        let news = comparison.isIdentical ? [] : Self.tables(comparison) { $0.isNews }
+        let rest = comparison.isIdentical ? [] : Self.tables(comparison) { !$0.isNews }
+        let folded = rest.filter { !$0.isEmpty }.joined(separator: "\n")
+        let unchanged =
+            folded.isEmpty
+            ? ""
+            : "<details><summary>Unchanged: \(comparison.unchanged ?? "")</summary>\n\n\(folded)\n</details>\n"
+        return ([Self.verdict(comparison)] + news + [Self.changes(comparison), unchanged])
+            .filter { !$0.isEmpty }.joined(separator: "\n")
+    }
+
+    /// The tables with the rows of these changes; those without rows are empty.
+    private static func tables(_ comparison: RunComparison, _ isIn: (Change) -> Bool) -> [String] {
+        [
+            Self.objectives(comparison, isIn), Self.invariants(comparison, isIn),
+            Self.latencies(comparison, isIn), Self.shares(comparison, isIn), Self.counts(comparison, isIn),
+        ]
     }
 
     private static func verdict(_ comparison: RunComparison) -> String {
@@ -75,9 +83,10 @@ package enum ComparisonMarkdown {
         }
     }
 
-    private static func objectives(_ comparison: RunComparison) -> String {
-        guard !comparison.objectives.isEmpty else { return "" }
-        let rows = comparison.objectives.map { row in
+    private static func objectives(_ comparison: RunComparison, _ isIn: (Change) -> Bool) -> String {
+        let shown = comparison.objectives.filter { isIn($0.change) }
+        guard !shown.isEmpty else { return "" }
+        let rows = shown.map { row in
             [
                 Self.word(row.change) + (row.change == .worse && !row.decides ? " (warning only)" : ""),
                 MarkdownText.code(row.slo.selector.description),
@@ -95,13 +104,13 @@ package enum ComparisonMarkdown {
                 ["", "metric", "limit", "BASE", "", "NEW", ""], rows, textColumns: 7)
     }
 
-    private static func invariants(_ comparison: RunComparison) -> String {
-        var rows = comparison.losses.map { row in
+    private static func invariants(_ comparison: RunComparison, _ isIn: (Change) -> Bool) -> String {
+        var rows = comparison.losses.filter { isIn($0.change) }.map { row in
             [
                 Self.word(row.change), MarkdownText.code(row.name), row.text(row.base), row.text(row.new), "",
             ]
         }
-        rows += comparison.invariants.filter(\.isShown).map { row in
+        rows += comparison.invariants.filter { $0.isShown && isIn($0.change) }.map { row in
             let first = row.new?.examples.first ?? row.base?.examples.first
             return [
                 Self.word(row.change) + (row.change == .worse && !row.decides ? " (as expected)" : ""),
@@ -110,26 +119,27 @@ package enum ComparisonMarkdown {
                 first.map { MarkdownText.code(comparison.told($0)) } ?? "",
             ]
         }
-        let held = comparison.invariants.count { $0.base?.standing == .held && $0.new?.standing == .held }
-        return "### Losses and invariants\n\n"
-            + MarkdownText.table(["", "what", "BASE", "NEW", "first"], rows, textColumns: 5)
-            + "\n\(Figures.count(held, "invariant", "invariants")) held in both runs.\n"
+        let held = comparison.invariants.count {
+            $0.base?.standing == .held && $0.new?.standing == .held && isIn($0.change)
+        }
+        guard !rows.isEmpty || held > 0 else { return "" }
+        let table = MarkdownText.table(["", "what", "BASE", "NEW", "first"], rows, textColumns: 5)
+        return "### Losses and invariants\n\n" + (rows.isEmpty ? "" : table)
+            + (held > 0 ? "\n\(Figures.count(held, "invariant", "invariants")) held in both runs.\n" : "")
     }
 
-    private static func latencies(_ comparison: RunComparison) -> String {
-        let rows = comparison.latenciesShown.map { row -> [String] in
-            func times(_ value: (LatencySummary) -> Int64) -> [String] {
-                let (base, new) = (row.base.map(value), row.new.map(value))
-                var growth = ""
-                if let base, let new { growth = RunComparison.growth(from: base, to: new) }
-                return [base, new].map { $0.map { Figures.time($0) } ?? "-" } + [growth]
+    private static func latencies(_ comparison: RunComparison, _ isIn: (Change) -> Bool) -> String {
+        let rows = comparison.latenciesShown.filter { isIn($0.change) }.map { row -> [String] in
+            func times(_ percentile: Percentile, _ value: (LatencySummary) -> Int64) -> [String] {
+                [row.base, row.new].map { $0.map { Figures.time(value($0)) } ?? "-" }
+                    + [MarkdownText.escaped(row.growth(percentile, value))]
             }
-            return [Self.word(row.change), MarkdownText.code(row.name.name)] + times { $0.p50 }
-                + times { $0.p95 } + times { $0.p99 }
+            return [Self.word(row.change), MarkdownText.code(row.name.name)] + times(.p50) { $0.p50 }
+                + times(.p95) { $0.p95 } + times(.p99) { $0.p99 }
                 + [row.base, row.new].map { Figures.count($0?.count ?? 0) }
         }
         guard !rows.isEmpty else { return "" }
-        let more = comparison.latenciesLeftOut
+        let more = isIn(.same) ? comparison.latenciesLeftOut : 0
         let rest =
             more > 0
             ? " \(Figures.count(more, "row", "rows")) of single groups, same as the fleet, omitted." : ""
@@ -142,9 +152,10 @@ package enum ComparisonMarkdown {
             + "\np50 and p95 are judged; \(comparison.rule).\(rest)\n"
     }
 
-    private static func shares(_ comparison: RunComparison) -> String {
-        guard !comparison.shares.isEmpty else { return "" }
-        let rows = comparison.shares.map { row in
+    private static func shares(_ comparison: RunComparison, _ isIn: (Change) -> Bool) -> String {
+        let shown = comparison.shares.filter { isIn($0.change) }
+        guard !shown.isEmpty else { return "" }
+        let rows = shown.map { row in
             [
                 Self.word(row.change), MarkdownText.code(row.name), row.of, row.text(row.base),
                 row.text(row.new), row.difference,
@@ -154,15 +165,16 @@ package enum ComparisonMarkdown {
             + MarkdownText.table(["", "what", "of", "BASE", "NEW", ""], rows, textColumns: 3)
     }
 
-    private static func counts(_ comparison: RunComparison) -> String {
-        guard !comparison.counts.isEmpty else { return "" }
-        let rows = comparison.counts.map { row in
+    private static func counts(_ comparison: RunComparison, _ isIn: (Change) -> Bool) -> String {
+        let shown = comparison.counts.filter { isIn($0.change) }
+        guard !shown.isEmpty else { return "" }
+        let rows = shown.map { row in
             [
                 row.change == .shown ? "" : Self.word(row.change), MarkdownText.code(row.name),
                 row.text(row.base), row.text(row.new), row.difference,
             ]
         }
-        return "<details><summary>Counts, not judged</summary>\n\n"
-            + MarkdownText.table(["", "what", "BASE", "NEW", ""], rows, textColumns: 2) + "\n</details>\n"
+        return "### Counts, not judged\n\n"
+            + MarkdownText.table(["", "what", "BASE", "NEW", ""], rows, textColumns: 2)
     }
 }

@@ -1,6 +1,6 @@
 import Ledger
 import Metrics
-import Reports
+package import Reports
 import RunArchive
 import RunJudge
 import SimBase
@@ -25,17 +25,71 @@ package struct ComparisonPage {
 
     private var text: String {
         let comparison = self.comparison
-        var sections = [self.scenarios]
-        if !comparison.isIdentical {
-            sections = [
-                self.objectives, self.invariants, self.latencies, self.shares, self.counts, self.scenarios,
-            ]
-        }
+        let sections =
+            comparison.isIdentical ? [self.scenarios] : self.news + [self.scenarios, self.unchanged]
         let name = HTMLText.escaped(comparison.new.head.scenario.name, bytesMax: 80)
         return HTMLDocument(
             title: "\(comparison.isRegression ? "✗" : "✓") \(self.headline): \(name)",
             header: self.header, sections: sections.filter { !$0.body.isEmpty }
         ).text
+    }
+
+    // MARK: What changed, and what did not
+
+    /// The sections with what changed, alone.
+    private var news: [Section] {
+        let tables = ComparisonTables(self.comparison, id: "") { $0.isNews }
+        return [
+            tables.objectives, tables.invariants, tables.latencies.adding(self.figures { $0.isNews }),
+            tables.shares, tables.counts,
+        ]
+    }
+
+    /// Everything else, folded.
+    private var unchanged: Section {
+        let tables = ComparisonTables(self.comparison, id: "same-") { !$0.isNews }
+        let body = [
+            tables.objectives, tables.invariants, tables.latencies.adding(self.figures { !$0.isNews }),
+            tables.shares, tables.counts,
+        ].filter { !$0.body.isEmpty }.map(Self.folded).joined()
+        return Section(
+            id: "unchanged", title: "Unchanged",
+            lead: self.comparison.unchanged.map { "\($0) did not change, or by no more than chance." } ?? "",
+            body: body)
+    }
+
+    private static func folded(_ section: Section) -> String {
+        "<details><summary>\(section.title)</summary>\n"
+            + (section.lead.isEmpty ? "" : "<p class=\"lead\">\(section.lead)</p>\n")
+            + "\(section.body)</details>\n"
+    }
+
+    /// The section of a run's own report, by which it is compared with its baseline.
+    package static func section(_ comparison: RunComparison) -> HTMLDocument.Section {
+        let page = ComparisonPage(comparison)
+        let tone: Tone = comparison.isRegression ? .bad : .good
+        let sentence = comparison.sentence
+        let reasons = HTMLText.items(comparison.regressions.prefix(Self.reasonsMax), bytesMax: 400)
+        let news = ComparisonTables(comparison, id: "baseline-") { $0.isNews }
+        let rest = ComparisonTables(comparison, id: "baseline-same-") { !$0.isNews }
+        func sections(_ tables: ComparisonTables) -> [Section] {
+            comparison.isIdentical
+                ? []
+                : [
+                    tables.objectives, tables.invariants, tables.latencies, tables.shares, tables.counts,
+                ].filter { !$0.body.isEmpty }
+        }
+        let folded = sections(rest).map(Self.folded).joined()
+        return Section(
+            id: "baseline", title: "Compared with the baseline",
+            lead: "BASE: \(HTMLText.escaped(comparison.base.folder, bytesMax: 400)), "
+                + "\(HTMLText.escaped(([RunComparison.end(comparison.base)] + RunComparison.facts(comparison.base)).joined(separator: " · "), bytesMax: 600)). "
+                + "NEW: this run.",
+            body: "<p>\(HTMLText.sign(tone)) <b>\(page.headline)</b>: \(HTMLText.escaped(sentence)).</p>\n"
+                + (reasons.isEmpty ? "" : "<ul class=\"reasons\">\(reasons)</ul>\n")
+                + HTMLText.callouts(comparison.warnings, bytesMax: 400)
+                + sections(news).map { "<h3>\($0.title)</h3>\n\($0.body)" }.joined()
+                + (folded.isEmpty ? "" : "<h3>Unchanged</h3>\n" + folded))
     }
 
     private typealias Section = HTMLDocument.Section
@@ -94,105 +148,18 @@ package struct ComparisonPage {
             numbers: [3, 5, 6, 7], id: "runs")
     }
 
-    private static func sign(_ change: Change) -> String {
-        let tone: Tone =
-            switch change {
-            case .worse: .bad
-            case .better: .good
-            case .onlyBase, .onlyNew: .warn
-            case .same, .withinSpread, .tooFew, .shown: .unknown
-            }
-        return "\(HTMLText.sign(tone, RunComparison.sign(change), isHidden: true)) \(change.rawValue)"
-    }
+    // MARK: Charts
 
-    // MARK: Objectives and invariants
-
-    private var objectives: Section {
-        let rows = self.comparison.objectives.map { row -> [String] in
-            func cell(_ result: SLOResult?) -> String {
-                guard let result else { return "–" }
-                return HTMLText.escaped(
-                    "\(RunComparison.Objective.word(result)): \(RunComparison.Objective.text(result))")
-            }
-            return [
-                Self.sign(row.change) + (row.change == .worse && !row.decides ? " (warning only)" : ""),
-                HTMLText.mono(row.slo.selector.description),
-                HTMLText.mono(row.slo.condition.description),
-                cell(row.base), cell(row.new),
-            ]
-        }
-        return Section(
-            id: "objectives", title: "Objectives",
-            body: rows.isEmpty
-                ? ""
-                : HTMLText.table(
-                    ["", "metric", "limit", "BASE", "NEW"], rows, numbers: [], id: "objective-table"))
-    }
-
-    private var invariants: Section {
-        var rows = self.comparison.losses.map { row in
-            [
-                Self.sign(row.change), HTMLText.mono(row.name),
-                row.text(row.base), row.text(row.new), "",
-            ]
-        }
-        rows += self.comparison.invariants.filter(\.isShown).map { row in
-            let first = row.new?.examples.first ?? row.base?.examples.first
-            return [
-                Self.sign(row.change) + (row.change == .worse && !row.decides ? " (as expected)" : ""),
-                HTMLText.mono(row.invariant.rawValue),
-                RunComparison.InvariantComparison.text(row.base),
-                RunComparison.InvariantComparison.text(row.new),
-                first.map { HTMLText.escaped(self.comparison.told($0)) } ?? "",
-            ]
-        }
-        let held = self.comparison.invariants.count {
-            $0.base?.standing == .held && $0.new?.standing == .held
-        }
-        return Section(
-            id: "losses", title: "Losses and invariants",
-            lead: "\(Figures.count(held, "invariant", "invariants")) held in both runs.",
-            body: HTMLText.table(
-                ["", "what", "BASE", "NEW", "first"], rows, numbers: [2, 3], id: "loss-table"))
-    }
-
-    // MARK: Latencies
-
-    private var latencies: Section {
-        let shown = self.comparison.latenciesShown
-        let rows = shown.map { row -> [String] in
-            func times(_ value: (LatencySummary) -> Int64) -> [String] {
-                let (base, new) = (row.base.map(value), row.new.map(value))
-                var growth = ""
-                if let base, let new { growth = RunComparison.growth(from: base, to: new) }
-                return [base, new].map { $0.map { HTMLText.time($0) } ?? "–" } + [growth]
-            }
-            return [
-                Self.sign(row.change), HTMLText.mono(row.name.name),
-            ] + times { $0.p50 } + times { $0.p95 } + times { $0.p99 }.prefix(2)
-                + [row.base, row.new].map { Figures.count($0?.count ?? 0) }
-        }
-        guard !rows.isEmpty else { return Section(id: "latency", title: "Latency", body: "") }
+    /// The charts of the latencies with these changes, the worst first.
+    private func figures(_ isIn: (Change) -> Bool) -> String {
         let order: [Change] = [
             .worse, .better, .onlyNew, .onlyBase, .withinSpread, .same, .tooFew, .shown,
         ]
-        let whole = shown.filter { $0.name.scope == .fleet && $0.base != nil && $0.new != nil }
-        var figures = ""
-        for change in order {
-            for row in whole where row.change == change { figures += self.figure(row) }
+        let whole = self.comparison.latenciesShown.filter {
+            $0.name.scope == .fleet && $0.base != nil && $0.new != nil
         }
-        let more = self.comparison.latenciesLeftOut
-        let rest =
-            more > 0
-            ? " \(Figures.count(more, "row", "rows")) of single groups, same as the fleet, omitted." : ""
-        return Section(
-            id: "latency", title: "Latency",
-            lead: "p50 and p95 are judged; \(HTMLText.escaped(self.comparison.rule)).\(rest)",
-            body: HTMLText.table(
-                [
-                    "", "metric", "p50 BASE", "NEW", "", "p95 BASE", "NEW", "", "p99 BASE", "NEW",
-                    "samples", "NEW",
-                ], rows, numbers: Set(2...11), id: "latency-table") + figures)
+        return order.filter(isIn).flatMap { change in whole.filter { $0.change == change } }
+            .map { self.figure($0) }.joined()
     }
 
     private func figure(_ row: RunComparison.Latency) -> String {
@@ -215,7 +182,7 @@ package struct ComparisonPage {
             ).html
         return """
             <article class="metric" id="\(id)"><h3>\(metric.rawValue)</h3>
-            <p>\(Self.sign(row.change))\(told.isEmpty ? "" : ": \(told)")</p>
+            <p>\(ComparisonTables.sign(row.change))\(told.isEmpty ? "" : ": \(told)")</p>
             \(SpreadChart(id: "spread-\(id)", findings: row.findings).html)<div class="two">\(charts)</div></article>
 
             """
@@ -229,11 +196,14 @@ package struct ComparisonPage {
         }
         let last = tracks.compactMap { $0.last?.from.nanoseconds }.max() ?? 0
         let count = Int(min(last / width, Int64(2 * RunReport.trackWindowsMax))) + 1
+        // A percentile of few samples says nothing.
+        let samplesMin = LatencyTrack.samplesMin(for: .p95)
+        guard tracks.joined().contains(where: { $0.summary.count >= samplesMin }) else { return "" }
         func series(_ name: String, _ ink: Int, _ isDashed: Bool, _ windows: [LatencyTrack.Window])
             -> TimeChart.Series
         {
             var values = [Double?](repeating: nil, count: count)
-            for window in windows {
+            for window in windows where window.summary.count >= samplesMin {
                 let index = Int(clamping: max(0, window.from.nanoseconds / width))
                 if index < count { values[index] = Double(window.summary.p95) }
             }
@@ -248,42 +218,7 @@ package struct ComparisonPage {
         ).html
     }
 
-    // MARK: Shares and counts
-
-    private var shares: Section {
-        let rows = self.comparison.shares.map { row in
-            [
-                Self.sign(row.change), HTMLText.mono(row.name),
-                row.of, row.text(row.base), row.text(row.new), row.difference,
-            ]
-        }
-        return Section(
-            id: "shares", title: "Shares",
-            lead:
-                "Judged if the difference exceeds one percentage point and three standard errors. "
-                + "Outcomes of \(self.comparison.noun.listed) and jobs are judged only if both runs completed.",
-            body: rows.isEmpty
-                ? ""
-                : HTMLText.table(
-                    ["", "what", "of", "BASE", "NEW", ""], rows, numbers: [3, 4, 5], id: "share-table"))
-    }
-
-    private var counts: Section {
-        let rows = self.comparison.counts.map { row in
-            [
-                row.change == .shown ? "" : Self.sign(row.change),
-                HTMLText.mono(row.name), row.text(row.base),
-                row.text(row.new), row.difference,
-            ]
-        }
-        return Section(
-            id: "counts", title: "Counts",
-            lead: "Not judged: neither a higher nor a lower count is better.",
-            body: rows.isEmpty
-                ? ""
-                : HTMLText.table(
-                    ["", "what", "BASE", "NEW", ""], rows, numbers: [2, 3, 4], id: "count-table"))
-    }
+    // MARK: Scenarios
 
     private static let changesMax = 200
 
@@ -299,55 +234,11 @@ package struct ComparisonPage {
     }
 }
 
-/// The values behind a verdict: each percentile, and its range over the windows of each run. Ranges that do not overlap are a
-/// change.
-struct SpreadChart {
-    var id: String
-    var findings: [LatencyFinding]
-
-    private static let row = 14
-
-    var html: String {
-        guard let most = self.findings.flatMap({ [$0.baseSpread.upperBound, $0.newSpread.upperBound] }).max()
-        else { return "" }
-        let axis = ValueAxis(holdingTime: most)
-        let ticks = ([0] + axis.ticks).map { tick in
-            (x: HTMLText.share(tick, of: axis.top), value: tick)
-        }
-        let grid = ticks.map {
-            "<line class=\"tick\" x1=\"\($0.x)\" x2=\"\($0.x)\" y1=\"0\" y2=\"\(Self.row)\"/>"
-        }.joined()
-        var lanes = ""
-        for finding in self.findings {
-            let name = RunComparison.Latency.name(finding.percentile)
-            for (label, ink, value, spread) in [
-                ("BASE", 7, finding.base, finding.baseSpread), ("NEW", 1, finding.new, finding.newSpread),
-            ] {
-                let told =
-                    "\(name) \(label) \(Figures.time(value)), from \(Figures.time(spread.lowerBound)) to \(Figures.time(spread.upperBound))"
-                lanes += "<div class=\"lane\"><span>\(name) \(label)</span>"
-                lanes +=
-                    "<svg width=\"100%\" height=\"\(Self.row)\" role=\"img\" aria-label=\"\(told)\">\(grid)"
-                lanes += "<g class=\"i\(ink)\"><line class=\"range\" "
-                lanes += "x1=\"\(HTMLText.share(Double(spread.lowerBound), of: axis.top))\" "
-                lanes += "x2=\"\(HTMLText.share(Double(spread.upperBound), of: axis.top))\" "
-                lanes += "y1=\"\(Self.row / 2)\" y2=\"\(Self.row / 2)\"/>"
-                lanes += "<circle class=\"f\" cx=\"\(HTMLText.share(Double(value), of: axis.top))\" "
-                lanes += "cy=\"\(Self.row / 2)\" r=\"4.5\"/></g></svg></div>\n"
-            }
-        }
-        let labels = ticks.map { tick -> String in
-            let anchor = tick.value == 0 ? "start" : tick.value == axis.top ? "end" : "middle"
-            return "<text class=\"label\" x=\"\(tick.x)\" y=\"12\" text-anchor=\"\(anchor)\">"
-                + "\(tick.value == 0 ? "0" : HTMLText.time(Int64(tick.value)))</text>"
-        }.joined()
-        return """
-            <figure class="spread" id="\(self.id)">
-            <figcaption><span class="t">value and spread</span> \
-            <span class="u">ranges that do not overlap indicate a real change</span></figcaption>
-            \(lanes)<div class="lane" aria-hidden="true"><span></span><svg width="100%" height="16">\(labels)</svg></div>
-            </figure>
-
-            """
+extension HTMLDocument.Section {
+    /// The section with more below its table.
+    fileprivate func adding(_ more: String) -> Self {
+        var section = self
+        section.body += more
+        return section
     }
 }

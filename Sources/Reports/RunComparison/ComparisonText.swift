@@ -7,9 +7,10 @@ import SimBase
 
 /// A comparison for the terminal: the verdict, then the rows after it.
 package enum ComparisonText {
-    /// Ends with a line feed; no line is wider than the style's columns.
-    package static func text(_ comparison: RunComparison, style: TerminalStyle) -> String {
-        var writer = ComparisonWriter(comparison: comparison, page: TerminalPage(style: style))
+    /// Ends with a line feed; no line is wider than the style's columns. `isWhole`: also what did not change.
+    package static func text(_ comparison: RunComparison, style: TerminalStyle, isWhole: Bool) -> String {
+        var writer = ComparisonWriter(
+            comparison: comparison, page: TerminalPage(style: style), isWhole: isWhole)
         writer.verdict()
         if !comparison.isIdentical {
             writer.objectives()
@@ -17,6 +18,7 @@ package enum ComparisonText {
             writer.latencies()
             writer.shares()
             writer.counts()
+            writer.unchanged()
             writer.key()
         }
         return writer.page.text
@@ -32,11 +34,25 @@ private struct ComparisonWriter {
 
     let comparison: RunComparison
     var page: TerminalPage
+    /// Whether rows without a change are shown.
+    let isWhole: Bool
     private var used: Set<Change> = []
 
-    init(comparison: RunComparison, page: TerminalPage) {
+    init(comparison: RunComparison, page: TerminalPage, isWhole: Bool) {
         self.comparison = comparison
         self.page = page
+        self.isWhole = isWhole
+    }
+
+    private func isShown(_ change: Change) -> Bool { self.isWhole || change.isNews }
+
+    /// Names what is left out.
+    mutating func unchanged() {
+        guard !self.isWhole, let unchanged = self.comparison.unchanged else { return }
+        self.page.gap()
+        self.page.paragraph(
+            Piece("  unchanged  ", .bold), indent: 13,
+            [Piece("\(unchanged); --all shows them", .dim)])
     }
 
     // MARK: The verdict
@@ -130,10 +146,11 @@ private struct ComparisonWriter {
     }
 
     mutating func objectives() {
-        guard !self.comparison.objectives.isEmpty else { return }
+        let rows = self.comparison.objectives.filter { self.isShown($0.change) }
+        guard !rows.isEmpty else { return }
         self.page.gap()
         var table = Table("SLOs", ["BASE", "", "NEW", ""])
-        for row in self.comparison.objectives {
+        for row in rows {
             table.rows.append([
                 self.name(
                     row.change, row.name + (row.change == .worse && !row.decides ? " (warning only)" : "")),
@@ -148,11 +165,14 @@ private struct ComparisonWriter {
 
     mutating func invariants() {
         let all = self.comparison.invariants
-        let shown = all.filter(\.isShown)
-        let held = all.count { $0.base?.standing == .held && $0.new?.standing == .held }
+        let shown = all.filter { $0.isShown && self.isShown($0.change) }
+        let losses = self.comparison.losses.filter { self.isShown($0.change) }
+        let held =
+            self.isWhole ? all.count { $0.base?.standing == .held && $0.new?.standing == .held } : 0
+        guard !shown.isEmpty || !losses.isEmpty || held > 0 else { return }
         self.page.gap()
         var table = Table("Losses, invariants", ["BASE", "NEW"])
-        for row in self.comparison.losses {
+        for row in losses {
             table.rows.append([
                 self.name(row.change, row.name), Piece(row.text(row.base)),
                 Piece(row.text(row.new), self.ink(row.change)),
@@ -175,7 +195,7 @@ private struct ComparisonWriter {
     }
 
     mutating func latencies() {
-        let rows = self.comparison.latenciesShown
+        let rows = self.comparison.latenciesShown.filter { self.isShown($0.change) }
         guard !rows.isEmpty else { return }
         self.page.gap()
         // In the order of what may be left out last on a narrow terminal.
@@ -187,13 +207,13 @@ private struct ComparisonWriter {
         {
             let change = row.findings.first { $0.percentile == percentile }?.change
             let cells = [row.base, row.new].map { $0.map { Figures.time(value($0)) } ?? "-" }
-            guard let base = row.base.map(value), let new = row.new.map(value) else {
+            guard row.base != nil, row.new != nil else {
                 return cells.map { Piece($0, .dim) } + [Piece("")]
             }
             let ink = change.map { self.ink($0) } ?? .dim
             return [
                 Piece(cells[0]), Piece(cells[1], ink),
-                Piece(RunComparison.growth(from: base, to: new), ink),
+                Piece(row.growth(percentile, value), ink),
             ]
         }
         for row in rows {
@@ -205,7 +225,7 @@ private struct ComparisonWriter {
         }
         self.page.table(table)
         let more = self.comparison.latenciesLeftOut
-        if more > 0 {
+        if self.isWhole, more > 0 {
             self.page.paragraph(
                 Piece(""), indent: 2,
                 [Piece("and \(Figures.count(more, "row", "rows")) of single groups, same as the fleet", .dim)]
@@ -214,7 +234,7 @@ private struct ComparisonWriter {
     }
 
     mutating func shares() {
-        let rows = self.comparison.shares
+        let rows = self.comparison.shares.filter { self.isShown($0.change) }
         guard !rows.isEmpty else { return }
         self.page.gap()
         var table = Table("Shares", ["BASE", "NEW", "", "of"])

@@ -12,13 +12,13 @@ extension RunComparison {
     package var isRegression: Bool { !self.regressions.isEmpty }
 
     /// A word or two.
-    var headline: String {
+    package var headline: String {
         if self.isIdentical { return "IDENTICAL" }
         if self.isRegression { return "WORSE" }
         return self.count(of: .better) == nil ? "NO REGRESSION" : "BETTER"
     }
 
-    var sentence: String {
+    package var sentence: String {
         if self.isIdentical { return "both runs are identical, bit for bit" }
         let better = self.count(of: .better).map { "\($0) better" }
         guard let worse = self.count(of: .worse) else {
@@ -94,6 +94,24 @@ extension RunComparison {
     /// The state in which each run ended.
     var endSentence: String { "the run itself: \(Self.end(self.base)) to \(Self.end(self.new))" }
 
+    // MARK: What changed, and what did not
+
+    /// What did not change, in numbers: `7 SLOs, 27 invariants and 12 metrics`; nil if everything did.
+    var unchanged: String? {
+        let invariants = self.invariants.count { !$0.change.isNews }
+        let objectives = self.objectives.count { !$0.change.isNews }
+        let metrics =
+            self.latencies.count { !$0.change.isNews } + self.shares.count { !$0.change.isNews }
+            + self.losses.count { !$0.change.isNews } + self.counts.count { !$0.change.isNews }
+        let parts = [
+            objectives > 0 ? Figures.count(objectives, "SLO", "SLOs") : nil,
+            invariants > 0 ? Figures.count(invariants, "invariant", "invariants") : nil,
+            metrics > 0 ? Figures.count(metrics, "metric", "metrics") : nil,
+        ].compactMap { $0 }
+        guard let last = parts.last else { return nil }
+        return parts.count == 1 ? last : parts.dropLast().joined(separator: ", ") + " and " + last
+    }
+
     // MARK: What the reader must know first
 
     /// Why the two may not be comparable, the weightiest first.
@@ -121,7 +139,9 @@ extension RunComparison {
             guard before != after else { return }
             warnings.append("\(what): \(Printable.line(before)) in BASE, \(Printable.line(after)) in NEW")
         }
-        differ("the scenarios differ", base.head.scenario.name, new.head.scenario.name)
+        differ(
+            "the scenarios differ, so no difference means anything by itself", base.head.scenario.name,
+            new.head.scenario.name)
         if base.head.scenario.name == new.head.scenario.name, !self.scenarioChanges.isEmpty {
             warnings.append(
                 "the resolved scenarios differ in \(Figures.count(self.scenarioChanges.count, "line", "lines"))"
@@ -190,9 +210,29 @@ extension RunComparison {
     }
 }
 
+extension Change {
+    /// Whether a reader looks for it first. What differs within chance, or is only shown, is not news.
+    var isNews: Bool {
+        switch self {
+        case .worse, .better, .onlyBase, .onlyNew: true
+        case .same, .withinSpread, .tooFew, .shown: false
+        }
+    }
+}
+
 // MARK: - Sentences
 
 extension RunComparison.Latency {
+    /// `+43%`; `<2ms` for a percentile that is the same by the rule although it grew by much, because so little counts for nothing.
+    func growth(_ percentile: Percentile, _ value: (LatencySummary) -> Int64) -> String {
+        guard let base = self.base.map(value), let new = self.new.map(value) else { return "" }
+        let least = LatencyJudge.differenceMin.nanoseconds
+        guard self.findings.first(where: { $0.percentile == percentile })?.change == .same, base != new,
+            (new - base).magnitude <= least.magnitude
+        else { return RunComparison.growth(from: base, to: new) }
+        return "<\(least / 1_000_000)ms"
+    }
+
     var sentence: String {
         let parts = self.findings.filter { $0.change == self.change }.map { finding in
             "\(Self.name(finding.percentile)) \(Figures.time(finding.base)) to \(Figures.time(finding.new)) (\(RunComparison.growth(from: finding.base, to: finding.new)))"
@@ -260,7 +300,7 @@ extension RunComparison.Objective {
 
     static func text(_ result: SLOResult?) -> String {
         guard let result else { return "–" }
-        return result.passed == nil ? "n/a" : result.actual
+        return result.passed == nil ? "n/a" : result.shown
     }
 
     static func word(_ result: SLOResult?) -> String {

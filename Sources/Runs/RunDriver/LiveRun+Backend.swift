@@ -20,7 +20,9 @@ extension LiveRun {
         self.child = child
         try self.wait(for: child, "read the resolved scenario") { child.isReady }
         guard !self.feed.judge.isInterrupted else { return nil }
-        self.setZero()
+        try self.setZero()
+        self.noticeInterruption()
+        guard !self.feed.judge.isInterrupted else { return nil }
         child.begin(clock: self.clock, wallClockAtZero: self.startedWall)
         try self.wait(for: child, "listen") { child.base != nil }
         guard !self.feed.judge.isInterrupted, let base = child.base,
@@ -47,7 +49,7 @@ extension LiveRun {
 
     private func wait(for child: BackendChild, _ what: String, until holds: () -> Bool) throws {
         let isDone = self.loop.turn(
-            until: { holds() || child.exit != nil || Interruption.isRequested },
+            until: { holds() || child.exit != nil || self.isAskedToEnd },
             atMost: BackendChild.patience)
         self.noticeInterruption()
         guard !self.feed.judge.isInterrupted else { return }

@@ -23,7 +23,8 @@ extension LiveRun {
     ) -> [OutputError.Failure] {
         let hasFailed = [RunExit.invariantBroken, .sloFailed].contains(result.exit)
         let path = self.request.savesPlanTo
-        guard hasFailed || path != nil else { return [] }
+        // The phones of a worker were not all there from the start, and did not all stay.
+        guard hasFailed || path != nil, self.request.worker == nil else { return [] }
         self.directory.flush()
         let text = PlanWriter.text(self.livePlan(result, waiting, endedAt: endedAt))
         if hasFailed { self.directory.write(plan: text) }

@@ -22,14 +22,23 @@ extension LiveRun {
             observationsMade: self.feed.received, drain: self.plan.scenario.drain, resources: self.resources)
         facts.failure = self.failure
         facts.arrivals = self.arrivals
+        if let outcome = self.outcome {
+            facts.skipped = SkippedWork(
+                deferred: outcome.capturesDeferred, shutdownsTimedOut: outcome.shutdownsTimedOut)
+        }
         facts.lateness = self.outcome?.lateness
         facts.generator = self.generatorHealth
         if self.preparation.isEmbedded { facts.streamsOpen = self.feed.streamsOpen }
         facts.warnings = self.warnings + self.fleetWarnings
-        let result = self.feed.finish(facts, of: self.head)
+        var result = self.feed.finish(facts, of: self.head)
+        self.workerPhones?.count(in: &result)
         let judge = self.feed.judge
         let planFailures = self.savePlan(result, waiting: waiting, endedAt: ended)
-        return RunOutput(directory: self.directory, console: self.console, failures: planFailures).finish(
+        return RunOutput(
+            directory: self.directory, console: self.console, failures: planFailures,
+            isOneLine: self.preparation.request.options.isOneLine,
+            isShard: !self.head.shard.isWhole
+        ).finish(
             result, of: judge,
             judged: { self.dashboard?.judged($0, judge.timeline.withoutPhones) },
             written: { self.dashboard?.finish($0) })
@@ -60,12 +69,11 @@ extension LiveRun {
     }
 
     private var fleetWarnings: [String] {
-        guard let outcome = self.outcome, let arrivals = self.arrivals else {
+        guard let outcome = self.outcome else {
             return self.feed.judge.isInterrupted
                 ? ["interrupted before the first capture"] : ["the phones ended without a final report"]
         }
-        var warnings = arrivals.warnings(
-            deferred: outcome.capturesDeferred, shutdownsTimedOut: outcome.shutdownsTimedOut)
+        var warnings: [String] = []
         if outcome.photosRejected > 0 {
             warnings.append("\(outcome.photosRejected) photos could not be preprocessed")
         }

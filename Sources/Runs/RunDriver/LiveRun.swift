@@ -31,7 +31,12 @@ package final class LiveRun {
     private(set) var startedWall: Int64
 
     var child: BackendChild?
-    private var fleet: FleetThreads?
+    /// The pipes to the process that started this one as a shard; nil if none did.
+    private let link: ShardLink?
+    private var progressSentAt = Instant.zero
+    private(set) var fleet: FleetThreads?
+    /// Of a worker: nil for every other run.
+    var workerPhones: WorkerPhones?
     private(set) var gauges = FleetGauges()
     private(set) var outcome: FleetOutcome?
     private(set) var failure: RunFailure?
@@ -54,12 +59,14 @@ package final class LiveRun {
         self.clock = .startingNow()
         self.startedWall = WallClock.now() / 1_000_000
         self.due = DueArrivals(preparation.plan.arrivals)
-        self.loop = try Loop(clock: self.clock)
+        self.loop = try preparation.request.worker?.loop ?? Loop(clock: self.clock)
+        self.link = preparation.request.isLinked ? try ShardLink(loop: self.loop) : nil
+        self.workerPhones = preparation.request.worker.map { _ in WorkerPhones(preparation.plan) }
         let hasBackendView = preparation.isEmbedded
         var settings = JudgeSettings(preparation.plan, world: .live, hasBackendView: hasBackendView)
         settings.harness = HarnessSettings(
             preparation.plan, hasBackendView: hasBackendView, hasGateway: preparation.hasGateway)
-        let scenario = preparation.plan.scenario
+        let scenario = preparation.request.options.loaded.scenario
         if !scenario.moments.isEmpty {
             settings.coverage = CoverageTable(scenario, expected: [], slotsMax: settings.ledger.slotsMax)
         }
@@ -76,6 +83,9 @@ package final class LiveRun {
         // Before any interruption, which would excuse it.
         self.feed.lost(preparation.state.lost)
     }
+
+    /// The folder of its reports.
+    package var folder: String { self.directory.path }
 
     /// Runs to the end, prints the summary, and answers what the process ends with.
     package func run() throws -> ExitCode {
@@ -126,7 +136,7 @@ package final class LiveRun {
             self.noteLookup(of: target)
             return gateway
         }
-        self.setZero()
+        try self.setZero()
         self.noteLookup(of: target)
         return (target.base, self.preparation.curlTarget(to: target))
     }
@@ -141,10 +151,35 @@ package final class LiveRun {
             ], thread: 0, upTo: .zero)
     }
 
-    /// The run begins a moment from now.
-    func setZero() {
-        self.clock = LoopClock(zero: MonotonicClock.now() + Self.headStart.nanoseconds)
-        self.startedWall = (WallClock.now() + Self.headStart.nanoseconds) / 1_000_000
+    /// The run begins a moment from now, or at the time that all its shards begin; that of a worker has begun with its test.
+    func setZero() throws {
+        if let started = self.request.worker?.started {
+            let passed = max(0, WallClock.now() - started * 1_000_000)
+            self.clock = LoopClock(zero: MonotonicClock.now() - passed)
+            self.startedWall = started
+            return
+        }
+        var ahead = Self.headStart.nanoseconds
+        if let zero = self.awaitStart() {
+            _ = self.loop.turn(
+                until: { self.isAskedToEnd || WallClock.now() + ahead >= zero }, atMost: .hours(48))
+            ahead = zero - WallClock.now()
+            guard self.isAskedToEnd || ahead > 0 else {
+                throw CommandFailure(
+                    .untrustworthy, "the shard was ready \(-ahead / 1_000_000) ms after the start of the run",
+                    hint: "choose a later time with --start-at")
+            }
+        }
+        self.clock = LoopClock(zero: MonotonicClock.now() + ahead)
+        self.startedWall = (WallClock.now() + ahead) / 1_000_000
+    }
+
+    /// The time at which all shards start, in nanoseconds since 1970; nil if this run starts by itself.
+    private func awaitStart() -> Int64? {
+        guard let link = self.link else { return self.request.startAt.map { $0 * 1_000_000 } }
+        link.send(.ready)
+        _ = self.loop.turn(until: { self.isAskedToEnd || link.startAt != nil }, atMost: .hours(48))
+        return link.startAt
     }
 
     // MARK: The fleet
@@ -152,27 +187,22 @@ package final class LiveRun {
     private func startFleet(_ target: (base: String, curl: CurlTarget)) throws {
         let planner = self.plan.faultDesk
         let photos = self.preparation.photos
-        let phones = self.plan.groups.enumerated().flatMap { index, group in
-            group.devices.map { number in
-                let device = DeviceNumber(number)
-                var phone = FleetPlan.PhonePlan(
-                    number: device, profile: group.profile, photos: photos.ranges[index],
-                    preprocess: group.spec.preprocess,
-                    faults: planner.phoneSchedule(device: device, group: group.spec.name),
-                    think: self.plan.thinkTimes(of: group))
-                phone.group = group.spec.name
-                phone.library = group.spec.library
-                phone.network = group.spec.network
-                return phone
+        let phones =
+            self.request.worker != nil
+            ? []
+            : self.plan.groups.indices.flatMap { index in
+                self.plan.phones(of: self.plan.groups[index]).map {
+                    self.phonePlan(DeviceNumber($0), group: index, planner)
+                }
             }
-        }
         var plan = FleetPlan(
             clock: self.clock, wallClockAtZero: self.startedWall, seed: self.plan.scenario.seed,
-            run: self.runID, phones: phones, arrivals: self.plan.arrivals,
+            run: self.runID, phones: phones, shard: self.plan.shard, arrivals: self.plan.arrivals,
             lastArrival: self.preparation.expectedArrivals.lastArrival, photos: photos.photos,
             target: target.curl,
             base: target.base, stateFolder: self.preparation.state.path,
             socketsKept: self.preparation.socketsKept, drain: self.plan.scenario.drain)
+        plan.phonesMax = self.request.worker?.phonesMax
         plan.faults = self.plan.scenario.faults
         plan.shelf = self.plan.shelf
         if let target = self.request.target {
@@ -183,6 +213,20 @@ package final class LiveRun {
         self.fleet = try FleetThreads(plan, threads: self.preparation.threads, loop: self.loop) {
             [unowned self] in self.receive($0)
         }
+        self.openWaitingPhones()
+    }
+
+    func phonePlan(_ device: DeviceNumber, group index: Int, _ planner: FaultPlanner) -> FleetPlan.PhonePlan {
+        let group = self.plan.groups[index]
+        var phone = FleetPlan.PhonePlan(
+            number: device, profile: group.profile, photos: self.preparation.photos.ranges[index],
+            preprocess: group.spec.preprocess,
+            faults: planner.phoneSchedule(device: device, group: group.spec.name),
+            think: self.plan.thinkTimes(of: group))
+        phone.group = group.spec.name
+        phone.library = group.spec.library
+        phone.network = group.spec.network
+        return phone
     }
 
     /// The trace id's run: of this seed and this moment, never 0.
@@ -196,6 +240,7 @@ package final class LiveRun {
         case .observations(let observations, let thread, let moment):
             self.feed.receive(phones: observations, thread: thread, upTo: moment)
         case .gauges(let gauges): self.gauges = gauges
+        case .closed(let phones): self.workerPhones?.closed(phones)
         case .finished(let outcome): self.outcome = outcome
         }
     }
@@ -212,10 +257,22 @@ package final class LiveRun {
 
     // MARK: Watching
 
+    /// Whether a signal, or the process that started this one, asks it to end.
+    var isAskedToEnd: Bool { Interruption.isRequested || self.link?.hasEnded == true }
+
+    /// How often a shard says how it stands.
+    private static let progressEvery = Interval.milliseconds(250)
+
+    private func sendProgress(_ now: Instant) {
+        guard let link = self.link, now - self.progressSentAt >= Self.progressEvery else { return }
+        self.progressSentAt = now
+        link.send(.progress(ShardProgress(self.gauges, self.feed.judge.ledger.totals.scans)))
+    }
+
     /// Handles an interruption: phones clean up and return their scans to the queue; the rest is not held
     /// against them.
     func noticeInterruption() {
-        guard !self.feed.judge.isInterrupted, Interruption.isRequested else { return }
+        guard !self.feed.judge.isInterrupted, self.isAskedToEnd else { return }
         self.feed.judge.interrupted(at: self.clock.now())
         self.fleet?.stop()
     }
@@ -230,6 +287,7 @@ package final class LiveRun {
             let now = self.clock.now()
             self.progress.show(
                 at: now, now: now, self.gauges, scans: self.feed.judge.ledger.totals.scans)
+            self.sendProgress(now)
             self.updateDashboard()
             self.watchman?.arm(after: .milliseconds(50))
         }

@@ -16,6 +16,8 @@ package struct RunOptions {
     let output: String?
     let isTraced: Bool
     package let isQuiet: Bool
+    /// Whether one line is printed in place of the summary.
+    package var isOneLine = false
 
     package init(
         _ loaded: LoadedScenario, command: [String], labels: RunLabels, output: String?, isTraced: Bool,
@@ -31,7 +33,7 @@ package struct RunOptions {
 
     /// `started`: milliseconds since 1970.
     func head(_ plan: RunPlan, world: WorldKind, started: Int64, hasBackendView: Bool) -> RunHead {
-        RunHead(
+        var head = RunHead(
             tool: ThisProgram.tool, machine: world == .live ? ThisMachine.text : nil,
             scenario: ScenarioIdentity(
                 name: plan.scenario.name, description: plan.scenario.description, file: self.loaded.bytes),
@@ -39,7 +41,10 @@ package struct RunOptions {
             groups: plan.groups.map {
                 .init(name: $0.spec.name, devices: $0.spec.devices, journey: $0.profile.journey)
             },
-            faults: plan.scenario.faults.map(\.id), command: self.command, labels: self.labels)
+            shard: plan.shard, faults: plan.scenario.faults.map(\.id), command: self.command,
+            labels: self.labels)
+        head.conditions = RunConditions(plan)
+        return head
     }
 
     /// Makes the folder of the run, with its scenario in it.

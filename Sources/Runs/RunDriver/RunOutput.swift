@@ -12,6 +12,10 @@ struct RunOutput {
     let console: Console
     /// The failures of other outputs, such as the plan of `--save-plan`.
     var failures: [OutputError.Failure] = []
+    /// Whether one line is printed in place of the summary.
+    var isOneLine: Bool
+    /// Whether others are to merge it.
+    var isShard = false
 
     /// Returns what the process ends with. `judged` gets the result before it is written, `written` as the files have it.
     func finish(
@@ -23,6 +27,7 @@ struct RunOutput {
         if let error = judge.harnessError { self.console.error("swiftwing-sim: \(error)") }
         judged(result)
         var complaint: OutputError?
+        if self.isShard { self.directory.write(evidence: judge.evidence, of: result, judge.timeline) }
         do throws(OutputError) {
             result.files = try self.directory.finish(result, judge.timeline, failures: self.failures)
         } catch {
@@ -31,7 +36,10 @@ struct RunOutput {
             result.failOutput(error.description)
         }
         written(result)
-        self.console.out(TerminalSummary.text(result, style: self.console.style))
+        self.console.out(
+            self.isOneLine
+                ? SummaryLine.text(result, style: self.console.style)
+                : TerminalSummary.text(result, style: self.console.style))
         if let complaint { self.console.error("swiftwing-sim: \(complaint)") }
         if let code = StandardStream.output.failure, complaint == nil {
             let failure = OutputError.Failure(path: "standard output", reason: SystemError.text(of: code))

@@ -7,7 +7,7 @@ import LivePhones
 import Phone
 import Plan
 import RunJudge
-import SimBase
+package import SimBase
 import SystemIO
 import Talaria
 
@@ -19,10 +19,18 @@ package struct RunRequest {
     package var stateFolder: String?
     /// Nil: as suits the machine.
     package var threads: Int?
+    /// The phones that run.
+    package var shard = FleetShard.whole
+    /// The start of the run in milliseconds since 1970; nil: as soon as everything is ready.
+    package var startAt: Int64?
+    /// Whether another process started this one as a shard, and tells it when to start.
+    package var isLinked = false
     /// The address of the live dashboard; nil for none.
     package var dashboard: DashboardAddress?
     /// The file of the plan, whatever the verdict; nil for none.
     package var savesPlanTo: String?
+    /// Set for the run of a worker, whose phones start and stop as its master says.
+    package var worker: WorkerTerms?
 
     package init(_ options: RunOptions, target: TargetURL?) {
         self.options = options
@@ -47,23 +55,31 @@ package struct RunPreparation {
 
     package init(_ request: RunRequest, painter: PhotoCorpus.Painter) throws {
         self.request = request
+        let scenario = request.options.loaded.scenario
         self.plan = RunPlan(
-            request.options.loaded.scenario, target: request.target == nil ? .embedded : .foreign)
+            request.worker == nil ? scenario : scenario.endless,
+            target: request.target == nil ? .embedded : .foreign, shard: request.shard)
+        let phones = request.worker?.phonesMax ?? self.plan.phones
         // What cannot be is said before the work of planning it.
         self.socketsKept = try Self.takeDescriptors(
-            phones: self.plan.devices,
+            phones: phones,
             beside: request.dashboard == nil ? 0 : DashboardLimits.descriptors)
         self.dashboard = try request.dashboard.map { try Self.listen($0) }
         try RunInterruption.check()
-        self.expectedArrivals = self.plan.expectedArrivals
+        // Nobody knows how long a worker's phones will run.
+        self.expectedArrivals =
+            request.worker == nil
+            ? self.plan.expectedArrivals
+            : ExpectedArrivals(scansByGroup: self.plan.groups.map { _ in 0 }, lastArrival: .zero)
         try RunInterruption.check()
-        self.photos = try PhotoCorpus(
-            self.plan, scenarioPath: request.options.loaded.path, painter: painter)
+        self.photos =
+            try request.worker?.photos
+            ?? PhotoCorpus(self.plan, scenarioPath: request.options.loaded.path, painter: painter)
         try RunInterruption.check()
         self.warnings = self.photos.problems
         let cores = ProcessInfo.processInfo.activeProcessorCount
         self.threads = min(
-            request.threads ?? FleetThreads.count(phones: self.plan.devices, cores: cores), self.plan.devices)
+            request.threads ?? FleetThreads.count(phones: phones, cores: cores), phones)
         if let target = request.target {
             try Self.check(target, curl: Self.curlTarget(self.plan, to: target))
         }
@@ -124,7 +140,7 @@ package struct RunPreparation {
     /// Linux answers for all of 127.0.0.0/8; elsewhere there is one loopback address.
     private static func sources(_ plan: RunPlan, to addresses: [String]) -> [String] {
         #if os(Linux)
-            guard plan.devices > Self.phonesPerSourceMax,
+            guard plan.phones > Self.phonesPerSourceMax,
                 addresses.allSatisfy({ $0.hasPrefix("127.") })
             else { return [] }
             return (2...17).map { "127.0.0.\($0)" }

@@ -75,6 +75,9 @@ package final class VirtualRun {
         self.directory.begin(self.head)
     }
 
+    /// The folder of its reports.
+    package var folder: String { self.directory.path }
+
     /// Runs to the end, prints the summary, and answers what the process ends with.
     package func run() throws -> ExitCode {
         var failure: WorldFailure?
@@ -157,18 +160,20 @@ package final class VirtualRun {
             self.plan, self.expectedArrivals, closedDue: self.world.closedDue, achieved: self.world.captured,
             late: 0)
         facts.arrivals = arrivals
+        facts.skipped = SkippedWork(
+            deferred: self.world.capturesDeferred, shutdownsTimedOut: self.world.shutdownsTimedOut)
         // A run that was cut short has not come to an end in peace, and what is left in it says nothing.
         let hadItsEnd = self.judge.endedBy == nil || self.request.plan.settle == nil
         if !isCut, hadItsEnd { facts.remains = self.world.remains }
         facts.streamsOpen = self.world.streams
         facts.notes = self.notes
-        facts.warnings =
-            self.warnings(failure)
-            + arrivals.warnings(
-                deferred: self.world.capturesDeferred, shutdownsTimedOut: self.world.shutdownsTimedOut)
+        facts.warnings = self.warnings(failure)
         let result = self.judge.finish(facts, of: self.head, into: self.directory)
-        return RunOutput(directory: self.directory, console: self.console, failures: planFailures)
-            .finish(result, of: self.judge)
+        return RunOutput(
+            directory: self.directory, console: self.console, failures: planFailures,
+            isOneLine: self.request.options.isOneLine,
+            isShard: !self.head.shard.isWhole
+        ).finish(result, of: self.judge)
     }
 
     private var notes: [String] {

@@ -14,7 +14,7 @@ import Talaria
 ///
 /// Made, run and released on its own thread. Two mailboxes connect it with the main thread. See `FleetThreads`.
 final class Fleet {
-    let plan: FleetPlan
+    private(set) var plan: FleetPlan
     let loop: Loop
     let pool: CurlPool
     let journal: StateJournal
@@ -47,10 +47,21 @@ final class Fleet {
     private var thinking = EventHeap<Arrival>()
     private var closedDue = 0
     private var arrivalsLate = 0
-    var disturbances = EventHeap<(phone: Int, what: PhoneDisturbance)>()
+    private var disturbances = EventHeap<Disturbance>()
     let random: KeyedRandom
     private var lateness = HDRHistogram()
     private var phase = Phase.running
+    /// The indexes of the phones that were opened and have not closed, where `plan.phonesMax` is set.
+    private var opened: [DeviceNumber: Int] = [:]
+    /// Places of phones that have closed.
+    private var freePlaces: [Int] = []
+    /// Phones that are about to close.
+    private var closing: [Closing] = []
+    private var closings: LoopTimer?
+    /// Captures that phones whose places are taken by others did not come back to make.
+    private var deferredOfClosed = 0
+    /// Whether captures are over for good.
+    private var takesNoCaptures = false
     private var failure: FleetFailure?
     private var shutdownsTimedOut = 0
     var captured = 0
@@ -70,6 +81,22 @@ final class Fleet {
         case over
     }
 
+    private struct Disturbance {
+        let phone: Int
+        /// Another phone may have its place by then.
+        let opening: Int
+        let what: PhoneDisturbance
+    }
+
+    /// A phone that is about to close.
+    private struct Closing {
+        let phone: Int
+        /// Until then its scans may settle.
+        let drained: Instant
+        /// Set once it shuts down: until then it has time for it.
+        var ended: Instant?
+    }
+
     /// Starts the phones with what the state folder held. Nothing moves before the loop runs.
     init(
         _ plan: FleetPlan, loop: Loop, state: StateFolder, journal: StateJournal,
@@ -86,9 +113,9 @@ final class Fleet {
         self.prepared = Array(repeating: nil, count: plan.photos.count)
         self.preprocessing = preprocessing
         self.refusals = Refusals(plan.faults, seed: plan.seed)
-        self.pool = CurlPool(loop: loop, target: plan.target, phones: plan.phones.count)
+        self.pool = CurlPool(loop: loop, target: plan.target, phones: plan.phonesMax ?? plan.phones.count)
         self.pool.delegate = self
-        self.pool.keepsIdleBelow = plan.socketsKept / plan.shard.count
+        self.pool.keepsIdleBelow = plan.socketsKept / plan.threads
         self.nextArrival = self.takeArrival()
         self.wakes = WakeTable(loop: loop, keys: plan.phones.count) { [unowned self] phone, _, lateness in
             self.lateness.record(lateness.nanoseconds)
@@ -104,10 +131,15 @@ final class Fleet {
         }
         self.storing = LoopTask(loop: loop) { [unowned self] in self.flushStore() }
         self.ending = LoopTimer(loop: loop) { [unowned self] _ in self.checkEnd() }
+        self.closings = LoopTimer(loop: loop) { [unowned self] _ in self.checkClosings() }
         self.orders = orders.read(on: loop) { [unowned self] batch in
             for order in batch { self.follow(order) }
         }
-        self.launch(state)
+        self.phones.reserveCapacity(plan.phones.count)
+        for index in plan.phones.indices {
+            self.launch(index, state.restored(plan.phones[index].number), at: .zero)
+        }
+        self.flushStore()
     }
 
     /// Runs the loop until every phone is done, and lets go of everything.
@@ -118,35 +150,42 @@ final class Fleet {
         self.orders = nil
     }
 
-    private func launch(_ state: StateFolder) {
+    /// Makes the phone of a plan and switches it on; phones have the places of their plans.
+    private func launch(_ index: Int, _ restored: StateFolder.Restored, at now: Instant) {
+        let setup = self.plan.phones[index]
         let context = RunContext(
             random: self.random, run: self.plan.run, clockZero: self.plan.clock.zero,
             wallClockAtZero: self.plan.wallClockAtZero)
-        for (index, setup) in self.plan.phones.enumerated() {
-            let restored = state.restored(setup.number)
-            let installation = UInt64(max(0, restored.installations - 1))
-            let kept = restored.identity.flatMap { DeviceIdentity(text: $0) }
-            let identity =
-                kept ?? DeviceIdentity.draw(self.random, setup.number, installation: installation)
-            if kept == nil { self.journal.keep(identity: identity.text, of: setup.number) }
-            let remembers = setup.faults.contains { $0.kind.has(.tearsStorage) }
-            self.phones.append(
-                FleetPhone(
-                    machine: Phone(
-                        number: setup.number, profile: setup.profile, identity: identity,
-                        installation: installation, lastScan: restored.lastScan, remembers: remembers,
-                        context: context), remembers: remembers))
-            for window in setup.faults { self.disturbances.insert((index, .begins(window)), at: window.from) }
-            for tunnel in setup.network?.tunnels ?? [] {
-                self.disturbances.insert((index, .entersTunnel), at: tunnel.from)
-                if tunnel.to != .distantFuture {
-                    self.disturbances.insert((index, .leavesTunnel), at: tunnel.to)
-                }
-            }
-            self.send(.switchedOn(restored: restored.scans), to: index)
-            self.think(index, settled: .zero)
+        let installation = UInt64(max(0, restored.installations - 1))
+        let kept = restored.identity.flatMap { DeviceIdentity(text: $0) }
+        let identity =
+            kept ?? DeviceIdentity.draw(self.random, setup.number, installation: installation)
+        if kept == nil { self.journal.keep(identity: identity.text, of: setup.number) }
+        let remembers = setup.faults.contains { $0.kind.has(.tearsStorage) }
+        var phone = FleetPhone(
+            machine: Phone(
+                number: setup.number, profile: setup.profile, identity: identity,
+                installation: installation, lastScan: max(restored.lastScan, setup.lastScan),
+                remembers: remembers, context: context), remembers: remembers)
+        if index < self.phones.count {
+            phone.opening = self.phones[index].opening
+            self.deferredOfClosed += self.phones[index].machine.deferred.count
+            self.phones[index] = phone
+        } else {
+            self.phones.append(phone)
         }
-        self.flushStore()
+        // What is over before a phone is opened does not happen to it.
+        for window in setup.faults where window.to > now {
+            self.insert(.begins(window), of: index, at: window.from)
+        }
+        for tunnel in setup.network?.tunnels ?? [] where tunnel.to > now {
+            self.insert(.entersTunnel, of: index, at: tunnel.from)
+            if tunnel.to != .distantFuture {
+                self.insert(.leavesTunnel, of: index, at: tunnel.to)
+            }
+        }
+        self.send(.switchedOn(restored: restored.scans), to: index)
+        self.think(index, settled: now)
     }
 
     // MARK: Time
@@ -155,21 +194,21 @@ final class Fleet {
     private func followSchedule() {
         let now = self.loop.now()
         while let due = self.disturbances.popDue(at: now) {
-            self.send(.disturbed(due.element.what), to: due.element.phone)
+            self.disturb(due.element)
         }
         while case .running = self.phase, let arrival = self.nextArrival, arrival.scheduled <= now {
             self.nextArrival = self.takeArrival()
             self.capture(arrival, at: now)
         }
         while case .running = self.phase, let due = self.thinking.popDue(at: now) {
-            self.closedDue += 1
+            if self.plan.phonesMax == nil { self.closedDue += 1 }
             self.capture(due.element, at: now)
         }
         var next = self.disturbances.nextAt ?? .distantFuture
         if case .running = self.phase {
             if let due = [self.nextArrival?.scheduled, self.thinking.nextAt].compactMap({ $0 }).min() {
                 next = min(next, due)
-            } else {
+            } else if self.plan.phonesMax == nil {
                 self.phase = .draining(until: max(now, self.plan.lastArrival) + self.plan.drain)
                 self.ending?.arm(at: now)
             }
@@ -177,7 +216,7 @@ final class Fleet {
         if next != .distantFuture { self.schedule?.arm(at: next) }
     }
 
-    /// Every thread goes through the whole schedule, which is cheap, and takes what is its own.
+    /// Every thread goes through the schedule of the process, which is cheap, and takes what is its own.
     private func takeArrival() -> Arrival? {
         while let arrival = self.arrivals.next() {
             if self.plan.shard.has(arrival.device) { return arrival }
@@ -191,7 +230,7 @@ final class Fleet {
         case .running, .draining: break
         case .suspending, .over: return
         }
-        guard
+        guard !self.takesNoCaptures, !self.phones[phone].isClosing,
             let arrival = self.plan.phones[phone].think?.arrival(
                 self.phones[phone].machine.captures + 1, of: self.phones[phone].number, settled: settled)
         else { return }
@@ -204,7 +243,16 @@ final class Fleet {
 
     private func capture(_ arrival: Arrival, at now: Instant) {
         guard let phone = self.index(of: arrival.device) else {
-            preconditionFailure("a capture for a phone that is not here")
+            precondition(self.plan.phonesMax != nil, "a capture for a phone that is not here")
+            return
+        }
+        if self.plan.phonesMax != nil {
+            // The thought of an earlier opening of the phone is not this one's.
+            let isStale =
+                self.plan.phones[phone].think != nil
+                && arrival.ordinal != self.phones[phone].machine.captures + 1
+            guard !self.phones[phone].isClosing, !isStale else { return }
+            self.closedDue += 1
         }
         // Where there is no shutter it is the phone that is late, not the schedule.
         if self.phones[phone].machine.isOnScreen,
@@ -220,6 +268,7 @@ final class Fleet {
     /// The index of a phone in this fleet.
     func index(of device: DeviceNumber) -> Int? {
         guard self.plan.shard.has(device) else { return nil }
+        if self.plan.phonesMax != nil { return self.opened[device] }
         let index = self.plan.shard.index(of: device)
         return self.phones.indices.contains(index) ? index : nil
     }
@@ -227,11 +276,89 @@ final class Fleet {
     private func follow(_ order: FleetOrder) {
         switch order {
         case .stop: self.stop()
+        case .drain: self.drain()
+        case .open(let phones): self.open(phones)
+        case .close(let devices): self.close(devices)
         case .photo(let done): self.photoDone(done)
         }
     }
 
+    // MARK: Phones that start and stop
+
+    private func open(_ phones: [FleetPlan.PhonePlan]) {
+        guard case .running = self.phase else { return }
+        let now = self.loop.now()
+        for phone in phones {
+            let place = self.freePlaces.popLast() ?? self.phones.count
+            // Beyond it there is no place in the pool.
+            guard place < self.plan.phonesMax ?? 0 else {
+                return self.fail(.other("more phones were opened than the fleet has places for"))
+            }
+            self.opened[phone.number] = place
+            if place < self.plan.phones.count {
+                self.plan.phones[place] = phone
+            } else {
+                self.plan.phones.append(phone)
+            }
+            self.launch(place, .nothing, at: now)
+        }
+        self.flushStore()
+        self.followSchedule()
+    }
+
+    private func close(_ devices: [DeviceNumber]) {
+        let now = self.loop.now()
+        for device in devices {
+            guard let phone = self.index(of: device), !self.phones[phone].isClosing else { continue }
+            self.phones[phone].isClosing = true
+            self.closing.append(Closing(phone: phone, drained: now + self.plan.drain))
+        }
+        self.checkClosings()
+    }
+
+    private func checkClosings() {
+        guard !self.isEnding else { return }
+        let now = self.loop.now()
+        var closed: [FleetClosing] = []
+        var left: [Closing] = []
+        for var closing in self.closing {
+            let phone = closing.phone
+            if closing.ended == nil, !self.phones[phone].machine.isBusy || closing.drained <= now {
+                closing.ended = now + PhoneLimits.shutdownTime
+                self.send(.runEnded, to: phone)
+            }
+            guard let ended = closing.ended, self.phones[phone].machine.isQuiescent || ended <= now else {
+                left.append(closing)
+                continue
+            }
+            self.pool.hangUp(phone: phone, by: .fin)
+            let device = self.phones[phone].number
+            self.opened[device] = nil
+            // What is scheduled for it does not happen any more.
+            self.phones[phone].opening += 1
+            self.wakes?.set(key: phone, at: nil)
+            self.freePlaces.append(phone)
+            closed.append(FleetClosing(device: device, lastScan: self.phones[phone].machine.lastScan))
+        }
+        self.closing = left
+        if !left.isEmpty { self.closings?.arm(after: FleetLimits.closingInterval) }
+        guard !closed.isEmpty else { return }
+        // What it saw comes before the word that it has closed.
+        self.report()
+        self.post(.closed(closed))
+    }
+
     // MARK: The end
+
+    /// Ends captures for good; unfinished scans get the time of the drain.
+    private func drain() {
+        guard case .running = self.phase else { return }
+        self.takesNoCaptures = true
+        let now = self.loop.now()
+        self.phase = .draining(until: now + self.plan.drain)
+        self.ending?.arm(at: now)
+        self.reportGauges()
+    }
 
     /// Ends captures at once; Ctrl-C, the end of the drain and the word that all threads are done come here.
     private func stop() {
@@ -292,7 +419,9 @@ final class Fleet {
             .finished(
                 FleetOutcome(
                     failure: self.failure, captured: self.captured,
-                    capturesDeferred: self.phones.reduce(0) { $0 + $1.machine.deferred.count },
+                    capturesDeferred: self.phones.reduce(self.deferredOfClosed) {
+                        $0 + $1.machine.deferred.count
+                    },
                     closedDue: self.closedDue, arrivalsLate: self.arrivalsLate,
                     shutdownsTimedOut: self.shutdownsTimedOut,
                     lateness: self.lateness, curl: self.pool.counts, photosRejected: self.photosRejected),
@@ -310,7 +439,7 @@ final class Fleet {
     private func post(_ payload: ShardReport.Payload) {
         self.reportsMade += 1
         self.reports.post(
-            ShardReport(thread: self.plan.shard.index, number: self.reportsMade, payload: payload))
+            ShardReport(thread: self.plan.thread, number: self.reportsMade, payload: payload))
     }
 
     /// A flood of events comes in turns that are much longer than `handOverInterval`.
@@ -384,8 +513,18 @@ final class Fleet {
 
     /// Schedules a disturbance, also out of order: a flush may begin what ends later.
     func schedule(_ disturbance: PhoneDisturbance, of phone: Int, at moment: Instant) {
-        self.disturbances.insert((phone, disturbance), at: moment)
+        self.insert(disturbance, of: phone, at: moment)
         if self.schedule?.armedFor.map({ moment < $0 }) ?? true { self.schedule?.arm(at: moment) }
+    }
+
+    private func insert(_ disturbance: PhoneDisturbance, of phone: Int, at moment: Instant) {
+        self.disturbances.insert(
+            Disturbance(phone: phone, opening: self.phones[phone].opening, what: disturbance), at: moment)
+    }
+
+    private func disturb(_ due: Disturbance) {
+        guard self.phones[due.phone].opening == due.opening else { return }
+        self.send(.disturbed(due.what), to: due.phone)
     }
 
     func setWake(_ phone: Int) { self.wakes?.set(key: phone, at: self.phones[phone].machine.nextWake) }
@@ -398,6 +537,10 @@ struct FleetPhone {
     let remembers: Bool
     /// Its requests in libcurl's hands.
     var requests: [(id: RequestID, transfer: TransferID)] = []
+    /// Tells apart the phones that have its place one after another, where phones start and stop.
+    var opening = 0
+    /// Whether it captures nothing more and closes once its scans are settled.
+    var isClosing = false
     /// Photos that are ready, by scan.
     var photos: [(scan: ScanNumber, photo: PreparedPhoto)] = []
 

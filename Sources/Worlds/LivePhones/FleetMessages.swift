@@ -10,8 +10,17 @@ package enum FleetReport: Sendable {
     case observations([Observation], thread: Int, upTo: Instant)
     /// The counts of all threads together.
     case gauges(FleetGauges)
+    /// Phones that were told to close and have done so.
+    case closed([FleetClosing])
     /// The last message, once every thread is done.
     case finished(FleetOutcome)
+}
+
+/// A phone that has closed.
+package struct FleetClosing: Hashable, Sendable {
+    package var device: DeviceNumber
+    /// A later process continues behind it.
+    package var lastScan: ScanNumber
 }
 
 /// A report of one thread.
@@ -20,6 +29,7 @@ struct ShardReport: Sendable {
         /// `before`: how many observations its phones had made before the first of these.
         case observations([Observation], before: Int, upTo: Instant)
         case gauges(FleetGauges)
+        case closed([FleetClosing])
         /// The thread has failed and is about to end: the others must end, too.
         case failing
         /// The last word. `observations`: how many its phones made in all.
@@ -46,7 +56,7 @@ struct ShardSequence: Sendable {
             return "received report \(report.number) instead of report \(due)"
         }
         switch report.payload {
-        case .gauges, .failing: return nil
+        case .gauges, .closed, .failing: return nil
         case .finished(_, let observations):
             guard observations != self.observations else { return nil }
             return "received \(self.observations) of \(observations) observations"
@@ -103,7 +113,7 @@ package struct FleetOutcome: Sendable {
     package var captured: Int
     /// Captures that were due while their phone was away, and that it did not come back to make.
     package var capturesDeferred: Int
-    /// Captures of closed groups that were due.
+    /// Captures of closed groups that were due, and all of a fleet whose phones start and stop while it runs.
     package var closedDue: Int
     /// Captures that were made later than `FleetLimits.arrivalLatenessMax` after their moment.
     package var arrivalsLate: Int
@@ -155,6 +165,12 @@ package struct FleetOutcome: Sendable {
 package enum FleetOrder: Sendable {
     /// Ends captures, suspends every phone and ends the thread.
     case stop
+    /// Ends captures; unfinished scans get the time of the plan's drain.
+    case drain
+    /// New phones.
+    case open([FleetPlan.PhonePlan])
+    /// Phones that capture nothing more and shut down once their scans are settled.
+    case close([DeviceNumber])
     /// A photo from the preprocessing queue.
     case photo(PreprocessingQueue.Done)
 }

@@ -26,6 +26,8 @@ package struct FleetPlan: Sendable {
         package var think: ThinkTimes?
         /// Its way: where it leads without a path. Nil is one path all along.
         package var network: Itinerary?
+        /// The last scan that it made in another process.
+        package var lastScan = ScanNumber.none
 
         package init(
             number: DeviceNumber, profile: ClientProfile, photos: Range<Int>, preprocess: Preprocessing,
@@ -47,9 +49,13 @@ package struct FleetPlan: Sendable {
     package var seed: UInt64
     /// The trace id's run, never 0.
     package var run: UInt64
-    /// Numbered from 0; of one thread's plan, those of its shard.
+    /// Those of the shard, in the order of their numbers. Without any at first, and in the order in which they are opened, where
+    /// `phonesMax` is set.
     package var phones: [PhonePlan]
-    /// The schedule of the whole fleet, on every thread.
+    /// The number of phones that may be open at once, for a fleet whose phones start and stop while it runs. It ends only when
+    /// it is told to.
+    package var phonesMax: Int?
+    /// The schedule of the phones of the process, on every thread.
     package var arrivals: ArrivalSchedule
     /// The moment of the last capture: after it, unfinished scans get the time of `drain`.
     package var lastArrival: Instant
@@ -71,23 +77,28 @@ package struct FleetPlan: Sendable {
     package var shelf = Shelf(seed: 0, booksMin: 0, booksMax: 0)
     /// Whether what the HTTP client measured of each request is observed.
     package var observesNetwork = false
-    /// Which of the phones a thread has; the plan of a whole fleet has the whole.
-    var shard = Shard(index: 0, count: 1)
+    /// The part of the fleet that the plan is for: of one process, or of one thread.
+    private(set) var shard: FleetShard
+    /// The thread that a plan is for, and the number of threads.
+    private(set) var thread = 0
+    private(set) var threads = 1
 
     package init(
         clock: LoopClock, wallClockAtZero: Int64, seed: UInt64, run: UInt64, phones: [PhonePlan],
-        arrivals: ArrivalSchedule, lastArrival: Instant, photos: [SourcePhoto], target: CurlTarget,
+        shard: FleetShard = .whole, arrivals: ArrivalSchedule, lastArrival: Instant, photos: [SourcePhoto],
+        target: CurlTarget,
         base: String, stateFolder: String, socketsKept: Int, drain: Interval
     ) {
         precondition(run != 0, "a trace id of zero means none")
-        precondition(!phones.isEmpty, "a fleet without phones")
         precondition(
-            phones.enumerated().allSatisfy { $1.number.raw == UInt32($0) }, "phones are numbered from 0")
+            phones.enumerated().allSatisfy { shard.has($1.number) && shard.index(of: $1.number) == $0 },
+            "phones are numbered without a gap")
         self.clock = clock
         self.wallClockAtZero = wallClockAtZero
         self.seed = seed
         self.run = run
         self.phones = phones
+        self.shard = shard
         self.arrivals = arrivals
         self.lastArrival = lastArrival
         self.photos = photos
@@ -99,21 +110,14 @@ package struct FleetPlan: Sendable {
     }
 }
 
-/// Which of the fleet's phones a thread has: every so many-th one, so that each thread has its part of every group.
-struct Shard: Hashable, Sendable {
-    var index: Int
-    var count: Int
-
-    func has(_ device: DeviceNumber) -> Bool { Int(device.raw) % self.count == self.index }
-
-    /// The index of one of its phones among them.
-    func index(of device: DeviceNumber) -> Int { Int(device.raw) / self.count }
-}
-
 extension FleetPlan {
+    /// The plan of one thread of the process: every so many-th of its phones, so that each thread has its part of every group.
     func part(_ index: Int, of count: Int) -> FleetPlan {
         var part = self
-        part.shard = Shard(index: index, count: count)
+        part.thread = index
+        part.threads = count
+        part.shard = FleetShard(
+            index: self.shard.index + index * self.shard.count, count: self.shard.count * count)
         part.phones.removeAll { !part.shard.has($0.number) }
         return part
     }
@@ -127,6 +131,8 @@ package enum FleetLimits {
     package static let handOverMost = 8_192
     /// The number of unjudged observations at which the fleet's threads wait for the main thread.
     package static let backlogMost = 65_536
+    /// The interval at which phones that are about to close are looked at.
+    package static let closingInterval = Interval.milliseconds(50)
     /// The number of reports per count of the phones.
     package static let handOversPerGauge = 10
     /// A capture that is passed to its phone later than this did not start in time.

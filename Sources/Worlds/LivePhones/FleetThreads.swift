@@ -1,6 +1,6 @@
 import CurlLoop
 package import EventLoop
-import SimBase
+package import SimBase
 import SystemIO
 
 /// A fleet on threads of its own. A phone stays on one of them; they share nothing but mailboxes. Their reports are put
@@ -35,7 +35,7 @@ package final class FleetThreads {
     /// turn on; the last report is `finished`.
     package init(_ plan: FleetPlan, threads: Int, loop: Loop, deliver: @escaping (FleetReport) -> Void) throws
     {
-        let count = min(threads, plan.phones.count)
+        let count = min(threads, plan.phonesMax ?? plan.phones.count)
         precondition(count > 0, "a fleet needs a thread")
         self.plan = plan
         self.deliver = deliver
@@ -48,8 +48,9 @@ package final class FleetThreads {
         let locations = try state.journals(threads: count)
         let orders = try locations.map { _ in try Mailbox<FleetOrder>(messagesMax: Self.messagesMax) }
         self.orders = orders
+        let shard = plan.shard
         self.preprocessing = try PreprocessingQueue(photos: plan.photos, clock: plan.clock) { done in
-            orders[Int(done.job.device.raw) % orders.count].post(.photo(done))
+            orders[shard.index(of: done.job.device) % orders.count].post(.photo(done))
         }
         let reports = try Mailbox<ShardReport>(messagesMax: Self.messagesMax)
         self.reader = reports.read(on: loop) { [unowned self] batch in
@@ -71,7 +72,7 @@ package final class FleetThreads {
         _ plan: FleetPlan, _ state: StateFolder, _ location: StateJournal.Location,
         _ reports: Mailbox<ShardReport>
     ) throws(SystemError) {
-        let thread = plan.shard.index
+        let thread = plan.thread
         let orders = self.orders[thread]
         let intake = self.preprocessing.intake
         let backlog = self.backlog
@@ -104,6 +105,31 @@ package final class FleetThreads {
         for orders in self.orders { orders.post(.stop) }
     }
 
+    /// Ends captures; unfinished scans get the time of the plan's drain.
+    package func drain() {
+        for orders in self.orders { orders.post(.drain) }
+    }
+
+    /// Opens phones of a plan with `phonesMax`.
+    package func open(_ phones: [FleetPlan.PhonePlan]) {
+        precondition(self.plan.phonesMax != nil, "a fleet of these phones and no others")
+        for (thread, orders) in self.orders.enumerated() {
+            let news = phones.filter { self.thread(of: $0.number) == thread }
+            if !news.isEmpty { orders.post(.open(news)) }
+        }
+    }
+
+    /// Closes phones; `FleetReport.closed` tells when they have.
+    package func close(_ devices: [DeviceNumber]) {
+        for (thread, orders) in self.orders.enumerated() {
+            let those = devices.filter { self.thread(of: $0) == thread }
+            if !those.isEmpty { orders.post(.close(those)) }
+        }
+    }
+
+    /// As `Shard` has it.
+    private func thread(of device: DeviceNumber) -> Int { Int(device.raw) % self.orders.count }
+
     /// Waits for the threads, which end after their last reports. To be called once.
     package func join() {
         self.backlog.abandon()
@@ -126,6 +152,7 @@ package final class FleetThreads {
         case .gauges(let gauges):
             self.gauges[report.thread] = gauges
             self.deliverGauges()
+        case .closed(let phones): self.deliver(.closed(phones))
         case .failing:
             self.stop()
         case .finished(let outcome, _):

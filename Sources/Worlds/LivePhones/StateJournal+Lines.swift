@@ -52,6 +52,7 @@ extension JSONWriter {
             writer.member("retryableErrors", record.retryableErrors)
             writer.member("completed", record.completed)
             writer.member("refusal", record.refusal)
+            if record.refusal != nil { writer.member("canceled", record.isCanceled) }
             if record.photos > 1 { writer.member("photos", record.photos) }
             if record.journey != .scan { writer.member("journey", record.journey.rawValue) }
             if let file = record.file { writer.member("rows", file.rows ?? -1) }
@@ -164,6 +165,9 @@ extension DurableScan {
             retryableErrors: try record.required("retryableErrors") { $0.integer },
             completed: try record.required("completed") { $0.flag },
             refusal: try record.optional("refusal") { $0.text })
+        // Older folders have the code alone.
+        self.isCanceled =
+            try record.optional("canceled") { $0.flag } ?? (self.refusal == AppLimits.canceledCode)
         self.photos = try record.optional("photos") { $0.integer } ?? 1
         self.journey = try record.optional("journey") { $0.text.flatMap { Journey(rawValue: $0) } } ?? .scan
         self.file = try record.optional("rows") { $0.integer }

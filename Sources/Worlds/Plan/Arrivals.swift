@@ -96,14 +96,25 @@ private struct GroupArrivals: Sendable {
 }
 
 /// The scheduled arrivals of the whole fleet, those of its open groups, in the order of their moments; of equal moments the earlier group comes first.
+///
+/// The schedule of a shard has the same moments: it is the whole one without the arrivals of other phones.
 package struct ArrivalSchedule: Sequence, IteratorProtocol, Sendable {
     private var groups: [GroupArrivals]
+    private let shard: FleetShard
 
-    init(_ groups: [PlannedGroup], until: Instant, random: KeyedRandom) {
+    init(_ groups: [PlannedGroup], until: Instant, random: KeyedRandom, shard: FleetShard) {
         self.groups = groups.compactMap { GroupArrivals($0, until: until, random: random) }
+        self.shard = shard
     }
 
     package mutating func next() -> Arrival? {
+        while let arrival = self.nextOfFleet() {
+            if self.shard.has(arrival.device) { return arrival }
+        }
+        return nil
+    }
+
+    private mutating func nextOfFleet() -> Arrival? {
         var earliest: (at: Instant, group: Int)?
         for (index, group) in self.groups.enumerated() {
             guard let at = group.nextAt, at < earliest?.at ?? .distantFuture else { continue }

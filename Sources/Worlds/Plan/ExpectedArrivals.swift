@@ -37,7 +37,7 @@ extension RunPlan {
         of group: PlannedGroup, scanTime: Interval, _ body: (Arrival) -> Void
     ) {
         guard let times = self.thinkTimes(of: group) else { return }
-        for number in group.devices {
+        for number in self.shard.phones(of: group.devices) {
             var (ordinal, settled) = (1, Instant.zero)
             while let arrival = times.arrival(ordinal, of: DeviceNumber(number), settled: settled) {
                 body(arrival)
@@ -56,10 +56,12 @@ extension RunPlan {
         }
     }
 
-    /// Counts the whole schedule: time in proportion to the scans.
+    /// Counts the whole schedule: time in proportion to the scans. Of a shard, the scans are those of its phones, and the last
+    /// arrival of the open groups is that of the whole fleet: no shard is over before.
     package var expectedArrivals: ExpectedArrivals {
         var expectedArrivals = ExpectedArrivals(scansByGroup: [], lastArrival: .zero)
-        for group in self.groups {
+        let ofShard = self.shard.isWhole ? [] : self.scheduledByGroup
+        for (index, group) in self.groups.enumerated() {
             var count = 0
             if var times = group.times(random: self.random) {
                 let wanted = group.spec.devices * group.spec.scansPerDevice
@@ -67,6 +69,7 @@ extension RunPlan {
                     count += 1
                     expectedArrivals.lastArrival = max(expectedArrivals.lastArrival, at)
                 }
+                if !self.shard.isWhole { count = ofShard[index] }
             } else {
                 self.forEachClosedArrival(of: group, scanTime: .zero) { arrival in
                     count += 1
@@ -78,6 +81,15 @@ extension RunPlan {
         return expectedArrivals
     }
 
+    /// The scheduled captures of the shard's phones.
+    private var scheduledByGroup: [Int] {
+        var counts = Array(repeating: 0, count: self.groups.count)
+        for arrival in self.arrivals {
+            if let group = self.groups.lastIndex(where: { $0.first <= arrival.device }) { counts[group] += 1 }
+        }
+        return counts
+    }
+
     /// The expected number of firings of each fault, in the order of the faults. Decisions are keyed, so this
     /// is counted, not estimated: a stream, results or cleanup fault by the scans that the draws choose, a
     /// rate limit by the captures of a phone that come sooner than its quota allows, a phone fault by the
@@ -87,7 +99,7 @@ extension RunPlan {
         let planner = self.faultDesk
         var firings = Array(repeating: 0, count: self.scenario.faults.count)
         for group in self.groups {
-            for device in group.devices {
+            for device in self.shard.phones(of: group.devices) {
                 for window in planner.phoneSchedule(device: DeviceNumber(device), group: group.spec.name) {
                     firings[window.fault] += 1
                 }

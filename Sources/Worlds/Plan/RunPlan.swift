@@ -44,8 +44,10 @@ package struct RunPlan: Hashable, Sendable {
     package let scenario: Scenario
     package let groups: [PlannedGroup]
     package let random: KeyedRandom
-    /// The number of phones; they are numbered from 0.
+    /// The number of phones of the whole fleet; they are numbered from 0.
     package let devices: Int
+    /// Which of them run. Numbers, schedule, faults and books are those of the whole fleet.
+    package let shard: FleetShard
     /// The maximum silence of a stream in the contract.
     package let idleTimeout: Interval
     /// The shortest silence at which a phone may give up a stream.
@@ -53,8 +55,9 @@ package struct RunPlan: Hashable, Sendable {
     /// The objectives of the scenario, and the default ones.
     package let objectives: [SLO]
 
-    package init(_ scenario: Scenario, target: PlanTarget) {
+    package init(_ scenario: Scenario, target: PlanTarget, shard: FleetShard = .whole) {
         self.scenario = scenario
+        self.shard = shard
         self.random = KeyedRandom(seed: scenario.seed)
         self.devices = scenario.devices
         self.objectives = scenario.objectives(against: target)
@@ -75,6 +78,14 @@ package struct RunPlan: Hashable, Sendable {
         }
         self.groups = groups
         self.idleTimeoutMin = groups.reduce(idleTimeout) { min($0, $1.profile.stream.idleTimeout) }
+    }
+
+    /// The number of phones that run.
+    package var phones: Int { self.shard.phoneCount(of: 0..<UInt32(self.devices)) }
+
+    /// The phones of a group that run, in the order of their numbers.
+    package func phones(of group: PlannedGroup) -> [UInt32] {
+        Array(self.shard.phones(of: group.devices))
     }
 
     /// The group of a phone; the number must be one of the fleet's.
@@ -99,9 +110,14 @@ package struct RunPlan: Hashable, Sendable {
         self.group(of: device).spec.network.profile(at: moment)
     }
 
-    /// Every capture of the open groups, in order. The whole list is never held.
+    /// Every capture of the phones that run, of the open groups, in order. The whole list is never held.
     package var arrivals: ArrivalSchedule {
-        ArrivalSchedule(self.groups, until: self.arrivalsEnd, random: self.random)
+        ArrivalSchedule(self.groups, until: self.arrivalsEnd, random: self.random, shard: self.shard)
+    }
+
+    /// The captures of the whole fleet, whichever phones run.
+    package var fleetArrivals: ArrivalSchedule {
+        ArrivalSchedule(self.groups, until: self.arrivalsEnd, random: self.random, shard: .whole)
     }
 
     /// Returns the times of a closed group's captures; nil for an open group.
@@ -124,7 +140,8 @@ package struct RunPlan: Hashable, Sendable {
         shelf.lookup = self.scenario.server.backend.dialect.books
         shelf.exceptions = self.groups.filter { $0.spec.stock != .books }.map {
             Shelf.Exception(
-                devices: $0.devices.lowerBound...($0.devices.upperBound - 1), stock: $0.spec.stock)
+                devices: $0.devices.lowerBound...($0.devices.upperBound - 1), stock: $0.spec.stock,
+                repeats: $0.spec.repeats)
         }
         return shelf
     }

@@ -45,6 +45,9 @@ extension Scenario {
 }
 
 extension ArrivalCurve {
+    /// Arrivals in a million seconds when it is fastest, rounded up.
+    var peakPerMillionSeconds: Int64 { self.peak.perMillionSeconds }
+
     /// The fastest that it ever is.
     fileprivate var peak: ArrivalRate {
         switch self {

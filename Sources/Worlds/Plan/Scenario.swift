@@ -104,6 +104,8 @@ package struct FleetGroup: Hashable, Sendable {
     package var library: LibraryFiles?
     /// How the phones name the books of a batch; nil for a group that sends no batches.
     package var batchForm: BatchForm?
+    /// Look-ups of single books whose barcode the phone has looked up before.
+    package var repeats = Odds.never
 
     package init(
         name: String, devices: Int, profile: ClientProfile, toggles: [ToggleSetting] = [],

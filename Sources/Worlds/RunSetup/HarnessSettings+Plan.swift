@@ -34,6 +34,7 @@ extension HarnessSettings {
             rules: faults.map { FaultRule($0, fleet) }, fleet: fleet,
             hasTunnels: plan.groups.contains { !$0.spec.network.tunnels.isEmpty },
             deviations: plan.groups.map { $0.spec.deviates })
+        self.phones = plan.phones
     }
 }
 

@@ -63,6 +63,7 @@ extension SimulationInvariantSettings {
             retryField: scenario.server.backend.retryField,
             idleTimeouts: groups.map(\.profile.stream.idleTimeout),
             streamsMax: groups.map(\.profile.stream.slots))
+        self.isShard = !plan.run.shard.isWhole
         self.requestTimeouts = groups.map(\.profile.timeoutMin)
         self.retryFields = groups.map { scenario.retryField(of: $0.profile.journey) }
         // A client that requests none is held to the contract's.

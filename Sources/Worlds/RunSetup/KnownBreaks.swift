@@ -23,8 +23,8 @@ extension ProfileExpectation {
         NamedProfile.swiftwingHead.name: [
             .limitHonoured, .scanCustody, .bookNeverLost, .jobNotCleanedEarly, .scanSettles,
         ],
-        // Section 4.13: there is no DELETE.
-        NamedProfile.swiftwingPolling.name: [.jobCleaned],
+        // Section 4.13: there is no DELETE, and results that could not be had five times wait until the app is opened again.
+        NamedProfile.swiftwingPolling.name: [.jobCleaned, .scanSettles],
         // Section 6.2: three attempts of each request, an end of the body that is the end of a job, and no limit for silence.
         NamedProfile.books.name: [
             .retryBudget, .herdBounded, .scanSettles, .streamDeadDetected, .scanOrder, .deviceNotStuck,

@@ -106,8 +106,9 @@ extension Observation {
         case .launched, .recordKept, .clockSet, .regionTaken, .photosTaken, .photoPrepared, .filePrepared,
             .photoRejected,
             .slotTaken, .slotGiven, .found, .uploadAccepted, .keySent, .lookupAnswered, .rateLimited,
-            .resultsDecoded, .resultsGivenUp,
-            .statusDecoded, .statusGivenUp, .cleanupAnswered, .streamOpened, .firstEvent, .eventApplied,
+            .resultsDecoded, .booksListed, .resultsGivenUp,
+            .statusDecoded, .statusGivenUp, .cleanupAnswered, .cancelAnswered, .streamOpened, .firstEvent,
+            .eventApplied,
             .eventIgnored, .ping, .reconnected, .reconnectGivenUp, .reconnectSuperseded:
             return nil
         }

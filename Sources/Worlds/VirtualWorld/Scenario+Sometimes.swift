@@ -45,6 +45,9 @@ extension Scenario {
                 if self.groups.contains(where: { $0.makes(.cleanup) }) { expect(.cleanupRepeated) }
             case (.stripBooks, _): expect(.resultsFetched)
             case (.expireToken, _): expect(.tokenRefused, .restarted)
+            case (.jobGone, .stream)
+            where self.groups.allSatisfy({ $0.profile.stream.statuses == .unchecked }):
+                break  // It is asked for again, and no scan starts anew.
             case (.jobGone, _): expect(.restarted)
             case (.phone(.kill), _): for moment in self.moments(ofKill: fault.trigger) { expect(moment) }
             case (.phone(.background), _): expect(.suspended)

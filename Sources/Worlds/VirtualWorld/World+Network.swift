@@ -30,15 +30,6 @@ extension WireState {
         self.up.sent += bytes
         self.upWaiting += bytes
     }
-
-    /// Counts a part of a photo when the link takes it.
-    mutating func sendAtOnce(_ bytes: Int) {
-        self.up.sent += bytes
-        self.up.delivered += bytes
-    }
-
-    /// Whether the phone is there and the server takes more.
-    var mayUpload: Bool { self.isOpenToPhone && self.isRead }
 }
 
 extension World {
@@ -115,51 +106,8 @@ extension World {
         }
     }
 
-    /// Sends a request with a body that is whole.
-    private mutating func send(
-        _ request: AppRequest, _ headers: HeaderFields, _ body: [UInt8], on wire: WireID, at arrival: Instant
-    ) {
-        let bytes =
-            ByteBuilder.bytes { bytes in
-                RequestWriter.head(
-                    method: request.method, target: request.target, host: Self.host, headers: headers,
-                    bodyBytes: body.count, into: &bytes)
-            } + body
-        self.wires.update(wire) { $0.send(bytes.count) }
-        self.schedule(.bytes(wire, bytes), at: arrival)
-    }
-
-    /// What a phone without photos uploads.
-    func document(of scan: ScanNumber, of phone: Int) -> UploadDocument {
-        UploadDocument(
-            shelf: self.plan.run.shelf, files: self.plan.run.groups[self.phones[phone].group].spec.library,
-            device: self.phones[phone].machine.number, scan: scan)
-    }
-
-    private static let host = "talaria.invalid"
+    static let host = "talaria.invalid"
     private static let base = "http://\(host)"
-    private static let boundary = "------------------------d74496d66958873e"
-    private static let uploadField = "photos[]"
-    private static let photoType = "image/jpeg"
-    private static let uploadType = "multipart/form-data; boundary=\(boundary)"
-    /// The first bytes of a JPEG.
-    private static let photoStart: [UInt8] = [0xFF, 0xD8, 0xFF, 0xE0]
-    private static let uploadStart = Self.uploadStart(ofPart: Self.uploadField)
-
-    private static func uploadStart(ofPart name: String) -> [UInt8] {
-        Array(
-            ("--\(Self.boundary)\r\n"
-                + "Content-Disposition: form-data; name=\"\(name)\"; filename=\"spine.jpg\"\r\n"
-                + "Content-Type: \(Self.photoType)\r\n\r\n").utf8) + Self.photoStart
-    }
-
-    private static let fileStart = Array(
-        ("--\(Self.boundary)\r\n"
-            + "Content-Disposition: form-data; name=\"\(ImportLimits.part)\"; filename=\"library.csv\"\r\n"
-            + "Content-Type: text/csv\r\n\r\n").utf8)
-
-    private static let lineEnd = Array("\r\n".utf8)
-    private static let uploadEnd = Array("\r\n--\(boundary)--\r\n".utf8)
 
     /// Refuses the request before anything of it leaves, if a `refuse` fault is due. Returns whether it is refused.
     private mutating func refuse(_ request: AppRequest, of phone: Int) -> Bool {
@@ -205,48 +153,6 @@ extension World {
         self.phones[phone].wires.append(wire)
         self.schedule(.connect(wire), at: self.now + WorldTime.hop)
         return wire
-    }
-
-    /// Sends on as much of a photo as the link takes.
-    mutating func continueUpload(_ wire: WireID) {
-        let now = self.now
-        while case (let connection?, let fillerLeft?)? = self.wires.ask(
-            wire, { state in state.mayUpload ? (state.connection, state.upload?.fillerLeft) : (nil, nil) })
-        {
-            if fillerLeft > 0 {
-                let block = min(fillerLeft, WorldTime.uploadBlock)
-                self.wires.update(wire) { state in
-                    state.upload?.fillerLeft -= block
-                    state.movedAt = now
-                    state.sendAtOnce(block)
-                }
-                self.sendToServer(.receivedFiller(connection, bytes: block))
-            } else if self.wires.ask(wire, { $0.upload?.photosLeft ?? 0 }) ?? 0 > 0 {
-                let start = Self.lineEnd + self.uploadStart(on: wire)
-                self.wires.update(wire) { state in
-                    state.upload?.beginNext()
-                    state.movedAt = now
-                    state.sendAtOnce(start.count)
-                }
-                self.sendToServer(.received(connection, start[...]))
-            } else {
-                self.wires.update(wire) { state in
-                    state.upload = nil
-                    state.movedAt = now
-                    state.sendAtOnce(Self.uploadEnd.count)
-                }
-                self.sendToServer(.received(connection, Self.uploadEnd[...]))
-                // The answer may have come, and the next upload may have taken the wire: its head is still to come.
-                return
-            }
-        }
-    }
-
-    /// The first bytes of a part of the upload that a wire carries.
-    private func uploadStart(on wire: WireID) -> [UInt8] {
-        guard let phone = self.wires.ask(wire, { $0.phone }) else { return Self.uploadStart }
-        let part = self.phones[phone].machine.profile.uploadPart
-        return part == Self.uploadField ? Self.uploadStart : Self.uploadStart(ofPart: part)
     }
 
     mutating func abort(_ id: RequestID, of phone: Int) {

@@ -47,13 +47,24 @@ struct RunProgress: Sendable {
     private var listNext = 0
     private var schedule: ArrivalSchedule
     private(set) var nextArrival: Arrival?
-    /// Photos that somebody has prepared already.
-    private var preparedPhotos: [Bool]
+    /// The phones that have photos to prepare for everybody. Nil for a photo that nobody has to.
+    private var preparers: [DeviceNumber?]
+    /// Before this moment the run is not over, though no phone of its shard has anything left to capture.
+    let lastArrival: Instant
 
     init(_ plan: WorldPlan) {
-        self.list = plan.captures
+        let shard = plan.run.shard
+        self.list = plan.captures?.filter { shard.has($0.device) }
         self.schedule = plan.run.arrivals
-        self.preparedPhotos = Array(repeating: false, count: plan.photoBytes.count)
+        self.preparers = plan.photoPreparers
+        // A run of all phones has its last arrival itself.
+        if shard.isWhole {
+            self.lastArrival = .zero
+        } else if let captures = plan.captures {
+            self.lastArrival = captures.last?.scheduled ?? .zero
+        } else {
+            self.lastArrival = plan.run.expectedArrivals.lastArrival
+        }
         self.advance()
     }
 
@@ -68,10 +79,11 @@ struct RunProgress: Sendable {
         }
     }
 
-    /// Returns whether the photo had not been prepared before.
-    mutating func prepare(_ photo: PhotoReference) -> Bool {
-        defer { self.preparedPhotos[photo.raw] = true }
-        return !self.preparedPhotos[photo.raw]
+    /// Returns whether a phone prepares a photo that is prepared once, and takes the time that it takes.
+    mutating func prepare(_ photo: PhotoReference, for device: DeviceNumber) -> Bool {
+        guard self.preparers[photo.raw] == device else { return false }
+        self.preparers[photo.raw] = nil
+        return true
     }
 
     mutating func end() { self.phase = .over }
@@ -86,6 +98,7 @@ extension World {
             self.schedule(.arrivals, at: max(next.scheduled, self.now))
         }
         self.schedule(.phase, at: self.now)
+        if self.progress.lastArrival > self.now { self.schedule(.phase, at: self.progress.lastArrival) }
     }
 
     /// Makes the captures that are due.
@@ -100,7 +113,7 @@ extension World {
 
     mutating func capture(_ arrival: Arrival) {
         guard !self.isEnding else { return }
-        let phone = Int(arrival.device.raw)
+        let phone = self.plan.run.shard.index(of: arrival.device)
         let photos = self.plan.photos[self.phones[phone].group]
         let photo = PhotoReference(photos.lowerBound + arrival.photo(of: photos.count))
         self.send(.captureDue(arrival, photo), to: phone)
@@ -134,7 +147,9 @@ extension World {
     mutating func advancePhase() {
         switch self.progress.phase {
         case .running:
-            guard self.progress.nextArrival == nil, self.progress.thinkers == 0 else { return }
+            guard self.progress.nextArrival == nil, self.progress.thinkers == 0,
+                self.progress.lastArrival <= self.now
+            else { return }
             self.enter(.draining(until: self.now + self.plan.run.scenario.drain))
         case .draining(let until):
             guard self.progress.busy == 0 || until <= self.now else { return }

@@ -37,7 +37,7 @@ extension World {
             random: self.random, run: Self.runID(self.plan.run.scenario.seed), clockZero: 0,
             wallClockAtZero: self.plan.wallClockAtZero)
         for (index, group) in self.plan.run.groups.enumerated() {
-            for number in group.devices {
+            for number in self.plan.run.shard.phones(of: group.devices) {
                 let device = DeviceNumber(number)
                 self.phones.append(
                     WorldPhone(
@@ -140,7 +140,9 @@ extension World {
                 at: self.now)
             return
         }
-        let isFirst = group.preprocess == .each || self.progress.prepare(photo)
+        let isFirst =
+            group.preprocess == .each
+            || self.progress.prepare(photo, for: self.phones[phone].machine.number)
         self.schedule(
             .photo(
                 phone: Int32(phone), scan, process: self.phones[phone].machine.process, photo,

@@ -17,10 +17,12 @@ extension World {
         case .capture(let arrival): UInt64(arrival.device.raw)
         case .disturbance(let phone, _), .photo(let phone, _, _, _, _), .flush(let phone),
             .failed(let phone, _, _, _):
-            UInt64(phone)
+            self.number(of: Int(phone))
         case .connect(let wire), .bytes(let wire, _), .upload(let wire), .fin(let wire), .reset(let wire),
             .givenUp(let wire):
-            UInt64(self.wires.ask(wire) { $0.phone } ?? 0)
+            self.wires.ask(wire) { $0.phone }.map { self.number(of: $0) } ?? 0
         }
     }
+
+    private func number(of phone: Int) -> UInt64 { UInt64(self.phones[phone].machine.number.raw) }
 }

@@ -65,7 +65,7 @@ package struct World: Sendable {
         self.random = plan.run.random
         let scenario = plan.run.scenario
         let faults = plan.bypassesFaults ? nil : scenario.faults
-        self.wakes = WakeQueue(keys: plan.run.devices)
+        self.wakes = WakeQueue(keys: plan.run.phones)
         self.server = Server(
             HTTPServerConfiguration(
                 origin: .simulated(

@@ -38,7 +38,7 @@ package struct WorldPlan: Hashable, Sendable {
         self.bypassesFaults = false
         self.staysOffline = .never
         self.shufflesTies = false
-        self.limits = WorldLimits(phones: run.devices)
+        self.limits = WorldLimits(phones: run.phones)
         self.photoSizes = run.groups.indices.map { group in
             (0..<Self.photosPerGroup).map { photo in
                 let drawn = run.random.below(

@@ -76,6 +76,10 @@ import Testing
         #expect(Set(counts) == [0, 1] && (5...40).contains(counts.count { $0 == 0 }))
         let barcodes = (1...20).compactMap { shelf.barcode(device: DeviceNumber(10), scan: ScanNumber($0)) }
         #expect(Set(barcodes).count == 20, "one that no provider knows is scanned as well")
+        shelf.exceptions = [Shelf.Exception(devices: 10...10, stock: .oneBarcode, repeats: .percent(50))]
+        let again = (1...100).compactMap { shelf.barcode(device: DeviceNumber(10), scan: ScanNumber($0)) }
+        #expect(again.first == barcodes.first && (30...70).contains(Set(again).count))
+        shelf.exceptions = [Shelf.Exception(devices: 30...30, stock: .none)]
         #expect(shelf.count(device: DeviceNumber(30), scan: ScanNumber(1)) == 0)
         #expect(
             shelf.books(device: DeviceNumber(31), scan: ScanNumber(1))

@@ -127,6 +127,26 @@ import Testing
         }
     }
 
+    @Test func `the books of an import are counted, and as many as its rows`() {
+        func read(_ books: String) -> (listed: Int?, paths: [String]) {
+            var notes = ContractNotes()
+            let data =
+                #"{"booksCreated":1,"booksUpdated":1,"duplicatesSkipped":1,"enrichmentFailed":0,"enrichmentSucceeded":2,"#
+                + #""errors":[],"totalCount":3\#(books)}"#
+            let reading = ResultsReading.readRows(
+                Array(
+                    #"{"success":true,"data":\#(data),"metadata":{"timestamp":"2026-01-01T00:00:00.000Z"}}"#
+                        .utf8),
+                into: &notes)
+            return (reading?.listed, notes.notes.map(\.path))
+        }
+        let book = #"{"title":"Emma","author":"Jane Austen"}"#
+        #expect(read("") == (nil, []))
+        #expect(read(#","books":[\#(book),\#(book)]"#) == (2, []))
+        #expect(read(#","books":[\#(book)]"#) == (1, ["data.books"]))
+        #expect(read(#","books":7"#) == (nil, ["data.books"]))
+    }
+
     @Test func `a journey without jobs has one path`() {
         let path = JourneyPath(path: EnrichmentRequest.path)
         #expect(path?.journey == .bookEnrichment && path?.endpoint == .upload)

@@ -212,4 +212,29 @@ import Testing
         nowhere.machine = nil
         #expect(RunHead(reading: nowhere.bytes) == nowhere)
     }
+
+    @Test func `what the scenario does to a run comes back, as far as it can be read`() throws {
+        var head = Samples.head(groups: ["commuters"])
+        let window = RunConditions.Window(from: .zero + .seconds(9), to: .zero + .seconds(13))
+        head.conditions = RunConditions(
+            faults: [
+                .init(id: "reset-1", text: "resets \"the\" connection", expected: 42, window: nil),
+                .init(id: "offline-1", text: "takes the network away", expected: nil, window: window),
+            ],
+            itineraries: [
+                .init(
+                    groups: ["commuters"],
+                    phases: [
+                        .init(link: "lte", window: .init(from: .zero, to: window.from)),
+                        .init(link: nil, window: window),
+                    ])
+            ])
+        #expect(RunHead(reading: head.bytes) == head)
+        // A report explains with it, and judges nothing by it.
+        let edited = String(decoding: head.bytes, as: UTF8.self)
+            .replacing("\"from_ns\": 9000000000", with: "\"from_ns\": -1")
+        let read = try #require(RunHead(reading: Array(edited.utf8)))
+        #expect(read.conditions.faults.map(\.window) == [nil, nil])
+        #expect(read.conditions.itineraries.map(\.phases.count) == [1])
+    }
 }

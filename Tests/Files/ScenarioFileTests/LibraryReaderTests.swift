@@ -54,7 +54,7 @@ struct LibraryReaderTests {
     }
 }
 
-/// `batch-form` of a group.
+/// `batch-form` and `repeats` of a group.
 struct BatchFormReaderTests {
     private static func text(_ group: String) -> String {
         """
@@ -77,10 +77,23 @@ struct BatchFormReaderTests {
         #expect(try load(Self.text("journey: book-enrichment")).groups.first?.batchForm == nil)
     }
 
+    @Test func `a barcode may be scanned again`() throws {
+        #expect(try load(Self.text("journey: book-enrichment")).groups.first?.repeats == .never)
+        let scenario = try load(Self.text("journey: book-enrichment, repeats: 12.5%"))
+        #expect(scenario.groups.first?.repeats == Odds(perMillion: 125_000))
+        #expect(try load(ScenarioWriter.resolved(scenario)) == scenario)
+    }
+
     @Test(arguments: [
         ("batch-form: books", "the journey `scan` sends no batches"),
         ("journey: book-enrichment, batch-form: barcodes", "the journey `book-enrichment` sends no batches"),
         ("journey: batch-enrichment, batch-form: isbns", "how a batch names its books"),
+        ("repeats: 10%", "the journey `scan` looks up no single books"),
+        (
+            "journey: batch-enrichment, repeats: 10%",
+            "the journey `batch-enrichment` looks up no single books"
+        ),
+        ("journey: book-enrichment, repeats: 0.1", "%"),
     ])
     func `a mistake is told`(group: String, message: String) {
         let found = errors(Self.text(group))

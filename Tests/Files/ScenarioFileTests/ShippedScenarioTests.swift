@@ -71,6 +71,7 @@ struct ShippedScenarioTests {
         (.rowsConserved, "csv-import", []),
         (.lookupBilledOnce, "batch-enrichment", []),
         (.cancelFinal, "csv-import", []),
+        (.bookAnswered, "batch-enrichment", []),
     ]
 
     @Test func `every invariant is reached by a shipped scenario, which names the moments that show it`()

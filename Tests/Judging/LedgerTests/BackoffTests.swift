@@ -64,6 +64,21 @@ import Testing
         #expect(Self.stream(failures: failures, wait: ceiling + .milliseconds(2)) == [.retryBudget])
     }
 
+    @Test func `a wait that is requested at the moment of the failure counts, if observed after it`() {
+        func broken(after wait: Interval, observed delay: Interval) -> [Invariant] {
+            Self.stream(failures: 1, wait: wait) {
+                $0.pass(.milliseconds(-1) + delay)
+                $0.backend(
+                    .problem(
+                        .stream, attempt: 1, status: 413, job: $0.job, retryable: false,
+                        retryAfter: .seconds(3)))
+            }
+        }
+        #expect(broken(after: .seconds(3), observed: .zero) == [])
+        #expect(broken(after: .seconds(2), observed: .zero) == [.retryBudget])
+        #expect(broken(after: .seconds(3), observed: .milliseconds(1)) == [.retryBudget], "of another moment")
+    }
+
     @Test func `an event ends a row of failures`() {
         let history = History {
             $0.launch()
@@ -700,6 +715,46 @@ import Testing
         #expect(Self.returns(phones) { Self.uniform(Self.base, $0, 1) } == [])
         #expect(Self.returns(phones) { _ in .milliseconds(300) } == [.herdBounded])
         #expect(Self.returns(phones) { _ in .zero } == [.herdBounded])
+    }
+
+    /// The same by three shards, which are judged together.
+    private static func returns(ofShards phones: UInt32, wait: (UInt32) -> Interval) -> [Invariant] {
+        let failed = Instant.zero + .seconds(60)
+        var evidence = FleetEvidence()
+        for shard in 0..<3 as Range<UInt32> {
+            var watch = RetryStormDetector()
+            watch.keepRecord()
+            let own = (0..<phones).filter { $0 % 3 == shard }
+            for _ in own { #expect(watch.began(ceiling: Self.base, at: failed) == nil) }
+            for phone in own.sorted(by: { wait($0) < wait($1) }) {
+                #expect(watch.ended(at: failed + wait(phone), by: DeviceNumber(phone)) == nil)
+            }
+            var part = FleetEvidence()
+            if let record = watch.record { part.drawn.retries = record }
+            evidence.add(part)
+        }
+        let settings = SimulationInvariantSettings(
+            idleTimeout: .seconds(75), isSettled: false, herdTime: .milliseconds(500))
+        return evidence.verdicts(settings, ledger: .embedded, endedAt: failed).fleet
+            .filter { $0.violations > 0 }.map(\.invariant)
+    }
+
+    @Test(arguments: [20, 200, 2_000] as [UInt32])
+    func `shards are judged together as one fleet`(phones: UInt32) {
+        #expect(Self.returns(ofShards: phones) { Self.uniform(Self.base, $0, 1) } == [])
+        #expect(Self.returns(ofShards: phones) { _ in .milliseconds(300) } == [.herdBounded])
+        #expect(Self.returns(ofShards: phones) { _ in .zero } == [.herdBounded])
+    }
+
+    @Test func `a shard with more windows than are kept cannot be judged`() {
+        var record = SurgeRecord()
+        for number in 0...Int64(SurgeRecord.windowsMax) { record.change(number) { $0.came += 1 } }
+        var evidence = FleetEvidence()
+        evidence.drawn.retries = record
+        let settings = SimulationInvariantSettings(
+            idleTimeout: .seconds(75), isSettled: false, herdTime: .milliseconds(500))
+        let verdicts = evidence.verdicts(settings, ledger: .embedded, endedAt: .zero).fleet
+        #expect(verdicts.map(\.standing) == [.notAvailable, .notAvailable])
     }
 
     @Test func `a few that come back together are no herd`() {

@@ -104,6 +104,71 @@ import Testing
         #expect(complaint { $0.write(2, replayed: true) } == nil, "a stream that was requested before")
     }
 
+    // MARK: A backend that is not observed
+
+    /// What the ledger says of a cancel whose first DELETE gets `status`, against a foreign backend.
+    private func foreign(
+        _ status: Int = 404, after age: Interval = .seconds(1),
+        before: (inout History) -> Void = { _ in }
+    ) -> String? {
+        let history = History {
+            $0.streaming()
+            $0.pass(age)
+            before(&$0)
+            $0.phone(.canceled(job: $0.job))
+            $0.send(.cancel, job: $0.job)
+            $0.phone(.replied(.cancel, attempt: 1, status: status, took: .milliseconds(2)))
+            $0.phone(.cleanupAnswered(job: $0.job, status: status, took: .milliseconds(2)))
+        }
+        let ledger = history.ledger { $0.hasBackendView = false }
+        #expect(ledger.totals.scans.canceled == 1 && ledger.totals.jobs.cleaned == 1)
+        return ledger.verdicts.first { $0.invariant == .cancelFinal }?.examples.first?.text
+    }
+
+    @Test(arguments: [404, 410]) func `a job that ran is not canceled by an answer that there is none`(
+        status: Int
+    ) {
+        #expect(
+            self.foreign(status)
+                == "the first DELETE of job job-1 was answered with \(status), though the job had not ended: nobody knows whether it was canceled"
+        )
+        #expect(self.foreign(200) == nil)
+    }
+
+    @Test func `a job that may be gone rightly is canceled`() {
+        #expect(self.foreign(after: .hours(3)) == nil, "its token has expired, and the job with it")
+        let ended = self.foreign {
+            $0.apply(2, .error)
+            $0.phone(.terminalApplied(job: $0.job, kind: .error, inline: .absent))
+        }
+        #expect(ended == nil)
+        #expect(self.foreign { $0.backend(.tokenRevoked(job: $0.job)) } == nil, "by a fault of the gateway")
+        #expect(
+            self.foreign { $0.fault(.fired(fault: 0, .cancel, attempt: 1)) } == nil,
+            "the answer is that of a fault")
+        let repeated = History {
+            $0.streaming()
+            $0.phone(.canceled(job: $0.job))
+            $0.send(.cancel, job: $0.job)
+            $0.phone(.requestFailed(.cancel, attempt: 1, .reset, took: .milliseconds(2)))
+            $0.send(.cancel, attempt: 2, job: $0.job)
+            $0.phone(.replied(.cancel, attempt: 2, status: 404, took: .milliseconds(2)))
+            $0.phone(.cleanupAnswered(job: $0.job, status: 404, took: .milliseconds(2)))
+        }
+        #expect(repeated.broken { $0.hasBackendView = false } == [], "the first may have canceled it")
+    }
+
+    @Test func `a cancel that was answered about another job has deleted none`() {
+        let history = History {
+            $0.streaming()
+            $0.phone(.canceled(job: $0.job))
+            $0.send(.cancel, job: $0.job)
+            $0.phone(.replied(.cancel, attempt: 1, status: 200, took: .milliseconds(2)))
+            $0.phone(.jobAbandoned(job: $0.job, cause: .waiting(.unreadableAnswer)))
+        }
+        #expect(history.broken { $0.hasBackendView = false } == [.jobCleaned])
+    }
+
     @Test func `the invariant is there where somebody cancels`() {
         let history = History { $0.streaming() }
         func isJudged(_ cancels: Bool) -> Bool {

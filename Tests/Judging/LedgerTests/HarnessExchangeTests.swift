@@ -64,6 +64,25 @@ import Testing
         #expect(story(429, after: .seconds(2)).errors().count == 1)
     }
 
+    @Test func `a status that is answered after its app was killed counts towards the next`() {
+        func story(_ second: Int, after pause: Interval) -> [String] {
+            HarnessStory {
+                $0.upload()
+                $0.ask(.status)
+                $0.fault(.began(fault: 0))
+                $0.phone(.killed)
+                $0.backend(.answered(.status, attempt: 1, status: 200))
+                $0.pass(pause)
+                $0.phone(.launched(restored: 1))
+                $0.exchange(.status, attempt: 2, second)
+            }.errors([.ofPhone(.kill)])
+        }
+        #expect(story(429, after: .seconds(1)) == [])
+        #expect(story(200, after: .seconds(2)) == [])
+        #expect(story(429, after: .seconds(2)).count == 1)
+        #expect(story(200, after: .seconds(1)) == ["the status of a job was answered again after 1002 ms"])
+    }
+
     @Test(arguments: [Talaria.Operation.upload, .stream, .results, .cleanup, .status])
     func `an error that a fault answers with has its fault`(operation: Talaria.Operation) {
         func story(status: Int, by fault: Int?) -> HarnessStory {

@@ -81,6 +81,7 @@ extension Invariant {
         case .rowsConserved: .rowsConserved
         case .lookupBilledOnce: .lookupBilledOnce
         case .cancelFinal: .cancelFinal
+        case .bookAnswered: .bookAnswered
         case .scanOrder, .jobCleanedOnce, .jobEnded, .jobOrphansBounded, .jobSilentAfterCleanup,
             .streamDeadDetected, .streamParseRobust, .authNoStaleUse, .retryBudget, .deviceNotStuck,
             .scanSettles,
@@ -906,6 +907,34 @@ extension InvariantRow {
                 })
         ],
         scenario: ShippedScenario(name: "batch-enrichment"))
+
+    fileprivate static let bookAnswered = InvariantRow(
+        broken: .answered("a look-up is answered with the book of another barcode") {
+            $0.isbn = "9780141439587"
+        },
+        besides: [.bookFaithful],
+        kept: .answered("a look-up is answered with the book of its barcode"),
+        excuses: [],
+        scenario: ShippedScenario(name: "batch-enrichment"))
+}
+
+extension Example {
+    /// A look-up of a book of the shelf, whose answer may be changed.
+    fileprivate static func answered(
+        _ name: String, _ change: @escaping @Sendable (inout Book) -> Void = { _ in }
+    ) -> Example {
+        Example(name) { history in
+            history.launch()
+            history.capture()
+            history.send(.upload, job: nil)
+            let ordinal = (0...2).first { history.book($0).isbn != nil } ?? 0
+            var book = history.book(ordinal)
+            history.phone(.keySent(attempt: 1, key: EnrichmentRequest.key(barcode: book.isbn ?? "")))
+            change(&book)
+            history.phone(.bookAdded(ordinal: ordinal, book: book))
+            history.onDisk(.transport)
+        }
+    }
 }
 
 extension Example {

@@ -55,6 +55,7 @@ struct InvariantSubjects {
         case .bookRepeated: self.count(.bookNeverDoubleAdded)
         case .rowsRead: self.count(.rowsConserved)
         case .canceled: self.count(.cancelFinal)
+        case .lookupAnswered(found: true, _, _, _): self.count(.bookAnswered)
         case .refused: self.count(.scanRefusedForCause)
         case .requestSent(let operation, let attempt, let job, let lastEventID):
             self.count(.requestOneFate, .requestWellFormed)

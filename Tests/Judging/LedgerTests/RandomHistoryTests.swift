@@ -33,7 +33,7 @@ import Testing
         let kind = dice.pick(EventKind.allCases)
         let operation = dice.pick(Operation.allCases)
         let attempt = UInt32(dice.below(3))
-        switch dice.below(39) {
+        switch dice.below(41) {
         case 0: return .launched(restored: dice.number())
         case 1: return .killed
         case 2: return .suspended
@@ -48,7 +48,7 @@ import Testing
         case 13, 14: return .bookAdded(ordinal: dice.number(), book: book)
         case 15: return .bookRepeated(ordinal: dice.number())
         case 16: return .completed(took: dice.interval())
-        case 18: return .refused(code: job, cause: .photo)
+        case 18, 39: return .refused(code: job, cause: .photo)
         case 19, 20: return .requestSent(operation, attempt: attempt, job: job, lastEventID: id)
         case 21: return .replied(operation, attempt: attempt, status: dice.number(), took: dice.interval())
         case 22:
@@ -65,12 +65,15 @@ import Testing
         case 32: return .terminalApplied(job: job, kind: kind, inline: .books)
         case 33: return .filePrepared(LibraryContent(rows: dice.below(4)))
         case 34: return .rowsRead(job: job, self.rows(&dice))
-        case 35: return .keySent(attempt: attempt, key: job)
+        case 35:
+            let barcode = EnrichmentRequest.key(barcode: "9780306406157")
+            return .keySent(attempt: attempt, key: dice.below(2) == 0 ? job : barcode)
         case 36:
             return .lookupAnswered(
                 found: dice.below(2) == 0, repeated: dice.below(2) == 0, took: dice.interval(),
                 service: dice.interval())
         case 37: return .canceled(job: job)
+        case 38: return .booksListed(job: job, count: dice.below(4))
         default: return .ping(id: id, gap: nil)
         }
     }

@@ -37,6 +37,21 @@ import Testing
         #expect(history.broken() == [.rowsConserved])
     }
 
+    @Test func `the list of books has one for each row that was taken`() {
+        func history(_ listed: Int) -> History {
+            self.imported {
+                $0.backend(.rowsTaken(job: $0.job, Self.counts(created: 10)))
+                $0.phone(.rowsRead(job: $0.job, Self.counts(created: 10)))
+                $0.phone(.booksListed(job: $0.job, count: listed))
+            }
+        }
+        #expect(history(10).broken() == [])
+        #expect(
+            history(9).complaint(.rowsConserved)
+                == "the results list 9 books, and count 10 rows that were created or updated")
+        #expect(history(9).broken { $0.hasBackendView = false } == [.rowsConserved])
+    }
+
     @Test func `a completed import without results has lost its rows`() {
         let history = self.imported { _ in }
         #expect(history.ledger().totals.rows.missing == 10)

@@ -592,6 +592,25 @@ import Testing
         #expect(self.broken(history(SimulationInvariants.requestsPerSecondMax)) == [])
     }
 
+    @Test func `a phone that is given much to do is none that never rests`() {
+        func history(_ scans: UInt32, attempts: UInt32) -> History {
+            History {
+                $0.launch()
+                for scan in 1...scans {
+                    $0.scan = ScanNumber(scan)
+                    for attempt in 1...attempts {
+                        $0.send(.upload, attempt: attempt, job: nil)
+                        $0.phone(.replied(.upload, attempt: attempt, status: 200, took: .milliseconds(1)))
+                    }
+                }
+            }
+        }
+        // A step of a history takes a millisecond.
+        #expect(self.broken(history(400, attempts: 1)) == [])
+        #expect(self.broken(history(5, attempts: 12)) == [])
+        #expect(self.broken(history(5, attempts: 13)) == [.retryBudget])
+    }
+
     @Test func `phones that are stuck or restless are told`() {
         let history = History()
         #expect(self.broken(history, stuck: [DeviceNumber(0)]) == [.deviceNotStuck])

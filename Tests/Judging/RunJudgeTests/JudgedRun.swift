@@ -13,7 +13,9 @@ final class LogCounts: RunLog {
 
     func log(_ observation: Observation) { self.observations += 1 }
 
-    func log(_ table: MetricTable, from: Instant, length: Interval) { self.intervals.append(length) }
+    func log(
+        _ table: MetricTable, from: Instant, length: Interval, open: (table: MetricTable, at: Instant)?
+    ) { self.intervals.append(length) }
 }
 
 extension JudgeSettings {

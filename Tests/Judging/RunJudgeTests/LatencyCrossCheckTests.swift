@@ -61,7 +61,7 @@ import Testing
             .photoPrepared(took: second, bytes: 1), .completed(took: second),
             .uploadAccepted(job: "j", took: second * 2, service: second),
             .resultsDecoded(job: "j", books: 1, took: second),
-            .cleanupAnswered(job: "j", status: 204, took: second),
+            .cleanupAnswered(job: "j", status: 204, took: second), .cancelAnswered(job: "j", took: second),
             .statusDecoded(job: "j", status: .processing, took: second),
             .streamOpened(job: "j", attempt: 1, after: nil, took: second),
             .firstEvent(job: "j", took: second),

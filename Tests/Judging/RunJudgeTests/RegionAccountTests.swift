@@ -11,7 +11,7 @@ import Testing
     private func note(_ script: (inout History) -> Void) -> String? {
         var account = RegionAccount()
         for observation in History(script).observations { account.record(observation) }
-        return account.note
+        return account.summary.note
     }
 
     private func take(_ history: inout History, _ regions: Int, from first: UInt32) {

@@ -81,6 +81,7 @@ import Testing
             $0.phone(.resultsDecoded(job: "j", books: 3, took: .milliseconds(11)))
             $0.phone(.cleanupAnswered(job: "j", status: 204, took: .milliseconds(12)))
             $0.phone(.statusDecoded(job: "j", status: .processing, took: .milliseconds(18)))
+            $0.phone(.cancelAnswered(job: "j", took: .milliseconds(19)))
             $0.phone(.completed(took: .milliseconds(13)))
             $0.network(
                 NetworkObservation(
@@ -93,7 +94,7 @@ import Testing
             (.sseFirstEventTime, 5), (.sseEventLatency, 6), (.sseEventDelay, 7), (.ssePingGap, 8),
             (.sseDetectTime, 9), (.sseReconnectTime, 10), (.resultsTime, 11), (.cleanupTime, 12),
             (.scanTime, 13), (.netDNSTime, 14), (.netConnectTime, 15), (.netTLSTime, 16),
-            (.netFirstByteTime, 17), (.statusTime, 18),
+            (.netFirstByteTime, 17), (.statusTime, 18), (.cancelTime, 19),
         ]
         for (metric, milliseconds) in expected {
             #expect(self.times(metric, measured) == self.once(milliseconds), "\(metric.rawValue)")

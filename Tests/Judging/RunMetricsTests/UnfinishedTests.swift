@@ -48,6 +48,35 @@ import Testing
             } == [:])
     }
 
+    @Test func `a cancel is unfinished until its job is deleted`() {
+        func canceled(_ rest: (inout History) -> Void) -> [Int64]? {
+            self.unfinished {
+                $0.streaming()
+                $0.phone(.cancelRequested)
+                rest(&$0)
+            }[.cancelTime]
+        }
+        let open = canceled {
+            $0.phone(.canceled(job: $0.job))
+            $0.send(.cancel, job: $0.job)
+            $0.pass(.seconds(2))
+            $0.phone(.suspended)
+        }
+        #expect(open == [1, 2_003])
+        #expect(canceled { $0.phone(.canceled(job: nil)) } == nil)
+        let ended: [PhoneObservation] = [
+            .cancelAnswered(job: "job-1", took: .seconds(1)),
+            .jobAbandoned(job: "job-1", cause: .waiting(.tokenExpired)),
+        ]
+        for end in ended {
+            #expect(
+                canceled {
+                    $0.phone(.canceled(job: $0.job))
+                    $0.phone(end)
+                } == nil)
+        }
+    }
+
     @Test func `a request that has no answer is open from the first attempt of its operation`() {
         let found = self.unfinished {
             $0.launch()

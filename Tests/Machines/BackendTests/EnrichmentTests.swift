@@ -185,6 +185,31 @@ import Testing
         #expect((10...30).contains(found))
     }
 
+    @Test func `a book that a user scans again is not paid for again within a day, and is the same after it`()
+        throws
+    {
+        var shelf = Shelf(seed: 7, booksMin: 3, booksMax: 3)
+        shelf.exceptions = [Shelf.Exception(devices: 4...4, stock: .oneBarcode, repeats: .always)]
+        shelf.unknownBooks = .never
+        var service = EnrichmentService(
+            rules: EnrichmentRules(), shelf: shelf, random: KeyedRandom(seed: 7))
+        let barcode = try #require(shelf.barcode(device: DeviceNumber(4), scan: ScanNumber(1)))
+        let isbn = try #require(ISBN(barcode))
+        let book = shelf.book(device: DeviceNumber(4), scan: ScanNumber(1), ordinal: 0)
+        for (scan, at, isRepeated) in [
+            (1, Instant.zero, false), (2, .zero + .hours(23), true), (9, .zero + .hours(24), false),
+            (3, .zero + .hours(25), true),
+        ] as [(UInt32, Instant, Bool)] {
+            #expect(shelf.barcode(device: DeviceNumber(4), scan: ScanNumber(scan)) == barcode)
+            let owner = Caller(device: DeviceNumber(4), scan: ScanNumber(scan), attempt: 1)
+            let key = EnrichmentRequest.key(barcode: barcode)
+            #expect(
+                service.outcome(of: isbn, key: key, for: owner, at: at)
+                    == .answered(book, isRepeated: isRepeated))
+        }
+        #expect(service.lookups == 2)
+    }
+
     @Test func `only JSON is taken, and only by POST`() throws {
         var bench = Self.bench()
         #expect(try Self.ask(&bench, "{}", contentType: "text/plain").status == 400)

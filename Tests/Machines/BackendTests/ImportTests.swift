@@ -117,7 +117,27 @@ import Wire
             #expect(data["enrichmentFailed"]?.integer == 1)
             let error = try #require(data["errors"]?.elements.first)
             #expect(error["row"]?.integer == 4 && error["isbn"]?.text == "1234567890123")
+            let books = try #require(data["books"]?.elements)
+            #expect(books.map { $0["title"]?.text } == ["Emma", "Moby-Dick"])
+            #expect(books.map { $0["author"]?.text } == ["Jane Austen", "Herman Melville"])
+            #expect(books.map { $0["isbn"]?.text } == ["9780141439587", nil])
         }
+    }
+
+    @Test func `the results list the books as long as there is room for them`() throws {
+        func listed(_ change: (inout BackendConfiguration) -> Void) throws -> Int? {
+            var bench = Bench(change)
+            let job = try Self.job(&bench, Self.rows(100))
+            bench.run(seconds: 2)
+            let data = try #require(try Self.get(&bench, "/api/v2/imports/\(job.id)/results").body["data"])
+            #expect(data["booksCreated"]?.integer == 100)
+            return data["books"]?.elements.count
+        }
+        let file = ImportAccount.bytes(of: try LibraryTable(Self.rows(100), limits: .imports).entries)
+        #expect(try listed { $0.imports.listBytesMax = file } == 100)
+        #expect(try listed { $0.imports.listBytesMax = file - 1 } == nil)
+        #expect(try listed { $0.documentBytesMax = 2 * file } == 100)
+        #expect(try listed { $0.documentBytesMax = 2 * file - 1 } == nil)
     }
 
     @Test func `what an earlier import of the device has brought is updated`() throws {

@@ -218,7 +218,9 @@ import Wire
         _ = Self.fail(&bench, other)
         let failed = try #require(bench.read(stream).last)
         #expect(failed.type == "enrichment.failed")
-        #expect(JSONNode(failed.bytes)?["error"]?.text == "The batch could not be read just now.")
+        let error = try #require(JSONNode(failed.bytes)?["error"])
+        #expect(error["message"]?.text == "The batch could not be read just now.")
+        #expect(error["code"]?.text?.isEmpty == false && error["retryable"]?.flag == true)
     }
 
     // MARK: Polling

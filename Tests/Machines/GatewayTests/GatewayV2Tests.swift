@@ -184,6 +184,61 @@ import Testing
         #expect(results.status == 404 && JSONNode(results.body)?["error"]?["code"]?.text == "NOT_FOUND")
     }
 
+    @Test func `a job whose events have dotted names fails by such a name`() throws {
+        for (path, progress, failure) in [
+            (
+                Self.jobPath, #"photoscan.progress"#,
+                #"{"error":"The photo cannot be used.","jobId":"\#(Self.job)","retryable":false,"status":"failed"}"#
+            ),
+            (
+                "/api/v2/enrichments/enrichment_1", "enrichment.progress",
+                #"{"error":"The photo cannot be used.","isbn":"9780141439587","progress":40,"status":"failed"}"#
+            ),
+        ] {
+            var bench = Bench()
+            _ = bench.openStream(path + "/stream")
+            let first = bench.last
+            let data = #"{"isbn":"9780141439587","progress":40,"status":"processing"}"#
+            let passed = bench.receive("id: 5-progress\nevent: \(progress)\ndata: \(data)\n\n")
+            #expect(passed.pieces(of: first).first?.contains(progress) == true)
+            let failed = bench.openStream(path + "/stream", [.finalError(code: "INVALID_FILE")])
+            let name = progress.replacing("progress", with: "failed")
+            let pieces = failed.pieces(of: first)
+            #expect(pieces.count == 1 && pieces[0].hasPrefix("id: 1-final\nevent: \(name)\ndata: {"))
+            let seen = pieces.first?.split(separator: "data: ").last.flatMap { JSONNode(Array($0.utf8)) }
+            let expected = try #require(JSONNode(Array(failure.utf8)))
+            for key in ["isbn", "jobId", "status"] { #expect(seen?[key]?.text == expected[key]?.text) }
+            #expect(seen?["progress"]?.integer == expected["progress"]?.integer)
+            let error = seen?["error"]
+            #expect((error?.text ?? error?["message"]?.text)?.isEmpty == false)
+            #expect((seen?["retryable"] ?? error?["retryable"])?.flag == false)
+            _ = bench.ask("GET", path + "/stream")
+            #expect(bench.ask("GET", path + "/stream").pieces(of: bench.last) == pieces)
+        }
+    }
+
+    @Test func `the end of a job with a dotted name is an end: links lead back, and faults act on it`() throws
+    {
+        let event =
+            "id: 9-final\nevent: photoscan.completed\ndata: "
+            + #"{"jobId":"\#(Self.job)","resultsUrl":"https://upstream.example/base\#(Self.jobPath)/results"}"#
+            + "\n\n"
+        var bench = Bench()
+        _ = bench.openStream(Self.jobPath + "/stream")
+        let passed = bench.receive(event)
+        #expect(
+            passed.pieces(of: bench.last).first?.contains("http://phone.example:1\(Self.jobPath)/results")
+                == true)
+        #expect(passed.observed == [.finished(job: Self.job, kind: .completed, books: 0)])
+        _ = bench.openStream(Self.jobPath + "/stream", [.badJSON(.completed)])
+        #expect(bench.receive(event).pieces(of: bench.last).first?.contains("resultsUrl") == false)
+        _ = bench.openStream(Self.jobPath + "/stream", [.endWithoutTerminal])
+        #expect(bench.receive(event).pieces(of: bench.last) == [])
+        _ = bench.openStream(Self.jobPath + "/stream", [.twoTerminals])
+        let twice = bench.receive(event).pieces(of: bench.last)
+        #expect(twice.count == 2 && twice.allSatisfy { $0.contains("event: photoscan.completed\n") })
+    }
+
     /// A `processing` event whose data cannot be read, and an event that v2 does not have.
     @Test(arguments: [
         (FaultKind.badJSON(.extra), "processing"), (.unknownEvent(nil), "telemetry"),

@@ -237,6 +237,37 @@ struct BooksTests {
         #expect(phone.open.isEmpty && phone.waiting == ["1 transport"])
     }
 
+    @Test
+    func
+        `with aggressive retries an upload is made five times, after 0.5 s and half as long again each time`()
+        throws
+    {
+        var profile = NamedProfile.books.profile()
+        profile.use(.aggressive)
+        var phone = TestPhone(profile: profile)
+        phone.capture(1)
+        for ceiling in [500, 750, 1_125, 1_687] as [Int64] {
+            phone.answer(
+                .upload, 503, V2Wording.error("INTERNAL_ERROR", retryable: true), type: "application/json")
+            let least = max(500, ceiling * 4 / 5)
+            phone.pass(.milliseconds(least - 1))
+            #expect(phone.request(.upload) == nil)
+            phone.pass(.milliseconds(ceiling * 6 / 5 + 2 - least))
+            #expect(phone.request(.upload) != nil)
+        }
+        phone.fail(.upload, .reset)
+        phone.pass(.minutes(5))
+        #expect(phone.open.isEmpty && phone.waiting == ["1 transport"])
+    }
+
+    @Test func `requests of the older client do not wait as its streams do`() {
+        var phone = phone(named: .booksOld)
+        phone.capture(1)
+        phone.fail(.upload, .reset)
+        phone.pass(.milliseconds(1_200))
+        #expect(phone.request(.upload) != nil)
+    }
+
     @Test func `an answer that is not retryable is final`() {
         var phone = phone()
         phone.capture(1)

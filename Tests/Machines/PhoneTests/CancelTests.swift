@@ -42,7 +42,11 @@ struct CancelTests {
         #expect(phone.open.count == 1 && request?.method == "DELETE")
         #expect(request?.target == "/v3/jobs/scans/job-1")
         phone.answer(.cancel, 200)
-        #expect(phone.payloads.last == .cleanupAnswered(job: "job-1", status: 200, took: .zero))
+        #expect(
+            phone.payloads.suffix(2) == [
+                .cleanupAnswered(job: "job-1", status: 200, took: .zero),
+                .cancelAnswered(job: "job-1", took: .zero),
+            ])
         #expect(phone.store.settled.map(\.outcome) == [.canceled])
         #expect(phone.store.books.values.isEmpty && phone.app.isQuiescent && phone.app.nextWake == nil)
     }
@@ -85,7 +89,40 @@ struct CancelTests {
         phone.pass(.milliseconds(500))
         #expect(phone.request(.cancel)?.attempt == 2)
         phone.answer(.cancel, 404)
+        #expect(phone.payloads.last == .cancelAnswered(job: "job-1", took: .milliseconds(500)))
         #expect(phone.store.settled.map(\.outcome) == [.canceled])
+    }
+
+    @Test(arguments: [Journey.scan, .csvImport])
+    func `an answer about another job has canceled nothing`(journey: Journey) throws {
+        func answered(_ job: String) throws -> TestPhone {
+            var first = streaming()
+            first.pass(.seconds(2))
+            var record = try #require(first.record)
+            record.journey = journey
+            var phone = TestPhone(profile: Self.profile(journey: journey), restored: [record])
+            let body = #"{"success":true,"data":{"jobId":"\#(job)","status":"canceled"}}"#
+            phone.answer(journey == .scan ? .cancel : .cleanup, 200, Array(body.utf8))
+            return phone
+        }
+        func isAbandoned(_ phone: TestPhone) -> Bool {
+            phone.payloads.contains(.jobAbandoned(job: "job-1", cause: .waiting(.unreadableAnswer)))
+        }
+        #expect(try !isAbandoned(answered("job-1")))
+        let other = try answered("job-2")
+        #expect(isAbandoned(other) && other.store.scans == [] && other.open == [])
+        #expect(other.findings.contains { $0.path == "data.jobId" && $0.isDecisive })
+    }
+
+    @Test func `a server's code that is the phone's own word for a cancel cancels nothing`() {
+        var phone = TestPhone(profile: Self.profile())
+        phone.captureToStream()
+        phone.stream(Wording.error(retryable: false, code: AppLimits.canceledCode))
+        phone.answerEnd(.stream)
+        let second = TestPhone(profile: Self.profile(), restored: phone.store.scans)
+        #expect(second.open.map(\.operation) == [.cleanup], "no DELETE that cancels")
+        phone.answer(.cleanup, 204)
+        #expect(phone.store.settled.map(\.outcome) == [.refused(code: AppLimits.canceledCode)])
     }
 
     @Test func `without a path the scan is canceled at once, and its job when there is one`() {
@@ -133,8 +170,10 @@ struct CancelTests {
         var second = TestPhone(profile: Self.profile(), restored: first.store.scans)
         #expect(second.open.map(\.operation) == [.cancel] && second.request(.cancel)?.attempt == 2)
         #expect(second.waiting == [] && !Self.isCanceled(second), "the process before has said so")
+        second.pass(.milliseconds(30))
         second.answer(.cancel, 200)
         #expect(second.store.scans == [])
+        #expect(second.payloads.last == .cancelAnswered(job: "job-1", took: .milliseconds(30)))
     }
 
     @Test func `a process that was killed before the cancel was durable cancels again`() {

@@ -96,6 +96,18 @@ import Testing
             })
     }
 
+    /// Whether the library has a book already is for the reader to see: it is one of two scans.
+    @Test func `a barcode that is scanned again has the same key, and its book is filed again`() {
+        var phone = Self.asked()
+        self.answer(&phone, 200, Self.book())
+        phone.capture(2)
+        phone.handle(.photoPrepared(scan: ScanNumber(2), bytes: 13, took: nil, barcode: Self.barcode))
+        #expect(phone.payloads.count { $0 == .keySent(attempt: 1, key: Self.key) } == 2)
+        phone.answer(.upload, 200, Self.book(cached: true), scan: 2, type: "application/json")
+        #expect(phone.payloads.count { if case .bookAdded = $0 { true } else { false } } == 2)
+        #expect(phone.store.scans.isEmpty && phone.app.isQuiescent && phone.findings.isEmpty)
+    }
+
     @Test func `a book that no provider has is refused, and shown`() {
         var phone = Self.asked()
         self.answer(&phone, 404, Self.failure("NOT_FOUND"))
@@ -140,6 +152,17 @@ import Testing
         if let id = phone.request(.upload)?.id { phone.handle(.replyBytes(id, half)) }
         phone.fail(.upload, .closedEarly)
         #expect(phone.waiting == ["1 transport"])
+    }
+
+    @Test func `a 404 whose body broke off is legal, says nothing of the book, and is no finding`() {
+        var phone = Self.asked()
+        phone.head(.upload, 404, type: "application/json")
+        if let id = phone.request(.upload)?.id {
+            phone.handle(.replyBytes(id, Self.failure("NOT_FOUND").prefix(20)))
+        }
+        phone.fail(.upload, .closedEarly)
+        #expect(phone.waiting == ["1 transport"])
+        #expect(phone.findings == [])
     }
 
     @Test func `a request that cannot be right is refused`() {

@@ -223,7 +223,7 @@ struct V2FindingTests {
         #expect(isTriedAgain(Array(#"{"success":false}"#.utf8)), "nothing was deleted")
         #expect(
             deleted(200, V2Wording.success(gone.replacing("scan_1", with: "scan_2"))) == [
-                "cleanup 200 data.jobId: another job"
+                "cleanup 200 data.jobId: another job!"
             ])
         #expect(
             deleted(200, V2Wording.success(gone.replacing(#""message":"m","#, with: ""))) == [

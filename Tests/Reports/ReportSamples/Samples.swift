@@ -14,7 +14,7 @@ package enum Samples {
 
     /// The invariants of a live run that imports nothing.
     package static let invariants = Invariant.everywhere.filter {
-        $0 != .rowsConserved && $0 != .lookupBilledOnce && $0 != .cancelFinal
+        $0 != .rowsConserved && $0 != .lookupBilledOnce && $0 != .cancelFinal && $0 != .bookAnswered
     }
 
     package static let waiting: [WaitingCause] = [.offline, .offline, .rateLimited, .offline, .rateLimited]
@@ -211,6 +211,16 @@ package enum Samples {
             return SLO(selector: selector, condition: condition, severity: severity, abort: false)
                 .evaluate(against: metrics)
         }
+    }
+
+    /// An objective as a scenario writes it; nil for one that cannot be read.
+    package static func slo(_ metric: String, _ condition: String) -> SLO? {
+        guard
+            let selector = try? MetricSelector(
+                parsing: metric, vocabulary: SLOVocabulary(groups: [], faults: [])),
+            let condition = try? SLOCondition(parsing: condition, for: selector.metric.kind)
+        else { return nil }
+        return SLO(selector: selector, condition: condition, severity: .error, abort: false)
     }
 
     private static func histogram(_ milliseconds: [Int64]) -> HDRHistogram {

@@ -180,7 +180,7 @@ import Testing
         | `expire-token-1` | 0 |
         | `offline-1` | 20 |
 
-        - timer lag p99 556us, max 560us
+        - timer lag p99 556µs, max 560µs
         - phones: 3.204 s CPU, 48 MiB
         - backend: 1.100 s CPU, 31 MiB
         - warning: `3 photos of Images/shelves could not be read and were left out`

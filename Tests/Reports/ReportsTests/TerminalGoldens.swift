@@ -56,7 +56,7 @@ enum TerminalGoldens {
         Faults          rate-limit-1 ×28, strip-books-1 ×31, reset-1 ×42, expire-token-1
                         never fired, offline-1 ×20
 
-        Load generator  healthy, timer lag p99 556us, max 560us
+        Load generator  healthy, timer lag p99 556µs, max 560µs
         Resources       phones 3.204 s CPU, 48 MiB; backend 1.100 s CPU, 31 MiB
         Note            event streams are not written out: events are skipped and
                         counted only
@@ -121,7 +121,7 @@ enum TerminalGoldens {
         Faults          rate-limit-1 ×28, strip-books-1 ×31, reset-1 ×42, expire-token-1
                         never fired, offline-1 n/a
 
-        Load generator  healthy, timer lag p99 556us, max 560us
+        Load generator  healthy, timer lag p99 556µs, max 560µs
         Resources       phones 3.204 s CPU, 48 MiB; backend n/a
         Note            event streams are not written out: events are skipped and
                         counted only

@@ -3,6 +3,7 @@ import Metrics
 import ReportSamples
 import Reports
 import RunJudge
+import RunMetrics
 import SimBase
 import Testing
 
@@ -35,7 +36,8 @@ import Testing
 
     private func formats(_ comparison: RunComparison) -> [String] {
         [
-            ComparisonText.text(comparison, style: .plain), ComparisonMarkdown.text(comparison),
+            ComparisonText.text(comparison, style: .plain, isWhole: true),
+            ComparisonMarkdown.text(comparison),
             ComparisonPage.text(comparison),
         ]
     }
@@ -122,6 +124,69 @@ import Testing
             }
             #expect(text.contains("only in NEW") && text.contains("only in BASE"))
         }
+    }
+
+    // MARK: What changed, and what did not
+
+    @Test func `what changed stands alone, and the rest is folded`() throws {
+        let comparison = self.compare(Samples.passed(), Samples.failedSLO())
+        let short = ComparisonText.text(comparison, style: .plain, isWhole: false)
+        let whole = ComparisonText.text(comparison, style: .plain, isWhole: true)
+        #expect(short.contains("sse.first_event.time") && !short.contains("cleanup.failed"))
+        #expect(!short.contains("upload.time") && whole.contains("upload.time"))
+        let words = short.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+        #expect(words.contains("unchanged 5 SLOs, 13 invariants and"), "\(short)")
+        #expect(words.contains("metrics; --all shows them"))
+        #expect(!whole.contains("--all"))
+        let page = ComparisonPage.text(comparison)
+        let folded = try #require(page.range(of: "<section id=\"unchanged\""))
+        for name in [">upload.time<", "id=\"nines-upload-time\""] {
+            let place = try #require(page.range(of: name))
+            #expect(place.lowerBound > folded.lowerBound, "\(name)")
+        }
+        let news = try #require(page.range(of: "id=\"nines-sse-first_event-time\""))
+        #expect(news.lowerBound < folded.lowerBound)
+        let markdown = ComparisonMarkdown.text(comparison)
+        let rest = try #require(markdown.range(of: "<details><summary>Unchanged: 5 SLOs"))
+        #expect(try #require(markdown.range(of: "`upload.time`")).lowerBound > rest.lowerBound)
+    }
+
+    @Test func `without a change there is one line`() {
+        let run = self.side(Samples.passed())
+        let text = ComparisonText.text(self.compare(run, run), style: .plain, isWhole: false)
+        #expect(text.contains("NO REGRESSION") && text.contains("unchanged"))
+        #expect(!text.contains("scan.time") && !text.contains("worse: higher by"))
+    }
+
+    @Test func `a latency that grew by less than counts says so`() {
+        var new = Samples.passed()
+        new.metrics.cannotKnow(.latency(.cleanupTime))
+        func run(_ microseconds: Int64) -> RunResult {
+            var result = Samples.passed()
+            for _ in 0..<200 {
+                result.metrics.record(.cleanupTime, .microseconds(microseconds), in: MetricGroup(index: 0))
+            }
+            return result
+        }
+        let comparison = self.compare(run(100), run(700))
+        let row = comparison.latencies.first { $0.name == LatencyScope(.cleanupTime, .fleet) }
+        #expect(row?.change == .same)
+        #expect(row?.growth(.p50) { $0.p50 } == "<2ms")
+        #expect(
+            self.compare(run(100), run(100_000)).latencies.contains { $0.growth(.p50) { $0.p50 } == "×1000" })
+    }
+
+    @Test func `the section of a run's own page has ids of its own`() {
+        let section = ComparisonPage.section(self.compare(Samples.passed(), Samples.brokenInvariant()))
+        #expect(section.body.contains("<b>Worse</b>"))
+        #expect(section.body.contains("scans.lost: 0 to 1"))
+        let page = HTMLPage(
+            RunReport(Samples.brokenInvariant(), RunTimeline(faults: 0), folders: []), comparison: section
+        ).text
+        let ids = page.components(separatedBy: " id=\"").dropFirst().map { $0.prefix { $0 != "\"" } }
+        #expect(
+            Set(ids).count == ids.count, "\(Dictionary(grouping: ids) { $0 }.filter { $1.count > 1 }.keys)")
+        #expect(page.contains("Compared with the baseline"))
     }
 
     // MARK: Losses and invariants
@@ -225,7 +290,7 @@ import Testing
                 "the programs differ: swiftwing-sim 1.0.0 in BASE, swiftwing-sim 2.0.0 in NEW",
                 "the machines differ, so times may not be comparable: 2 × a processor, 4096 MiB, a system in BASE, 8 × another processor in NEW",
                 "the backends differ: simulated backend in BASE, https://staging.example in NEW",
-                "the machine was busier during NEW: timer lag p99 80.0ms, in BASE 556us",
+                "the machine was busier during NEW: timer lag p99 80.0ms, in BASE 556µs",
             ])
         #expect(comparison.scenarioChanges == ["+ drain: 5s"])
         let same = RunComparison(
@@ -245,7 +310,7 @@ import Testing
         ] {
             for isASCII in [false, true] {
                 let style = TerminalStyle(columns: columns, isColored: false, isASCII: isASCII)
-                let text = ComparisonText.text(comparison, style: style)
+                let text = ComparisonText.text(comparison, style: style, isWhole: true)
                 for line in text.split(separator: "\n") {
                     #expect(Printable.width(String(line)) <= columns, "\(line)")
                 }

@@ -21,9 +21,12 @@ final class FleetBench {
     let loop: Loop
     let plan: FleetPlan
     let run: RunPlan
+    /// Those of the plan; with `phonesMax` those that can be opened.
+    let phones: [FleetPlan.PhonePlan]
     let threads: Int
     private(set) var reports: [(thread: Int, observations: [Observation], upTo: Instant)] = []
     private(set) var gauges = FleetGauges()
+    private(set) var closed: [FleetClosing] = []
     private(set) var outcome: FleetOutcome?
     /// What the phones connect to instead of the server, if anything.
     let front: HostileFront?
@@ -38,7 +41,7 @@ final class FleetBench {
         load: LoadModel = .open(.constant(ArrivalRate(arrivals: 200, per: .seconds(1))), .uniform),
         threads: Int, state: String, jobTime: Interval = .milliseconds(30),
         network: Itinerary = .always(NamedLink(name: "perfect", profile: .perfect)),
-        faults: [FaultSpec] = [], drain: Interval = .seconds(5),
+        faults: [FaultSpec] = [], drain: Interval = .seconds(5), phonesMax: Int? = nil,
         profile change: (Int, inout ClientProfile) -> Void = { _, _ in },
         front makeFront: (Loop, UInt16) throws -> HostileFront? = { _, _ in nil }
     ) throws {
@@ -70,18 +73,18 @@ final class FleetBench {
         let planner = self.run.faultDesk
         let profile = self.run.groups[0].profile
         let think = self.run.thinkTimes(of: self.run.groups[0])
+        self.phones = (0..<devices).map { index in
+            let number = DeviceNumber(UInt32(index))
+            var profile = profile
+            change(index, &profile)
+            var phone = FleetPlan.PhonePlan(
+                number: number, profile: profile, photos: 0..<1, preprocess: .once,
+                faults: planner.phoneSchedule(device: number, group: "all"), think: think)
+            phone.network = network
+            return phone
+        }
         var plan = FleetPlan(
-            clock: clock, wallClockAtZero: wall, seed: 3, run: 9,
-            phones: (0..<devices).map { index in
-                let number = DeviceNumber(UInt32(index))
-                var profile = profile
-                change(index, &profile)
-                var phone = FleetPlan.PhonePlan(
-                    number: number, profile: profile, photos: 0..<1, preprocess: .once,
-                    faults: planner.phoneSchedule(device: number, group: "all"), think: think)
-                phone.network = network
-                return phone
-            },
+            clock: clock, wallClockAtZero: wall, seed: 3, run: 9, phones: phonesMax == nil ? self.phones : [],
             arrivals: self.run.arrivals, lastArrival: self.run.expectedArrivals.lastArrival,
             photos: [try Self.photo()],
             target: CurlTarget(
@@ -89,6 +92,7 @@ final class FleetBench {
                 connectTimeout: .seconds(5), sourceAddresses: []),
             base: "http://127.0.0.1:\(port)", stateFolder: state, socketsKept: 1_000, drain: drain)
         plan.faults = faults
+        plan.phonesMax = phonesMax
         self.plan = plan
     }
 
@@ -109,12 +113,16 @@ final class FleetBench {
             case .observations(let observations, let thread, let moment):
                 self.reports.append((thread, observations, moment))
             case .gauges(let gauges): self.gauges = gauges
+            case .closed(let phones): self.closed += phones
             case .finished(let outcome): self.outcome = outcome
             }
         }
     }
 
     func stop() { self.fleet?.stop() }
+    func drain() { self.fleet?.drain() }
+    func open(_ phones: [FleetPlan.PhonePlan]) { self.fleet?.open(phones) }
+    func close(_ devices: [DeviceNumber]) { self.fleet?.close(devices) }
 
     /// Turns the loop until something holds, so long at most; tells whether it held.
     func turn(until holds: () -> Bool, atMost time: Interval = .seconds(20)) -> Bool {
@@ -147,7 +155,7 @@ final class FleetBench {
         merge.close(source: self.threads)
         var settings = LedgerSettings.embedded
         settings.fleet = FleetMap(
-            groups: ["all"], groupOfDevice: Array(repeating: 0, count: self.plan.phones.count))
+            groups: ["all"], groupOfDevice: Array(repeating: 0, count: self.phones.count))
         var ledger = Ledger(shelf: self.run.shelf, settings: settings)
         var merged: [Observation] = []
         while let observation = merge.next() {

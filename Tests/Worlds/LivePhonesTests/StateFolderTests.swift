@@ -165,7 +165,8 @@ struct TemporaryFolder: ~Copyable {
         full.journey = .csvImport
         full.file = .rows(7)
         full.cancelDueUnixNs = 1_700_000_000_125_000_001
-        #expect(Mirror(reflecting: full).children.count == 18, "a new member is to be written too")
+        full.isCanceled = true
+        #expect(Mirror(reflecting: full).children.count == 19, "a new member is to be written too")
         #expect(full.job.map { Mirror(reflecting: $0).children.count } == 4)
         #expect(Mirror(reflecting: attempts).children.count == 5)
         let book = Book(
@@ -184,6 +185,16 @@ struct TemporaryFolder: ~Copyable {
         struct Line: Decodable { var book: Book }
         let line = try Data(contentsOf: URL(filePath: folder.path + "/library.journal"))
         #expect(try JSONDecoder().decode(Line.self, from: line).book == book)
+    }
+
+    @Test func `a folder that does not say what was canceled is one in which the code says so`() throws {
+        let older = TemporaryFolder()
+        var canceled = self.record(2)
+        canceled.refusal = AppLimits.canceledCode
+        try self.write(older.path) { $0[0].store(.put(canceled), of: self.phone) }
+        #expect(try StateFolder(path: older.path).restored(self.phone).scans == [canceled])
+        try older.replace(#","canceled":false"#, by: "", in: "scans.journal")
+        #expect(try StateFolder(path: older.path).restored(self.phone).scans.map(\.isCanceled) == [true])
     }
 
     @Test func `what was not flushed is not there`() throws {

@@ -53,6 +53,20 @@ struct ArrivalTests {
         #expect(ordinals.values.allSatisfy { $0 == [1, 2, 3] })
     }
 
+    @Test(arguments: [2, 4, 7]) func `the arrivals of all shards are those of the fleet`(count: Int) {
+        let whole = Array(plan(scenario()).arrivals)
+        let shards = (0..<count).map { index in
+            RunPlan(scenario(), target: .embedded, shard: FleetShard(index: index, count: count))
+        }
+        let parts = shards.map { Array($0.arrivals) }
+        for (shard, part) in zip(shards, parts) {
+            #expect(part == whole.filter { shard.shard.has($0.device) })
+            #expect(shard.expectedArrivals.scans == part.count)
+            #expect(shard.expectedArrivals.lastArrival == whole.last?.scheduled)
+        }
+        #expect(shards.map(\.phones).reduce(0, +) == 40)
+    }
+
     @Test func `arrivals go to phones at random, not in turn`() {
         let first = plan(scenario()).arrivals.prefix(40).map(\.device.raw)
         #expect(Set(first).count < 40)

@@ -29,6 +29,24 @@ import VirtualWorld
         #expect(run.ledger.totals.jobs == JobTotals())
     }
 
+    @Test func `a book that is scanned again is billed once, and each scan has it`() throws {
+        var scenario = Self.scenario()
+        scenario.groups[0].repeats = .percent(40)
+        let run = try Bench.run(scenario)
+        #expect(run.broken == [])
+        var billed: [String: Int] = [:]
+        for observation in run.observations {
+            guard case .backend(.bookLookedUp(let lookup)) = observation.what else { continue }
+            billed["\(observation.device.raw) \(lookup.barcode)", default: 0] += lookup.isBilled ? 1 : 0
+        }
+        let (scans, lookups) = (run.ledger.totals.scans, Self.lookups(run))
+        #expect(billed.count < 50 && billed.values.allSatisfy { $0 == 1 })
+        #expect(lookups.billed == billed.count && lookups.billed + lookups.repeated == 60)
+        #expect(scans.completed + scans.refused == 60 && scans.refusedUnexplained == 0)
+        #expect(
+            run.ledger.totals.books.received == scans.completed && run.ledger.totals.books.duplicated == 0)
+    }
+
     @Test func `a lost answer is asked for again under the same key, and not billed again`() throws {
         let cut = Bench.fault(.reset(.afterBytes(60), .reply), on: .upload)
         let run = try Bench.run(Self.scenario([cut]))

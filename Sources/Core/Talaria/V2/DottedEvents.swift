@@ -3,17 +3,28 @@
 /// The parts of a dotted name, of which only some exist.
 package enum DottedEventName {
     /// What a job is about: photos of books, and books that are looked up. There is none for imports.
-    package static let subjects = ["photoscan", "enrichment"]
+    package enum Subject: String, CaseIterable, Hashable, Sendable {
+        case photoscan, enrichment
+
+        package var progress: String { self.rawValue + ".progress" }
+        package var completed: String { self.rawValue + ".completed" }
+        package var failed: String { self.rawValue + ".failed" }
+    }
+
+    /// What an event is about; nil for any other name.
+    package static func subject(of name: String) -> Subject? { Self.parts(of: name)?.subject }
 
     /// The kind of an event; nil for any other name.
-    package static func kind(of name: String) -> EventKind? {
-        let parts = name.split(separator: ".", omittingEmptySubsequences: false)
-        guard parts.count == 2, Self.subjects.contains(String(parts[0])) else { return nil }
-        return switch parts[1] {
-        case "progress": .progress
-        case "completed": .completed
-        case "failed": .error
-        default: nil
+    package static func kind(of name: String) -> EventKind? { Self.parts(of: name)?.kind }
+
+    private static func parts(of name: String) -> (subject: Subject, kind: EventKind)? {
+        guard let dot = name.firstIndex(of: "."), let subject = Subject(rawValue: String(name[..<dot]))
+        else { return nil }
+        switch name[dot...] {
+        case ".progress": return (subject, .progress)
+        case ".completed": return (subject, .completed)
+        case ".failed": return (subject, .error)
+        default: return nil
         }
     }
 }

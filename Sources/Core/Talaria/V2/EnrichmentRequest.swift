@@ -43,7 +43,14 @@ package struct EnrichmentRequest: Hashable, Sendable {
     private static let anyProvider = "auto"
 
     /// The key of the client for a barcode (Docs/contract.md section 3.2).
-    package static func key(barcode: String) -> String { "scan_\(barcode)" }
+    package static func key(barcode: String) -> String { Self.keyPrefix + barcode }
+
+    /// The barcode in a key of the client; nil for another key.
+    package static func barcode(ofKey key: String) -> String? {
+        key.hasPrefix(Self.keyPrefix) ? String(key.dropFirst(Self.keyPrefix.utf8.count)) : nil
+    }
+
+    private static let keyPrefix = "scan_"
 
     package var body: [UInt8] {
         JSON.object { writer in

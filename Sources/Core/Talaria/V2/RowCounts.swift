@@ -33,6 +33,9 @@ package struct RowCounts: Hashable, Sendable {
 
     package var total: Int { self.created + self.updated + self.skipped + self.failed + self.pending }
 
+    /// Rows whose book is in the library by this import.
+    package var taken: Int { self.created + self.updated }
+
     package static func + (left: RowCounts, right: RowCounts) -> RowCounts {
         var sum = left
         sum.created += right.created

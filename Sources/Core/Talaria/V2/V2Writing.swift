@@ -71,6 +71,33 @@ extension ErrorData {
     }
 }
 
+extension ErrorData {
+    /// The data of `photoscan.failed`.
+    package func dottedScan(job: String, status: JobStatus) -> [UInt8] {
+        JSON.object { writer in
+            writer.member("error", self.message)
+            writer.member("jobId", job)
+            writer.member("retryable", self.retryable)
+            writer.member("status", status.rawValue)
+        }
+    }
+
+    /// The data of `enrichment.failed`: the book that the batch had come to, and the progress of the batch in per cent. Only in the
+    /// error there is a place that says whether to try again.
+    package func dottedEnrichment(isbn: String, percent: Int, status: JobStatus) -> [UInt8] {
+        JSON.object { writer in
+            writer.object("error") { writer in
+                writer.member("code", self.code)
+                writer.member("message", self.message)
+                writer.member("retryable", self.retryable)
+            }
+            writer.member("isbn", isbn)
+            writer.member("progress", percent)
+            writer.member("status", status.rawValue)
+        }
+    }
+}
+
 extension V2Envelope {
     /// The answer to the DELETE of a job.
     ///

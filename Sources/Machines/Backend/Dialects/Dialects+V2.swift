@@ -68,7 +68,7 @@ extension Dialect {
     /// beginning of a job: it is progress.
     fileprivate mutating func use(_ data: V2Data) {
         self.v2Data = data
-        let names: DottedNames
+        let names: DottedEventName.Subject
         switch data {
         case .plain: return
         case .photoscan:

@@ -58,6 +58,11 @@ struct ImportAccount: Hashable, Sendable {
     private(set) var skipped = 0
     private(set) var errors: [RowError] = []
     private var seen: Set<LibraryKey> = []
+    /// The rows that were created or updated.
+    private var taken: [LibraryEntry] { self.takenPlaces.map { self.entries[$0] } }
+    private var takenPlaces: [Int] = []
+    /// Their books, once the import is over; nil for an import without results, or whose list has no room.
+    private(set) var listed: [LibraryEntry]?
 
     /// The memory that rows take while their import runs, at most: the rows themselves, their texts, and what makes two of them
     /// the same book, which a set holds up to twice.
@@ -95,14 +100,22 @@ struct ImportAccount: Hashable, Sendable {
         return counts
     }
 
-    /// Forgets the rows, of which only the outcomes are asked for any more.
-    mutating func end() {
+    /// The memory that the list of books takes.
+    var listBytes: Int { Self.bytes(of: self.taken) }
+
+    /// Forgets the rows, of which only the outcomes are asked for any more, and the books.
+    mutating func end(listsBooks: Bool) {
+        self.listed = listsBooks ? self.taken : nil
         self.entries = []
+        self.takenPlaces = []
         self.seen = []
     }
 
     /// The data of the results (Docs/contract.md section 3.2).
     func write(members writer: inout JSONWriter) {
+        if let listed = self.listed {
+            writer.array("books", listed) { BookForm.contract.write(Book($1), to: &$0) }
+        }
         writer.member("booksCreated", self.created)
         writer.member("booksUpdated", self.updated)
         writer.member("duplicatesSkipped", self.skipped)
@@ -130,7 +143,10 @@ struct ImportAccount: Hashable, Sendable {
             case .created:
                 if library.count < most { library.insert(LibraryKey(entry)) }
                 self.created += 1
-            case .updated: self.updated += 1
+                self.takenPlaces.append(self.processed)
+            case .updated:
+                self.updated += 1
+                self.takenPlaces.append(self.processed)
             case .skipped: self.skipped += 1
             case .failed:
                 self.errors.append(
@@ -148,5 +164,14 @@ struct ImportAccount: Hashable, Sendable {
         let key = LibraryKey(entry)
         if self.seen.contains(key) { return .skipped }
         return library.contains(key) ? .updated : .created
+    }
+}
+
+extension Book {
+    /// The book of a row, as its file has it.
+    fileprivate init(_ entry: LibraryEntry) {
+        self.init(
+            title: entry.title, author: entry.author, isbn: entry.isbn?.digits, confidence: nil,
+            enrichmentStatus: nil, coverUrl: nil)
     }
 }

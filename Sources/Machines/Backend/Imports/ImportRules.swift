@@ -8,6 +8,9 @@ package struct ImportRules: Hashable, Sendable {
     /// Books of all libraries. A row beyond them is created, and not known to a later import.
     package var booksMax = 2_000_000
 
+    /// What the list of books in the results may take in memory. Longer ones are left out: a client has to read all of an answer.
+    package var listBytesMax = 4 << 20
+
     package init() {}
 
     /// The time that a file with so many rows takes.

@@ -3,26 +3,7 @@ import JSON
 internal import SimBase
 internal import Talaria
 
-/// The names of events that SSEClient of books-v3 expects (Docs/contract.md section 3.3).
-package struct DottedNames: Hashable, Sendable {
-    package let progress: String
-    package let completed: String
-    package let failed: String
-
-    private init(_ noun: String) {
-        self.progress = noun + ".progress"
-        self.completed = noun + ".completed"
-        self.failed = noun + ".failed"
-    }
-
-    package static let photoscan = DottedNames("photoscan")
-    package static let enrichment = DottedNames("enrichment")
-
-    /// The names of every journey.
-    package static let all = [Self.photoscan, .enrichment].flatMap { [$0.progress, $0.completed, $0.failed] }
-}
-
-/// The data of these events.
+/// The data of the events that SSEClient of books-v3 expects (Docs/contract.md section 3.3).
 enum DottedData {
     /// The name of whoever has looked a book up. The documents name none.
     static let provider = "auto"
@@ -61,21 +42,12 @@ enum DottedData {
         }
     }
 
-    static func failedScan(_ facts: Job.Facts, _ error: ErrorData, _ status: JobStatus) -> [UInt8] {
-        JSON.object { writer in
-            writer.member("error", error.message)
-            writer.member("jobId", facts.id)
-            writer.member("retryable", error.retryable)
-            writer.member("status", status.rawValue)
-        }
-    }
-
     // MARK: Batches
 
     /// The documents describe the lookup of one ISBN: an event of a batch has that of the book that it has come to.
     ///
     /// - Parameter thousandths: Of the batch; the event has per cent.
-    /// - Parameter detail: Writes `provider`, `data` or `error`.
+    /// - Parameter detail: Writes `provider` or `data`.
     static func enrichment(
         isbn: String, _ status: String, _ thousandths: Int, _ detail: (inout JSONWriter) -> Void
     ) -> [UInt8] {

@@ -1,4 +1,5 @@
 package import SimBase
+internal import Talaria
 
 /// How the backend serves v2 where the documents disagree (Docs/contract.md sections 3 and 7), and its circuit breaker. The
 /// defaults are the winners of section 7.
@@ -62,7 +63,8 @@ package struct V2Rules: Hashable, Sendable {
     package var otherEvents: Set<String> {
         switch self.eventNames {
         case .plain: []
-        case .dotted: Set(DottedNames.all)
+        case .dotted:
+            Set(DottedEventName.Subject.allCases.flatMap { [$0.progress, $0.completed, $0.failed] })
         }
     }
 }

@@ -29,6 +29,10 @@ package struct ClientProfile: Hashable, Sendable {
     package var requestTimeout = Interval.seconds(30)
     package var timeouts = TimeoutPolicy()
     package var backoff = BackoffPolicy(base: .milliseconds(500), cap: .seconds(30))
+    /// The backoff of all requests but those for streams; nil for `backoff`.
+    package var requestBackoff: BackoffPolicy?
+    /// Which of its numbers for failed requests a client with two sets of them uses.
+    package private(set) var retries = RetryPreset.standard
     /// The time over which retries are jittered when the path returns.
     package var pathReturnJitter = Interval.milliseconds(500)
 
@@ -41,6 +45,25 @@ package struct ClientProfile: Hashable, Sendable {
         case .bookshelfScan: "photos"
         case .batchEnrichment, .bookEnrichment: ""
         case .csvImport: ImportLimits.part
+        }
+    }
+
+    /// The backoff of a failed upload, DELETE, or request for results or a status.
+    var backoffOfRequests: BackoffPolicy { self.requestBackoff ?? self.backoff }
+
+    /// Sets the numbers for failed requests.
+    package mutating func use(_ retries: RetryPreset) {
+        self.retries = retries
+        switch retries {
+        case .standard: break  // They are those of the profile.
+        case .aggressive:
+            self.upload.retriesMax = 4
+            self.results.failuresMax = 4
+            self.cleanup.requestsMax = 5
+            var backoff = BackoffPolicy(base: .milliseconds(500), cap: .seconds(30))
+            backoff.growth = 1_500
+            backoff.spread = .fifth
+            self.requestBackoff = backoff
         }
     }
 
@@ -133,10 +156,20 @@ package enum BackoffSpread: String, CaseIterable, Hashable, Sendable {
     case fifth
 }
 
-/// Exponential backoff: after n failures, a delay below min(cap, base x 2^n).
+/// The sets of numbers that EnrichmentAPIClient has for failed requests (Docs/contract.md section 6.2).
+package enum RetryPreset: String, CaseIterable, Hashable, Sendable {
+    /// Three attempts, 1 s x2 up to 60 s.
+    case standard = "default"
+    /// Five attempts, 0.5 s x1.5 up to 30 s.
+    case aggressive
+}
+
+/// Exponential backoff: after n failures, a delay below min(cap, base x growth^n).
 package struct BackoffPolicy: Hashable, Sendable {
     package var base: Interval
     package var cap: Interval
+    /// What a delay becomes with each failure, in thousandths of it.
+    package var growth: Int64 = 2_000
     /// Off: the delay is the ceiling itself.
     package var hasJitter = true
     package var spread = BackoffSpread.full

@@ -87,6 +87,7 @@ package struct NamedProfile: Sendable {
         profile.waits.circuitDefault = .seconds(60)
         profile.backoff = BackoffPolicy(base: .seconds(1), cap: .seconds(60))
         profile.backoff.spread = .fifth
+        profile.requestBackoff = profile.backoff
         profile.results.failuresMax = 2
         profile.cleanup.requestsMax = 3
         profile.timeouts.photos = .seconds(70)

@@ -139,6 +139,27 @@ extension ProfileValue {
                 "A wait with jitter is drawn within 20 % of the backoff, and is at least \(Self.prose($0.backoff.base))."
             }
         },
+        ProfileValue("backoff.growth", .design, { "\($0.backoff.growth / 10)%" }) {
+            "After a failure in a row a backoff is \($0.backoff.growth / 10) % of the one before, up to backoff.cap."
+        },
+        ProfileValue(
+            "request-backoff", .contract("section 6.2"),
+            { $0.requestBackoff.map { "\(Self.text($0.base))..\(Self.text($0.cap))" } ?? "backoff" }
+        ) {
+            guard let own = $0.requestBackoff else {
+                return "Streams and other requests have the same backoff (backoff.*)."
+            }
+            return """
+                The backoff of all requests but those for streams is \(Self.prose(own.base)) after the first failure and \
+                \(own.growth / 10) % of the one before after each failure in a row, and at most \(Self.prose(own.cap)).
+                """
+        },
+        ProfileValue("retries", .contract("section 6.2"), { $0.retries.rawValue }) {
+            switch $0.retries {
+            case .standard: "A failed request is made again as often as the values of its kind say."
+            case .aggressive: "A failed request is made again with the larger numbers that its client has."
+            }
+        },
         ProfileValue("path-return-jitter", .design, { Self.text($0.pathReturnJitter) }) {
             $0.pathReturnJitter == .zero
                 ? "When the path returns, everything that waits for it is tried again at once."

@@ -17,13 +17,14 @@ struct Flow {
     var total: Int
     var branches: [Branch]
 
-    private static let rowHeight = 38.0
-    private static let body = 150.0
+    private static let rowHeight = 26.0
+    /// A single class needs no height to be compared with others.
+    private var body: Double { self.branches.count { $0.count > 0 } > 1 ? 150 : 30 }
 
     var html: String {
         let whole = Double(max(1, self.branches.reduce(0) { $0 + $1.count }))
         let heights = self.branches.map { branch -> Double in
-            branch.count == 0 ? 0 : max(2, Double(branch.count) / whole * Self.body)
+            branch.count == 0 ? 0 : max(2, Double(branch.count) / whole * self.body)
         }
         var y = 4.0
         var from = 4.0
@@ -49,13 +50,9 @@ struct Flow {
                 "<svg x=\"58%\" overflow=\"visible\"><text class=\"count \(branch.count > 0 ? branch.tone.rawValue : "none")\" "
             labels += "x=\"14\" y=\"\(HTMLText.number(labelY))\">\(sign)\(Figures.count(branch.count))"
             labels += "<tspan class=\"soft\" dx=\"6\">\(HTMLText.escaped(branch.name))</tspan></text>"
-            if !branch.note.isEmpty {
-                labels += "<text class=\"note\" x=\"14\" y=\"\(HTMLText.number(labelY + 15))\">"
-                labels += "\(HTMLText.escaped(branch.note, bytesMax: 60))</text>"
-            }
             labels += "</svg>"
             from += height
-            y += max(height + 6, branch.note.isEmpty ? 26 : Self.rowHeight)
+            y += max(height + 6, Self.rowHeight)
         }
         let left = max(from - 4, 2)
         let height = Int(max(y, from)) + 6
@@ -69,8 +66,16 @@ struct Flow {
             preserveAspectRatio="none">\(curves)</svg>
             <text class="count" x="16" y="24">\(Figures.count(self.total))\
             <tspan class="soft" dx="6">\(HTMLText.escaped(self.origin))</tspan></text>
-            \(labels)</svg></figure>
+            \(labels)</svg>\(self.notes)</figure>
 
             """
+    }
+    /// Below the chart: text within it could not be broken into lines.
+    private var notes: String {
+        let notes = self.branches.filter { !$0.note.isEmpty }.map {
+            "\($0.name): \($0.note)"
+        }
+        return notes.isEmpty
+            ? "" : "<ul class=\"flow-notes\">\(HTMLText.items(notes, bytesMax: 600))</ul>"
     }
 }

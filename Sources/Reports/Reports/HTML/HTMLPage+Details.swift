@@ -81,9 +81,12 @@ extension HTMLPage {
         let rows = faults.enumerated().map { index, fault -> [String] in
             let times =
                 self.timeline.faults.indices.contains(index) ? self.timeline.faults[index] : nil
+            let said = self.report.conditions.faults.first { $0.id == fault.id }
             return [
                 HTMLText.mono(fault.id, bytesMax: 80),
+                said.map { HTMLText.sentence($0.text, bytesMax: 400) } ?? "",
                 fault.count.map { Figures.count($0) } ?? "n/a",
+                said?.expected.map { Figures.count($0) } ?? "–",
                 times?.first.map { HTMLText.clock($0.nanoseconds) } ?? "–",
                 times?.last.map { HTMLText.clock($0.nanoseconds) } ?? "–",
                 fault.count != 0
@@ -99,7 +102,11 @@ extension HTMLPage {
                     + (self.isLive
                         ? (silent == 1 ? "has not fired yet." : "have not fired yet.") : "never fired."),
             body: HTMLText.table(
-                ["fault", "fired", "first", "last", ""], rows, numbers: [1, 2, 3], id: "fault-table"))
+                ["fault", "what it does", "fired", "expected", "first", "last", ""], rows,
+                numbers: [2, 3, 4, 5], id: "fault-table")
+                + (self.report.conditions.faults.contains { $0.expected != nil }
+                    ? "<p>Expected: what the plan counts for first attempts. Retries can make it more, and a request that ends "
+                        + "before its fault acts makes it fewer.</p>\n" : ""))
     }
 
     // MARK: Errors
@@ -112,7 +119,7 @@ extension HTMLPage {
                 HTMLText.mono(row.trouble.name, bytesMax: 120),
                 row.trouble.family.rawValue, Figures.count(row.count),
                 HTMLText.clock(row.first.nanoseconds), HTMLText.clock(row.last.nanoseconds),
-                HTMLText.escaped(self.result.place(row.device, row.scan)),
+                self.linked(row.device, HTMLText.escaped(self.result.place(row.device, row.scan))),
             ]
         }
         guard !rows.isEmpty else {
@@ -121,49 +128,13 @@ extension HTMLPage {
         return Section(
             id: "errors", title: "Errors",
             lead: "Errors seen by the phones, including those that faults cause.",
-            body: "<p class=\"find\" hidden><input type=\"search\" data-find=\"error-table\" "
-                + "placeholder=\"Find an error or a phone\" aria-label=\"Find an error or a phone\"></p>\n"
+            body:
+                "<p class=\"find\" hidden><input type=\"search\" data-find=\"#error-table tbody tr, article.phone\" "
+                + "placeholder=\"Find an error or a phone\" aria-label=\"Find an error or a phone\"> "
+                + "<span class=\"found\" role=\"status\"></span></p>\n"
                 + HTMLText.table(
                     ["error", "kind", "count", "first", "last", "first seen by"], rows, numbers: [2, 3, 4],
                     id: "error-table"))
-    }
-
-    // MARK: Phones
-
-    var phones: Section {
-        let timelines = self.report.timelines.filter { !$0.observations.isEmpty }
-        guard !timelines.isEmpty else { return Section(id: "worst", title: "Phones", body: "") }
-        let body = timelines.map { timeline -> String in
-            let mark = timeline.mark
-            let noun = WorkNoun(self.result.journey(of: mark.device))
-            var facts = [
-                Figures.count(mark.captured, noun), "\(Figures.count(mark.completed)) completed",
-            ]
-            if mark.refused > 0 { facts.append("\(Figures.count(mark.refused)) refused") }
-            if mark.canceled > 0 { facts.append("\(Figures.count(mark.canceled)) canceled") }
-            if mark.unsettled > 0 { facts.append("\(Figures.count(mark.unsettled)) unfinished") }
-            facts.append(Figures.count(mark.losses, "stream lost", "streams lost"))
-            if mark.kills > 0 { facts.append("killed \(Figures.count(mark.kills, "time", "times"))") }
-            if mark.longestReconnect > .zero {
-                facts.append("slowest reconnect \(HTMLText.time(mark.longestReconnect.nanoseconds))")
-            }
-            if mark.longestScan > .zero {
-                facts.append("slowest \(noun.one) \(HTMLText.time(mark.longestScan.nanoseconds))")
-            }
-            if timeline.leftOut > 0 {
-                facts.append("\(Figures.count(timeline.leftOut)) later observations omitted")
-            }
-            return
-                "<article class=\"phone\"><h3>Phone \(mark.device.raw)</h3><p>\(facts.joined(separator: " · "))</p>"
-                + PhoneLanes(timeline, noun, axis: self.axis, faults: self.faultIDs).html + "</article>\n"
-        }.joined()
-        let key =
-            "<p class=\"lead\">\(HTMLText.sign(.bad, "×")) stream lost, \(self.result.noun.one) refused, or fault; "
-            + "\(HTMLText.sign(.good, "◆")) event applied; "
-            + "| request with a Last-Event-ID. Hover over a shape for details.</p>\n"
-        return Section(
-            id: "worst", title: "Worst-affected phones",
-            lead: "The app, the link and the streams of each phone over time.", body: key + body)
     }
 
     // MARK: Generator

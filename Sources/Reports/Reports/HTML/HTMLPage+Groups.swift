@@ -7,7 +7,7 @@ extension HTMLPage {
         let tables = self.result.groupTables.map { table in
             "<h3>\(HTMLText.escaped(table.title))</h3>"
                 + HTMLText.table(
-                    table.header, table.rows.map { row in row.map { HTMLText.escaped($0, bytesMax: 200) } },
+                    table.header, table.rows.map { row in row.map { HTMLText.sentence($0, bytesMax: 200) } },
                     numbers: Set(table.textColumns..<table.header.count), id: table.id)
                 + (table.note.map { "<p>\(Self.marked($0))</p>\n" } ?? "")
         }

@@ -9,24 +9,13 @@ import Talaria
 extension HTMLPage {
     private var seconds: Double { Double(self.timeline.width.nanoseconds) / 1_000_000_000 }
 
-    /// The spans of all timed faults, drawn behind every chart.
-    private func bands(height: Int) -> String {
-        self.timeline.faults.flatMap(\.spans).prefix(120).map { span in
-            let to = span.to?.nanoseconds ?? self.until
-            let share = HTMLText.share(
-                Double(max(to - span.from.nanoseconds, 0)), of: Double(self.axis.end))
-            return
-                "<rect class=\"band\" x=\"\(self.axis.position(span.from.nanoseconds))\" width=\"\(share)\" y=\"0\" "
-                + "height=\"\(height)\"/>"
-        }.joined()
-    }
-
     private func chart(
         _ id: String, _ title: String, _ unit: String, _ series: [TimeChart.Series], _ text: String
     ) -> String {
         TimeChart(
             id: id, title: title, unit: unit, description: text, series: series,
-            width: self.timeline.width.nanoseconds, axis: self.axis, bands: self.bands(height: 120)
+            width: self.timeline.width.nanoseconds, axis: self.axis,
+            bands: self.bands.html(height: TimeChart.heightUsual) + self.bands.names()
         ).html
     }
 
@@ -52,7 +41,7 @@ extension HTMLPage {
         let captured = windows.reduce(0) { $0 + $1.captured }
         let window = Figures.length(self.timeline.width, short: true)
         let bucket = self.timeline.width == .seconds(1) ? "second" : window
-        var body = self.faultStrips
+        var body = self.bands.legend + self.faultStrips
         body += self.chart(
             "arrivals", "Arrivals", "\(self.result.noun.many) per second",
             [
@@ -103,7 +92,8 @@ extension HTMLPage {
         }
         return Section(
             id: "time", title: "The run over time",
-            lead: "Buckets of \(window); shaded: timed faults.",
+            lead: "Buckets of \(window)."
+                + (self.bands.bands.isEmpty ? "" : " The shaded times are the same in all charts."),
             body: body)
     }
 
@@ -120,10 +110,11 @@ extension HTMLPage {
         }
     }
 
-    /// The times at which each fault fired.
+    /// The times at which each fault fired, and the links of the phones.
     private var faultStrips: String {
         let fired = self.timeline.faults.enumerated().filter { $0.element.count > 0 }
-        guard !fired.isEmpty else { return "" }
+        let links = self.linkStrips
+        guard !fired.isEmpty || !links.isEmpty else { return "" }
         let end = Double(self.axis.end)
         let width = Double(self.timeline.width.nanoseconds)
         let strips = fired.prefix(40).map { index, fault -> String in
@@ -151,89 +142,37 @@ extension HTMLPage {
                 + "aria-label=\"fired \(fault.count) times\">\(cells)</svg></div>"
         }.joined()
         return
-            "<figure><figcaption><span class=\"t\">Faults</span><span class=\"u\">when they fired</span></figcaption>"
-            + "<div class=\"strips\">\(strips)</div></figure>\n"
+            "<figure><figcaption><span class=\"t\">\(links.isEmpty ? "Faults" : "Links and faults")</span> "
+            + "<span class=\"u\">when they acted</span></figcaption>"
+            + "<div class=\"strips\">\(links)\(strips)</div></figure>\n"
     }
 
-    // MARK: Latencies
-
-    package var latencies: Section {
-        let body = self.result.latencyRows.compactMap { row -> String? in
-            guard row.summary != nil || !row.unfinished.isEmpty else { return nil }
-            return self.latency(row)
-        }.joined()
-        let unknown = self.result.unknownLatencies.map(\.rawValue)
-        let note =
-            unknown.isEmpty
-            ? ""
-            : "<p>Not available in this run: \(HTMLText.mono(unknown.joined(separator: ", "), bytesMax: 1_000)).</p>\n"
-        return Section(
-            id: "latency", title: "Latency",
-            lead: body.isEmpty
-                ? ""
-                : "Measured from each \(self.result.noun.one)’s scheduled start, so generator stalls are included.",
-            body: body + note)
-    }
-
-    private func limit(_ metric: LatencyMetric) -> TimeChart.Limit? {
-        for slo in self.result.slos.map(\.slo) {
-            guard slo.selector.metric == .latency(metric), slo.selector.scope == .fleet,
-                case .time(let nanoseconds) = slo.condition.threshold
-            else { continue }
-            return TimeChart.Limit(
-                value: Double(nanoseconds),
-                text: "limit \(slo.condition.aggregation) \(HTMLText.time(nanoseconds))")
-        }
-        return nil
-    }
-
-    private func latency(_ row: LatencyRow) -> String {
-        let metric = row.metric
-        var stats = [("count", Figures.count(row.summary?.count ?? 0))]
-        if let summary = row.summary {
-            stats += [
-                ("p50", HTMLText.time(summary.p50)), ("p90", HTMLText.time(summary.p90)),
-                ("p95", HTMLText.time(summary.p95)), ("p99", HTMLText.time(summary.p99)),
-                ("p99.9", HTMLText.time(summary.p999)), ("max", HTMLText.time(summary.maximum)),
-            ]
-        }
-        if !row.unfinished.isEmpty { stats.append(("unfinished", row.unfinishedText)) }
-        if let failures = row.failures {
-            stats.append(("failed", "\(Figures.count(failures.failed)) (\(Figures.share(failures)))"))
-        }
-        let id = metric.rawValue.map { $0 == "." ? "-" : String($0) }.joined()
-        var charts = ""
-        if let track = self.report.tracks.first(where: { $0.metric == metric }) {
-            func series(_ name: String, _ ink: Int, _ dashed: Bool, _ value: (LatencySummary) -> Int64)
-                -> TimeChart.Series
-            {
-                TimeChart.Series(
-                    name: name, ink: ink, shape: .line(dashed: dashed),
-                    values: track.windows.map { Double(value($0.summary)) }, note: "")
+    /// One row for each itinerary, with the name of each link in it.
+    private var linkStrips: String {
+        self.report.conditions.itineraries.prefix(20).map { itinerary in
+            var cells = ""
+            for (index, phase) in itinerary.phases.enumerated() {
+                let from = phase.window.from.nanoseconds
+                guard from < self.until else { continue }
+                let to = min(phase.window.to?.nanoseconds ?? self.until, self.until)
+                let share = Double(to - from) / Double(self.axis.end)
+                let name = phase.link ?? "no link"
+                let told = "\(name), \(HTMLText.clock(from)) to \(HTMLText.clock(to))"
+                let tone = phase.link == nil ? "gap" : index % 2 == 0 ? "even" : "odd"
+                cells += "<rect class=\"\(tone)\" x=\"\(self.axis.position(from))\" height=\"16\" "
+                cells +=
+                    "width=\"\(HTMLText.share(share, of: 1))\"><title>\(HTMLText.escaped(told))</title></rect>"
+                if share > 0.05 {
+                    cells += "<text class=\"note\" x=\"\(self.axis.position(from))\" dx=\"3\" y=\"12\">"
+                    cells += "\(HTMLText.escaped(name, bytesMax: 24))</text>"
+                }
             }
-            charts +=
-                TimeChart(
-                    id: "over-\(id)", title: "over time", unit: "",
-                    description: "\(metric.rawValue) over time: p50, p95 and p99",
-                    series: [
-                        series("p99", 2, false) { $0.p99 }, series("p95", 4, true) { $0.p95 },
-                        series("p50", 1, false) { $0.p50 },
-                    ],
-                    width: self.report.trackWidth.nanoseconds, axis: self.axis,
-                    bands: self.bands(height: 120),
-                    limit: self.limit(metric), isTime: true, valuesAt: track.windows.map(\.from.nanoseconds)
-                ).html
-        }
-        if case .measured(let histogram) = self.result.metrics.histogram(metric, of: .fleet),
-            !histogram.isEmpty
-        {
-            charts += NinesChart(id: "nines-\(id)", histogram: histogram, limit: self.limit(metric)).html
-        }
-        return """
-            <article class="metric" id="\(id)"><h3>\(metric.rawValue)</h3>
-            <p>\(HTMLText.escaped(metric.meaning))</p>
-            \(HTMLText.definitions("stats", stats))<div class="two">\(charts)</div></article>
-
-            """
+            let groups = itinerary.groups.joined(separator: ", ")
+            let phases = itinerary.phases.map { $0.link ?? "no link" }.joined(separator: ", then ")
+            return
+                "<div class=\"strip links\"><span>link of \(HTMLText.escaped(groups, bytesMax: 120))</span>"
+                + "<svg width=\"100%\" height=\"16\" role=\"img\" "
+                + "aria-label=\"\(HTMLText.escaped("links over time: \(phases)", bytesMax: 400))\">\(cells)</svg></div>"
+        }.joined()
     }
 }

@@ -18,31 +18,41 @@ package struct HTMLPage {
     let isLive: Bool
     /// The end of the data. Open spans end there.
     let until: Int64
+    /// The times that are shaded in every chart over time.
+    let bands: ChartBands
+    /// A comparison with another run; nil for none.
+    private let comparison: Section?
 
-    package init(_ report: RunReport) {
+    package init(_ report: RunReport, comparison: Section? = nil) {
+        self.comparison = comparison
         self.report = report
         self.axis = TimeAxis(
             end: max(report.result.length.nanoseconds, report.timeline.until.nanoseconds))
         self.faultIDs = report.result.faults.map(\.id)
         self.isLive = false
         self.until = self.axis.end
+        self.bands = ChartBands(report, axis: self.axis, until: self.until)
     }
 
     /// The page of a run in progress. Its axis grows in steps, so that the curves grow and do not slide.
     package init(live report: RunReport) {
+        self.comparison = nil
         self.report = report
         self.axis = .holding(report.result.length.nanoseconds)
         self.faultIDs = report.result.faults.map(\.id)
         self.isLive = true
         self.until = report.result.length.nanoseconds
+        self.bands = ChartBands(report, axis: self.axis, until: self.until)
     }
 
     package var text: String {
-        let sections = [
-            self.objectives, self.conservation, self.overTime, self.latencies, self.disconnections,
-            self.findings, self.faults, self.errors, self.byGroup, self.phones, self.generator,
-            self.environment,
-        ].filter { !$0.body.isEmpty }
+        let comparison = self.comparison.map { [$0] } ?? []
+        let sections =
+            ([self.objectives] + comparison + [
+                self.latencyTable, self.conservation, self.invariants, self.overTime, self.latencies,
+                self.disconnections, self.findings, self.faults, self.errors, self.byGroup, self.phones,
+                self.generator, self.environment,
+            ]).filter { !$0.body.isEmpty }
         let name = HTMLText.escaped(self.result.scenario.name, bytesMax: 80)
         return HTMLDocument(
             title: "\(self.tone.sign) \(self.headline): \(name), seed \(self.result.seed)",
@@ -85,12 +95,12 @@ package struct HTMLPage {
             <header>
             <h1>\(HTMLText.escaped(result.scenario.name, bytesMax: 80))</h1>
             <div class="verdict \(self.tone.rawValue)">\(HTMLDocument.badge(self.tone))<span class="word">\(self.headline)</span></div>
-            \(result.outcome.map { "<p class=\"outcome\">\(HTMLText.escaped($0.prefix(1).uppercased() + $0.dropFirst() + ".", bytesMax: 600))</p>" } ?? "")
+            \(result.outcome.map { "<p class=\"outcome\">\(HTMLText.sentence($0.prefix(1).uppercased() + $0.dropFirst() + ".", bytesMax: 600))</p>" } ?? "")
             <p>\(HTMLText.escaped(self.sentence, bytesMax: 400))</p>
             \(result.scenario.description.isEmpty ? "" : "<p class=\"about\">\(HTMLText.escaped(result.scenario.description, bytesMax: 600))</p>")
             \(self.labels)
             \(reasons.isEmpty ? "" : "<ul class=\"reasons\">\(reasons)</ul>")
-            \(self.callouts)\(list)
+            \(self.headlineRow)\(self.callouts)\(list)
             </header>
             """
     }
@@ -130,113 +140,6 @@ package struct HTMLPage {
                     + " of the logs")
         }
         return HTMLText.callouts(texts.prefix(20), bytesMax: 600)
-    }
-
-    // MARK: Objectives
-
-    package var objectives: Section {
-        let cards = self.result.slos.enumerated().sorted { left, right in
-            (left.element.isBreach ? 0 : 1, left.offset) < (right.element.isBreach ? 0 : 1, right.offset)
-        }.map { self.card($0.element, worst: self.worst($0.offset)) }.joined()
-        return Section(
-            id: "objectives", title: "Objectives",
-            body: (cards.isEmpty ? "" : "<div class=\"cards\">\(cards)</div>\n") + self.invariants)
-    }
-
-    private func worst(_ index: Int) -> SLOWindow? {
-        self.report.worstWindows.indices.contains(index) ? self.report.worstWindows[index] : nil
-    }
-
-    private func card(_ slo: SLOResult, worst: SLOWindow?) -> String {
-        let tone = self.result.tone(of: slo)
-        let word =
-            switch (slo.passed, slo.slo.severity) {
-            case (true, _): self.isLive ? "holds so far" : "held"
-            case (false, _) where self.result.expectations.covers(slo): "failed as expected"
-            case (false, .error): self.isLive ? "missed so far" : "failed"
-            case (false, .warn): "warning"
-            case (nil, _): self.standing(of: slo)
-            }
-        var more = ""
-        if let used = SLOBudget.used(slo, in: self.result.metrics) {
-            let fill = HTMLText.share(min(used, 1), of: 1)
-            let percent = used > 9.995 ? "more than 999" : String(Int(nearest: used * 100))
-            more +=
-                "<div class=\"budget\"><svg class=\"meter\" width=\"100%\" height=\"5\" aria-hidden=\"true\">"
-            more += "<rect class=\"track\" width=\"100%\" height=\"5\" rx=\"2.5\"/>"
-            more += "<rect class=\"fill\" width=\"\(fill)\" height=\"5\" rx=\"2.5\"/></svg></div>"
-            more += "<small>\(percent)% of the error budget used</small>"
-        }
-        if let worst, worst.isMeaningful {
-            more += "<small>worst \(Figures.length(worst.length, short: true)): "
-            more +=
-                "\(HTMLText.escaped(Self.observed(worst.result))) at \(HTMLText.clock(worst.from.nanoseconds))</small>"
-        }
-        return """
-            <article class="card \(tone.rawValue)"><h3><span class="sign" aria-hidden="true">\(tone.sign)</span>\
-            <span>\(Self.breakableAtDots(slo.slo.selector.description))</span></h3>
-            <p class="big">\(HTMLText.escaped(Self.observed(slo)))</p>
-            <p class="of">\(word), limit \(HTMLText.escaped(slo.slo.condition.description))</p>\(more)</article>
-
-            """
-    }
-
-    /// The name of a metric may continue in another line behind a dot, and nowhere else.
-    private static func breakableAtDots(_ name: String) -> String {
-        HTMLText.escaped(name).replacing(".", with: ".<wbr>")
-    }
-
-    /// The reason why an objective is neither held nor missed.
-    private func standing(of slo: SLOResult) -> String {
-        guard self.isLive else { return slo.isNotKnown ? "not available" : "not judged" }
-        return slo.noData ? "no data yet" : slo.value != nil ? "not reached yet" : "not available"
-    }
-
-    /// `0.83% (5 of 600)` has its number first.
-    private static func observed(_ slo: SLOResult) -> String {
-        let text = slo.actual.split(separator: " (").first.map { String($0) } ?? ""
-        guard case .time = slo.value else { return text }
-        return HTMLText.spaced(text)
-    }
-
-    private var invariants: String {
-        var text = "<div class=\"invariants\">\n"
-        let broken = self.result.verdicts.filter {
-            $0.standing == .broken || $0.standing == .brokenAsExpected
-        }
-        if !broken.isEmpty {
-            let rows = broken.map { verdict -> [String] in
-                let first = verdict.examples.first
-                return [
-                    verdict.standing == .broken
-                        ? HTMLText.sign(.bad) + " broken"
-                        : HTMLText.sign(.warn) + " broken as expected",
-                    HTMLText.mono(verdict.invariant.rawValue),
-                    Figures.count(verdict.violations),
-                    first.map { HTMLText.escaped(self.result.place(of: $0)) } ?? "",
-                    first.map { HTMLText.escaped($0.text) } ?? "",
-                ]
-            }
-            text += "<h3>Broken invariants</h3>\n"
-            text += HTMLText.table(
-                ["", "invariant", "violations", "first", "description"], rows, numbers: [2], id: "broken")
-        }
-        for (standing, tone, words) in [
-            (
-                Verdict.Standing.held, Tone.good,
-                self.isLive ? "invariants hold so far" : "invariants held"
-            ),
-            (.notAvailable, .unknown, "invariants not available in this run"),
-        ] {
-            let found = self.result.verdicts.filter { $0.standing == standing }
-            guard !found.isEmpty else { continue }
-            let items = found.map {
-                "<li title=\"\(HTMLText.escaped($0.invariant.statement, bytesMax: 400))\">"
-                    + "\(HTMLText.sign(tone, isHidden: true)) \($0.invariant.rawValue)</li>"
-            }.joined()
-            text += "<h3>\(found.count) \(words)</h3><ul class=\"chips\">\(items)</ul>\n"
-        }
-        return self.result.verdicts.isEmpty ? "" : text + "</div>\n"
     }
 
     // MARK: Conservation

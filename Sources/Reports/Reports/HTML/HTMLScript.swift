@@ -34,9 +34,30 @@ enum HTMLScript {
         b.closest("figure").querySelectorAll(".curves [data-series=\\""+b.dataset.series+"\\"]").forEach(function(p){
         p.style.display=on?"":"none"})})});
         document.querySelectorAll("input[data-find]").forEach(function(input){input.parentElement.hidden=false;
-        input.addEventListener("input",function(){var word=input.value.toLowerCase();
-        document.querySelectorAll("#"+input.dataset.find+" tbody tr").forEach(function(r){
-        r.hidden=r.textContent.toLowerCase().indexOf(word)<0})})});
+        var told=input.parentElement.querySelector(".found");
+        input.addEventListener("input",function(){var word=input.value.trim().toLowerCase(),hits=0,rows=[],left=0;
+        document.querySelectorAll(input.dataset.find).forEach(function(r){
+        var hit=(" "+r.textContent.toLowerCase().replace(/[\\s,]+/g," ")+" ").indexOf(/^phone \\d+$/.test(word)?" "+word+" ":word)>=0;
+        if(r.tagName==="TR"){r.hidden=!hit;rows.push(r);if(hit)left++}if(hit)hits++});
+        if(!left)rows.forEach(function(r){r.hidden=false});
+        var phone=/^phone (\\d+)$/.exec(word),place=phone&&document.getElementById("phone-"+phone[1]);told.textContent="";
+        if(!word)return;
+        if(place){var a=document.createElement("a");a.href="#phone-"+phone[1];a.textContent="go to "+word;told.appendChild(a)}
+        else told.textContent=hits?hits+" found":"not among the errors and the phones shown; swiftwing-sim inspect has every phone"})});
+        document.querySelectorAll("table.sortable").forEach(function(table){var body=table.tBodies[0],
+        first=Array.prototype.slice.call(body.rows);
+        Array.prototype.forEach.call(table.tHead.rows[0].cells,function(cell,i){
+        var button=document.createElement("button");button.type="button";
+        while(cell.firstChild)button.appendChild(cell.firstChild);cell.appendChild(button);
+        button.addEventListener("click",function(){var now=cell.getAttribute("aria-sort"),
+        numeric=cell.className==="n",next=!now?(numeric?"descending":"ascending"):now===(numeric?"descending":"ascending")?
+        (numeric?"ascending":"descending"):"";
+        Array.prototype.forEach.call(table.tHead.rows[0].cells,function(c){c.removeAttribute("aria-sort")});
+        var rows=first.slice();if(next){cell.setAttribute("aria-sort",next);var sign=next==="ascending"?1:-1;
+        rows.sort(function(a,b){var x=a.cells[i],y=b.cells[i];
+        if(x.dataset.key!==undefined&&y.dataset.key!==undefined)return sign*(x.dataset.key-y.dataset.key);
+        return sign*(x.textContent<y.textContent?-1:x.textContent>y.textContent?1:0)})}
+        rows.forEach(function(r){body.appendChild(r)})})})});
         addEventListener("beforeprint",function(){document.querySelectorAll("details").forEach(function(d){d.open=true})});
         })();
         """

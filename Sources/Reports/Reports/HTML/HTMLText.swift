@@ -44,14 +44,15 @@ package enum HTMLText {
         "<span class=\"mono\">\(Self.escaped(text, bytesMax: bytesMax))</span>"
     }
 
-    /// The items of a list, escaped.
+    /// The items of a list of sentences, escaped.
     package static func items(_ texts: some Sequence<String>, bytesMax: Int) -> String {
-        texts.map { "<li>\(Self.escaped($0, bytesMax: bytesMax))</li>" }.joined()
+        texts.map { "<li>\(Self.sentence($0, bytesMax: bytesMax))</li>" }.joined()
     }
 
     /// Warnings above the figures, escaped.
     package static func callouts(_ texts: some Sequence<String>, bytesMax: Int) -> String {
-        texts.map { "<p class=\"callout\">△ \(Self.escaped($0, bytesMax: bytesMax))</p>\n" }.joined()
+        texts.map { "<p class=\"callout\">△ \(Self.sentence($0, bytesMax: bytesMax))</p>\n" }
+            .joined()
     }
 
     /// A list of names and values. The values must be escaped already.
@@ -75,15 +76,16 @@ package enum HTMLText {
         return DecimalText.text(Int64(hundredths), decimals: 2, shown: 0...2) + "%"
     }
 
-    /// `48.2 ms`: with a thin space that no line is broken at, and the proper sign for micro.
-    package static func time(_ nanoseconds: Int64) -> String { Self.spaced(Figures.time(nanoseconds)) }
+    /// `48.2 ms`: with a thin space that no line is broken at.
+    package static func time(_ nanoseconds: Int64) -> String { Self.units(Figures.time(nanoseconds)) }
 
-    package static func spaced(_ text: String) -> String {
-        guard let last = text.lastIndex(where: { $0.isNumber }), text.contains(where: { $0.isLetter }) else {
-            return text
-        }
-        let unit = text[text.index(after: last)...]
-        return text[...last] + "\u{202F}" + (unit == "us" ? "µs" : unit)
+    /// A text with times as the page writes all of them: `48.2 ms` for `48.2ms`, and `5 h 10 min` for `18602s`.
+    package static func units(_ text: String) -> String { TimesInText.rewritten(text, space: "\u{202F}") }
+
+    /// A sentence of ours, escaped, with its times as the page writes them.
+    package static func sentence(_ text: String, bytesMax: Int = Printable.bytesMax) -> String {
+        // In this order: an escape takes the thin space for one that a line may be broken at.
+        Self.units(Self.escaped(text, bytesMax: bytesMax))
     }
 
     /// A moment of the run as a clock shows it: `0:07`, `12:30`, `1:02:30`.
@@ -95,19 +97,47 @@ package enum HTMLText {
             : "\(seconds / 60):\(two(seconds % 60))"
     }
 
+    /// A cell of a table: its text, escaped, and what it is sorted by where that is not the text.
+    package struct Cell {
+        package var text: String
+        package var key: Int64?
+
+        package init(_ text: String) { self.text = text }
+
+        package init(_ text: String, key: some BinaryInteger) {
+            self.text = text
+            self.key = Int64(clamping: key)
+        }
+    }
+
     /// A table; its cells must be escaped already. `numbers`: columns of numbers.
     package static func table(_ header: [String], _ rows: [[String]], numbers: Set<Int>, id: String) -> String
     {
-        func cells(_ cells: [String], _ name: String) -> String {
-            cells.enumerated().map { index, cell in
-                let scope = name == "th" ? " scope=\"col\"" : ""
-                return "<\(name)\(scope)\(numbers.contains(index) ? " class=\"n\"" : "")>\(cell)</\(name)>"
+        Self.table(header, rows.map { $0.map { Cell($0) } }, numbers: numbers, id: id, isSortable: false)
+    }
+
+    /// A table that the page's script lets a reader sort. It is scrolled where the window is narrower.
+    package static func table(
+        _ header: [String], _ rows: [[Cell]], numbers: Set<Int>, id: String, isSortable: Bool
+    ) -> String {
+        func style(_ index: Int) -> String { numbers.contains(index) ? " class=\"n\"" : "" }
+        // Readers of the screen's words need a name for each column, also where the signs below say enough.
+        let head = header.enumerated().map { index, name in
+            name.isEmpty
+                ? "<td\(style(index))></td>" : "<th scope=\"col\"\(style(index))>\(name)</th>"
+        }.joined()
+        let body = rows.map { row in
+            let cells = row.enumerated().map { index, cell in
+                let key = cell.key.map { " data-key=\"\($0)\"" } ?? ""
+                return "<td\(style(index))\(key)>\(cell.text)</td>"
             }.joined()
-        }
-        let body = rows.map { "<tr>\(cells($0, "td"))</tr>" }.joined(separator: "\n")
+            return "<tr>\(cells)</tr>"
+        }.joined(separator: "\n")
+        let name = id.map { $0 == "-" ? " " : String($0) }.joined()
         return """
-            <div class="scroll" tabindex="0" role="region" aria-label="table"><table id="\(id)">
-            <thead><tr>\(cells(header, "th"))</tr></thead>
+            <div class="scroll" tabindex="0" role="region" aria-label="table: \(name)">\
+            <table id="\(id)"\(isSortable ? " class=\"sortable\"" : "")>
+            <thead><tr>\(head)</tr></thead>
             <tbody>
             \(body)
             </tbody></table></div>

@@ -107,7 +107,8 @@ package struct NinesChart {
         }
         return """
             <figure class="chart nines" id="\(self.id)">
-            <figcaption><span class="t">by percentile</span>\(self.legend)</figcaption>
+            <figcaption><span class="t">by percentile</span> \
+            <span class="u">the share that took at most this long</span>\(self.legend)</figcaption>
             <svg class="plot" width="100%" height="\(self.height + 22)" role="img" \
             aria-label="latency by percentile, up to \(HTMLText.time(most))">
             \(marks)\(top.marks(height: self.height) { HTMLText.time(Int64(nearest: $0)) })

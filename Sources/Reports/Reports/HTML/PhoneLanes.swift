@@ -7,7 +7,8 @@ import Talaria
 struct PhoneLanes {
     /// The state that a span shows. The raw value is the CSS class.
     enum SpanState: String {
-        case on, off, gone, opening, wait, bad
+        case on, off, gone, opening, bad
+        case upload, limited, backoff, queue
     }
 
     struct Span {
@@ -38,23 +39,29 @@ struct PhoneLanes {
         var rows: Int { (self.spans.map(\.row).max() ?? 0) + 1 }
     }
 
-    private static let elementsMax = 700
-
     let axis: TimeAxis
+    /// The slowest scan; nil if there is none.
+    let slow: ScanTime?
     private var app = Lane(name: "app")
-    private let noun: WorkNoun
+    let noun: WorkNoun
     private var scans: Lane
     private var link = Lane(name: "link")
     private var streams = Lane(name: "streams")
     private var ids = Lane(name: "last id")
-    private var backoff = Lane(name: "backoff")
+    private var queue = Lane(name: "queue")
+    private var uploads = Lane(name: "uploads")
+    private var waits = Lane(name: "waits")
     private var faults = Lane(name: "faults")
     /// The spans without an end, by their index in the lane.
     private var open: [(subject: Subject, lane: WritableKeyPath<PhoneLanes, Lane>, index: Int)] = []
-    private var lostAt: [(scan: ScanNumber, at: Int64)] = []
+    /// The losses and failures after which a scan waits before its next attempt.
+    private var backingOff: [(scan: ScanNumber, at: Int64, isUpload: Bool)] = []
 
-    /// `noun`: what the phone does.
-    init(_ timeline: PhoneTimeline, _ noun: WorkNoun, axis: TimeAxis, faults names: [String]) {
+    /// `noun`: what the phone does. `slow`: its slowest scan.
+    init(
+        _ timeline: PhoneTimeline, _ noun: WorkNoun, slow: ScanTime?, axis: TimeAxis, faults names: [String]
+    ) {
+        self.slow = slow
         self.axis = axis
         self.noun = noun
         self.scans = Lane(name: noun.many)
@@ -136,15 +143,33 @@ struct PhoneLanes {
         case .pathChanged: self.link.marks.append(Mark(at: at, tone: .warn, text: "handover"))
         case .captured:
             self.begin(\.scans, .scan(scan), at, .on, "\(self.noun.one) \(scan.raw)")
+            self.begin(\.queue, .scan(scan), at, .queue, "\(self.noun.one) \(scan.raw) waits for its upload")
         case .completed: self.end(\.scans, .scan(scan), at)
         case .canceled:
-            self.end(\.scans, .scan(scan), at)
-            self.end(\.streams, .scan(scan), at)
+            for lane in [\Self.scans, \Self.streams, \Self.queue, \Self.uploads] {
+                self.end(lane, .scan(scan), at)
+            }
             self.scans.marks.append(Mark(at: at, tone: .plain, text: "\(self.noun.one) \(scan.raw) canceled"))
         case .refused(let code, _):
             self.end(\.scans, .scan(scan), at)
+            self.end(\.queue, .scan(scan), at)
             self.scans.marks.append(
                 Mark(at: at, tone: .bad, text: "\(self.noun.one) \(scan.raw) refused: \(code)"))
+        case .requestSent(.upload, let attempt, _, _):
+            self.endBackoff(scan, at)
+            self.end(\.queue, .scan(scan), at)
+            self.begin(
+                \.uploads, .scan(scan), at, .upload,
+                "upload of \(self.noun.one) \(scan.raw), attempt \(attempt)")
+        case .requestFailed(.upload, _, let failure, _):
+            self.end(\.uploads, .scan(scan), at)
+            self.uploads.marks.append(Mark(at: at, tone: .bad, text: "upload failed: \(failure.rawValue)"))
+            self.backOff(scan, at, isUpload: true)
+        case .rateLimited(let operation, let wait):
+            self.wait(
+                .limited, from: at, to: at + wait.nanoseconds,
+                "429 to \(operation.name) of \(self.noun.one) \(scan.raw): wait \(Figures.time(wait.nanoseconds)) (Retry-After)"
+            )
         case .requestSent(.stream, _, _, let id):
             self.endBackoff(scan, at)
             self.begin(\.streams, .scan(scan), at, .opening, "connecting for \(self.noun.one) \(scan.raw)")
@@ -155,13 +180,15 @@ struct PhoneLanes {
             self.begin(\.streams, .scan(scan), at, .on, "stream of \(self.noun.one) \(scan.raw)")
         case .streamLost(_, _, let cause, _):
             self.end(\.streams, .scan(scan), at)
-            if self.lostAt.count < 64 { self.lostAt.append((scan, at)) }
+            self.backOff(scan, at, isUpload: false)
             self.streams.marks.append(Mark(at: at, tone: .bad, text: "lost: \(cause.rawValue)"))
         case .terminalApplied: self.end(\.streams, .scan(scan), at)
         case .eventApplied(_, let id, let kind, _, _):
             self.ids.marks.append(
                 Mark(at: at, tone: .good, text: "\(kind.rawValue)\(id.map { " \($0)" } ?? "")"))
         case .replied(let operation, _, let status, _):
+            if operation == .upload { self.end(\.uploads, .scan(scan), at) }
+            if operation == .upload, (500..<600).contains(status) { self.backOff(scan, at, isUpload: true) }
             if !(200..<400).contains(status) {
                 self.scans.marks.append(
                     Mark(at: at, tone: .warn, text: "\(operation.name): HTTP \(status)"))
@@ -176,61 +203,33 @@ struct PhoneLanes {
 
     private mutating func forget(_ at: Int64) {
         self.endAll(\.streams, at)
-        self.lostAt = []
+        self.endAll(\.uploads, at)
+        self.backingOff = []
+    }
+
+    private mutating func backOff(_ scan: ScanNumber, _ at: Int64, isUpload: Bool) {
+        if self.backingOff.count < 64 { self.backingOff.append((scan, at, isUpload)) }
     }
 
     private mutating func endBackoff(_ scan: ScanNumber, _ at: Int64) {
-        guard let index = self.lostAt.firstIndex(where: { $0.scan == scan }) else { return }
-        let from = self.lostAt[index].at
-        self.lostAt.remove(at: index)
-        let used = self.backoff.spans.filter { ($0.to ?? .max) > from }.map(\.row)
+        guard let index = self.backingOff.firstIndex(where: { $0.scan == scan }) else { return }
+        let (_, from, isUpload) = self.backingOff.remove(at: index)
+        let what = isUpload ? "uploading again" : "reconnecting"
+        self.wait(
+            .backoff, from: from, to: at,
+            "waited \(Figures.time(at - from)) before \(what), \(self.noun.one) \(scan.raw) (backoff)")
+    }
+
+    private mutating func wait(_ state: SpanState, from: Int64, to: Int64, _ text: String) {
+        let used = self.waits.spans.filter { ($0.to ?? .max) > from }.map(\.row)
         let row = (0..<12).first { !used.contains($0) } ?? 11
-        let waited = "waited \(HTMLText.time(at - from)) before reconnecting, \(self.noun.one) \(scan.raw)"
-        self.backoff.spans.append(Span(from: from, to: at, row: row, state: .wait, text: waited))
+        self.waits.spans.append(Span(from: from, to: to, row: row, state: state, text: text))
     }
 
-    // MARK: Drawing
-
-    var html: String {
-        let lanes = [
-            self.app, self.scans, self.link, self.streams, self.ids, self.backoff, self.faults,
+    var lanes: [Lane] {
+        [
+            self.app, self.scans, self.queue, self.uploads, self.waits, self.link, self.streams, self.ids,
+            self.faults,
         ]
-        return "<div class=\"lanes\">" + lanes.map { self.html($0) }.joined() + self.ruler + "</div>\n"
-    }
-
-    private var ruler: String {
-        "<div class=\"lane\"><span></span><svg width=\"100%\" height=\"18\" aria-hidden=\"true\">"
-            + self.axis.marks(height: 0, labels: true) + "</svg></div>"
-    }
-
-    private func html(_ lane: Lane) -> String {
-        let rows = min(lane.rows, 12)
-        let each = rows > 2 ? 6 : 9
-        let height = rows * (each + 2) + 5
-        var shapes = "<line class=\"base\" x1=\"0\" x2=\"100%\" y1=\"\(height)\" y2=\"\(height)\"/>"
-        for span in lane.spans.prefix(Self.elementsMax) {
-            let to = span.to ?? self.axis.end
-            let share = HTMLText.share(Double(max(to - span.from, 0)), of: Double(self.axis.end))
-            shapes +=
-                "<rect class=\"\(span.state.rawValue)\" x=\"\(self.axis.position(span.from))\" width=\"\(share)\" "
-            shapes +=
-                "y=\"\(2 + span.row * (each + 2))\" height=\"\(each)\"><title>\(HTMLText.escaped(span.text)), "
-            shapes += "\(HTMLText.clock(span.from)) to \(HTMLText.clock(to))</title></rect>"
-        }
-        for mark in lane.marks.prefix(Self.elementsMax) {
-            let shape =
-                switch mark.tone {
-                case .bad: "M-3 -4L3 4M3 -4L-3 4"
-                case .warn: "M0 -5V5"
-                case .good, .plain, .unknown, .running: "M0 -4L4 0L0 4L-4 0z"
-                }
-            shapes += "<svg x=\"\(self.axis.position(mark.at))\" y=\"\(height / 2)\" overflow=\"visible\">"
-            shapes += "<path class=\"mark \(mark.tone.rawValue)\" d=\"\(shape)\"><title>"
-            shapes += "\(HTMLText.clock(mark.at)) \(HTMLText.escaped(mark.text))</title></path></svg>"
-        }
-        let label = "\(lane.name): \(lane.spans.count) spans, \(lane.marks.count) marks"
-        return
-            "<div class=\"lane\"><span>\(lane.name)</span><svg width=\"100%\" height=\"\(height + 1)\" role=\"img\" "
-            + "aria-label=\"\(label)\">\(shapes)</svg></div>"
     }
 }

@@ -1,10 +1,17 @@
 import Metrics
 import RunArchive
+import SimBase
 
-/// The share of an objective's allowance that was used.
-enum SLOBudget {
-    /// 1 when all of it was; nil if an objective allows no share of anything.
-    static func used(_ result: SLOResult, in table: MetricTable) -> Double? {
+/// The error budget of an objective: the share of operations that may miss its limit, and the share that did.
+struct SLOBudget {
+    let missed: Double
+    let allowed: Double
+
+    /// 1 when all of it was used.
+    var used: Double { self.missed / self.allowed }
+
+    /// Nil if an objective allows no share of anything.
+    init?(_ result: SLOResult, in table: MetricTable) {
         let slo = result.slo
         guard [.less, .lessOrEqual].contains(slo.condition.comparison), result.value != nil else {
             return nil
@@ -12,7 +19,8 @@ enum SLOBudget {
         switch (slo.condition.threshold, slo.selector.metric) {
         case (.share(let allowed), _):
             guard case .share(let rate) = result.value, rate.total > 0, allowed > 0 else { return nil }
-            return Double(rate.failed) / Double(rate.total) / (Double(allowed) / 1_000_000)
+            self.init(
+                missed: Double(rate.failed) / Double(rate.total), allowed: Double(allowed) / 1_000_000)
         case (.time(let limit), .latency(let metric)):
             guard case .percentile(let percentile) = slo.condition.aggregation,
                 percentile.perMillion < 1_000_000,
@@ -22,8 +30,24 @@ enum SLOBudget {
             let allowed = 1 - Double(percentile.perMillion) / 1_000_000
             let open = table.unfinished(metric, of: slo.selector.scope).count
             let above = Double(histogram.total - histogram.count(atOrBelow: limit)) + Double(open)
-            return above / (Double(histogram.total) + Double(open)) / allowed
+            self.init(missed: above / (Double(histogram.total) + Double(open)), allowed: allowed)
         case (.number, _), (.time, .rate), (.time, .count), (.time, .http), (.time, .fault): return nil
         }
+    }
+
+    private init(missed: Double, allowed: Double) {
+        self.missed = missed
+        self.allowed = allowed
+    }
+
+    /// `10.1% missed the limit, 5% may: 202% of the error budget`.
+    var text: String {
+        let percent = self.used > 9.995 ? "more than 999" : String(Int(nearest: self.used * 100))
+        return "\(Self.percent(self.missed)) missed the limit, \(Self.percent(self.allowed)) may: "
+            + "\(percent)% of the error budget used"
+    }
+
+    private static func percent(_ share: Double) -> String {
+        DecimalText.text(Int64(nearest: share * 1_000_000), decimals: 4, shown: 0...2) + "%"
     }
 }

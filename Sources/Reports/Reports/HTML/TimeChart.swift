@@ -32,8 +32,13 @@ package struct TimeChart {
     }
 
     package struct Limit {
-        var value: Double
-        var text: String
+        package var value: Double
+        package var text: String
+
+        package init(value: Double, text: String) {
+            self.value = value
+            self.text = text
+        }
     }
 
     let id: String
@@ -46,7 +51,8 @@ package struct TimeChart {
     let width: Int64
     let axis: TimeAxis
     let bands: String
-    private let height = 120
+    package static let heightUsual = 120
+    let height: Int
     let limit: Limit?
     let isTime: Bool
     /// The start of each window; nil if the windows have no gaps.
@@ -54,8 +60,10 @@ package struct TimeChart {
 
     package init(
         id: String, title: String, unit: String, description: String, series: [Series], width: Int64,
-        axis: TimeAxis, bands: String, limit: Limit? = nil, isTime: Bool = false, valuesAt: [Int64]? = nil
+        axis: TimeAxis, bands: String, limit: Limit? = nil, isTime: Bool = false, valuesAt: [Int64]? = nil,
+        height: Int = Self.heightUsual
     ) {
+        self.height = height
         self.id = id
         self.title = title
         self.unit = unit
@@ -104,7 +112,7 @@ package struct TimeChart {
         return """
             <figure class="chart" id="\(self.id)">
             <figcaption><span class="t">\(HTMLText.escaped(self.title))</span> \
-            <span class="u">\(HTMLText.escaped(self.unit))</span><span class="legend">\(legend)</span></figcaption>
+            <span class="u">\(HTMLText.escaped(self.unit))</span><span class="legend">\(legend)\(self.limitKey(top))</span></figcaption>
             <svg class="plot" width="100%" height="\(self.height + 22)" role="img" tabindex="0" \
             aria-label="\(HTMLText.escaped(self.description, bytesMax: 400))" data-end="\(self.axis.end)" \
             data-width="\(self.width)" data-height="\(self.height)"\(self.data)>
@@ -131,13 +139,24 @@ package struct TimeChart {
             + "</button>"
     }
 
+    private func isShown(_ limit: Limit, _ top: ValueAxis) -> Bool { limit.value <= top.top }
+
     private func limitLine(_ top: ValueAxis) -> String {
-        guard let limit = self.limit, limit.value <= top.top else { return "" }
-        let y = top.position(limit.value, height: self.height)
-        return
-            "<line class=\"limit\" x1=\"0\" x2=\"100%\" y1=\"\(HTMLText.number(y))\" y2=\"\(HTMLText.number(y))\"/>"
-            + "<text class=\"label limit\" x=\"100%\" text-anchor=\"end\" y=\"\(HTMLText.number(max(10, y - 4)))\">"
-            + "\(HTMLText.escaped(limit.text))</text>"
+        guard let limit = self.limit, self.isShown(limit, top) else { return "" }
+        let y = HTMLText.number(top.position(limit.value, height: self.height))
+        return "<line class=\"limit\" x1=\"0\" x2=\"100%\" y1=\"\(y)\" y2=\"\(y)\"/>"
+    }
+
+    /// The limit stands in the legend: beside its line it would cover the curves. One that is off the chart says so.
+    private func limitKey(_ top: ValueAxis) -> String {
+        guard let limit = self.limit else { return "" }
+        let off = self.isShown(limit, top) ? "" : " (above the chart)"
+        return Self.limitKey(limit.text + off)
+    }
+
+    package static func limitKey(_ text: String) -> String {
+        "<span class=\"limit-key\"><svg class=\"key\" width=\"16\" height=\"10\" aria-hidden=\"true\">"
+            + "<path class=\"limit\" d=\"M0 5H16\"/></svg>\(HTMLText.sentence(text))</span>"
     }
 
     /// Values for the reader's pointer, as text: the page needs no arithmetic to show them.

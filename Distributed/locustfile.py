@@ -1,0 +1,312 @@
+"""Drives workers of swiftwing-sim with a Locust master.
+
+    SWIFTWING_SCENARIO=Scenarios/flaky-network.scenario locust -f Distributed/locustfile.py --master --headless \
+        --expect-workers 2 -u 200 -r 20 -t 5m --host http://127.0.0.1:8080
+    swiftwing-sim worker --master 127.0.0.1:5557        (on each machine, as often as wanted)
+
+Only the master reads this file. The users of a class are the phones of the scenario's group with its name. The manual is in
+Docs/manual/locust.md. Environment:
+
+    SWIFTWING_SIM        the program (default: swiftwing-sim)
+    SWIFTWING_SCENARIO   the scenario, a name or a file
+    SWIFTWING_OUTPUT     the folder of the merged report (default: a new one in Reports)
+"""
+
+import json
+import logging
+import os
+import sys
+import time
+import uuid
+import zlib
+
+import gevent
+from gevent import subprocess
+from locust import User, events, task
+from locust.runners import MasterRunner
+
+logger = logging.getLogger("swiftwing")
+
+# The exit code of a measurement that cannot be trusted (Docs/design.md section 4).
+UNTRUSTWORTHY = 98
+# A fleet has no more phones than this.
+PHONES_MAX = 1_000_000
+# The time that workers have for their reports, beyond the drain of the scenario.
+REPORT_SECONDS = 10
+# A worker that sends no heartbeat for so long is not waited for. One that writes its reports may be late.
+SILENCE_SECONDS = 10
+# What a worker hands over; other names are not written.
+EVIDENCE = ("run.json", "scenario.resolved", "summary.json", "series.ndjson", "latency.hlog")
+EVIDENCE_BYTES_MAX = 256 << 20
+
+
+def program():
+    return os.environ.get("SWIFTWING_SIM", "swiftwing-sim")
+
+
+def read_plan():
+    """The scenario, as `swiftwing-sim plan --json` prints it."""
+    scenario = os.environ.get("SWIFTWING_SCENARIO")
+    if not scenario:
+        sys.exit("swiftwing: set SWIFTWING_SCENARIO to the name or the file of a scenario")
+    try:
+        done = subprocess.run([program(), "plan", scenario, "--json"], stdout=subprocess.PIPE)
+    except OSError as error:
+        sys.exit(f"swiftwing: cannot start {program()}: {error}; set SWIFTWING_SIM to the program")
+    if done.returncode != 0:
+        sys.exit(done.returncode)
+    return json.loads(done.stdout)
+
+
+PLAN = read_plan()
+
+
+def user_class(group):
+    def journey(self):
+        raise RuntimeError("phones run in `swiftwing-sim worker --master HOST:PORT`, not in Locust's own workers")
+
+    members = {"weight": group["devices"], "journey": task(journey), "__doc__": f"Phones of the group {group['name']}."}
+    return type(group["name"], (User,), members)
+
+
+for _group in PLAN["groups"]:
+    globals()[_group["name"]] = user_class(_group)
+
+
+class Numbers:
+    """The numbers of the phones of one group. Locust sends counts; which phone a worker runs is decided here."""
+
+    def __init__(self, first, count):
+        self.next = first
+        self.end = first + count
+        # Those that were returned, with their last scans. Fresh ones come first: they have no past.
+        self.returned = []
+
+    def lease(self, count):
+        phones = []
+        while len(phones) < count and self.next < self.end:
+            phones.append([self.next, 0])
+            self.next += 1
+        while len(phones) < count and self.returned:
+            phones.append(self.returned.pop(0))
+        return phones
+
+
+class Worker:
+    """What a worker has of a test."""
+
+    def __init__(self):
+        # Every phone that it was ever given: all of them are lost with its evidence.
+        self.phones = set()
+        self.running = {}
+        self.files = {}
+        self.bytes = 0
+        self.complete = None
+
+    def take(self, part):
+        name = part["file"]
+        if name not in EVIDENCE:
+            return
+        content = self.files.setdefault(name, bytearray())
+        # A piece that comes twice, as evidence that is handed over again, is there already.
+        if part["offset"] != len(content):
+            return
+        piece = zlib.decompress(part["bytes"])
+        self.bytes += len(piece)
+        if self.bytes <= EVIDENCE_BYTES_MAX:
+            content.extend(piece)
+
+    @property
+    def has_evidence(self):
+        sizes = (self.complete or {}).get("files") or {}
+        return "summary.json" in sizes and all(len(self.files.get(name, b"")) == size for name, size in sizes.items())
+
+
+class Test:
+    """One test, from start to stop."""
+
+    def __init__(self, users):
+        self.id = time.strftime("%Y%m%d-%H%M%S") + "-" + uuid.uuid4().hex[:6]
+        self.started = int(time.time() * 1000)
+        self.workers = {}
+        weights = sum(group["devices"] for group in PLAN["groups"])
+        self.sizes = {}
+        self.numbers = {}
+        first = 0
+        for group in PLAN["groups"]:
+            # A stopped phone's number comes back late and a dead worker's never, so there are more numbers than users.
+            expected = -(-users * group["devices"] // weights)
+            size = max(1, min(2 * expected + 20, PHONES_MAX * group["devices"] // weights))
+            self.sizes[group["name"]] = size
+            self.numbers[group["name"]] = Numbers(first, size)
+            first += size
+
+    def begin(self):
+        return {"test": self.id, "started_ms": self.started, "groups": self.sizes}
+
+    def worker(self, client_id):
+        return self.workers.setdefault(client_id, Worker())
+
+    def lease(self, client_id, counts):
+        worker = self.worker(client_id)
+        leased = {}
+        for name, count in counts.items():
+            phones = self.numbers[name].lease(count) if name in self.numbers else []
+            leased[name] = phones
+            for phone in phones:
+                worker.phones.add(phone[0])
+                worker.running[phone[0]] = name
+            if len(phones) < count:
+                logger.error("no phone numbers are left in %s: start the test with more users", name)
+        return leased
+
+    def take_back(self, client_id, phones):
+        worker = self.worker(client_id)
+        for number, scan in phones:
+            name = worker.running.pop(number, None)
+            if name is not None:
+                self.numbers[name].returned.append([number, scan])
+
+
+def ranges(numbers):
+    """`0-4, 7`."""
+    parts, run = [], []
+    for number in sorted(numbers):
+        if run and number == run[-1] + 1:
+            run.append(number)
+            continue
+        if run:
+            parts.append(run)
+        run = [number]
+    if run:
+        parts.append(run)
+    return ", ".join(str(part[0]) if len(part) == 1 else f"{part[0]}-{part[-1]}" for part in parts)
+
+
+class Coordinator:
+    """What the master does beside Locust: one test after another."""
+
+    def __init__(self, environment):
+        self.environment = environment
+        self.runner = environment.runner
+        self.test = None
+        self.heartbeats = {}
+        for name, handler in (
+            ("swiftwing.hello", self.on_hello),
+            ("swiftwing.lease", self.on_lease),
+            ("swiftwing.returned", self.on_returned),
+            ("swiftwing.evidence", self.on_evidence),
+            ("swiftwing.evidence_complete", self.on_evidence_complete),
+        ):
+            self.runner.register_message(name, handler)
+        environment.events.test_start.add_listener(self.on_test_start)
+        environment.events.test_stopping.add_listener(self.on_test_stopping)
+        environment.events.worker_connect.add_listener(self.on_worker_connect)
+        environment.events.heartbeat_sent.add_listener(self.on_heartbeat)
+
+    # Messages of the workers.
+
+    def on_hello(self, environment, msg, **_):
+        offer = {"name": PLAN["name"], "text": PLAN["resolved"]}
+        self.runner.send_message("swiftwing.scenario", offer, client_id=msg.node_id)
+
+    def on_lease(self, environment, msg, **_):
+        test = self.current(msg)
+        phones = test.lease(msg.node_id, msg.data["groups"]) if test else {}
+        answer = {"test": msg.data["test"], "phones": phones}
+        self.runner.send_message("swiftwing.leased", answer, client_id=msg.node_id)
+
+    def on_returned(self, environment, msg, **_):
+        if test := self.current(msg):
+            test.take_back(msg.node_id, msg.data["phones"])
+
+    def on_evidence(self, environment, msg, **_):
+        if test := self.current(msg):
+            test.worker(msg.node_id).take(msg.data)
+
+    def on_evidence_complete(self, environment, msg, **_):
+        if test := self.current(msg):
+            test.worker(msg.node_id).complete = msg.data
+
+    def current(self, msg):
+        return self.test if self.test and msg.data.get("test") == self.test.id else None
+
+    # Events of Locust.
+
+    def on_test_start(self, environment, **_):
+        self.test = Test(self.runner.target_user_count)
+        environment.process_exit_code = None
+        logger.info("test %s: %s, seed %s", self.test.id, PLAN["name"], PLAN["seed"])
+        self.runner.send_message("swiftwing.begin", self.test.begin())
+
+    def on_heartbeat(self, client_id, **_):
+        # This event is fired when the master answers a heartbeat of a worker.
+        self.heartbeats[client_id] = time.monotonic()
+
+    def on_worker_connect(self, client_id, **_):
+        # One that joins while a test is on gets its users next.
+        if self.test:
+            self.runner.send_message("swiftwing.begin", self.test.begin(), client_id=client_id)
+
+    def on_test_stopping(self, environment, **_):
+        """Without this the master of a headless run would have the workers quit before their scans are settled."""
+        test = self.test
+        if test is None:
+            return
+        self.runner.send_message("swiftwing.finish", {"test": test.id})
+        seconds = PLAN["drain_ms"] / 1000 + REPORT_SECONDS
+        deadline = time.monotonic() + seconds
+        while self.awaited(test) and time.monotonic() < deadline:
+            gevent.sleep(0.1)
+        self.test = None
+        environment.process_exit_code = self.judge(test)
+        # The files of --csv have the last reports of the workers only after their next turn.
+        gevent.sleep(1.2 if environment.parsed_options and environment.parsed_options.csv_prefix else 0)
+
+    def awaited(self, test):
+        """Workers whose evidence may still come."""
+        now = time.monotonic()
+        return [
+            name
+            for name, worker in test.workers.items()
+            if worker.complete is None and now - self.heartbeats.get(name, 0) < SILENCE_SECONDS
+        ]
+
+    # The verdict.
+
+    def judge(self, test):
+        """Merges the evidence and prints the verdict. Returns the exit code."""
+        output = os.environ.get("SWIFTWING_OUTPUT") or os.path.join("Reports", f"{test.id}-locust")
+        folders, missing = [], []
+        for name, worker in sorted(test.workers.items()):
+            if not worker.phones:
+                continue
+            if not worker.has_evidence:
+                # A report names no host.
+                missing.append(f"worker {self.runner.get_worker_index(name)}: phones {ranges(worker.phones)}")
+                logger.error("no evidence of worker %s", name)
+                continue
+            folder = os.path.join(output, "workers", str(self.runner.get_worker_index(name)))
+            os.makedirs(folder, exist_ok=True)
+            for file in worker.complete["files"]:
+                with open(os.path.join(folder, file), "wb") as stream:
+                    stream.write(worker.files[file])
+            folders.append(folder)
+        if not folders:
+            logger.error("there is no verdict, because there is no evidence: %s", "; ".join(missing) or "no phones ran")
+            return UNTRUSTWORTHY
+        words = [program(), "report", *folders, "--output", output]
+        for text in missing:
+            words += ["--missing", text]
+        done = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        print(done.stdout.decode("utf-8", "replace"), flush=True)
+        logger.info("merged report of %d workers: %s", len(folders), output)
+        return done.returncode
+
+
+@events.init.add_listener
+def on_init(environment, **_):
+    if not isinstance(environment.runner, MasterRunner):
+        logger.error("swiftwing: start Locust with --master, and the phones with `swiftwing-sim worker --master HOST:PORT`")
+        sys.exit(64)
+    Coordinator(environment)

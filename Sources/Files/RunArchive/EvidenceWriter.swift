@@ -1,0 +1,221 @@
+import JSON
+import Ledger
+import Metrics
+import Observations
+package import RunJudge
+package import RunMetrics
+import SimBase
+
+/// `evidence.ndjson`: what a shard hands over for the merge beside `run.json`, `summary.json` and `scenario.resolved`. One
+/// record a line; the last one says that the file is whole.
+///
+/// It holds the exact metrics of the whole run by group, the times of reconnects by cause, the errors, the history in at most
+/// `RunTimeline.windowsMax` windows, the phones with the most problems with the beginning of their log, and what is counted for
+/// the checks of the whole fleet. Its size does not depend on the length of the run or on the number of phones.
+package struct EvidenceWriter {
+    package static let schema = 1
+    /// Observations of each phone with problems.
+    package static let observationsMax = 250
+
+    private let head: RunHead
+    private let result: RunResult
+    private let timeline: RunTimeline
+    private let evidence: ShardEvidence
+
+    package init(
+        _ head: RunHead, _ result: RunResult, _ timeline: RunTimeline, _ evidence: ShardEvidence
+    ) {
+        self.head = head
+        self.result = result
+        self.timeline = timeline
+        self.evidence = evidence
+    }
+
+    /// `folder`: of the run, with its log.
+    package func file(folder: String) -> [UInt8] {
+        var bytes = Self.line { line in
+            line.member("evidence", Self.schema)
+            line.member("shard", self.head.shard.description)
+            line.member("ended", self.evidence.endedAt.nanoseconds)
+        }
+        self.writeMetrics(to: &bytes)
+        Self.write(self.result.disconnections, group: nil, to: &bytes)
+        for group in self.result.groups {
+            Self.write(group.tables.disconnections, group: group.name, to: &bytes)
+        }
+        Self.write(self.timeline.errors, group: nil, to: &bytes)
+        for group in self.result.groups { Self.write(group.errors, group: group.name, to: &bytes) }
+        self.writeTimeline(to: &bytes)
+        self.writePhones(folder, to: &bytes)
+        self.writeChecks(to: &bytes)
+        bytes += Self.line { $0.member("end", true) }
+        return bytes
+    }
+
+    private static func line(_ members: (inout JSONWriter) -> Void) -> [UInt8] {
+        var line = JSONWriter(.log, reserving: 512)
+        line.object(members)
+        line.newline()
+        return line.bytes
+    }
+
+    // MARK: Metrics
+
+    private func writeMetrics(to bytes: inout [UInt8]) {
+        let table = self.measured
+        bytes += Array(SeriesLog.lines(table, from: .zero, length: self.result.length).utf8)
+        for index in -1..<table.groups.count {
+            let group = index < 0 ? nil : table.groups[index]
+            let set = table.set(in: index < 0 ? .none : MetricGroup(index: index))
+            for metric in LatencyMetric.allCases where !set.histogram(metric).isEmpty {
+                bytes += Self.line { line in
+                    line.member("histogram", metric.rawValue)
+                    Self.write(group: group, &line)
+                    line.member("code", HistogramCode.text(set.histogram(metric)))
+                }
+            }
+        }
+    }
+
+    /// The metrics without what the totals say, which `summary.json` has.
+    private var measured: MetricTable {
+        var table = self.result.metrics
+        for (index, group) in self.result.groups.enumerated() where index < table.groups.count {
+            var totals = MetricTable(groups: table.groups)
+            group.totals.record(into: &totals, group: MetricGroup(index: index))
+            let counted = totals.set(in: MetricGroup(index: index))
+            for metric in CountMetric.allCases where counted.count(metric) != 0 {
+                table.add(-counted.count(metric), to: metric, in: MetricGroup(index: index))
+            }
+        }
+        return table
+    }
+
+    private static func write(group: String?, _ line: inout JSONWriter) {
+        line.key("group")
+        if let group { line.text(group) } else { line.null() }
+    }
+
+    /// The table of the fleet has the phones of no group as well.
+    private static func write(_ table: Disconnections, group: String?, to bytes: inout [UInt8]) {
+        for row in table.losses {
+            let times = row.reconnectTime
+            bytes += Self.line { line in
+                line.member("loss", row.cause.rawValue)
+                Self.write(group: group, &line)
+                line.array("counts", [row.count, row.resumed, row.restarted, row.gaveUp]) { $0.integer($1) }
+                guard !times.isEmpty else { return }
+                line.array("times", [times.minimum ?? 0, times.maximum ?? 0]) { $0.integer($1) }
+                line.key("sum")
+                line.raw(String(times.sum))
+                line.member("code", HistogramCode.text(times))
+            }
+        }
+    }
+
+    private static func write(_ errors: ErrorSummary, group: String?, to bytes: inout [UInt8]) {
+        for row in errors.rows {
+            bytes += Self.line { line in
+                line.member("error", row.trouble.name)
+                line.member("family", row.trouble.family.rawValue)
+                Self.write(group: group, &line)
+                line.member("count", row.count)
+                line.member("first", row.first.nanoseconds)
+                line.member("last", row.last.nanoseconds)
+                line.member("device", row.device.raw)
+                line.member("scan", row.scan.raw)
+            }
+        }
+    }
+
+    // MARK: History
+
+    private func writeTimeline(to bytes: inout [UInt8]) {
+        bytes += Self.line { line in
+            line.member("width", self.timeline.width.nanoseconds)
+            line.member("until", self.timeline.until.nanoseconds)
+        }
+        for window in self.timeline.windows {
+            bytes += Self.line { line in
+                line.array("window", window.numbers) { $0.integer(Int64($1)) }
+                guard !window.faults.isEmpty else { return }
+                line.array("faults", window.faults) { $0.integer(Int64($1)) }
+            }
+        }
+        for (index, fault) in self.timeline.faults.enumerated() where fault.count > 0 {
+            bytes += Self.line { line in
+                line.member("fault", index)
+                line.member("count", fault.count)
+                line.member("first", fault.first?.nanoseconds)
+                line.member("last", fault.last?.nanoseconds)
+                // One that lasts has no end.
+                line.array("spans", fault.spans) { line, span in
+                    line.array([span.from, span.to].compactMap { $0?.nanoseconds }) { $0.integer($1) }
+                }
+            }
+        }
+    }
+
+    private func writePhones(_ folder: String, to bytes: inout [UInt8]) {
+        var lanes = self.timeline.worstPhones(RunReport.timelinesMax).map { PhoneTimeline(mark: $0) }
+        PhoneTimeline.read(&lanes, folder: folder, faults: self.head.faults)
+        var writer = ObservationLineWriter(faults: self.head.faults)
+        for lane in lanes {
+            let shown = lane.observations.prefix(Self.observationsMax)
+            bytes += Self.line { line in
+                line.member("phone", lane.mark.device.raw)
+                line.array("numbers", lane.mark.numbers) { $0.integer($1) }
+                line.member("left_out", lane.leftOut + lane.observations.count - shown.count)
+            }
+            for observation in shown {
+                writer.write(observation)
+                writer.line.copy(to: &bytes)
+            }
+        }
+    }
+
+    // MARK: Checks
+
+    private func writeChecks(to bytes: inout [UInt8]) {
+        if let fleet = self.evidence.fleet {
+            Self.write(fleet.returns, "returns", to: &bytes)
+            Self.write(fleet.drawn.retries, "drawn", to: &bytes)
+            Self.write(fleet.fixed.retries, "fixed", to: &bytes)
+            bytes += Self.line { line in
+                line.array("drawn_waits", fleet.drawn.samples.numbers) { $0.integer(Int64($1)) }
+                line.array("fixed_waits", fleet.fixed.samples.numbers) { $0.integer(Int64($1)) }
+                line.member("first_fixed", fleet.firstFixed?.raw)
+            }
+        }
+        bytes += Self.line { line in line.array("coverage", self.evidence.coverage) { $0.integer(Int64($1)) }
+        }
+        let regions = self.evidence.regions
+        bytes += Self.line { line in
+            line.array("regions", [regions.captures, regions.regions, regions.complete, regions.more]) {
+                $0.integer(Int64($1))
+            }
+            line.array("incomplete", regions.named) { line, named in
+                line.object { line in
+                    line.member("device", named.device.raw)
+                    line.member("text", named.text)
+                }
+            }
+        }
+        let skipped = self.evidence.skipped
+        bytes += Self.line { line in
+            line.array("skipped", [skipped.deferred, skipped.shutdownsTimedOut]) { $0.integer(Int64($1)) }
+        }
+    }
+
+    private static func write(_ record: SurgeRecord, _ name: String, to bytes: inout [UInt8]) {
+        bytes += Self.line { line in
+            line.member("surges", name)
+            line.member("complete", record.isComplete)
+            line.array("windows", record.windows) { line, window in
+                var numbers = [window.number, window.begins, window.ends, window.came]
+                if let last = window.lastCame { numbers.append(Int64(last.raw)) }
+                line.array(numbers) { $0.integer($1) }
+            }
+        }
+    }
+}

@@ -1,0 +1,55 @@
+package import SimBase
+import SystemIO
+
+/// The folder of a run in several processes: the merged reports, and a folder for each shard in `shards`. A lock on it prevents
+/// a second run from writing there.
+package final class RunFolder {
+    /// The folder of the shards' folders, by its name.
+    package static let shards = "shards"
+
+    package let path: String
+    private let lock: FolderLock
+
+    /// Makes the folder. Where it existed, reports and shards of an earlier run are taken away.
+    package init(_ location: RunLocation) throws(OutputError) {
+        do throws(OutputError.Failure) {
+            switch location {
+            case .exactly(let path):
+                try RunDirectory.at(path) { () throws(SystemError) in try FileTree.makeFolder(path) }
+                self.path = path
+                self.lock = try RunDirectory.lock(path)
+                for name in RunDirectory.FileName.all {
+                    try RunDirectory.remove(RunDirectory.joined(path, name))
+                }
+                for folder in Self.shards(of: path) { try Self.removeRun(folder) }
+            case .dated(let reports, let started, let scenario, let seed):
+                self.path = try RunDirectory.makeDatedFolder(
+                    in: reports, named: RunLocation.name(started: started, scenario: scenario, seed: seed))
+                self.lock = try RunDirectory.lock(self.path)
+                _ = RunDirectory.link(to: self.path, in: reports)
+            }
+        } catch {
+            throw OutputError(failures: [error], saved: [])
+        }
+    }
+
+    /// Removes what a run has written to a folder, and the folder if nothing else is in it.
+    private static func removeRun(_ folder: String) throws(OutputError.Failure) {
+        for name in RunDirectory.FileName.all { try RunDirectory.remove(RunDirectory.joined(folder, name)) }
+        FileTree.removeFolder(folder)
+    }
+
+    /// The folder of a shard.
+    package func folder(of shard: FleetShard) -> String {
+        "\(RunDirectory.joined(self.path, Self.shards))/\(shard.index)-of-\(shard.count)"
+    }
+
+    /// The folders of the shards of a run, in their order; empty for a folder that has none.
+    package static func shards(of folder: String) -> [String] {
+        let path = RunDirectory.joined(folder, Self.shards)
+        let names = (try? FileTree.names(inFolder: path)) ?? []
+        let indexes = names.compactMap { name in name.split(separator: "-").first.flatMap { Int($0) } }
+        guard indexes.count == names.count else { return [] }
+        return zip(indexes, names).sorted { $0.0 < $1.0 }.map { "\(path)/\($0.1)" }
+    }
+}

@@ -1,0 +1,100 @@
+import Metrics
+package import SimBase
+
+/// What the phones of a shard contribute to the checks that only the whole fleet can be held to: whether phones come at once
+/// (`herd.bounded`), and whether their waits are distributed as draws are (`retry.budget`). A shard alone is not judged by
+/// them. The sum of the evidence of all shards is that of one process.
+package struct FleetEvidence: Equatable, Sendable {
+    /// The waits of phones that are judged together.
+    package struct Waits: Equatable, Sendable {
+        package var samples = BackoffSamples()
+        package var retries = SurgeRecord()
+
+        package init() {}
+    }
+
+    /// Invariants with such a check.
+    package static let invariants: [Invariant] = [.herdBounded, .retryBudget]
+
+    /// Phones whose path returned, and their first requests since.
+    package var returns = SurgeRecord()
+    /// The waits of phones that draw them.
+    package var drawn = Waits()
+    /// The waits of phones whose profile is known not to draw them.
+    package var fixed = Waits()
+    /// A phone of those.
+    package var firstFixed: DeviceNumber?
+
+    package init() {}
+
+    /// Whether everything that was to be kept was kept.
+    package var isComplete: Bool {
+        self.returns.isComplete && self.drawn.retries.isComplete && self.fixed.retries.isComplete
+    }
+
+    package mutating func add(_ other: FleetEvidence) {
+        self.returns.add(other.returns)
+        self.drawn.add(other.drawn)
+        self.fixed.add(other.fixed)
+        self.firstFixed = [self.firstFixed, other.firstFixed].compactMap { $0 }.min()
+    }
+
+    /// Returns the verdicts of these checks on the fleet, and on each of its groups: what they find beside what was found of
+    /// single phones.
+    package func verdicts(
+        _ settings: SimulationInvariantSettings, ledger: LedgerSettings, endedAt: Instant
+    ) -> (fleet: [Verdict], groups: [[Verdict]]) {
+        guard self.isComplete else {
+            let unknown = Self.invariants.map {
+                Verdict(invariant: $0, standing: .notAvailable, violations: 0, expected: 0, examples: [])
+            }
+            return (unknown, ledger.fleet.groups.map { _ in unknown })
+        }
+        var findings = Findings(settings: ledger)
+        self.judgeReturns(settings, slots: ledger.slotsMax, into: &findings)
+        self.drawn.judge(nil, endedAt: endedAt, into: &findings)
+        self.fixed.judge(self.firstFixed, endedAt: endedAt, into: &findings)
+        return (
+            findings.verdicts(of: Self.invariants),
+            ledger.fleet.groups.indices.map { findings.verdicts(of: Self.invariants, group: $0) }
+        )
+    }
+
+    private func judgeReturns(
+        _ settings: SimulationInvariantSettings, slots: Int, into findings: inout Findings
+    ) {
+        var detector = ThunderingHerdDetector(time: settings.herdTime, slots: slots)
+        for window in self.returns.windows {
+            let at = detector.start(ofWindow: window.number)
+            for _ in 0..<window.begins { _ = detector.pathReturned(at: at) }
+            for _ in 0..<window.came { _ = detector.asked(at: at) }
+            guard let herd = detector.end() else { continue }
+            findings.violate(
+                .herdBounded, device: window.lastCame, scan: .none, at: at, herd.text(settings))
+        }
+    }
+}
+
+extension FleetEvidence.Waits {
+    fileprivate mutating func add(_ other: Self) {
+        self.samples.add(other.samples)
+        self.retries.add(other.retries)
+    }
+
+    /// `device`: one of the phones, where all of them have a profile that is known for what is found.
+    fileprivate func judge(_ device: DeviceNumber?, endedAt: Instant, into findings: inout Findings) {
+        var expected: Int64 = 0
+        for window in self.retries.windows {
+            expected += window.begins - window.ends
+            guard let herd = RetryStormDetector.herd(of: Int(window.came), expected: expected) else {
+                continue
+            }
+            findings.violate(
+                .herdBounded, device: device ?? window.lastCame, scan: .none,
+                at: .zero + RetryStormDetector.window * window.number, herd.text)
+        }
+        for finding in self.samples.findings {
+            findings.violate(.retryBudget, device: device, scan: .none, at: endedAt, finding.text)
+        }
+    }
+}

@@ -1,0 +1,25 @@
+package import Ledger
+package import SimBase
+
+/// What a shard hands over for the merge beside its result and its timeline. Its size does not depend on the length of the run
+/// or on the number of phones.
+package struct ShardEvidence: Equatable, Sendable {
+    /// When everything of the shard was over, and what it left was judged.
+    package var endedAt: Instant
+    /// For the checks that only the whole fleet can be held to; nil where there are none, as in a live run.
+    package var fleet: FleetEvidence?
+    /// How often each coverage goal was reached, in the order of all goals; empty if none was watched for.
+    package var coverage: [Int]
+    package var regions: RegionSummary
+    package var skipped: SkippedWork
+
+    package init(
+        endedAt: Instant, fleet: FleetEvidence?, coverage: [Int], regions: RegionSummary, skipped: SkippedWork
+    ) {
+        self.endedAt = endedAt
+        self.fleet = fleet
+        self.coverage = coverage
+        self.regions = regions
+        self.skipped = skipped
+    }
+}

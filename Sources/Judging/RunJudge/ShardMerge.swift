@@ -1,0 +1,233 @@
+import Ledger
+package import Metrics
+package import RunMetrics
+package import SimBase
+
+/// Puts the shards of one run together: the result is that of one process that ran all their phones, as far as the backend
+/// answered them alike.
+package struct ShardMerge {
+    package struct Part: Sendable {
+        package let shard: FleetShard
+        package var result: RunResult
+        package var timeline: RunTimeline
+        /// Nil for a shard that was killed.
+        package var evidence: ShardEvidence?
+
+        package init(
+            _ shard: FleetShard, _ result: RunResult, _ timeline: RunTimeline, _ evidence: ShardEvidence?
+        ) {
+            self.shard = shard
+            self.result = result
+            self.timeline = timeline
+            self.evidence = evidence
+        }
+    }
+
+    /// In the order of their indexes.
+    private let parts: [Part]
+    /// Of the scenario.
+    private let settings: JudgeSettings
+    /// The number of shards that the run has.
+    private let count: Int
+
+    /// `parts`: at least one.
+    package init(_ parts: [Part], settings: JudgeSettings) {
+        precondition(!parts.isEmpty, "a merge of nothing")
+        self.parts = parts.sorted { $0.shard.index < $1.shard.index }
+        self.settings = settings
+        self.count = parts[0].shard.count
+    }
+
+    /// Shards that nothing was handed over of.
+    package var missing: [FleetShard] {
+        (0..<self.count).filter { index in !self.parts.contains { $0.shard.index == index } }
+            .map { FleetShard(index: $0, count: self.count) }
+    }
+
+    /// Returns the result. `spans`: those of the objectives for parts of the run, in the order of all objectives, as the
+    /// series of the shards show them; nil where there is no such series: then that of the worst shard.
+    package func merged(spans: [SLOResult]?) -> (result: RunResult, timeline: RunTimeline)? {
+        let endedAt = self.parts.compactMap(\.evidence?.endedAt).max() ?? .zero
+        let parts = self.parts.map { part in
+            var part = part
+            if let evidence = part.evidence {
+                part.result.move(violationsAt: evidence.endedAt, to: endedAt)
+                return part
+            }
+            // What is not known of it is said below.
+            part.result.isInterrupted = false
+            part.result.failure = nil
+            return part
+        }
+        let shards = parts.map { (result: $0.result, timeline: $0.timeline) }
+        guard let merged = RunResult.merged(shards, objectives: self.settings.objectives) else { return nil }
+        var result = merged.result
+        result.command = RerunCommand.withoutShard(result.command)
+        if let spans, !result.isInterrupted {
+            for index in result.slos.indices
+            where result.slos[index].slo.condition.span != .wholeRun && index < spans.count {
+                result.slos[index] = spans[index]
+            }
+        }
+        self.addFleetChecks(to: &result)
+        result.generator.complaints = self.complaints(result)
+        result.warnings = self.warnings(result)
+        result.notes = self.notes(&result)
+        self.leaveOpen(&result)
+        let failures = Set(parts.compactMap(\.result.exit.failure))
+        result.exit = result.judgement(failures: failures).exit
+        return (result, merged.timeline)
+    }
+
+    private func addFleetChecks(to result: inout RunResult) {
+        let evidence = self.parts.compactMap(\.evidence?.fleet)
+        guard let invariants = self.settings.invariants, !evidence.isEmpty else { return }
+        let whole = evidence.reduce(into: FleetEvidence()) { $0.add($1) }
+        let found = whole.verdicts(
+            invariants, ledger: self.settings.ledger, endedAt: .zero + result.length)
+        let expectations = result.expectations
+        Verdict.add(expectations.applied(to: found.fleet), to: &result.verdicts)
+        for index in result.groups.indices where index < found.groups.count {
+            Verdict.add(expectations.applied(to: found.groups[index]), to: &result.groups[index].verdicts)
+        }
+    }
+
+    // MARK: Texts
+
+    private func complaints(_ result: RunResult) -> [String] {
+        let ofShards = self.parts.flatMap { part in
+            part.result.generator.complaints.map { "shard \(part.shard): \($0)" }
+        }
+        return self.gaps.map(\.text) + ofShards
+            + [ArrivalAccount(result.metrics)?.complaint].compactMap { $0 }
+    }
+
+    private func warnings(_ result: RunResult) -> [String] {
+        var warnings: [String] = []
+        for part in self.parts {
+            let own = part.evidence.flatMap { evidence in
+                ArrivalAccount(part.result.metrics)?.warnings(evidence.skipped)
+            }
+            for warning in part.result.warnings
+            where !warnings.contains(warning) && own?.contains(warning) != true {
+                warnings.append(warning)
+            }
+        }
+        let skipped = self.parts.compactMap(\.evidence?.skipped).reduce(into: SkippedWork()) { $0.add($1) }
+        return warnings + (ArrivalAccount(result.metrics)?.warnings(skipped) ?? [])
+    }
+
+    /// The notes that all shards have, and those of the whole.
+    private func notes(_ result: inout RunResult) -> [String] {
+        let evidence = self.parts.compactMap(\.evidence)
+        var own: [String] = []
+        var coverage = self.settings.coverage
+        for one in evidence {
+            var table = self.settings.coverage
+            table?.add(numbers: one.coverage)
+            coverage?.add(numbers: one.coverage)
+            own += [table?.note, one.regions.note].compactMap { $0 }
+        }
+        let regions = evidence.reduce(into: RegionSummary(captures: 0, regions: 0, complete: 0)) {
+            $0.add($1.regions)
+        }
+        // A run that was cut short is not asked what it came to.
+        let isWhole = result.endedEarly == nil && result.failure == nil && !result.isInterrupted
+        result.unreached = isWhole ? coverage?.unreached.map(\.rawValue) ?? [] : []
+        let common = (self.parts.first?.result.notes ?? []).filter { note in
+            !own.contains(note) && self.parts.allSatisfy { $0.result.notes.contains(note) }
+        }
+        return ["merged from \(self.parts.count) of \(self.count) shards"] + common
+            + [coverage?.note, regions.note].compactMap { $0 }
+    }
+
+    // MARK: What is missing
+
+    private struct Gap {
+        let shard: FleetShard
+        let text: String
+    }
+
+    /// Shards of which the merge does not know everything.
+    private var gaps: [Gap] {
+        let killed = self.parts.filter { $0.evidence == nil }.map(\.shard)
+        return self.missing.map { Gap(shard: $0, text: self.text($0, "is missing")) }
+            + killed.map { Gap(shard: $0, text: self.text($0, "ended before its verdict")) }
+    }
+
+    private func text(_ shard: FleetShard, _ what: String) -> String {
+        let phones = shard.phones(of: 0..<UInt32(self.settings.ledger.fleet.count))
+        let first = phones.prefix(3).map { String($0) }.joined(separator: ", ")
+        let count = shard.phoneCount(of: 0..<UInt32(self.settings.ledger.fleet.count))
+        let names =
+            count == 0
+            ? "no phones"
+            : "\(count) \(count == 1 ? "phone" : "phones"), \(count == 1 ? "number" : "numbers") \(first)\(count > 3 ? ", ..." : "")"
+        return "shard \(shard) \(what): the verdict on its phones is n/a (\(names))"
+    }
+
+    /// Nothing holds of phones of which nothing is known. What failed with the others has failed.
+    private func leaveOpen(_ result: inout RunResult) {
+        guard !self.gaps.isEmpty else { return }
+        result.verdicts = result.verdicts.map(\.withoutRest)
+        for index in result.groups.indices {
+            result.groups[index].verdicts = result.groups[index].verdicts.map(\.withoutRest)
+        }
+        result.slos = result.slos.map { found in
+            found.passed == false && found.slo.condition.isLimitOfCount ? found : found.unjudged
+        }
+        result.drained = nil
+    }
+}
+
+extension RunResult {
+    /// What the end of a shard has shown, the end of the run would have shown.
+    fileprivate mutating func move(violationsAt end: Instant, to later: Instant) {
+        // A file has whole microseconds.
+        let least = Instant(nanoseconds: end.nanoseconds / 1_000 * 1_000)
+        func moved(_ verdicts: [Verdict]) -> [Verdict] {
+            verdicts.map { verdict in
+                var verdict = verdict
+                for index in verdict.examples.indices where verdict.examples[index].at >= least {
+                    verdict.examples[index].at = later
+                }
+                return verdict
+            }
+        }
+        self.verdicts = moved(self.verdicts)
+        for index in self.groups.indices { self.groups[index].verdicts = moved(self.groups[index].verdicts) }
+    }
+}
+
+extension ArrivalAccount {
+    /// The account as the metrics of a run have it; nil if they have none.
+    fileprivate init?(_ table: MetricTable) {
+        guard case .measured(let planned) = table.count(.arrivalsPlanned, of: .fleet),
+            case .measured(let achieved) = table.count(.arrivalsAchieved, of: .fleet),
+            case .measured(let late) = table.count(.arrivalsLate, of: .fleet)
+        else { return nil }
+        self.init(planned: Int(planned), achieved: Int(achieved), late: Int(late))
+    }
+}
+
+extension SLOCondition {
+    /// Whether more phones can only make it worse.
+    fileprivate var isLimitOfCount: Bool {
+        guard case .number(let limit) = self.threshold else { return false }
+        return switch self.comparison {
+        case .less, .lessOrEqual: true
+        case .equal: limit == 0
+        case .greater, .greaterOrEqual, .notEqual: false
+        }
+    }
+}
+
+extension Verdict {
+    /// The verdict on a fleet of which not all phones are known.
+    fileprivate var withoutRest: Verdict {
+        guard self.standing != .broken else { return self }
+        var verdict = self
+        verdict.standing = .notAvailable
+        return verdict
+    }
+}

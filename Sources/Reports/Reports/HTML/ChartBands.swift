@@ -1,0 +1,158 @@
+import RunArchive
+import RunJudge
+import RunMetrics
+import SimBase
+
+/// The times behind every chart in which the scenario acts on the run: timed faults, and phases of the links of the phones.
+struct ChartBands {
+    /// The raw value is the CSS class beside `band`.
+    enum Kind: String, CaseIterable {
+        case fault
+        /// Phones without any link.
+        case gap
+        /// Phones with another link than at the start.
+        case link
+
+        var words: String {
+            switch self {
+            case .fault: "timed faults"
+            case .gap: "no link"
+            case .link: "another link"
+            }
+        }
+    }
+
+    struct Band {
+        var kind: Kind
+        var name: String
+        var from: Int64
+        var to: Int64
+    }
+
+    private static let bandsMax = 120
+    /// Times of one name in the legend.
+    private static let timesMax = 3
+    /// A name has room in a band of this share of the chart, in percent.
+    private static let nameSharePercentMin = 7.0
+    private static let namesMax = 6
+
+    let axis: TimeAxis
+    let bands: [Band]
+
+    /// `until`: the end of what has not ended.
+    init(_ report: RunReport, axis: TimeAxis, until: Int64) {
+        self.axis = axis
+        self.bands = Array(
+            (Self.faults(report, until: until) + Self.links(report, until: until)).prefix(Self.bandsMax))
+    }
+
+    /// The spans that were observed; of a fault of requests, which has no beginning of its own, the time of the scenario.
+    private static func faults(_ report: RunReport, until: Int64) -> [Band] {
+        let ids = report.result.faults.map(\.id)
+        return ids.enumerated().flatMap { index, id -> [Band] in
+            let timeline =
+                report.timeline.faults.indices.contains(index) ? report.timeline.faults[index] : nil
+            let spans = timeline?.spans ?? []
+            if spans.isEmpty, let window = report.conditions.faults.first(where: { $0.id == id })?.window,
+                window.from.nanoseconds < until
+            {
+                let to = min(window.to?.nanoseconds ?? until, until)
+                return [Band(kind: .fault, name: id, from: window.from.nanoseconds, to: to)]
+            }
+            return spans.map { span in
+                Band(
+                    kind: .fault, name: id, from: span.from.nanoseconds,
+                    to: max(span.from.nanoseconds, span.to?.nanoseconds ?? until))
+            }
+        }
+    }
+
+    /// The phases in which the link is not the one of the start.
+    private static func links(_ report: RunReport, until: Int64) -> [Band] {
+        report.conditions.itineraries.flatMap { itinerary -> [Band] in
+            let groups = Self.groups(itinerary, of: report.result)
+            return itinerary.phases.compactMap { phase in
+                let from = phase.window.from.nanoseconds
+                guard phase.link != itinerary.phases.first?.link, from < until else { return nil }
+                return Band(
+                    kind: phase.link == nil ? .gap : .link, name: (phase.link ?? "no link") + groups,
+                    from: from, to: min(phase.window.to?.nanoseconds ?? until, until))
+            }
+        }
+    }
+
+    /// ` (commuters)`; nothing for an itinerary of all phones.
+    static func groups(_ itinerary: RunConditions.Itinerary, of result: RunResult) -> String {
+        result.groups.allSatisfy { itinerary.groups.contains($0.name) }
+            ? "" : " (\(itinerary.groups.joined(separator: ", ")))"
+    }
+
+    // MARK: Drawing
+
+    private func share(_ band: Band) -> Double { Double(band.to - band.from) / Double(self.axis.end) }
+
+    func html(height: Int) -> String {
+        // Those of a kind are one shape: where two overlap the shade stays the same.
+        Kind.allCases.compactMap { kind -> String? in
+            let bands = self.bands.filter { $0.kind == kind }
+            guard !bands.isEmpty else { return nil }
+            return
+                "<g class=\"bands-\(kind.rawValue)\">\(bands.map { self.rect($0, height: height) }.joined())</g>"
+        }.joined()
+    }
+
+    private func rect(_ band: Band, height: Int) -> String {
+        let told = HTMLText.escaped("\(band.name), \(Self.time(band))", bytesMax: 200)
+        return "<rect class=\"band \(band.kind.rawValue)\" x=\"\(self.axis.position(band.from))\" "
+            + "width=\"\(HTMLText.share(self.share(band), of: 1))\" y=\"0\" height=\"\(height)\">"
+            + "<title>\(told)</title></rect>"
+    }
+
+    /// The names over their bands, as far as they have room; the legend has all of them.
+    func names() -> String {
+        var end = -1.0
+        var count = 0
+        var names = ""
+        for band in self.bands.sorted(by: { $0.from < $1.from }) {
+            let from = Double(band.from) / Double(self.axis.end)
+            guard self.share(band) * 100 >= Self.nameSharePercentMin, from >= end, count < Self.namesMax
+            else { continue }
+            end = Double(band.to) / Double(self.axis.end)
+            count += 1
+            names +=
+                "<text class=\"label band-name\" x=\"\(self.axis.position(band.from))\" dx=\"3\" y=\"-4\">"
+            names += "\(HTMLText.escaped(band.name, bytesMax: 24))</text>"
+        }
+        return names
+    }
+
+    private static func time(_ band: Band) -> String {
+        "\(HTMLText.clock(band.from)) to \(HTMLText.clock(band.to))"
+    }
+
+    /// What is shaded, with names and times; empty if nothing is.
+    var legend: String {
+        let items = Kind.allCases.compactMap { kind -> String? in
+            let bands = self.bands.filter { $0.kind == kind }
+            guard !bands.isEmpty else { return nil }
+            var names: [(name: String, times: [String])] = []
+            for band in bands {
+                if let index = names.firstIndex(where: { $0.name == band.name }) {
+                    names[index].times.append(Self.time(band))
+                } else {
+                    names.append((band.name, [Self.time(band)]))
+                }
+            }
+            let told = names.map { name, times in
+                let more = times.count - Self.timesMax
+                return "<b>\(HTMLText.escaped(name, bytesMax: 80))</b> "
+                    + (times.prefix(Self.timesMax) + (more > 0 ? ["\(more) more"] : [])).joined(
+                        separator: ", ")
+            }.joined(separator: "; ")
+            return "<li><svg class=\"key\" width=\"16\" height=\"10\" aria-hidden=\"true\">"
+                + "<g class=\"bands-\(kind.rawValue)\"><rect class=\"band \(kind.rawValue)\" width=\"16\" height=\"10\"/></g></svg> "
+                + "\(kind.words): \(told)</li>"
+        }
+        return items.isEmpty ? "" : "<ul class=\"bands-legend\">\(items.joined())</ul>\n"
+    }
+}

@@ -1,0 +1,117 @@
+import Ledger
+package import Metrics
+import RunArchive
+package import RunJudge
+import SimBase
+import Talaria
+
+extension HTMLPage {
+    private struct Tile {
+        var title: String
+        /// Escaped.
+        var figure: String
+        /// Escaped.
+        var note: String
+        var tone: Tone
+    }
+
+    /// The answer to "is it good or bad for the users", in a row: what was tested, how much was completed, and how long it took.
+    var headlineRow: String {
+        let tiles = self.subject + [self.completed] + self.scanTimes
+        return "<dl class=\"headline\">"
+            + tiles.map { tile in
+                let sign = [.good, .warn, .bad].contains(tile.tone) ? HTMLText.sign(tile.tone) + " " : ""
+                return "<div class=\"\(tile.tone.rawValue)\"><dt>\(tile.title)</dt>"
+                    + "<dd>\(sign)\(tile.figure)"
+                    + (tile.note.isEmpty ? "" : " <small>\(tile.note)</small>") + "</dd></div>"
+            }.joined() + "</dl>\n"
+    }
+
+    /// The backend, and the build that a tag names.
+    private var subject: [Tile] {
+        let target =
+            self.result.labels.target
+            ?? (self.result.hasBackendView ? "simulated backend" : "a backend of its own")
+        var tiles = [
+            Tile(title: "target", figure: HTMLText.escaped(target, bytesMax: 200), note: "", tone: .plain)
+        ]
+        if let build = self.result.labels.tags.first(where: { $0.key == "build" }) {
+            tiles.append(
+                Tile(
+                    title: "build", figure: HTMLText.escaped(build.value, bytesMax: 80), note: "",
+                    tone: .plain)
+            )
+        }
+        return tiles
+    }
+
+    private var completed: Tile {
+        let scans = self.result.totals.scans
+        let rest = [
+            (scans.refused, "refused"), (scans.waiting + scans.open, "unfinished"),
+            (scans.canceled, "canceled"), (scans.lost, "lost"),
+        ].filter { $0.0 > 0 }.map { "\(Figures.count($0.0)) \($0.1)" }
+        let tone: Tone =
+            scans.lost > 0 || (scans.begun > 0 && scans.completed == 0)
+            ? .bad : scans.completed < scans.begun - scans.canceled ? .warn : .good
+        return Tile(
+            title: "\(self.result.noun.many) completed",
+            figure: "\(Figures.count(scans.completed)) of \(Figures.count(scans.begun))",
+            note: rest.joined(separator: ", "), tone: scans.begun == 0 ? .plain : tone)
+    }
+
+    private var scanTimes: [Tile] {
+        let name = LatencyMetric.scanTime.rawValue
+        guard let summary = self.result.latency(.scanTime),
+            case .measured(let histogram) = self.result.metrics.histogram(.scanTime, of: .fleet)
+        else {
+            return [Tile(title: name, figure: "–", note: "none completed", tone: .plain)]
+        }
+        let unfinished = self.result.metrics.unfinished(.scanTime, of: .fleet)
+        let objective = self.scanObjective
+        var tiles = [
+            Tile(title: "\(name) p50", figure: HTMLText.time(summary.p50), note: "", tone: .plain),
+            Tile(
+                title: "\(name) p95", figure: HTMLText.time(summary.p95),
+                note: objective.map { "limit \(Self.limitText($0.slo))" } ?? "no limit set",
+                tone: objective.map { self.result.tone(of: $0) } ?? .plain),
+        ]
+        let slowest = max(summary.maximum, unfinished.oldest.nanoseconds)
+        if let objective, case .time(let limit) = objective.slo.condition.threshold {
+            // Those that had not finished felt no end of it.
+            let all = histogram.total.addingSaturating(unfinished.count)
+            let within = FailureRate(failed: histogram.count(atOrBelow: limit), total: all)
+            tiles.append(
+                Tile(
+                    title: "done within \(HTMLText.time(limit))", figure: Figures.share(within),
+                    note: "of \(Figures.count(all, self.result.noun)); slowest \(HTMLText.time(slowest))",
+                    tone: .plain))
+        } else {
+            tiles.append(
+                Tile(
+                    title: "slowest \(self.result.noun.one)", figure: HTMLText.time(slowest),
+                    note: unfinished.isEmpty ? "" : "unfinished", tone: .plain))
+        }
+        return tiles
+    }
+
+    /// The first objective of the whole fleet on the time of a scan.
+    private var scanObjective: SLOResult? { self.result.objective(on: .scanTime) }
+
+    /// `p(95) < 20 s`.
+    static func limitText(_ slo: SLO) -> String {
+        // A condition stays in one line.
+        HTMLText.sentence(slo.condition.description, bytesMax: 120).replacing(" ", with: "\u{A0}")
+    }
+}
+
+extension RunResult {
+    /// The objective of the whole fleet on a latency that a report shows beside it: a failed one before others.
+    package func objective(on metric: LatencyMetric) -> SLOResult? {
+        let all = self.slos.filter { result in
+            guard case .time = result.slo.condition.threshold else { return false }
+            return result.slo.selector.metric == .latency(metric) && result.slo.selector.scope == .fleet
+        }
+        return all.first(where: \.isBreach) ?? all.first
+    }
+}

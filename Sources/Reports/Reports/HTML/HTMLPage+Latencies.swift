@@ -1,0 +1,222 @@
+import Metrics
+import RunArchive
+import RunJudge
+import SimBase
+import Talaria
+
+extension HTMLPage {
+    /// A change of less is not one that a user notices; as in comparisons of runs.
+    private static let noticeable: Int64 = 2_000_000
+
+    /// The rows in the order of their weight: what failed, the time of a scan, what has an objective, and what happened at all.
+    var latencyRowsByWeight: [LatencyRow] {
+        self.result.latencyRows.enumerated().sorted { left, right in
+            (self.rank(left.element), left.offset) < (self.rank(right.element), right.offset)
+        }.map(\.element)
+    }
+
+    private func rank(_ row: LatencyRow) -> Int {
+        let objectives = self.objectives(on: row.metric)
+        if row.metric == .scanTime { return 0 }
+        if objectives.contains(where: \.isBreach) { return 1 }
+        if !objectives.isEmpty { return 2 }
+        return self.isQuiet(row) ? 4 : 3
+    }
+
+    private func objectives(on metric: LatencyMetric) -> [SLOResult] {
+        self.result.slos.filter { $0.slo.selector.metric == .latency(metric) }
+    }
+
+    /// Whether nothing happened to a latency: it has no objective, and its slowest is hardly slower than its median.
+    func isQuiet(_ row: LatencyRow) -> Bool {
+        guard row.metric != .scanTime, self.objectives(on: row.metric).isEmpty, row.unfinished.isEmpty,
+            row.failures.map({ $0.failed == 0 }) ?? true
+        else { return false }
+        guard let summary = row.summary else { return true }
+        return summary.maximum - summary.p50 < Self.noticeable
+            || summary.maximum.magnitude / 2 < summary.p50.magnitude
+            || summary.count < LatencyTrack.samplesMin(for: .p95)
+    }
+
+    // MARK: The table
+
+    /// One row for each latency, before any chart.
+    package var latencyTable: Section {
+        let rows = self.latencyRowsByWeight
+        guard !rows.isEmpty else { return Section(id: "latencies", title: "Latencies", body: "") }
+        let hasOpen = rows.contains { !$0.unfinished.isEmpty }
+        let header =
+            ["metric", "count", "p50", "p95", "p99", "max", "failed"] + (hasOpen ? ["unfinished"] : [])
+            + ["limit", "verdict"]
+        let cells = rows.map { self.cells($0, hasOpen: hasOpen) }
+        return Section(
+            id: "latencies", title: "Latencies",
+            lead:
+                "Measured from each \(self.result.noun.one)’s scheduled start, so generator stalls are included.",
+            body: HTMLText.table(
+                header, cells, numbers: Set(1...(hasOpen ? 7 : 6)), id: "latency-table", isSortable: true)
+                + self.unknownLatencies)
+    }
+
+    private func cells(_ row: LatencyRow, hasOpen: Bool) -> [HTMLText.Cell] {
+        let objective = self.result.objective(on: row.metric) ?? self.objectives(on: row.metric).first
+        let name =
+            row.summary == nil && row.unfinished.isEmpty
+            ? row.metric.rawValue
+            : "<a href=\"#\(Self.id(of: row.metric))\">\(row.metric.rawValue)</a>"
+        var cells: [HTMLText.Cell] = [
+            .init("\(name)<br><small>\(HTMLText.escaped(row.metric.meaning))</small>"),
+            .init(Figures.count(row.summary?.count ?? 0), key: row.summary?.count ?? 0),
+        ]
+        for time in [row.summary?.p50, row.summary?.p95, row.summary?.p99, row.summary?.maximum] {
+            cells.append(.init(time.map { HTMLText.time($0) } ?? "–", key: time ?? -1))
+        }
+        let failed = row.failures.map { "\(Figures.count($0.failed)) (\(Figures.share($0)))" }
+        cells.append(.init(failed ?? "–", key: row.failures?.failed ?? -1))
+        if hasOpen {
+            cells.append(.init(HTMLText.units(row.unfinishedText), key: row.unfinished.count))
+        }
+        guard let objective else { return cells + [.init("–"), .init("–", key: 9)] }
+        let tone = self.result.tone(of: objective)
+        cells.append(.init(self.limitCell(objective.slo)))
+        cells.append(
+            .init(
+                "\(HTMLText.sign(tone, isHidden: true)) \(self.standingWord(objective))",
+                key: Self.order(tone)))
+        return cells
+    }
+
+    /// The limit; with its group where it is not of the whole fleet.
+    private func limitCell(_ slo: SLO) -> String {
+        guard case .group(let name) = slo.selector.scope else { return Self.limitText(slo) }
+        return "\(Self.limitText(slo)) (\(HTMLText.escaped(name, bytesMax: 60)))"
+    }
+
+    private static func order(_ tone: Tone) -> Int64 {
+        switch tone {
+        case .bad: 0
+        case .warn: 1
+        case .running, .unknown, .plain: 2
+        case .good: 3
+        }
+    }
+
+    private var unknownLatencies: String {
+        let unknown = self.result.unknownLatencies.map(\.rawValue)
+        return unknown.isEmpty
+            ? ""
+            : "<p>Not available in this run: \(HTMLText.mono(unknown.joined(separator: ", "), bytesMax: 1_000)).</p>\n"
+    }
+
+    static func id(of metric: LatencyMetric) -> String {
+        String(metric.rawValue.map { $0 == "." ? "-" : $0 })
+    }
+
+    // MARK: Charts
+
+    package var latencies: Section {
+        let rows = self.latencyRowsByWeight.filter { $0.summary != nil || !$0.unfinished.isEmpty }
+        let large = rows.filter { !self.isQuiet($0) }.map { self.latency($0) }.joined()
+        let small = rows.filter { self.isQuiet($0) }.map { self.quietLatency($0) }.joined()
+        guard !rows.isEmpty else { return Section(id: "latency", title: "Latency charts", body: "") }
+        return Section(
+            id: "latency", title: "Latency charts",
+            lead: "A percentile is drawn where it has enough samples: p95 of 20, p99 of 100.",
+            body: large
+                + (small.isEmpty
+                    ? ""
+                    : "<h3 class=\"quiet-title\">Nothing unusual</h3>\n<div class=\"quiet\">\(small)</div>\n")
+        )
+    }
+
+    private func limit(_ metric: LatencyMetric) -> TimeChart.Limit? {
+        guard let slo = self.result.objective(on: metric)?.slo,
+            case .time(let nanoseconds) = slo.condition.threshold
+        else { return nil }
+        return TimeChart.Limit(
+            value: Double(nanoseconds),
+            text: "limit \(slo.condition.aggregation) \(Figures.time(nanoseconds))")
+    }
+
+    private func latency(_ row: LatencyRow) -> String {
+        let metric = row.metric
+        var stats = [("count", Figures.count(row.summary?.count ?? 0))]
+        if let summary = row.summary {
+            stats += [
+                ("p50", HTMLText.time(summary.p50)), ("p90", HTMLText.time(summary.p90)),
+                ("p95", HTMLText.time(summary.p95)), ("p99", HTMLText.time(summary.p99)),
+                ("p99.9", HTMLText.time(summary.p999)), ("max", HTMLText.time(summary.maximum)),
+            ]
+        }
+        if !row.unfinished.isEmpty { stats.append(("unfinished", HTMLText.units(row.unfinishedText))) }
+        if let failures = row.failures {
+            stats.append(("failed", "\(Figures.count(failures.failed)) (\(Figures.share(failures)))"))
+        }
+        let id = Self.id(of: metric)
+        var charts = self.overTime(metric, id: id, height: TimeChart.heightUsual)
+        if case .measured(let histogram) = self.result.metrics.histogram(metric, of: .fleet),
+            !histogram.isEmpty
+        {
+            charts += NinesChart(id: "nines-\(id)", histogram: histogram, limit: self.limit(metric)).html
+        }
+        return """
+            <article class="metric" id="\(id)"><h3>\(metric.rawValue)</h3>
+            <p>\(HTMLText.escaped(metric.meaning))</p>
+            \(HTMLText.definitions("stats", stats))<div class="two">\(charts)</div></article>
+
+            """
+    }
+
+    private static let quietHeight = 44
+
+    private func quietLatency(_ row: LatencyRow) -> String {
+        let id = Self.id(of: row.metric)
+        let stats =
+            row.summary.map {
+                [
+                    ("count", Figures.count($0.count)), ("p50", HTMLText.time($0.p50)),
+                    ("max", HTMLText.time($0.maximum)),
+                ]
+            } ?? []
+        return """
+            <article class="metric" id="\(id)"><h4>\(row.metric.rawValue)</h4>
+            \(HTMLText.definitions("stats", stats))\(self.overTime(row.metric, id: id, height: Self.quietHeight))</article>
+
+            """
+    }
+
+    private func overTime(_ metric: LatencyMetric, id: String, height: Int) -> String {
+        guard let track = self.report.tracks.first(where: { $0.metric == metric }) else { return "" }
+        func series(
+            _ name: String, _ ink: Int, isDashed: Bool, samplesMin: Int64,
+            _ value: (LatencySummary) -> Int64
+        ) -> TimeChart.Series? {
+            let values = track.windows.map { window -> Double? in
+                window.summary.count >= samplesMin ? Double(value(window.summary)) : nil
+            }
+            guard values.contains(where: { $0 != nil }) else { return nil }
+            return TimeChart.Series(
+                name: name, ink: ink, shape: .line(dashed: isDashed), values: values, note: "")
+        }
+        let percentiles = [
+            series("p99", 2, isDashed: false, samplesMin: LatencyTrack.samplesMin(for: .p99)) { $0.p99 },
+            series("p95", 4, isDashed: true, samplesMin: LatencyTrack.samplesMin(for: .p95)) { $0.p95 },
+        ].compactMap { $0 }
+        // With few samples the slowest one is all that there is to say of the slow ones.
+        let slowest =
+            percentiles.isEmpty
+            ? [series("slowest", 2, isDashed: true, samplesMin: 1) { $0.maximum }].compactMap { $0 } : []
+        let median = [series("p50", 1, isDashed: false, samplesMin: 1) { $0.p50 }].compactMap { $0 }
+        let all = percentiles + slowest + median
+        let width = Figures.length(track.width, short: true)
+        return TimeChart(
+            id: "over-\(id)", title: "over time",
+            unit: "buckets of \(width)",
+            description: "\(metric.rawValue) over time: \(all.map(\.name).joined(separator: ", "))",
+            series: all,
+            width: track.width.nanoseconds, axis: self.axis, bands: self.bands.html(height: height),
+            limit: self.limit(metric), isTime: true, valuesAt: track.windows.map(\.from.nanoseconds),
+            height: height
+        ).html
+    }
+}

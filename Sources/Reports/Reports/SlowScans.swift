@@ -1,0 +1,107 @@
+import Metrics
+import Observations
+import RunArchive
+package import RunJudge
+package import SimBase
+import Talaria
+
+/// The scans of a run that had not ended, or that took long, from its log.
+package struct SlowScans {
+    package struct Scan: Equatable {
+        package var device: DeviceNumber
+        package var number: ScanNumber
+        /// The scheduled time of the capture.
+        package var from: Instant
+        /// Nil if it had not ended.
+        package var to: Instant?
+        /// The last that the phone did or met for it, in words, and when.
+        package var last: String
+        package var lastAt: Instant
+    }
+
+    private struct Key: Hashable {
+        var device: DeviceNumber
+        var scan: ScanNumber
+    }
+
+    /// The end of the run, until which unfinished scans are old.
+    private let end: Instant
+    private let head: RunHead
+    private var open: [Key: Scan] = [:]
+    private var ended: [Scan] = []
+    private let least: Interval?
+
+    /// `least`: the time from which on a scan is slow; nil for only those that had not ended.
+    package static func read(folder: String, _ head: RunHead, slowerThan least: Interval?, end: Instant)
+        -> [Scan]
+    {
+        var scans = SlowScans(head, least: least, end: end)
+        let path = RunDirectory.joined(folder, RunDirectory.FileName.events)
+        guard var lines = LineReader(path: path) else { return [] }
+        let reader = ObservationReader(faults: head.faults)
+        while let line = lines.next() {
+            guard lines.isWhole, let observation = reader.observation(line) else { continue }
+            scans.record(observation)
+        }
+        return scans.sorted
+    }
+
+    init(_ head: RunHead, least: Interval?, end: Instant) {
+        self.head = head
+        self.least = least
+        self.end = end
+    }
+
+    mutating func record(_ observation: Observation) {
+        guard observation.scan != .none, case .phone(let payload) = observation.what else { return }
+        let key = Key(device: observation.device, scan: observation.scan)
+        if case .captured(let scheduled) = payload {
+            self.open[key] = Scan(
+                device: key.device, number: key.scan, from: min(scheduled, observation.at), to: nil,
+                last: "", lastAt: observation.at)
+        }
+        guard var scan = self.open[key] else { return }
+        let journey = self.head.journey(of: key.device)
+        if let text = StoryText.text(observation, journey, faults: self.head.faults) {
+            (scan.last, scan.lastAt) = (text, observation.at)
+        }
+        switch payload {
+        case .completed, .refused, .canceled:
+            self.open[key] = nil
+            scan.to = observation.at
+            if let least, observation.at - scan.from >= least { self.ended.append(scan) }
+        default: self.open[key] = scan
+        }
+    }
+
+    /// The slowest first; of an unfinished one its age counts.
+    var sorted: [Scan] {
+        let least = self.least ?? .zero
+        let open = self.open.values.filter { self.end - $0.from >= least }
+        return (self.ended + open).sorted { left, right in
+            let (a, b) = (self.length(left), self.length(right))
+            guard a == b else { return a > b }
+            return (left.device, left.number) < (right.device, right.number)
+        }
+    }
+
+    func length(_ scan: Scan) -> Interval { (scan.to ?? self.end) - scan.from }
+
+    // MARK: As a table
+
+    /// Rows with a header.
+    package static func table(_ scans: some Sequence<Scan>, _ head: RunHead, end: Instant) -> [[String]] {
+        let noun = WorkNoun(head.groups.map(\.journey))
+        return [["phone", noun.one, "group", "time", "state", "last event", "at"]]
+            + scans.map { scan in
+                let group = head.fleet.group(of: scan.device).map { head.groups[$0].name } ?? "-"
+                return [
+                    String(scan.device.raw), String(scan.number.raw), Printable.line(group, bytesMax: 30),
+                    Figures.time(((scan.to ?? end) - scan.from).nanoseconds),
+                    scan.to == nil ? "not finished" : "ended",
+                    Printable.line(scan.last, bytesMax: 60),
+                    Figures.seconds(scan.lastAt.nanoseconds) + "s",
+                ]
+            }
+    }
+}

@@ -1,0 +1,95 @@
+import Ledger
+import Metrics
+import Reports
+package import RunArchive
+package import RunJudge
+import SimBase
+import Talaria
+
+/// Several runs of one scenario over time, the oldest first.
+package struct RunTrend: Sendable {
+    package struct Run: Sendable {
+        package var folder: String
+        package var result: RunResult
+        package var wasCutOff: Bool
+
+        package init(folder: String, result: RunResult, wasCutOff: Bool) {
+            self.folder = folder
+            self.result = result
+            self.wasCutOff = wasCutOff
+        }
+
+        package init(_ run: PastRun) {
+            self.init(folder: run.folder, result: run.result, wasCutOff: run.wasCutOff)
+        }
+
+        /// The tag `build`, else the day and time of the start.
+        var label: String {
+            self.result.labels.tags.first { $0.key == "build" }?.value
+                ?? String(Figures.date(iso8601: self.result.startedText).dropLast(" UTC".utf8.count + 3))
+        }
+
+        var verdict: String { self.wasCutOff ? "killed" : self.result.headline.lowercased() }
+        var tone: Tone { self.wasCutOff ? .warn : self.result.exit.tone }
+
+        var completed: String {
+            "\(Figures.count(self.result.totals.scans.completed)) of \(Figures.count(self.result.totals.scans.begun))"
+        }
+
+        var violations: Int { self.result.brokenInvariants.reduce(0) { $0 + $1.violations } }
+
+        func failed(_ metric: RateMetric) -> FailureRate? {
+            guard case .measured(let rate) = self.result.metrics.rate(metric, of: .fleet), rate.total > 0
+            else { return nil }
+            return rate
+        }
+    }
+
+    package let runs: [Run]
+
+    /// `runs`: in any order.
+    package init(_ runs: [Run]) {
+        self.runs = runs.enumerated().sorted {
+            ($0.element.result.started, $0.offset) < ($1.element.result.started, $1.offset)
+        }.map(\.element)
+    }
+
+    var name: String { self.runs.last?.result.scenario.name ?? "" }
+
+    /// The time of a scan first, then the others as reports have them.
+    var metrics: [LatencyMetric] {
+        let all = LatencyMetric.allCases.filter { metric in
+            metric != .generatorLateness && self.runs.contains { $0.result.latency(metric) != nil }
+        }
+        return all.filter { $0 == .scanTime } + all.filter { $0 != .scanTime }
+    }
+
+    /// Why the runs may not be comparable.
+    var warnings: [String] {
+        func several(_ what: String, _ values: [String]) -> String? {
+            let different = Set(values).sorted()
+            return different.count > 1
+                ? "\(what): \(different.map { Printable.line($0) }.joined(separator: ", "))" : nil
+        }
+        let results = self.runs.map(\.result)
+        return [
+            several("the scenarios differ", results.map(\.scenario.name)),
+            several("the seeds differ", results.map { "\($0.seed)" }),
+            several("the numbers of phones differ", results.map { Figures.count($0.devices) }),
+            several("the machines differ", results.compactMap(\.machine)),
+            several(
+                "the backends differ", results.map { $0.labels.target ?? "simulated backend" }),
+        ].compactMap { $0 }
+    }
+
+    /// The last run against the median of those before it: `scan.time p95 1.21s, median of the 4 before 1.18s (+3%)`.
+    var sentence: String? {
+        guard let last = self.runs.last?.result.latency(.scanTime)?.p95 else { return nil }
+        let before = self.runs.dropLast().compactMap { $0.result.latency(.scanTime)?.p95 }.sorted()
+        guard !before.isEmpty else { return nil }
+        let median = before[(before.count - 1) / 2]
+        return "\(LatencyMetric.scanTime.rawValue) p95 of the last run \(Figures.time(last)), "
+            + "median of the \(before.count == 1 ? "one" : "\(before.count)") before \(Figures.time(median)) "
+            + "(\(RunComparison.growth(from: median, to: last)))"
+    }
+}

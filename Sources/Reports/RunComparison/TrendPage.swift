@@ -1,0 +1,112 @@
+import Ledger
+import Metrics
+import Reports
+import RunArchive
+import RunJudge
+import SimBase
+import Talaria
+
+/// A trend as one page: a table with a row for each run, and a chart for each latency.
+package enum TrendPage {
+    package static func text(_ trend: RunTrend) -> String {
+        let name = HTMLText.escaped(trend.name, bytesMax: 80)
+        return HTMLDocument(
+            title: "Trend: \(name)", header: Self.header(trend),
+            sections: [Self.runs(trend), Self.latencies(trend), Self.shares(trend)].filter {
+                !$0.body.isEmpty
+            }
+        ).text
+    }
+
+    private static func header(_ trend: RunTrend) -> String {
+        let sentence = trend.sentence.map {
+            "<p>\(HTMLText.sentence($0))</p>"
+        }
+        return """
+            <header>
+            <h1>\(HTMLText.escaped(trend.name, bytesMax: 80))</h1>
+            <div class="verdict"><span class="word">Trend of \(Figures.count(trend.runs.count, "run", "runs"))</span></div>
+            \(sentence ?? "")
+            \(HTMLText.callouts(trend.warnings, bytesMax: 600))</header>
+            """
+    }
+
+    private static func runs(_ trend: RunTrend) -> HTMLDocument.Section {
+        let rows = trend.runs.map { run -> [HTMLText.Cell] in
+            let (scan, upload) = (run.result.latency(.scanTime), run.result.latency(.uploadTime))
+            func time(_ value: Int64?) -> HTMLText.Cell {
+                .init(value.map { HTMLText.time($0) } ?? "–", key: value ?? -1)
+            }
+            let failed = run.failed(.uploadFailed)
+            return [
+                .init(HTMLText.escaped(run.label, bytesMax: 60)),
+                .init("\(HTMLText.sign(run.tone, isHidden: true)) \(HTMLText.escaped(run.verdict))"),
+                .init(run.completed, key: run.result.totals.scans.completed), time(scan?.p50),
+                time(scan?.p95), time(upload?.p95),
+                .init(failed.map { Figures.share($0) } ?? "–", key: failed?.failed ?? -1),
+                .init(Figures.count(run.result.totals.scans.lost), key: run.result.totals.scans.lost),
+                .init(Figures.count(run.violations), key: run.violations),
+                .init(
+                    HTMLText.escaped(Figures.date(iso8601: run.result.startedText)), key: run.result.started),
+                .init(HTMLText.mono(run.folder, bytesMax: 400)),
+            ]
+        }
+        return .init(
+            id: "runs", title: "Runs", lead: "The oldest first.",
+            body: HTMLText.table(
+                [
+                    "run", "verdict", "completed", "scan.time p50", "p95", "upload.time p95", "upload failed",
+                    "lost", "violations", "started", "folder",
+                ], rows, numbers: Set(2...8), id: "runs-table", isSortable: true))
+    }
+
+    private static func latencies(_ trend: RunTrend) -> HTMLDocument.Section {
+        let labels = trend.runs.map(\.label)
+        let charts = trend.metrics.map { metric in
+            let summaries = trend.runs.map { $0.result.latency(metric) }
+            let limit = trend.runs.last?.result.objective(on: metric).flatMap { result -> TimeChart.Limit? in
+                guard case .time(let nanoseconds) = result.slo.condition.threshold else { return nil }
+                return TimeChart.Limit(
+                    value: Double(nanoseconds),
+                    text: "limit \(result.slo.condition.aggregation) \(Figures.time(nanoseconds))")
+            }
+            return TrendChart(
+                id: "trend-\(metric.rawValue.map { $0 == "." ? "-" : String($0) }.joined())",
+                title: metric.rawValue,
+                labels: labels,
+                series: [
+                    .init(
+                        name: "p95", ink: 4, isDashed: true,
+                        values: summaries.map { $0.map { Double($0.p95) } }),
+                    .init(
+                        name: "p50", ink: 1, isDashed: false,
+                        values: summaries.map { $0.map { Double($0.p50) } }),
+                ], limit: limit, unit: .time
+            ).html
+        }.joined()
+        return .init(
+            id: "latency", title: "Latency",
+            body: charts.isEmpty ? "" : "<div class=\"pair\">\(charts)</div>\n")
+    }
+
+    private static func shares(_ trend: RunTrend) -> HTMLDocument.Section {
+        let labels = trend.runs.map(\.label)
+        let charts = RateMetric.allCases.compactMap { metric -> String? in
+            let rates = trend.runs.map { $0.failed(metric) }
+            // A rate that is 0 in all runs needs no chart.
+            guard rates.contains(where: { ($0?.failed ?? 0) > 0 }) else { return nil }
+            return TrendChart(
+                id: "trend-\(metric.rawValue.map { $0 == "." ? "-" : String($0) }.joined())",
+                title: metric.rawValue, labels: labels,
+                series: [
+                    .init(
+                        name: "failed", ink: 2, isDashed: false,
+                        values: rates.map { $0.map { Double($0.failed) / Double($0.total) * 100 } })
+                ], limit: nil, unit: .percent
+            ).html
+        }.joined()
+        return .init(
+            id: "shares", title: "Failures",
+            body: charts.isEmpty ? "" : "<div class=\"pair\">\(charts)</div>\n")
+    }
+}

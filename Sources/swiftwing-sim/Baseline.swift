@@ -1,0 +1,101 @@
+import Foundation
+import Reports
+import RunArchive
+import RunComparison
+import RunDriver
+import RunJudge
+import ScenarioFile
+
+/// `--baseline DIR`: the run is compared with an earlier one, on its own page and in its exit code.
+struct Baseline {
+    static let name = "--baseline"
+
+    static let maxRegression = Option(
+        name: "--max-regression", value: "SHARE", help: "allowed increase of a latency (default: 10%)")
+    static let differentScenarios = Option(
+        name: "--different-scenarios", value: nil, help: "compare runs of different scenarios")
+
+    static let options = [
+        Option(
+            name: Self.name, value: "DIR",
+            help: "compare the run with the one in DIR, on its page and with exit code 99 on a regression"),
+        Option(
+            name: Self.maxRegression.name, value: "SHARE",
+            help: "with --baseline: \(Self.maxRegression.help)"),
+        Option(
+            name: Self.differentScenarios.name, value: nil,
+            help: "with --baseline: \(Self.differentScenarios.help)"),
+    ]
+
+    /// The default in parts per million.
+    private static let toleranceUsual: Int64 = 100_000
+
+    static func tolerance(_ arguments: Arguments) throws -> Int64 {
+        try arguments.parsed(Self.maxRegression.name, OptionValues.growth) ?? Self.toleranceUsual
+    }
+
+    /// Throws unless a run of this kind and scenario can be compared with BASE.
+    static func requireComparable(base: RunHead, world: WorldKind, scenario: String, _ arguments: Arguments)
+        throws
+    {
+        guard base.world == world else {
+            throw CommandFailure(
+                .badData,
+                "a \(base.world.rawValue) run and a \(world.rawValue) run cannot be compared: their times are not comparable",
+                hint: "use 'swiftwing-sim run' for both runs, or 'swiftwing-sim simulate' for both")
+        }
+        guard base.scenario.name == scenario || arguments.has(Self.differentScenarios.name) else {
+            throw CommandFailure(
+                .badData,
+                "a run of '\(base.scenario.name)' and a run of '\(scenario)' cannot be compared: a difference between scenarios is not a regression",
+                hint: "to compare them nevertheless, add \(Self.differentScenarios.name)")
+        }
+    }
+
+    private let folder: String
+    private let tolerance: Int64
+    private let isOneLine: Bool
+
+    /// Nil without the option. Throws before the run begins if it could not be compared afterwards.
+    init?(_ arguments: Arguments, world: WorldKind, scenario: String) throws {
+        guard let folder = arguments[Self.name] else {
+            for option in [Self.maxRegression, Self.differentScenarios] where arguments.has(option.name) {
+                throw CommandFailure(.usage, "\(option.name) requires \(Self.name)")
+            }
+            return nil
+        }
+        self.tolerance = try Self.tolerance(arguments)
+        self.isOneLine = arguments.has(Option.summaryLine.name)
+        // `latest` is another run afterwards.
+        self.folder = URL(filePath: folder).resolvingSymlinksInPath().path
+        if let output = arguments["--output"],
+            URL(filePath: output).resolvingSymlinksInPath().path == self.folder
+        {
+            throw CommandFailure(.usage, "\(Self.name) and --output name the same folder")
+        }
+        let base = try ReportCommand.read(self.folder).run
+        try Self.requireComparable(base: base.head, world: world, scenario: scenario, arguments)
+    }
+
+    /// Compares a run that has ended with `code`, adds the comparison to its page, and answers what the process ends with.
+    func compare(_ run: String, _ code: ExitCode, _ console: Console) throws -> ExitCode {
+        switch code {
+        case .success, .sloFailed, .invariantBroken, .untrustworthy: break
+        case .usage, .badData, .noInput, .unavailable, .internalError, .cannotWrite, .impossible,
+            .interrupted:
+            return code
+        }
+        let (base, new) = (try ReportCommand.read(self.folder).run, try ReportCommand.read(run).run)
+        let comparison = RunComparison(base: base, new: new, tolerance: self.tolerance)
+        console.out(
+            self.isOneLine
+                ? "\(comparison.headline): \(comparison.sentence)"
+                : "\n" + ComparisonText.text(comparison, style: console.style, isWhole: false))
+        var report = new.report
+        report.result.directory = run
+        let page = HTMLPage(report, comparison: ComparisonPage.section(comparison)).text
+        _ = try ReportFile.write(
+            [ReportFile(name: RunDirectory.FileName.page, bytes: Array(page.utf8))], to: run)
+        return code == .success && comparison.isRegression ? .sloFailed : code
+    }
+}

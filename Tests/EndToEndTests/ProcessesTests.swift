@@ -1,0 +1,104 @@
+import Foundation
+import Testing
+
+extension EndToEnd {
+    /// One run in several processes.
+    @Suite struct ProcessesTests {
+        private static let arguments = ShortRun.arguments + ["--processes", "3"]
+
+        private static func shards(of run: RunProcess) async throws -> [ProcessLine] {
+            try await ProcessLine.all().filter { $0.parent == run.number }
+                .sorted { $0.command < $1.command }
+        }
+
+        /// Until each shard has an accepted upload.
+        private static func waitForUploads(_ run: RunProcess) async throws {
+            for shard in 0..<3 {
+                let report = RunReport(
+                    folder: run.report.folder.appending(path: "shards/\(shard)-of-3"))
+                let isThere = try await Patience.until(seconds: 30) {
+                    try report.log().contains { $0.isPhone("upload-accepted") }
+                }
+                try #require(isThere, "shard \(shard) never had an upload")
+            }
+        }
+
+        @Test func `a run in three processes has the verdict of one`() async throws {
+            let run = try RunProcess(Self.arguments)
+            let outcome = try await run.end(seconds: 50)
+            try #require(outcome.code == 0 || outcome.code == 98, "\(outcome)")
+            let summary = try run.report.summary()
+            #expect(summary.scans.captured == ShortRun.scans && summary.scans.completed == ShortRun.scans)
+            #expect(summary.broken.isEmpty)
+            let whole = try await ShortRun.standard().process.report.summary()
+            #expect(summary.faults.keys.sorted() == whole.faults.keys.sorted())
+            #expect(run.temporaryFolders == [])
+            // The report is made again from the shards.
+            let again = try await Binary.run(["report", run.report.folder.path])
+            #expect(again.code == outcome.code, "\(again)")
+        }
+
+        @Test func `a process that is killed costs the verdict on its phones, and nothing else`() async throws
+        {
+            let run = try RunProcess(Self.arguments)
+            try await Self.waitForUploads(run)
+            let shards = try await Self.shards(of: run)
+            try #require(shards.count == 3, "\(shards)")
+            kill(shards[1].number, SIGKILL)
+            let outcome = try await run.end(seconds: 50)
+            #expect(outcome.code == 98, "\(outcome)")
+            #expect(outcome.complaint.contains("shard 1/3 was killed by signal 9"), "\(outcome.complaint)")
+            #expect(
+                outcome.output.contains(
+                    "shard 1/3 ended before its verdict: the verdict on its phones is n/a"),
+                "\(outcome.output)")
+            let summary = try run.report.summary()
+            #expect(summary.scans.completed >= 16 && summary.scans.isConserved, "\(summary.scans)")
+            #expect(summary.invariants.allSatisfy { $0.violations == .notAvailable }, "\(summary.invariants)")
+        }
+
+        @Test func `Ctrl-C ends all processes, and what they found is merged`() async throws {
+            let run = try RunProcess(Self.arguments)
+            try await Self.waitForUploads(run)
+            run.signal(SIGINT)
+            let outcome = try await run.end(seconds: 30)
+            #expect(outcome.code == 105, "\(outcome)")
+            let summary = try run.report.summary()
+            #expect(summary.exit == 105 && summary.scans.captured > 0)
+            #expect(try await Self.shards(of: run).isEmpty)
+            #expect(run.temporaryFolders == [])
+        }
+
+        @Test func `processes end with the one that started them`() async throws {
+            let run = try RunProcess(Self.arguments)
+            try await Self.waitForUploads(run)
+            let shards = try await Self.shards(of: run)
+            run.signal(SIGKILL)
+            _ = try await run.end(seconds: 10)
+            let areGone = try await Patience.until(seconds: 20) {
+                let alive = try await ProcessLine.all().map(\.number)
+                return !shards.contains { alive.contains($0.number) }
+            }
+            #expect(areGone)
+        }
+
+        @Test func `options of one process are refused`() async throws {
+            for words in [["--state", "x"], ["--dashboard"], ["--save-plan", "x"], ["--shard", "0/2"]] {
+                let outcome = try await Binary.run(["run", "flaky-network", "--processes", "2"] + words)
+                #expect(outcome.code == 64, "\(outcome)")
+                #expect(
+                    outcome.complaint.contains("\(words[0]) belongs to one process"), "\(outcome.complaint)")
+            }
+            let many = try await Binary.run(["run", "flaky-network", "--devices", "2", "--processes", "3"])
+            #expect(many.code == 64 && many.complaint.contains("2 phones cannot be divided into 3 shards"))
+        }
+
+        @Test func `a start that is over is refused`() async throws {
+            for time in ["2001-01-01T00:00:00Z", "1000000000", "tomorrow"] {
+                let outcome = try await Binary.run(
+                    ["run", "flaky-network", "--shard", "0/2", "--start-at", time])
+                #expect(outcome.code == 64, "\(outcome)")
+            }
+        }
+    }
+}

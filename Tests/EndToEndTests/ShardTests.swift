@@ -1,0 +1,159 @@
+import Foundation
+import Testing
+
+extension SideBySide {
+    /// A run in shards: what is put together is what one process finds.
+    @Suite struct ShardTests {
+        /// Without faults and with many, phones of v2, closed groups and other clients than the contract's.
+        private static let scenarios: [[String]] = [
+            ["flaky-network"], ["steady-load"], ["v2-under-fire"],
+            ["head-on-flaky-network"], ["segmented-shelves"], ["sudden-kills"],
+            // With objectives for windows of the run, also such in which something stays open, and for the time after a fault.
+            [
+                "flaky-network", "--set",
+                "slo={scan.time: p(90) < 4s over 5s, upload.time: max < 2s over 500ms, http.202: count >= 1 over 2s, sse.connect.time: p(90) < 300ms within 3s of offline-1.end}",
+            ],
+        ]
+
+        private static func simulate(_ arguments: [String], to folder: URL) async throws -> Outcome {
+            try await Subprocess.run(
+                Binary.path,
+                ["simulate"] + arguments + ["--output", folder.path, "--quiet", "--no-color"], seconds: 200)
+        }
+
+        private static func merge(_ shards: [URL], to folder: URL) async throws -> Outcome {
+            try await Subprocess.run(
+                Binary.path, ["report"] + shards.map(\.path) + ["--output", folder.path, "--no-color"],
+                seconds: 100)
+        }
+
+        /// The summary without what one process alone can know: what it used, when it ran, the open streams, and notes on how it
+        /// came about.
+        private static func summary(_ folder: URL) throws -> String {
+            let data = try Data(contentsOf: folder.appending(path: "summary.json"))
+            var object = try #require(try JSONSerialization.jsonObject(with: data) as? [String: Any])
+            for key in ["resources", "started", "seconds", "gauges"] { object[key] = nil }
+            object["notes"] = (object["notes"] as? [String])?.filter {
+                !$0.hasPrefix("digest ") && !$0.hasPrefix("merged from ")
+            }
+            let bare = Self.withoutTimes(object)
+            let bytes = try JSONSerialization.data(
+                withJSONObject: bare, options: [.sortedKeys, .prettyPrinted])
+            return String(decoding: bytes, as: UTF8.self)
+        }
+
+        /// Shards end at times of their own, and with them what is still open then.
+        private static func withoutTimes(_ value: Any) -> Any {
+            if let members = value as? [String: Any] {
+                return members.filter { $0.key != "oldest_ms" && $0.key != "at" }
+                    .mapValues { Self.withoutTimes($0) }
+            }
+            return (value as? [Any])?.map { Self.withoutTimes($0) } ?? value
+        }
+
+        private static func difference(_ one: String, _ other: String) -> String {
+            zip(one.split(separator: "\n"), other.split(separator: "\n")).filter { $0 != $1 }.prefix(12)
+                .map { "\($0) | \($1)" }.joined(separator: "\n")
+        }
+
+        @Test(arguments: scenarios) func `shards of any number are the run of one process`(
+            arguments: [String]
+        ) async throws {
+            let scratch = try Scratch()
+            let whole = scratch.folder.appending(path: "whole")
+            let code = try await Self.simulate(arguments, to: whole).code
+            let expected = try Self.summary(whole)
+            for count in [1, 2, 4, 7] {
+                var shards: [URL] = []
+                for index in 0..<count {
+                    let shard = scratch.folder.appending(path: "\(index)-of-\(count)")
+                    _ = try await Self.simulate(arguments + ["--shard", "\(index)/\(count)"], to: shard)
+                    // The merge needs neither the log nor, but for objectives of parts of a run, the series.
+                    try FileManager.default.removeItem(at: shard.appending(path: "events.ndjson"))
+                    shards.append(shard)
+                }
+                guard count > 1 else {
+                    let only = try Self.summary(shards[0])
+                    #expect(only == expected, "\(Self.difference(only, expected))")
+                    continue
+                }
+                let merged = scratch.folder.appending(path: "merged-\(count)")
+                let outcome = try await Self.merge(shards.reversed(), to: merged)
+                #expect(outcome.code == code, "\(outcome)")
+                let found = try Self.summary(merged)
+                #expect(found == expected, "\(count) shards:\n\(Self.difference(found, expected))")
+            }
+        }
+
+        @Test func `a shard that is missing is named, and nothing is said of its phones`() async throws {
+            let scratch = try Scratch()
+            var shards: [URL] = []
+            for index in [0, 2, 3] {
+                shards.append(scratch.folder.appending(path: "\(index)"))
+                _ = try await Self.simulate(
+                    ["flaky-network", "--devices", "12", "--shard", "\(index)/4"],
+                    to: shards[shards.count - 1])
+            }
+            let merged = scratch.folder.appending(path: "merged")
+            let outcome = try await Self.merge(shards, to: merged)
+            #expect(outcome.code == 98, "\(outcome)")
+            #expect(outcome.output.contains("shard 1/4 is missing"), "\(outcome.output)")
+            let report = RunReport(folder: merged)
+            let summary = try report.summary()
+            #expect(summary.scans.captured == 27 && summary.scans.completed == 27, "\(summary.scans)")
+            #expect(summary.invariants.allSatisfy { $0.violations == .notAvailable }, "\(summary.invariants)")
+        }
+
+        @Test func `shards of different runs are refused`() async throws {
+            let scratch = try Scratch()
+            func shard(_ name: String, _ words: [String]) async throws -> URL {
+                let folder = scratch.folder.appending(path: name)
+                _ = try await Self.simulate(["flaky-network", "--devices", "8"] + words, to: folder)
+                return folder
+            }
+            let first = try await shard("first", ["--shard", "0/2"])
+            let others: [(String, [String], String)] = [
+                ("seed", ["--shard", "1/2", "--seed", "7"], "they differ in the seed"),
+                (
+                    "scenario", ["--shard", "1/2", "--set", "fleet.commuters.scans=2"],
+                    "they differ in the scenario"
+                ),
+                ("number", ["--shard", "1/3"], "they differ in the number of shards"),
+                ("twin", ["--shard", "0/2"], "are both shard 0/2 of the run"),
+                ("whole", [], "is not a shard of a run"),
+            ]
+            for (name, words, complaint) in others {
+                let other = try await shard(name, words)
+                let outcome = try await Self.merge(
+                    [first, other], to: scratch.folder.appending(path: "merged"))
+                #expect(outcome.code == 65 && outcome.complaint.contains(complaint), "\(name): \(outcome)")
+            }
+            let second = try await shard("second", ["--shard", "1/2"])
+            let evidence = second.appending(path: "evidence.ndjson")
+            let whole = try Data(contentsOf: evidence)
+            try whole.dropLast(20).write(to: evidence)
+            let cut = try await Self.merge([first, second], to: scratch.folder.appending(path: "merged"))
+            #expect(
+                cut.code == 65 && cut.complaint.contains("evidence.ndjson is missing or damaged"), "\(cut)")
+            let head = second.appending(path: "run.json")
+            let text = try String(contentsOf: head, encoding: .utf8)
+            try whole.write(to: evidence)
+            try text.replacing("swiftwing-sim 0", with: "swiftwing-sim 9").write(
+                to: head, atomically: true, encoding: .utf8)
+            let older = try await Self.merge([first, second], to: scratch.folder.appending(path: "merged"))
+            #expect(
+                older.code == 65 && older.complaint.contains("they differ in the version of the program"),
+                "\(older)")
+        }
+
+        @Test(arguments: [["--shard", "0/2"], ["--processes", "2"]])
+        func `what one backend counts over all phones is refused`(words: [String]) async throws {
+            let outcome = try await Binary.run(["run", "open-circuit"] + words)
+            #expect(outcome.code == 64)
+            #expect(
+                outcome.complaint.contains(
+                    "open-circuit.scenario: server.circuit-breaker cannot be used with \(words[0])"),
+                "\(outcome.complaint)")
+        }
+    }
+}

@@ -1,0 +1,73 @@
+import LocustWorker
+import SimBase
+import Testing
+
+/// Messages of the master, as they are read.
+@Suite struct MasterMessageTests {
+    private static func message(_ type: String, _ data: MessageValue) -> MessageValue {
+        .list([.text(type), data, .text("host_1")])
+    }
+
+    private static func map(_ members: (String, MessageValue)...) -> MessageValue {
+        .map(members.map { .init(.text($0.0), $0.1) })
+    }
+
+    @Test func `an order to spawn has counts and a host`() {
+        let counts = Self.map(("a", .integer(2)), ("b", .integer(0)))
+        let data = Self.map(
+            ("timestamp", .decimal(billionths: 1_500_000_000)), ("user_classes_count", counts),
+            ("host", .text("http://127.0.0.1:80")), ("stop_timeout", .decimal(billionths: 0)))
+        #expect(
+            MasterMessage(Self.message("spawn", data))
+                == .spawn(
+                    SpawnOrder(
+                        timestamp: 1_500_000_000,
+                        counts: [.init(group: "a", phones: 2), .init(group: "b", phones: 0)],
+                        host: "http://127.0.0.1:80")))
+        let plain = Self.map(
+            ("timestamp", .integer(3)), ("user_classes_count", counts), ("host", .null))
+        guard case .spawn(let order) = MasterMessage(Self.message("spawn", plain)) else {
+            Issue.record("not read")
+            return
+        }
+        #expect(order.host == nil)
+        #expect(order.timestamp == 3_000_000_000)
+    }
+
+    @Test func `phones come with their last scans`() {
+        let phones = Self.map(("a", .list([.list([.integer(4), .integer(7)])])))
+        #expect(
+            MasterMessage(
+                Self.message("swiftwing.leased", Self.map(("test", .text("t")), ("phones", phones))))
+                == .leased(
+                    test: "t",
+                    [LeasedPhone(group: "a", number: DeviceNumber(4), lastScan: ScanNumber(7))]))
+    }
+
+    @Test(
+        arguments: [
+            .null, .list([]), .list([.text("stop"), .null]), Self.message("spawn", .null),
+            Self.message("spawn", Self.map(("timestamp", .integer(1)))),
+            Self.message(
+                "spawn",
+                Self.map(
+                    ("timestamp", .integer(1)), ("user_classes_count", Self.map(("a", .integer(-1)))))),
+            Self.message(
+                "swiftwing.begin",
+                Self.map(
+                    ("test", .text("../x")), ("started_ms", .integer(1)), ("groups", Self.map()))),
+            Self.message(
+                "swiftwing.leased",
+                Self.map(
+                    ("test", .text("t")),
+                    ("phones", Self.map(("a", .list([.list([.integer(1 << 40), .integer(0)])])))))),
+        ] as [MessageValue]) func `what is damaged is no message`(value: MessageValue)
+    {
+        #expect(MasterMessage(value) == nil)
+    }
+
+    @Test func `a type that is not known is kept by its name`() {
+        #expect(MasterMessage(Self.message("locustfile", .null)) == .other("locustfile"))
+        #expect(MasterMessage(Self.message("heartbeat", .null)) == .heartbeat)
+    }
+}
