@@ -29,7 +29,7 @@ enum OptionGroup: String, CaseIterable {
             .output,
             [
                 "--output", "--force", "--tag", "--save-plan", "--trace", "--dashboard", "--quiet",
-                "--no-color",
+                "--no-color", "--baseline", "--max-regression", "--different-scenarios", "--summary-line",
             ]
         ),
     ]

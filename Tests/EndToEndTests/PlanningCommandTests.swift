@@ -104,7 +104,7 @@ extension EndToEnd {
             ).path
             let outcome = try await Binary.run(["check", file])
             #expect(outcome.code == 65, "\(outcome)")
-            #expect(outcome.output.contains(":3:39: no photos 'shelve'"), "\(outcome)")
+            #expect(outcome.output.contains(":3:42: no photos 'shelve'"), "\(outcome)")
         }
 
         // MARK: list

@@ -260,6 +260,9 @@ class Run:
                 return False
             if answer[0] not in codes:
                 self.fail(where, command, " or ".join(codes), answer[0], answer[1])
+            # A reader does not paste the next line while a server still ends, and its job still has a number.
+            if command.startswith("kill "):
+                shell.run("sleep 1", SECONDS_MAX)
         return True
 
     def serve(self, command, shell, where):

@@ -63,6 +63,14 @@ static const char hunting_a_bug[] = {
 #embed "../../../Docs/manual/hunting-a-bug.md" suffix(, )
     0};
 
+static const char many_machines[] = {
+#embed "../../../Docs/manual/many-machines.md" suffix(, )
+    0};
+
+static const char locust[] = {
+#embed "../../../Docs/manual/locust.md" suffix(, )
+    0};
+
 static const char real_app[] = {
 #embed "../../../Docs/real-app.md" suffix(, )
     0};
@@ -88,6 +96,8 @@ static const struct shim_manual_page pages[] = {
     {"staging", staging},
     {"ci", ci},
     {"hunting-a-bug", hunting_a_bug},
+    {"many-machines", many_machines},
+    {"locust", locust},
     {"real-app", real_app},
 };
 
