@@ -133,8 +133,6 @@ extension LiveRun {
         self.feed.judge.timeline.errors.rows.map { ($0.trouble.name, $0.count) }
     }
 
-    package var folder: String { self.directory.path }
-
     /// What a merged verdict needs of this run, once it has ended.
     package var evidence: [ReportFile] {
         RunDirectory.evidence(of: self.directory.path, devices: self.workerPhones?.counts ?? [])
