@@ -3,6 +3,7 @@ enum OptionGroup: String, CaseIterable {
     case load = "load and scenario"
     case target = "target"
     case safety = "safety"
+    case shards = "part of a fleet"
     case search = "search"
     case output = "output"
     case other = "other options"
@@ -18,6 +19,7 @@ enum OptionGroup: String, CaseIterable {
         ),
         (.target, ["--target", "--cacert", "--resolve", "--header", "--upstream"]),
         (.safety, ["--allow-target", "--allow-production", "--max-rate", "--ramp"]),
+        (.shards, ["--shard", "--processes", "--start-at", "--linked"]),
         (
             .search,
             [

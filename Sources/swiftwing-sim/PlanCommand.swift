@@ -22,7 +22,8 @@ enum PlanCommand {
             Option(
                 name: "--json", value: nil,
                 help:
-                    "print JSON: groups, seed, drain and the resolved scenario, or with --shards what the fleet needs")
+                    "print JSON: groups, seed, drain and the resolved scenario, or with --shards what the fleet needs"
+            )
         ], positionalsMin: 1, positionalsMax: 1,
         example: "swiftwing-sim plan flaky-network.scenario --devices 400",
         run: { try Self.run($0, $1) })

@@ -84,7 +84,8 @@ package enum ScenarioSchema {
                 .described("batch-enrichment: how a batch names its books (default: books)"),
             "repeats": .share
                 .described(
-                    "book-enrichment: look-ups of a barcode that the phone has looked up before (default: none)"),
+                    "book-enrichment: look-ups of a barcode that the phone has looked up before (default: none)"
+                ),
             "network": JSONSchema().described("a link preset by name, a link, or an itinerary"),
             "scans": .integer(1...ScenarioLimit.scansPerDeviceMax).described("number of scans per phone"),
             "arrivals": JSONSchema(anyOf: [.rate, JSONSchema(type: "array")])
