@@ -30,7 +30,7 @@ CONFORMANCE ?=
 MANUAL ?=
 
 .PHONY: help run build deps test test-deps lint purity purity-and-build unit docs clients fuzz fuzz-sockets mutants asan \
-	bench manual conformance install clean
+	bench manual conformance templates install clean
 
 help: ## lists all targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -133,6 +133,12 @@ conformance: build ## checks the OpenAPI file, and `serve` against it, with open
 		$(CONFORMANCE)
 
 SHARE = $(DESTDIR)$(PREFIX)/share
+
+templates: ## checks the templates in Distributed with published schemas and linters
+	@.ci/packages templates
+	@$(BUILD)/templates/venv/bin/kubernetes-validate --strict --quiet Distributed/kubernetes/*.yaml
+	@$(BUILD)/templates/venv/bin/hadolint Distributed/Containerfile
+	@$(BUILD)/templates/venv/bin/shellcheck Distributed/slurm/*.sbatch .ci/packages .ci/run
 
 install: build ## installs program, scenarios, photos, man page and completions in PREFIX (default: /usr/local)
 	@install -d $(DESTDIR)$(PREFIX)/bin $(SHARE)/swiftwing-sim/Scenarios/captures $(SHARE)/swiftwing-sim/Images/shelves \
