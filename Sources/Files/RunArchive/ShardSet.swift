@@ -65,12 +65,13 @@ package struct ShardSet: Sendable {
         for (index, folder) in folders.enumerated() {
             let (path, head) = folder
             guard !head.shard.isWhole else { throw .notAShard(path) }
+            // The scenario has the seed in it, so the seed comes first.
             let differences: [(String, Bool)] = [
+                ("the seed", head.seed != first.head.seed),
                 (
                     "the scenario",
                     head.scenario.name != first.head.scenario.name || Self.scenario(path) != scenario
                 ),
-                ("the seed", head.seed != first.head.seed),
                 ("the version of the program", head.tool != first.head.tool),
                 ("the world", head.world != first.head.world),
                 ("the number of shards", head.shard.count != first.head.shard.count),

@@ -12,7 +12,7 @@ extension RunConditions {
     init(_ plan: RunPlan) {
         let scenario = plan.scenario
         let arrivals = plan.groups.reduce(0) { $0 + $1.spec.devices * $1.spec.scansPerDevice }
-        let isCounted = arrivals * scenario.faults.count <= Self.drawsMax
+        let isCounted = !scenario.faults.isEmpty && arrivals <= Self.drawsMax / scenario.faults.count
         let firings = isCounted ? plan.expectedFirings : []
         let faults = scenario.faults.prefix(Self.entriesMax).enumerated().map { index, fault in
             Fault(

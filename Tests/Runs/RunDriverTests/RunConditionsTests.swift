@@ -37,4 +37,14 @@ import Testing
         #expect(limit.text.contains("429") && limit.text.contains("quota 1 per 4s"))
         #expect(conditions.faults.allSatisfy { ($0.expected ?? 0) > 0 })
     }
+
+    /// As a Locust worker has it: nobody knows when its scans end.
+    @Test(.timeLimit(.minutes(1))) func `firings of a run without an end are not counted`() throws {
+        let loaded = try LoadedScenario(
+            path: "\(Checkout.root.path)/Scenarios/flaky-network.scenario", overrides: [], environment: [:])
+        var scenario = loaded.scenario.endless
+        #expect(RunConditions(RunPlan(scenario, target: .foreign)).faults.allSatisfy { $0.expected == nil })
+        scenario.faults = []
+        #expect(RunConditions(RunPlan(scenario, target: .foreign)).faults.isEmpty)
+    }
 }
