@@ -12,6 +12,7 @@ Docs/manual/locust.md. Environment:
     SWIFTWING_OUTPUT     the folder of the merged report (default: a new one in Reports)
 """
 
+import contextlib
 import json
 import logging
 import os
@@ -102,6 +103,8 @@ class Worker:
         self.files = {}
         self.bytes = 0
         self.complete = None
+        # That of Locust, once the worker has begun again; None until then.
+        self.index = None
 
     def take(self, part):
         name = part["file"]
@@ -119,7 +122,7 @@ class Worker:
     @property
     def has_evidence(self):
         sizes = (self.complete or {}).get("files") or {}
-        return "summary.json" in sizes and all(len(self.files.get(name, b"")) == size for name, size in sizes.items())
+        return set(sizes) == set(EVIDENCE) and all(len(self.files.get(name, b"")) == size for name, size in sizes.items())
 
 
 class Test:
@@ -129,6 +132,8 @@ class Test:
         self.id = time.strftime("%Y%m%d-%H%M%S") + "-" + uuid.uuid4().hex[:6]
         self.started = int(time.time() * 1000)
         self.workers = {}
+        # Users of each group that got no phone.
+        self.denied = {}
         weights = sum(group["devices"] for group in PLAN["groups"])
         self.sizes = {}
         self.numbers = {}
@@ -157,8 +162,18 @@ class Test:
                 worker.phones.add(phone[0])
                 worker.running[phone[0]] = name
             if len(phones) < count:
+                self.denied[name] = self.denied.get(name, 0) + count - len(phones)
                 logger.error("no phone numbers are left in %s: start the test with more users", name)
         return leased
+
+    def begin_again(self, client_id, index):
+        """A worker that lost its master and found it again runs other phones in another run. The first one is not handed over."""
+        worker = self.workers.get(client_id)
+        if worker is None or not worker.phones:
+            return
+        worker.index = index
+        del self.workers[client_id]
+        self.workers[f"{client_id}, run {len(self.workers)}"] = worker
 
     def take_back(self, client_id, phones):
         worker = self.worker(client_id)
@@ -235,7 +250,8 @@ class Coordinator:
 
     def on_test_start(self, environment, **_):
         self.test = Test(self.runner.target_user_count)
-        environment.process_exit_code = None
+        # Until there is a verdict, and where none can be made.
+        environment.process_exit_code = UNTRUSTWORTHY
         logger.info("test %s: %s, seed %s", self.test.id, PLAN["name"], PLAN["seed"])
         self.runner.send_message("swiftwing.begin", self.test.begin())
 
@@ -246,6 +262,7 @@ class Coordinator:
     def on_worker_connect(self, client_id, **_):
         # One that joins while a test is on gets its users next.
         if self.test:
+            self.test.begin_again(client_id, self.runner.get_worker_index(client_id))
             self.runner.send_message("swiftwing.begin", self.test.begin(), client_id=client_id)
 
     def on_test_stopping(self, environment, **_):
@@ -277,17 +294,23 @@ class Coordinator:
     def judge(self, test):
         """Merges the evidence and prints the verdict. Returns the exit code."""
         output = os.environ.get("SWIFTWING_OUTPUT") or os.path.join("Reports", f"{test.id}-locust")
-        folders, missing = [], []
+        folders = []
+        missing = [f"{count} users of {name}, for whom there were no phones" for name, count in test.denied.items()]
         for name, worker in sorted(test.workers.items()):
             if not worker.phones:
                 continue
-            if not worker.has_evidence:
+            index = worker.index if worker.index is not None else self.runner.get_worker_index(name)
+            if worker.index is not None or not worker.has_evidence:
                 # A report names no host.
-                missing.append(f"worker {self.runner.get_worker_index(name)}: phones {ranges(worker.phones)}")
+                missing.append(f"worker {index}: phones {ranges(worker.phones)}")
                 logger.error("no evidence of worker %s", name)
                 continue
-            folder = os.path.join(output, "workers", str(self.runner.get_worker_index(name)))
+            folder = os.path.join(output, "workers", str(index))
             os.makedirs(folder, exist_ok=True)
+            # Of an earlier test in the same folder.
+            for file in EVIDENCE:
+                with contextlib.suppress(FileNotFoundError):
+                    os.remove(os.path.join(folder, file))
             for file in worker.complete["files"]:
                 with open(os.path.join(folder, file), "wb") as stream:
                     stream.write(worker.files[file])

@@ -36,6 +36,8 @@ enum ReportCommand {
         // A run in several processes has its shards in its own folder.
         let shards = given.count == 1 ? RunFolder.shards(of: given[0]) : []
         if !shards.isEmpty, arguments["--group"] == nil {
+            try Self.refuseMissing(arguments)
+            try Self.keepOther(arguments, from: given)
             let heads = try shards.filter { RunDirectory.holdsLogs($0) }.map { ($0, try Self.head(of: $0)) }
             guard !heads.isEmpty else {
                 throw CommandFailure(.badData, "no shard in \(given[0]) has left a result")
@@ -54,22 +56,18 @@ enum ReportCommand {
             throw CommandFailure(
                 .usage, "\(folders[twice]) is given twice", hint: "give each shard only once")
         }
-        if let output = arguments["--output"], !arguments.has("--force"), RunDirectory.holdsLogs(output),
-            !(paths.count == 1 && paths[0] == Self.path(output))
-        {
-            throw CommandFailure(
-                .usage, "\(output) already contains a run",
-                hint: "choose another folder, or replace the reports of that run with --force")
-        }
+        try Self.keepOther(arguments, from: folders)
         let heads = try folders.map { try Self.head(of: $0) }
-        if folders.count > 1, ShardSet.isMeant(heads) {
+        // One shard as well: the others are missing then, and the report of the run says so.
+        if let output = arguments["--output"], ShardSet.isMeant(heads) {
+            try Self.refuseMissing(arguments)
             if arguments.has("--group") {
                 throw CommandFailure(
                     .usage, "--group cannot be used with shards",
                     hint: "the merged report has a table for each group")
             }
             let report = try MergedShards.report(of: Array(zip(folders, heads)))
-            return try Self.write(report, to: arguments["--output"] ?? "merged", console)
+            return try Self.write(report, to: output, console)
         }
         let group = arguments["--group"]
         let runs = try folders.map { try Self.read($0, group: group) }
@@ -108,6 +106,23 @@ enum ReportCommand {
         console.out(TerminalSummary.text(report.result, style: console.style))
         if let complaint { throw complaint }
         return ExitCode(report.result.exit)
+    }
+
+    private static func refuseMissing(_ arguments: Arguments) throws {
+        guard arguments.has("--missing") else { return }
+        throw CommandFailure(
+            .usage, "--missing cannot be used with shards",
+            hint: "a shard that is missing is found without it")
+    }
+
+    /// Throws if the output folder has another run than the one that is reported.
+    private static func keepOther(_ arguments: Arguments, from folders: [String]) throws {
+        guard let output = arguments["--output"], !arguments.has("--force"), RunDirectory.holdsLogs(output),
+            !(folders.count == 1 && Self.path(folders[0]) == Self.path(output))
+        else { return }
+        throw CommandFailure(
+            .usage, "\(output) already contains a run",
+            hint: "choose another folder, or replace the reports of that run with --force")
     }
 
     /// Writes the report of all shards.

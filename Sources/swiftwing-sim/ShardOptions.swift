@@ -33,7 +33,11 @@ enum ShardOptions {
         guard let processes = try arguments.number(Self.processes.name, in: 1...Self.processesMax),
             processes > 1
         else { return nil }
-        let one = [Self.shard.name, "--state", "--save-plan", "--dashboard", Self.linked.name]
+        let one =
+            [
+                Self.shard.name, "--state", "--save-plan", "--dashboard", Option.summaryLine.name,
+                Self.linked.name,
+            ] + Baseline.options.map(\.name)
         for option in one where arguments.has(option) {
             throw CommandFailure(
                 .usage, "\(option) belongs to one process, and \(Self.processes.name) starts several",

@@ -83,7 +83,10 @@ extension EndToEnd {
         }
 
         @Test func `options of one process are refused`() async throws {
-            for words in [["--state", "x"], ["--dashboard"], ["--save-plan", "x"], ["--shard", "0/2"]] {
+            for words in [
+                ["--state", "x"], ["--dashboard"], ["--save-plan", "x"], ["--shard", "0/2"],
+                ["--baseline", "x"], ["--summary-line"],
+            ] {
                 let outcome = try await Binary.run(["run", "flaky-network", "--processes", "2"] + words)
                 #expect(outcome.code == 64, "\(outcome)")
                 #expect(

@@ -102,6 +102,9 @@ extension SideBySide {
             let summary = try report.summary()
             #expect(summary.scans.captured == 27 && summary.scans.completed == 27, "\(summary.scans)")
             #expect(summary.invariants.allSatisfy { $0.violations == .notAvailable }, "\(summary.invariants)")
+            // The only shard that left a folder is no whole run.
+            let alone = try await Self.merge([shards[0]], to: scratch.folder.appending(path: "alone"))
+            #expect(alone.code == 98 && alone.output.contains("shard 1/4 is missing"), "\(alone)")
         }
 
         @Test func `shards of different runs are refused`() async throws {

@@ -59,6 +59,10 @@ package struct ShardSet: Sendable {
 
     // MARK: Reading
 
+    /// Milliseconds between the starts of two shards. The arrivals of shards that start further apart never met: they are those
+    /// of two runs.
+    private static let startsApartMax: Int64 = 60_000
+
     private static func check(_ folders: [(path: String, head: RunHead)]) throws(Problem) {
         let first = folders[0]
         let scenario = Self.scenario(first.path)
@@ -77,6 +81,10 @@ package struct ShardSet: Sendable {
                 ("the number of shards", head.shard.count != first.head.shard.count),
                 ("the groups", head.groups != first.head.groups),
                 ("the backend", head.hasBackendView != first.head.hasBackendView),
+                (
+                    "the time of their start",
+                    head.world == .live && abs(head.started - first.head.started) > Self.startsApartMax
+                ),
             ]
             if let difference = differences.first(where: \.1) {
                 throw .differ(difference.0, first: first.path, second: path)

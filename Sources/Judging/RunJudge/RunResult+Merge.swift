@@ -19,10 +19,18 @@ extension RunResult {
         }
         merged.result.sortFindings()
         merged.result.slos = objectives.enumerated().map { index, slo in
-            guard slo.condition.span != .wholeRun else { return slo.evaluate(against: merged.result.metrics) }
             let told = shards.map {
                 $0.result.slos.indices.contains(index) ? $0.result.slos[index] : slo.notKnown
             }
+            // One that has ended a run stays failed, even if all of the run would satisfy it.
+            if slo.abort,
+                let failed = zip(shards, told).first(where: {
+                    $0.result.endedEarly != nil && $1.passed == false
+                })
+            {
+                return failed.1
+            }
+            guard slo.condition.span != .wholeRun else { return slo.evaluate(against: merged.result.metrics) }
             return told.first { $0.passed == false } ?? told.first { $0.passed != nil } ?? slo.notKnown
         }
         if merged.result.isInterrupted { merged.result.slos = merged.result.slos.map(\.unjudged) }

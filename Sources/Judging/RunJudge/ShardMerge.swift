@@ -98,7 +98,15 @@ package struct ShardMerge {
         let ofShards = self.parts.flatMap { part in
             part.result.generator.complaints.map { "shard \(part.shard): \($0)" }
         }
-        return self.gaps.map(\.text) + ofShards
+        let isComplete = self.parts.allSatisfy { $0.evidence?.fleet?.isComplete ?? true }
+        let beyond =
+            isComplete || self.settings.invariants == nil
+            ? []
+            : [
+                "the shards have more retries than they hand over, so that "
+                    + FleetEvidence.invariants.map(\.rawValue).joined(separator: " and ") + " are n/a"
+            ]
+        return self.gaps.map(\.text) + ofShards + beyond
             + [ArrivalAccount(result.metrics)?.complaint].compactMap { $0 }
     }
 

@@ -32,6 +32,8 @@ package final class WorkerDriver {
     private var scenario: WorkerScenario?
     var test: WorkerTest?
     private var failure: ExitCode?
+    /// By test.
+    private var runsBegun: [String: Int] = [:]
     private var codes: [ExitCode] = []
 
     private enum Work {
@@ -174,7 +176,11 @@ package final class WorkerDriver {
     private func run(_ order: TestOrder, host: String?) {
         guard let test = self.test, let scenario = self.scenario else { return }
         do {
-            let name = self.socket.map { String($0.identity.suffix(8)) } ?? ""
+            // One that loses its master and finds it again has several runs in a test, each in its own folder.
+            self.runsBegun[order.test, default: 0] += 1
+            let ordinal = self.runsBegun[order.test, default: 1]
+            let name =
+                (self.socket.map { String($0.identity.suffix(8)) } ?? "") + (ordinal > 1 ? "-\(ordinal)" : "")
             self.console.error("worker: test \(order.test) begins")
             let preparation = try scenario.preparation(
                 of: order, on: host, loop: self.loop, self.request, worker: name)

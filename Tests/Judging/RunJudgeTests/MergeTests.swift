@@ -128,6 +128,29 @@ import VirtualWorld
         }
     }
 
+    /// As that of one process, which stays failed although the whole run satisfies it.
+    @Test func `an objective that has ended a shard stays failed`() throws {
+        let run = try Run("flaky-network", seed: 1)
+        var shards = (0..<UInt32(2)).map { shard in run.judged { $0.raw % 2 == shard } }
+        let objectives = run.plan.objectives
+        let index = try #require(objectives.firstIndex { $0.selector.metric.name == "scans.lost" })
+        let slo = objectives[index]
+        let aborting = SLO(
+            selector: slo.selector, condition: slo.condition, severity: slo.severity, abort: true)
+        var judged = objectives
+        judged[index] = aborting
+        // What an objective that fails looks like.
+        let impossible = SLO(
+            selector: slo.selector,
+            condition: try SLOCondition(parsing: "count > 1000000", for: slo.selector.metric.kind),
+            severity: slo.severity, abort: true)
+        shards[1].result.slos[index] = impossible.evaluate(against: shards[1].result.metrics)
+        #expect(shards[1].result.slos[index].passed == false)
+        #expect(RunResult.merged(shards, objectives: judged)?.result.slos[index].passed == true)
+        shards[1].result.endedEarly = "by its objective"
+        #expect(RunResult.merged(shards, objectives: judged)?.result.slos[index].passed == false)
+    }
+
     @Test(arguments: ["flaky-network", "sudden-kills", "token-expiry"], [UInt64(1), 2])
     func `shards come to what one judge comes to`(scenario: String, seed: UInt64) throws {
         var run = try Run(scenario, seed: seed)

@@ -254,7 +254,7 @@ package struct HTMLPage {
 
     private var jobNotes: String {
         let notes = self.result.jobNotes
-        return notes.isEmpty ? "" : "<p>\(HTMLText.escaped(notes.joined(separator: " ")))</p>\n"
+        return notes.isEmpty ? "" : "<p>\(HTMLText.escaped(notes.joined(separator: " "), bytesMax: 1_000))</p>\n"
     }
 
     private var everythingIsThere: String {
