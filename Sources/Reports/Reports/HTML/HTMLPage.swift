@@ -254,7 +254,8 @@ package struct HTMLPage {
 
     private var jobNotes: String {
         let notes = self.result.jobNotes
-        return notes.isEmpty ? "" : "<p>\(HTMLText.escaped(notes.joined(separator: " "), bytesMax: 1_000))</p>\n"
+        guard !notes.isEmpty else { return "" }
+        return "<p>\(HTMLText.escaped(notes.joined(separator: " "), bytesMax: 1_000))</p>\n"
     }
 
     private var everythingIsThere: String {
