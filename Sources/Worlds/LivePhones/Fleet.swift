@@ -14,7 +14,7 @@ import Talaria
 ///
 /// Made, run and released on its own thread. Two mailboxes connect it with the main thread. See `FleetThreads`.
 final class Fleet {
-    private(set) var plan: FleetPlan
+    var plan: FleetPlan
     let loop: Loop
     let pool: CurlPool
     let journal: StateJournal
@@ -29,7 +29,7 @@ final class Fleet {
     var effects: [PhoneEffect] = []
     var waiting: [(phone: Int, event: PhoneEvent)] = []
     var isHandling = false
-    private var wakes: WakeTable?
+    var wakes: WakeTable?
     private var schedule: LoopTimer?
     private var handOver: LoopTimer?
     private var storing: LoopTask?
@@ -50,14 +50,14 @@ final class Fleet {
     private var disturbances = EventHeap<Disturbance>()
     let random: KeyedRandom
     private var lateness = HDRHistogram()
-    private var phase = Phase.running
+    var phase = Phase.running
     /// The indexes of the phones that were opened and have not closed, where `plan.phonesMax` is set.
-    private var opened: [DeviceNumber: Int] = [:]
+    var opened: [DeviceNumber: Int] = [:]
     /// Places of phones that have closed.
-    private var freePlaces: [Int] = []
+    var freePlaces: [Int] = []
     /// Phones that are about to close.
-    private var closing: [Closing] = []
-    private var closings: LoopTimer?
+    var closing: [Closing] = []
+    var closings: LoopTimer?
     /// Captures that phones whose places are taken by others did not come back to make.
     private var deferredOfClosed = 0
     /// Whether captures are over for good.
@@ -70,7 +70,7 @@ final class Fleet {
     var prepared: [PreparedPhoto?]
 
     /// The phase of the fleet.
-    private enum Phase {
+    enum Phase {
         /// Captures are made. Leaves to `draining` when none is scheduled, or to `suspending`.
         case running
         /// Unfinished scans get until then. Leaves to `suspending`, or back to `running` when a phone of a closed group
@@ -89,7 +89,7 @@ final class Fleet {
     }
 
     /// A phone that is about to close.
-    private struct Closing {
+    struct Closing {
         let phone: Int
         /// Until then its scans may settle.
         let drained: Instant
@@ -151,7 +151,7 @@ final class Fleet {
     }
 
     /// Makes the phone of a plan and switches it on; phones have the places of their plans.
-    private func launch(_ index: Int, _ restored: StateFolder.Restored, at now: Instant) {
+    func launch(_ index: Int, _ restored: StateFolder.Restored, at now: Instant) {
         let setup = self.plan.phones[index]
         let context = RunContext(
             random: self.random, run: self.plan.run, clockZero: self.plan.clock.zero,
@@ -191,7 +191,7 @@ final class Fleet {
     // MARK: Time
 
     /// Does what the schedule wants now, and waits for the next.
-    private func followSchedule() {
+    func followSchedule() {
         let now = self.loop.now()
         while let due = self.disturbances.popDue(at: now) {
             self.disturb(due.element)
@@ -283,71 +283,6 @@ final class Fleet {
         }
     }
 
-    // MARK: Phones that start and stop
-
-    private func open(_ phones: [FleetPlan.PhonePlan]) {
-        guard case .running = self.phase else { return }
-        let now = self.loop.now()
-        for phone in phones {
-            let place = self.freePlaces.popLast() ?? self.phones.count
-            // Beyond it there is no place in the pool.
-            guard place < self.plan.phonesMax ?? 0 else {
-                return self.fail(.other("more phones were opened than the fleet has places for"))
-            }
-            self.opened[phone.number] = place
-            if place < self.plan.phones.count {
-                self.plan.phones[place] = phone
-            } else {
-                self.plan.phones.append(phone)
-            }
-            self.launch(place, .nothing, at: now)
-        }
-        self.flushStore()
-        self.followSchedule()
-    }
-
-    private func close(_ devices: [DeviceNumber]) {
-        let now = self.loop.now()
-        for device in devices {
-            guard let phone = self.index(of: device), !self.phones[phone].isClosing else { continue }
-            self.phones[phone].isClosing = true
-            self.closing.append(Closing(phone: phone, drained: now + self.plan.drain))
-        }
-        self.checkClosings()
-    }
-
-    private func checkClosings() {
-        guard !self.isEnding else { return }
-        let now = self.loop.now()
-        var closed: [FleetClosing] = []
-        var left: [Closing] = []
-        for var closing in self.closing {
-            let phone = closing.phone
-            if closing.ended == nil, !self.phones[phone].machine.isBusy || closing.drained <= now {
-                closing.ended = now + PhoneLimits.shutdownTime
-                self.send(.runEnded, to: phone)
-            }
-            guard let ended = closing.ended, self.phones[phone].machine.isQuiescent || ended <= now else {
-                left.append(closing)
-                continue
-            }
-            self.pool.hangUp(phone: phone, by: .fin)
-            let device = self.phones[phone].number
-            self.opened[device] = nil
-            // What is scheduled for it does not happen any more.
-            self.phones[phone].opening += 1
-            self.wakes?.set(key: phone, at: nil)
-            self.freePlaces.append(phone)
-            closed.append(FleetClosing(device: device, lastScan: self.phones[phone].machine.lastScan))
-        }
-        self.closing = left
-        if !left.isEmpty { self.closings?.arm(after: FleetLimits.closingInterval) }
-        guard !closed.isEmpty else { return }
-        // What it saw comes before the word that it has closed.
-        self.report()
-        self.post(.closed(closed))
-    }
-
     // MARK: The end
 
     /// Ends captures for good; unfinished scans get the time of the drain.
@@ -436,7 +371,7 @@ final class Fleet {
         self.observations.append(observation)
     }
 
-    private func post(_ payload: ShardReport.Payload) {
+    func post(_ payload: ShardReport.Payload) {
         self.reportsMade += 1
         self.reports.post(
             ShardReport(thread: self.plan.thread, number: self.reportsMade, payload: payload))
@@ -450,7 +385,7 @@ final class Fleet {
         self.report()
     }
 
-    private func report() {
+    func report() {
         var batch: [Observation] = []
         swap(&batch, &self.observations)
         self.observations.reserveCapacity(min(batch.count, FleetLimits.handOverMost))
