@@ -32,20 +32,19 @@ enum ReportCommand {
         run: { try Self.run($0, $1) })
 
     private static func run(_ arguments: Arguments, _ console: Console) throws -> ExitCode {
-        let given = arguments.positionals
+        let folders = arguments.positionals
         // A run in several processes has its shards in its own folder.
-        let shards = given.count == 1 ? RunFolder.shards(of: given[0]) : []
+        let shards = folders.count == 1 ? RunFolder.shards(of: folders[0]) : []
         if !shards.isEmpty, arguments["--group"] == nil {
             try Self.refuseMissing(arguments)
-            try Self.keepOther(arguments, from: given)
+            try Self.keepOther(arguments, from: folders)
             let heads = try shards.filter { RunDirectory.holdsLogs($0) }.map { ($0, try Self.head(of: $0)) }
             guard !heads.isEmpty else {
-                throw CommandFailure(.badData, "no shard in \(given[0]) has left a result")
+                throw CommandFailure(.badData, "no shard in \(folders[0]) has left a result")
             }
             let report = try MergedShards.report(of: heads.map { (path: $0.0, head: $0.1) })
-            return try Self.write(report, to: arguments["--output"] ?? given[0], console)
+            return try Self.write(report, to: arguments["--output"] ?? folders[0], console)
         }
-        let folders = given
         if folders.count > 1, arguments["--output"] == nil {
             throw CommandFailure(
                 .usage, "merging several folders requires --output DIR",

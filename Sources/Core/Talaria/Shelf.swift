@@ -19,7 +19,7 @@ package struct Shelf: Hashable, Sendable {
     package struct Exception: Hashable, Sendable {
         package let devices: ClosedRange<UInt32>
         package let stock: Stock
-        /// Of scans of one barcode: those of one that the device has scanned before.
+        /// The share of single-barcode scans that repeat a barcode of the device.
         package let repeats: Odds
 
         package init(devices: ClosedRange<UInt32>, stock: Stock, repeats: Odds = .never) {

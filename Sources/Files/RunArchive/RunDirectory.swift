@@ -314,7 +314,7 @@ package final class RunDirectory: RunLog {
     }
 
     /// Points `latest` at a folder. The new link is made beside the old one and moved over it, so that there is no moment
-    /// without one. A run is no worse for want of it: returns a warning.
+    /// without one. Returns a warning if that fails; the run itself is complete without the link.
     static func link(to path: String, in reports: String) -> String? {
         let link = Self.joined(reports, Self.latest)
         let name = URL(fileURLWithPath: path).lastPathComponent

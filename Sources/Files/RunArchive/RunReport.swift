@@ -191,7 +191,7 @@ package struct LatencyTrack: Equatable, Sendable {
         self.windows = windows
     }
 
-    /// Of fewer samples a percentile is no more than one of the slowest: the 95th of 20 is the slowest, as is the 99th of 100.
+    /// The number of samples that a percentile needs. With fewer it is the maximum: p95 needs 20 samples, p99 needs 100.
     package static func samplesMin(for percentile: Percentile) -> Int64 {
         let above = Int64(1_000_000 - percentile.perMillion)
         return above == 0 ? 1 : (1_000_000 + above - 1) / above

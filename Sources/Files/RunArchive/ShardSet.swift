@@ -8,8 +8,8 @@ import SystemIO
 
 /// The shards of one run, read from their folders for one report.
 ///
-/// Of each it reads `run.json`, `scenario.resolved`, `summary.json` and `evidence.ndjson`, and where they are there the series
-/// and the log. A shard that was killed has neither summary nor evidence: what its log shows is taken from that.
+/// Each folder has `run.json`, `scenario.resolved`, `summary.json` and `evidence.ndjson`; the series and the log are read if
+/// they are present. A shard that was killed has neither summary nor evidence, so its log is read instead.
 package struct ShardSet: Sendable {
     /// Why the folders are not the shards of one run.
     package enum Problem: Error, Equatable, CustomStringConvertible {

@@ -25,7 +25,7 @@ package struct ShardMerge {
 
     /// In the order of their indexes.
     private let parts: [Part]
-    /// Of the scenario.
+    /// The settings that the scenario results in.
     private let settings: JudgeSettings
     /// The number of shards that the run has.
     private let count: Int
