@@ -72,6 +72,18 @@ extension SideBySide {
             #expect(away.code == 98 && away.output.contains("events.ndjson of the live run is not beside"))
         }
 
+        /// The plan has some of the phones, and other times: it would pass.
+        @Test func `a run that only missed a time leaves no plan, and points at the slow scans`() async throws
+        {
+            let (outcome, process) = try await ShortRun.finished(ShortRun.set(["slo.scan.time=p(50) < 1ms"]))
+            try #require(outcome.code == 99, "\(outcome)")
+            #expect(!process.report.files.contains("plan.json"))
+            #expect(!outcome.output.contains("Explain with"))
+            #expect(outcome.output.contains("Slow scans"), "\(outcome.output)")
+            let slow = try await Binary.run(["inspect", process.report.folder.path, "--slower-than", "1ms"])
+            #expect(slow.code == 0 && slow.output.contains("phone"), "\(slow)")
+        }
+
         @Test(.enabled(if: FileManager.default.fileExists(atPath: "/dev/full")))
         func `a plan that cannot be saved makes no run a success`() async throws {
             let (outcome, _) = try await ShortRun.finished(["--save-plan", "/dev/full"])

@@ -116,6 +116,17 @@ package struct RunResult: Sendable {
 
     package var devices: Int { self.groups.reduce(0) { $0 + $1.devices } }
 
+    /// The limit of `scan.time` that the run did not meet; the lowest of several.
+    package var scanTimeMissed: Interval? {
+        self.slos.compactMap { result -> Int64? in
+            guard result.isBreach, result.slo.selector.metric == .latency(.scanTime),
+                result.slo.condition.comparison == .less || result.slo.condition.comparison == .lessOrEqual,
+                case .time(let nanoseconds) = result.slo.condition.threshold
+            else { return nil }
+            return nanoseconds
+        }.min().map { Interval(nanoseconds: $0) }
+    }
+
     /// Returns the judgement that decides the exit code. `failures`: the failures of the program itself.
     func judgement(failures: Set<RunFailure.Kind>) -> Judgement {
         Judgement(

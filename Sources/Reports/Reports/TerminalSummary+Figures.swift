@@ -348,6 +348,16 @@ extension SummaryWriter {
             self.page.command(
                 Piece("Explain with", .bold), indent: Self.labelColumns, ["swiftwing-sim", "simulate", plan])
         }
+        if let directory = self.result.directory, let limit = self.result.scanTimeMissed,
+            self.result.files.contains(RunDirectory.FileName.events)
+        {
+            self.page.command(
+                Piece("Slow scans", .bold), indent: Self.labelColumns,
+                [
+                    "swiftwing-sim", "inspect", directory, "--slower-than",
+                    Threshold.time(nanoseconds: limit.nanoseconds).description,
+                ])
+        }
         if !self.result.command.isEmpty {
             self.page.command(Piece("Reproduce with", .bold), indent: Self.labelColumns, self.result.command)
         }

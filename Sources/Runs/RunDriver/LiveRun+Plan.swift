@@ -21,13 +21,16 @@ extension LiveRun {
     func savePlan(
         _ result: RunResult, waiting: [WaitingRecord], endedAt: Instant
     ) -> [OutputError.Failure] {
-        let hasFailed = [RunExit.invariantBroken, .sloFailed].contains(result.exit)
+        let record = LiveRecord(result, waiting: waiting)
+        // A simulation cannot show that an objective failed: it has other times, and only the phones with problems.
+        let isKept =
+            [RunExit.invariantBroken, .sloFailed].contains(result.exit) && !record.failures.isEmpty
         let path = self.request.savesPlanTo
         // The phones of a worker were not all there from the start, and did not all stay.
-        guard hasFailed || path != nil, self.request.worker == nil else { return [] }
+        guard isKept || path != nil, self.request.worker == nil else { return [] }
         self.directory.flush()
-        let text = PlanWriter.text(self.livePlan(result, waiting, endedAt: endedAt))
-        if hasFailed { self.directory.write(plan: text) }
+        let text = PlanWriter.text(self.livePlan(record, endedAt: endedAt))
+        if isKept { self.directory.write(plan: text) }
         guard let path else { return [] }
         do throws(OutputError) {
             try OutputError.write([(path: path, text: text)])
@@ -37,10 +40,8 @@ extension LiveRun {
         }
     }
 
-    private func livePlan(
-        _ result: RunResult, _ waiting: [WaitingRecord], endedAt: Instant
-    ) -> SavedPlan {
-        var record = LiveRecord(result, waiting: waiting)
+    private func livePlan(_ record: LiveRecord, endedAt: Instant) -> SavedPlan {
+        var record = record
         let phones = self.phones(of: record)
         let live = LivePlan(
             self.plan, of: phones, self.observations(of: phones), wallClockAtZero: self.startedWall,

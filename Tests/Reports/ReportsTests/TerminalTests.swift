@@ -61,6 +61,18 @@ import Testing
         #expect(TerminalSummary.text(Samples.foreign(), style: style) == TerminalGoldens.foreignNarrow)
     }
 
+    @Test func `a missed limit of scan.time names the command that lists the slow scans`() throws {
+        var result = Samples.passed()
+        let limits = [Samples.slo("scan.time", "p(95) < 6s"), Samples.slo("scan.time", "p(50) <= 5s")]
+        result.slos += limits.compactMap { $0?.evaluate(against: result.metrics) }
+        let directory = try #require(result.directory)
+        let words = Self.text(result).split(whereSeparator: \.isWhitespace).joined(separator: " ")
+        #expect(words.contains("Slow scans swiftwing-sim inspect \(directory)"), "\(words)")
+        #expect(words.contains("--slower-than 5s") || words.contains("--slower-than \\ 5s"), "\(words)")
+        result.files.removeAll { $0 == "events.ndjson" }
+        #expect(!Self.text(result).contains("Slow scans"))
+    }
+
     // MARK: Properties
 
     @Test(arguments: [40, 53, 80, 132], [false, true])

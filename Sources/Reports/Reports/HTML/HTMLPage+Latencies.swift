@@ -211,7 +211,7 @@ extension HTMLPage {
         let width = Figures.length(track.width, short: true)
         return TimeChart(
             id: "over-\(id)", title: "over time",
-            unit: "buckets of \(width)",
+            unit: "buckets of \(width), by the time of completion",
             description: "\(metric.rawValue) over time: \(all.map(\.name).joined(separator: ", "))",
             series: all,
             width: track.width.nanoseconds, axis: self.axis, bands: self.bands.html(height: height),

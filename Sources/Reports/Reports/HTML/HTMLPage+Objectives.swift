@@ -37,9 +37,9 @@ extension HTMLPage {
             more += "<small>\(budget.text)</small>"
         }
         if let worst, worst.isMeaningful {
-            more += "<small>worst \(Figures.length(worst.length, short: true)): "
+            more += "<small>worst window of \(Figures.length(worst.length, short: true)): "
             more +=
-                "\(HTMLText.sentence(Self.observed(worst.result))) at \(HTMLText.clock(worst.from.nanoseconds))</small>"
+                "\(HTMLText.sentence(Self.observed(worst.result))) from \(HTMLText.clock(worst.from.nanoseconds))</small>"
         }
         return """
             <article class="card \(tone.rawValue)"><h3><span class="sign" aria-hidden="true">\(tone.sign)</span>\
