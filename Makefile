@@ -42,6 +42,7 @@ deps: ## installs missing C libraries of the build
 	@.ci/packages build
 
 build: ## builds the release program, as `swift build -c release` does
+	@test -x $(BINARY) || echo 'Building swiftwing-sim: four minutes on two free cores. There is no output until the end.'
 	@swift build -c release --product swiftwing-sim $(CHECKS) $(FLAGS) --quiet
 
 test: deps test-deps lint purity-and-build unit ## installs missing dependencies, checks format and purity, and runs all tests

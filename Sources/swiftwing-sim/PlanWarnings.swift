@@ -12,6 +12,7 @@ struct PlanWarnings {
         self.all =
             scenario.faults.compactMap { Self.wait($0, drain: scenario.drain) }
             + Self.limit(plan, arrivals) + scenario.faults.compactMap(Self.early)
+            + Self.idle(plan, arrivals)
     }
 
     /// A wait that an answer asks for, if no scan that gets it at the end can finish.
@@ -41,6 +42,16 @@ struct PlanWarnings {
             guard scans > quota.requests * devices else { return nil }
             return
                 "server.rate-limit: the phones of \(group.spec.name) scan more than \(quota.requests) times and then wait up to \(Self.text(quota.window)), and unfinished scans get \(Self.text(plan.scenario.drain)) after the last capture (raise `drain`, or the limit)"
+        }
+    }
+
+    /// Stages that end before every phone has had a capture.
+    private static func idle(_ plan: RunPlan, _ arrivals: ExpectedArrivals) -> [String] {
+        zip(plan.groups, arrivals.scansByGroup).compactMap { group, scans in
+            guard case .open(let curve, _) = group.spec.load, curve.total != nil, scans < group.spec.devices
+            else { return nil }
+            return
+                "fleet.\(group.spec.name).arrivals: the stages have \(scans) captures, so that at least \(group.spec.devices - scans) of \(group.spec.devices) phones never scan (add a stage, or use fewer `devices`)"
         }
     }
 

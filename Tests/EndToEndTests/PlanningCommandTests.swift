@@ -92,6 +92,11 @@ extension EndToEnd {
             #expect(warnings.contains("server.rate-limit: the phones of phones scan more than 10 times"))
             #expect(warnings.contains("faults.expire-token-1: the token expires before the first event"))
             #expect(!warnings.contains("faults.expire-token-2: the token"))
+            #expect(!warnings.contains("never scan"))
+            let short = try await Binary.run(
+                ["plan", file, "--set", "fleet.phones.arrivals=[{rate: 4/s, for: 4s}]"]
+            ).complaint
+            #expect(short.contains("the stages have 16 captures, so that at least 4 of 20 phones never scan"))
             let longer = try await Binary.run(["plan", file, "--set", "drain=30m"]).complaint
             #expect(!longer.contains("retry-after") && !longer.contains("server.rate-limit"))
         }

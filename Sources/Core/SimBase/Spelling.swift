@@ -4,8 +4,9 @@ package enum Spelling {
     package static let charactersMax = 64
 
     /// Returns the candidate nearest to `word`, or nil if none is near enough: at most a third of the longer
-    /// word may differ, and at least one character always may. Case does not count. Of equally near
-    /// candidates, the first in the given order wins, so the result is the same in every process.
+    /// word may differ, and at least one character always may. Case does not count, and parts in another order, as in
+    /// `token-expire` for `expire-token`, count as one difference. Of equally near candidates, the first in the given
+    /// order wins, so the result is the same in every process.
     package static func nearest(to word: String, among candidates: some Sequence<String>) -> String? {
         let typed = Array(word.lowercased().unicodeScalars.prefix(Self.charactersMax + 1))
         guard !typed.isEmpty, typed.count <= Self.charactersMax else { return nil }
@@ -15,13 +16,23 @@ package enum Spelling {
             let allowed = max(1, max(typed.count, meant.count) / 3)
             guard !meant.isEmpty, meant.count <= Self.charactersMax, abs(typed.count - meant.count) <= allowed
             else { continue }
-            let distance = Self.distance(typed, meant)
+            let distance = Self.isReordered(typed, meant) ? 1 : Self.distance(typed, meant)
             // A word of which nothing is left is not a misspelling.
             guard distance <= allowed, distance < max(typed.count, meant.count) else { continue }
             if let known = best, known.distance <= distance { continue }
             best = (candidate, distance)
         }
         return best?.candidate
+    }
+
+    /// Whether both have the same parts between `-`, `.` and `_`, in different orders.
+    private static func isReordered(_ left: [Unicode.Scalar], _ right: [Unicode.Scalar]) -> Bool {
+        guard left.count == right.count, left != right else { return false }
+        func parts(_ word: [Unicode.Scalar]) -> [String] {
+            word.split { "-._".unicodeScalars.contains($0) }.map { String(String.UnicodeScalarView($0)) }
+                .sorted()
+        }
+        return parts(left) == parts(right)
     }
 
     /// Returns the number of single-character insertions, deletions, replacements and swaps of neighbors that

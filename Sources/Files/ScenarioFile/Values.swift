@@ -151,6 +151,10 @@ enum Values {
             guard unit.isEmpty else {
                 throw ValueError("the unit of a share is %, not `\(unit)`", at: unitStart..<scanner.offset)
             }
+            scanner.skipSpaces()
+            if scanner.takeWord() == "%" {
+                throw ValueError("a space before the unit of a share", help: "write `\(number.text)%`")
+            }
             // 0.3 may be meant as a fraction, 30 hardly.
             let fraction = number.decimals > 0 ? try? number.times(10_000 * 100) : nil
             let meant = fraction.map { Units.percent(Int64(min($0, 1_000_000))) }

@@ -7,24 +7,28 @@ import SystemIO
 package enum RunInterruption {
     private static let announcement =
         "Interrupted: finishing and writing the report. Press Ctrl-C again to quit now."
+    private static let farewell =
+        "Quit without a report. 'swiftwing-sim report DIR' makes one of what a live run has recorded."
 
     /// The first act of the program. Where it fails, a signal ends the program as it would any other.
     package static func watch() {
         do throws(SystemError) {
             try Interruption.watch(
-                first: {
-                    // The terminal's cursor may be behind a progress line.
-                    let lead = isatty(STDERR_FILENO) == 1 ? "\n" : ""
-                    try? FileHandle.standardError.write(
-                        contentsOf: Data("\(lead)\(Self.announcement)\n".utf8))
-                },
+                first: { Self.say(Self.announcement) },
                 again: {
+                    Self.say(Self.farewell)
                     RunState.removeTemporaryFolder()
                     _exit(ExitCode.interrupted.rawValue)
                 })
         } catch {
             ProcessSettings.unblockSignals()
         }
+    }
+
+    private static func say(_ text: String) {
+        // The terminal's cursor may be behind a progress line.
+        let lead = isatty(STDERR_FILENO) == 1 ? "\n" : ""
+        try? FileHandle.standardError.write(contentsOf: Data("\(lead)\(text)\n".utf8))
     }
 
     /// Throws if the run was interrupted. Called between the stages before a run begins, while there is

@@ -26,6 +26,12 @@ struct SpellingTests {
         #expect(Spelling.nearest(to: "results", among: ["result.at", "results."]) == "results.")
     }
 
+    @Test func `the parts of a word may be in another order`() {
+        let kinds = ["expire-token", "strip-books", "slow-stage"]
+        #expect(Spelling.nearest(to: "token-expire", among: kinds) == "expire-token")
+        #expect(Spelling.nearest(to: "token-exhale", among: kinds) == nil)
+    }
+
     @Test func `no candidates means no suggestion`() {
         #expect(Spelling.nearest(to: "devices", among: []) == nil)
     }
