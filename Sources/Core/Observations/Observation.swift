@@ -37,7 +37,7 @@ package struct Observation: Hashable, Sendable {
 
 /// The side that observed something.
 package enum Side: String, CaseIterable, Hashable, Sendable {
-    case phone, backend, fault, network
+    case phone, backend, fault, network, control
 
     /// The number of the side in bytes.
     var ordinal: UInt8 {
@@ -46,6 +46,7 @@ package enum Side: String, CaseIterable, Hashable, Sendable {
         case .backend: 1
         case .fault: 2
         case .network: 3
+        case .control: 4
         }
     }
 
@@ -85,6 +86,7 @@ package enum ObservationPayload: Hashable, Sendable {
     case backend(BackendObservation)
     case fault(FaultObservation)
     case network(NetworkObservation)
+    case control(ControlObservation)
 
     fileprivate var side: Side {
         switch self {
@@ -92,6 +94,7 @@ package enum ObservationPayload: Hashable, Sendable {
         case .backend: .backend
         case .fault: .fault
         case .network: .network
+        case .control: .control
         }
     }
 
@@ -99,7 +102,7 @@ package enum ObservationPayload: Hashable, Sendable {
         switch self {
         case .phone(let payload): payload.level
         case .backend(let payload): payload.level
-        case .fault: .always
+        case .fault, .control: .always
         case .network: .trace
         }
     }
@@ -111,6 +114,7 @@ package enum ObservationPayload: Hashable, Sendable {
         case .backend(let payload): payload.write(to: &fields)
         case .fault(let payload): payload.write(to: &fields)
         case .network(let payload): payload.write(to: &fields)
+        case .control(let payload): payload.write(to: &fields)
         }
     }
 
@@ -124,6 +128,7 @@ package enum ObservationPayload: Hashable, Sendable {
             case .backend: .backend(try BackendObservation(name, from: &fields))
             case .fault: .fault(try FaultObservation(name, from: &fields))
             case .network: .network(try NetworkObservation(name, from: &fields))
+            case .control: .control(try ControlObservation(name, from: &fields))
             }
     }
 }

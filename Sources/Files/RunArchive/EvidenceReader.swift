@@ -93,8 +93,9 @@ struct EvidenceReader {
             return true
         }
         if line["regions"] != nil { return self.readRegions(line) }
-        if let numbers = line["skipped"]?.elements.compactMap(\.count), numbers.count == 2 {
-            self.skipped = SkippedWork(deferred: numbers[0], shutdownsTimedOut: numbers[1])
+        if let numbers = line["skipped"]?.elements.compactMap(\.count), numbers.count == 3 {
+            self.skipped = SkippedWork(
+                deferred: numbers[0], shutdownsTimedOut: numbers[1], heldBack: numbers[2])
             return true
         }
         self.isWhole = line["end"]?.flag == true

@@ -203,7 +203,9 @@ package struct EvidenceWriter {
         }
         let skipped = self.evidence.skipped
         bytes += Self.line { line in
-            line.array("skipped", [skipped.deferred, skipped.shutdownsTimedOut]) { $0.integer(Int64($1)) }
+            line.array("skipped", [skipped.deferred, skipped.shutdownsTimedOut, skipped.heldBack]) {
+                $0.integer(Int64($1))
+            }
         }
     }
 

@@ -54,6 +54,8 @@ struct SummaryReader {
         result.slos = results
         result.expectations = killed.expectations
         result.errors = killed.errors
+        result.controls = killed.controls
+        result.heldBack = summary["control"]?["held_back"]?.count ?? 0
         result.isInterrupted = summary["interrupted"]?.flag ?? false
         // Of a backend that died what it had not told is not known.
         result.hasBackendView =

@@ -85,7 +85,7 @@ struct HarnessChecks: Sendable {
         var life = HarnessLifecycle()
     }
 
-    let settings: HarnessSettings
+    private(set) var settings: HarnessSettings
     /// Nil for a backend of which it is not known why it answers as it does.
     let server: SimulatedServer?
     let hasQuotas: Bool
@@ -136,6 +136,7 @@ struct HarnessChecks: Sendable {
             guard self.watches(device) || observation.side == .backend && self.hasPingFaults else { return }
         }
         self.followCircuit(observation)
+        if observation.side == .control { return self.allow(observation) }
         guard observation.side != .network, self.settings.fleet.group(of: device) != nil else { return }
         let phoneIndex = self.phoneIndex(of: device)
         switch observation.what {
@@ -152,7 +153,20 @@ struct HarnessChecks: Sendable {
         case .fault(.ended(let fault)): self.ended(fault, phoneIndex)
         case .fault: break
         case .phone(let payload): self.phone(payload, scan, phoneIndex)
-        case .network: break
+        case .network, .control: break
+        }
+    }
+
+    /// The operator starts a fault: it may act from now on, whatever the scenario says.
+    private mutating func allow(_ observation: borrowing Observation) {
+        guard case .control(let action) = observation.what else { return }
+        switch action {
+        case .fault(let fault):
+            guard self.settings.rules.indices.contains(fault) else { return }
+            self.settings.rules[fault].from = min(self.settings.rules[fault].from, observation.at)
+        // A phone loses its path without a fault then, as in a tunnel.
+        case .offline: self.settings.hasTunnels = true
+        case .stopped, .paused, .resumed, .phones: break
         }
     }
 

@@ -114,6 +114,10 @@ package struct Ledger: Sendable {
 
     private mutating func judgeBySide(_ moment: inout [Observation]) {
         for index in moment.indices {
+            guard moment[index].side == .control else { continue }
+            self.judge(moment.take(index, leaving: .nothing))
+        }
+        for index in moment.indices {
             guard moment[index].side == .backend else { continue }
             self.judge(moment.take(index, leaving: .nothing))
         }
@@ -129,6 +133,7 @@ package struct Ledger: Sendable {
 
     private mutating func judge(_ observation: consuming Observation) {
         self.harness?.record(observation)
+        if observation.side == .control { return }
         let index = self.index(of: observation.device)
         switch observation.what {
         case .phone(let payload):
@@ -144,6 +149,7 @@ package struct Ledger: Sendable {
                 payload, scan: observation.scan, at: observation.at, rules: self.rules)
         case .network:
             break  // How fast the network is breaks no promise.
+        case .control: break
         }
     }
 

@@ -171,7 +171,7 @@ package struct SimulationInvariants: Sendable {
             self.states[phoneIndex].answers.faultFired(operation, scan: observation.scan, attempt: attempt)
             guard operation == .stream, self.faultsThatGarble.contains(fault) else { return }
             self.states[phoneIndex].troubled.append(observation.scan)
-        case .fault, .network: break
+        case .fault, .network, .control: break
         }
     }
 

@@ -26,6 +26,16 @@ package struct ArrivalAccount: Hashable, Sendable {
             "\(self.late) of \(self.planned) captures started more than 1 s late (limit: \(self.lateMax)): the load was not the requested load"
     }
 
+    /// Why the load was not the one that was requested, with what the operator held back: less load than requested proves as
+    /// little as late load.
+    package func complaints(_ work: SkippedWork) -> [String] {
+        let heldBack =
+            work.heldBack > self.lateMax
+            ? "\(work.heldBack) of \(self.planned) captures were held back from the dashboard (limit: \(self.lateMax)): the load was not the requested load"
+            : nil
+        return [self.complaint, heldBack].compactMap { $0 }
+    }
+
     package func record(into set: inout MetricSet) {
         set.add(Int64(self.planned), to: .arrivalsPlanned)
         set.add(Int64(self.achieved), to: .arrivalsAchieved)
@@ -34,7 +44,7 @@ package struct ArrivalAccount: Hashable, Sendable {
 
     /// Returns warnings about captures and shutdowns that the fleet skipped.
     package func warnings(_ work: SkippedWork) -> [String] {
-        let skipped = self.planned - self.achieved - work.deferred
+        let skipped = self.planned - self.achieved - work.deferred - work.heldBack
         return [
             work.shutdownsTimedOut > 0
                 ? "\(work.shutdownsTimedOut) phones had not finished shutting down at the time limit" : nil,
@@ -52,16 +62,20 @@ package struct SkippedWork: Hashable, Sendable {
     package var deferred = 0
     /// Phones that were still shutting down when their time was over.
     package var shutdownsTimedOut = 0
+    /// Captures that the operator held back.
+    package var heldBack = 0
 
     package init() {}
 
-    package init(deferred: Int, shutdownsTimedOut: Int) {
+    package init(deferred: Int, shutdownsTimedOut: Int, heldBack: Int = 0) {
         self.deferred = deferred
+        self.heldBack = heldBack
         self.shutdownsTimedOut = shutdownsTimedOut
     }
 
     mutating func add(_ other: SkippedWork) {
         self.deferred += other.deferred
         self.shutdownsTimedOut += other.shutdownsTimedOut
+        self.heldBack += other.heldBack
     }
 }

@@ -52,7 +52,7 @@ struct CoverageDetector: Sendable {
                 payload, scan, at, slotsMax: self.slotsMax, raisesBase: self.raisesBase, into: &moments)
         case .backend(let payload):
             self.phones[observation.device]?.record(payload, scan, at, into: &moments)
-        case .fault, .network: break
+        case .fault, .network, .control: break
         }
         return moments
     }

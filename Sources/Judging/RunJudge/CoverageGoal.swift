@@ -160,7 +160,7 @@ package struct CoverageTable: Sendable {
         case .backend(.circuitClosed): self.count(.circuitClosed)
         case .backend(.problem(.upload, _, status: 500..., _, retryable: false, _)):
             self.count(.serverErrorFinal)
-        case .backend, .fault, .network: break
+        case .backend, .fault, .network, .control: break
         }
     }
 

@@ -81,7 +81,7 @@ package struct LatencyCrossCheck: Sendable {
         switch observation.side {
         case .phone, .network: break
         case .backend: if observation.isRoutine { return }
-        case .fault: return
+        case .fault, .control: return
         }
         let group = self.fleet.group(of: observation.device)
         switch observation.what {
@@ -99,7 +99,7 @@ package struct LatencyCrossCheck: Sendable {
         case .backend(.cleaned(_, effective: true)), .backend(.canceled):
             self.jobs[group ?? self.fleet.groups.count].cleaned += 1
         case .backend(.expired): self.jobs[group ?? self.fleet.groups.count].expired += 1
-        case .backend, .fault: break
+        case .backend, .fault, .control: break
         }
     }
 

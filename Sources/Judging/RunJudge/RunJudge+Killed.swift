@@ -33,7 +33,8 @@ extension RunJudge {
         }
         result.isInterrupted = true
         result.failure = "the run was killed before its verdict: these are the results in its files"
-        result.warnings = [self.lost.warning(hasBackendView: head.hasBackendView)].compactMap { $0 }
+        result.warnings = [result.controlNote, self.lost.warning(hasBackendView: head.hasBackendView)]
+            .compactMap { $0 }
         result.take(self.timeline.errors)
         let isBroken = verdicts.contains { $0.standing == .broken }
         result.exit = isBroken ? .invariantBroken : .interrupted

@@ -41,6 +41,9 @@ package struct RunJudge: Sendable {
     /// The goals that the run must reach; nil if none are required.
     package private(set) var coverage: CoverageTable?
     private var regions = RegionAccount()
+    /// The ids of the faults in the order of the scenario.
+    private let faults: [String]
+    private var controls: [ControlRecord] = []
     /// Judges what a simulated world tells beside observations; nil elsewhere. The driver hands that on.
     package var invariants: SimulationInvariants?
     /// Observations so far.
@@ -71,6 +74,7 @@ package struct RunJudge: Sendable {
         let fleet = settings.ledger.fleet
         self.slos = settings.objectives
         self.expectations = settings.expectations
+        self.faults = settings.faults
         self.ledger = Ledger(
             shelf: settings.shelf, settings: settings.ledger, harness: settings.harness)
         self.losses = Ledger(shelf: settings.shelf, settings: settings.ledger)
@@ -120,6 +124,7 @@ package struct RunJudge: Sendable {
     /// An observation of a past run. What was measured in its intervals comes from its files.
     package mutating func receive(_ observation: consuming Observation) {
         self.observations += 1
+        if observation.side == .control { self.note(observation) }
         self.invariants?.record(observation)
         self.coverage?.record(observation)
         self.regions.record(observation)
@@ -136,6 +141,16 @@ package struct RunJudge: Sendable {
             self.losses.record(copy observation)
         }
         self.ledger.record(consume observation)
+    }
+
+    private mutating func note(_ observation: borrowing Observation) {
+        guard case .control(let action) = observation.what, self.controls.count < ControlRecord.recordsMax
+        else { return }
+        var record = ControlRecord(at: observation.at, action: action)
+        if case .fault(let index) = action, self.faults.indices.contains(index) {
+            record.fault = self.faults[index]
+        }
+        self.controls.append(record)
     }
 
     /// Receives the measurements of one interval of a past run.
@@ -224,8 +239,10 @@ package struct RunJudge: Sendable {
         result.streamsOpen = facts.streamsOpen
         if isWhole { result.drained = facts.drain }
         result.notes = facts.notes + [self.regions.summary.note].compactMap { $0 }
+        result.heldBack = facts.skipped.heldBack
         result.warnings =
-            facts.warnings + (facts.arrivals?.warnings(facts.skipped) ?? []) + log.warnings
+            [result.controlNote].compactMap { $0 } + facts.warnings
+            + (facts.arrivals?.warnings(facts.skipped) ?? []) + log.warnings
         self.skipped = facts.skipped
         self.endedAt = facts.endedAt
         result.take(self.timeline.errors)
@@ -249,6 +266,7 @@ package struct RunJudge: Sendable {
             result.groups[index].errors = self.errors[index]
         }
         result.hasBackendView = head.hasBackendView && !self.hasLostBackend
+        result.controls = self.controls
         result.isInterrupted = self.isInterrupted
         result.expectations = self.expectations
         return result

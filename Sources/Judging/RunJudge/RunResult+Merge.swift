@@ -60,6 +60,8 @@ extension RunResult {
         }
         self.failure = self.failure ?? other.failure
         self.endedEarly = self.endedEarly ?? other.endedEarly
+        self.controls = (self.controls + other.controls).sorted { $0.at < $1.at }
+        self.heldBack += other.heldBack
         // What one of them came to, the run came to.
         self.unreached = self.unreached.filter { other.unreached.contains($0) }
         self.hasBackendView = self.hasBackendView && other.hasBackendView

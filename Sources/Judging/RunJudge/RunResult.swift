@@ -53,6 +53,10 @@ package struct RunResult: Sendable {
     package var expectations = Expectations.none
     /// Moments that the scenario says a run must come to, and this one did not: it has not tried what it is there for.
     package var unreached: [String] = []
+    /// What the operator did to the run while it ran, in the order of time.
+    package var controls: [ControlRecord] = []
+    /// Captures that were due and that the operator held back.
+    package var heldBack = 0
     /// The time that unfinished scans had after the last arrival; nil if they had none.
     package var drained: Interval?
     /// The most frequent errors as the phones saw them, the most frequent first.

@@ -139,6 +139,9 @@ package struct ErrorSummary: Equatable, Sendable {
         }
     }
 
+    /// All errors.
+    package var count: Int { self.rows.reduce(0) { $0 + $1.count } }
+
     /// The most frequent first.
     package var byCount: [Row] { self.rows.sorted { ($0.count, $1.first) > ($1.count, $0.first) } }
 }

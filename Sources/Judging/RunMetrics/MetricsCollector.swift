@@ -61,6 +61,7 @@ package struct MetricsCollector: Sendable {
             self.measure(payload, group)
         case .network(let payload):
             self.measure(payload, group)
+        case .control: break
         }
     }
 

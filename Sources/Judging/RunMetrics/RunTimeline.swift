@@ -51,7 +51,7 @@ package struct RunTimeline: Sendable {
         switch observation.what {
         case .phone(let payload): self.record(payload, observation)
         case .fault(let payload): self.record(payload, observation)
-        case .backend, .network: break
+        case .backend, .network, .control: break
         }
     }
 

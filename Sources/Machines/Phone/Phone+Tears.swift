@@ -102,7 +102,7 @@ extension ObservationPayload {
         case .phone(.queued), .phone(.bookAdded), .phone(.completed), .phone(.refused),
             .phone(.canceled):
             true
-        case .phone, .backend, .fault, .network: false
+        case .phone, .backend, .fault, .network, .control: false
         }
     }
 }

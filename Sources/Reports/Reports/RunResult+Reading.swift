@@ -152,7 +152,11 @@ extension RunResult {
         if !held.isEmpty, !self.isInterrupted, self.failure == nil {
             reasons.append("expected to break but held: " + held.joined(separator: ", "))
         }
-        if !self.generator.isTrustworthy { reasons.append("the load generator did not keep up") }
+        if !self.generator.isTrustworthy {
+            reasons.append(
+                self.heldBack > 0
+                    ? "the load was not the requested load" : "the load generator did not keep up")
+        }
         if !self.unreached.isEmpty, !self.isInterrupted {
             reasons.append(
                 "target situations not reached: " + self.unreached.joined(separator: ", "))

@@ -31,7 +31,7 @@ package struct ScanRemains: Sendable {
                 self.billed = (self.billed ?? 0) + (lookup.isBilled ? 1 : 0)
             case .backend(.cleaned(let job, effective: true)), .backend(.canceled(let job)):
                 self.deleted.insert(job)
-            case .phone, .backend, .fault, .network: break
+            case .phone, .backend, .fault, .network, .control: break
             }
         }
     }

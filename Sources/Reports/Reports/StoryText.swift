@@ -10,7 +10,7 @@ package enum StoryText {
         case .phone(let payload): self.phone(payload, journey, WorkNoun(journey))
         case .backend(let payload): self.backend(payload, journey, WorkNoun(journey))
         case .fault(let payload): self.fault(payload, WorkNoun(journey), faults)
-        case .network: nil
+        case .network, .control: nil
         }
     }
 
@@ -20,6 +20,7 @@ package enum StoryText {
         case .phone, .network: "phone \(observation.device.raw)"
         case .backend: "server"
         case .fault: "fault"
+        case .control: "control"
         }
     }
 

@@ -12,7 +12,8 @@ import Talaria
 /// Times are milliseconds with three digits after the point. What the run cannot know is the string `n/a`; a latency
 /// without samples has a count of 0 and no other numbers. A rate has the unit `share`: `count` operations, of which
 /// `failed`, as the `rate`. `failure` says what cut the run short and is there only when something did, and so does
-/// `ended_early` of an objective with `abort`. `target` is null where the backend was the simulated one.
+/// `ended_early` of an objective with `abort`. `control` is there only where the run was controlled while it ran. `target` is
+/// null where the backend was the simulated one.
 package enum SummaryJSON {
     package static let schema = 1
 
@@ -26,6 +27,7 @@ package enum SummaryJSON {
         }
         if result.importsRows { members["rows"] = Self.rows(result.totals.rows, of: result) }
         if result.looksUp { members["lookups"] = Self.lookups(result.totals.lookups, of: result) }
+        if !result.controls.isEmpty { members["control"] = Self.control(result) }
         if let reason = result.endedEarly { members["ended_early"] = .string(Printable.bounded(reason)) }
         return .object(members)
     }
@@ -80,6 +82,21 @@ package enum SummaryJSON {
             "warnings": .array(result.warnings.map { .string(Printable.bounded($0, bytesMax: 1_000)) }),
             "notes": .array(result.notes.map { .string(Printable.bounded($0, bytesMax: 1_000)) }),
         ]
+    }
+
+    /// What the operator did to the run; there only where he did something.
+    private static func control(_ result: RunResult) -> JSONValue {
+        .object([
+            "held_back": .integer(result.heldBack),
+            "actions": .array(
+                result.controls.map { record in
+                    .object([
+                        "at": .number(Figures.milliseconds(record.at.nanoseconds)),
+                        "by": .string("dashboard"),
+                        "action": .string(record.name), "text": .string(Printable.bounded(record.text)),
+                    ])
+                }),
+        ])
     }
 
     /// `canceled` is there only where users have canceled some.

@@ -285,7 +285,8 @@ extension SummaryWriter {
     private mutating func generator() {
         var pieces = [
             Piece(
-                self.result.generator.isTrustworthy ? "healthy" : "did not keep up",
+                self.result.generator.isTrustworthy
+                    ? "healthy" : self.result.heldBack > 0 ? "held back" : "did not keep up",
                 self.result.generator.isTrustworthy ? .good : .bad)
         ]
         if let lateness = self.result.latency(.generatorLateness) {

@@ -167,7 +167,7 @@ struct FailureReport {
     private static func mark(_ observation: Observation) -> Int? {
         switch observation.what {
         case .fault(.fired(let fault, _, _)), .fault(.began(let fault)): fault
-        case .fault, .phone, .backend, .network: nil
+        case .fault, .phone, .backend, .network, .control: nil
         }
     }
 

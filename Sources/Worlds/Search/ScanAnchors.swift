@@ -25,7 +25,9 @@ struct ScanAnchors: Sendable {
                 // The end of the run suspends the phone.
                 if case .phone(.suspended) = observation.what { isOver = true }
                 let at = observation.at - Instant.zero
-                guard !isOver, observation.side != .network, moments.last != at else { return }
+                guard !isOver, ![.network, .control].contains(observation.side), moments.last != at else {
+                    return
+                }
                 moments.append(at)
             })
         self.moments = moments + moments.suffix(1).map { $0 + .milliseconds(1) }

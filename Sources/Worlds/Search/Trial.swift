@@ -97,7 +97,7 @@ package struct Trial: Sendable {
             observe(observation)
             switch observation.what {
             case .fault(.fired(let fault, _, _)), .fault(.began(let fault)): self.firings[fault] += 1
-            case .fault, .phone, .backend, .network: break
+            case .fault, .phone, .backend, .network, .control: break
             }
             self.invariants.record(observation)
             self.coverage.record(observation)

@@ -193,6 +193,13 @@ import Testing
         NetworkObservation(lookup: nil, connect: nil, tls: nil, firstByte: .zero),
     ]
 
+    private static let ofControl: [ControlObservation] = [
+        .stopped, .paused, .resumed, .phones(group: "a", active: 1, phones: 2),
+        .phones(group: "b", active: 1, phones: 2), .phones(group: "b", active: 0, phones: 2),
+        .phones(group: "b", active: 0, phones: 3), .fault(0), .fault(1), .offline(for: .zero),
+        .offline(for: .seconds(1)),
+    ]
+
     private static func digest(_ observations: [Observation]) -> UInt64 {
         var digest = ObservationDigest()
         for observation in observations { digest.absorb(observation) }
@@ -211,6 +218,7 @@ import Testing
         payloads += Self.ofBackend.map { .backend($0) }
         payloads += Self.ofFaults.map { .fault($0) }
         payloads += Self.ofNetwork.map { .network($0) }
+        payloads += Self.ofControl.map { .control($0) }
         var known: [UInt64: ObservationPayload] = [:]
         for payload in payloads {
             let digest = Self.digest([Self.seen(payload)])

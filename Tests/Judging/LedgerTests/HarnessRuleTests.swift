@@ -1,3 +1,4 @@
+import Observations
 import SimBase
 import Talaria
 import Testing
@@ -33,6 +34,26 @@ import Testing
             for attempt in 1...2 { $0.fault(.fired(fault: 0, .stream, attempt: UInt32(attempt))) }
         }
         #expect(atOnce.errors([.booksStripped], rules: [once]) == [])
+    }
+
+    @Test func `a fault that the operator starts may act before its time`() {
+        func story(_ control: ControlObservation?) -> HarnessStory {
+            HarnessStory {
+                $0.phone(.launched(restored: 0))
+                $0.pass()
+                if let control { $0.control(control) }
+                $0.pass()
+                $0.fault(.began(fault: 1))
+                $0.phone(.storageFilled)
+            }
+        }
+        let effects = [Self.refuses, FaultEffect.ofPhone(.storageFull)]
+        let rules = [FaultRule(), FaultRule(from: .zero + .minutes(5))]
+        let early = ["fault 2 of the list fired before its start time"]
+        #expect(story(nil).errors(effects, rules: rules) == early)
+        #expect(story(.fault(1)).errors(effects, rules: rules) == [])
+        #expect(story(.fault(0)).errors(effects, rules: rules) == early, "another fault")
+        #expect(story(.fault(7)).errors(effects, rules: rules) == early, "no fault of the list")
     }
 
     @Test func `a fault hits its group, and no other`() {

@@ -29,6 +29,8 @@ struct HarnessStory {
 
     mutating func fault(_ payloads: FaultObservation...) { self.see(payloads.map { .fault($0) }) }
 
+    mutating func control(_ payload: ControlObservation) { self.see([.control(payload)]) }
+
     /// At this instant, in this order.
     private mutating func see(_ payloads: [ObservationPayload]) {
         for what in payloads {

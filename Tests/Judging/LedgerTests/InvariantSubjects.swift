@@ -25,7 +25,7 @@ struct InvariantSubjects {
         switch observation.what {
         case .phone(let payload): self.phone(payload, observation)
         case .backend(let payload): self.backend(payload)
-        case .fault, .network: break
+        case .fault, .network, .control: break
         }
     }
 

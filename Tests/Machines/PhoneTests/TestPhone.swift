@@ -77,7 +77,7 @@ struct TestPhone {
                 switch observation.what {
                 case .phone(.found(let finding)): self.findings.append(finding)
                 case .phone(let payload): self.payloads.append(payload)
-                case .backend, .fault, .network: break
+                case .backend, .fault, .network, .control: break
                 }
             }
         }

@@ -68,7 +68,7 @@ import VirtualWorld
         let fired = run.count {
             switch $0 {
             case .fault(.fired(fault: 0, _, _)), .fault(.began(fault: 0)): true
-            case .fault, .phone, .backend, .network: false
+            case .fault, .phone, .backend, .network, .control: false
             }
         }
         #expect(fired > 0, "the fault never showed")

@@ -45,7 +45,7 @@ import Testing
         let effects = run.count {
             switch $0 {
             case .fault(.fired(fault: 0, _, _)), .fault(.began(fault: 0)): true
-            case .fault, .phone, .backend, .network: false
+            case .fault, .phone, .backend, .network, .control: false
             }
         }
         #expect(effects > 0, "the fault never showed")

@@ -178,7 +178,9 @@ extension HTMLPage {
                 ? "Its health is judged at the end of the run."
                 : result.generator.isTrustworthy
                     ? "The load generator kept up, so the numbers are valid."
-                    : "The load generator did not keep up, so the latencies are not valid.",
+                    : result.heldBack > 0
+                        ? "The load was not the requested load, so the numbers are not those of the scenario."
+                        : "The load generator did not keep up, so the latencies are not valid.",
             body: complaints + HTMLText.definitions("stats", stats) + "\n")
     }
 

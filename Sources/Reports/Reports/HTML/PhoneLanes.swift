@@ -72,7 +72,7 @@ struct PhoneLanes {
             switch observation.what {
             case .phone(let payload): self.add(payload, observation.scan, at)
             case .fault(let payload): self.add(payload, at, names)
-            case .backend, .network: break
+            case .backend, .network, .control: break
             }
         }
     }

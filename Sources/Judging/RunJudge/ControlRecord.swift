@@ -1,0 +1,68 @@
+package import Observations
+package import SimBase
+
+/// What the operator did to a run while it ran, and when.
+package struct ControlRecord: Hashable, Sendable {
+    /// The limit of records that are kept. The log has all of them.
+    package static let recordsMax = 1_000
+
+    package var at: Instant
+    package var action: ControlObservation
+    /// The id of the fault that was started; nil for every other action.
+    package var fault: String?
+
+    package init(at: Instant, action: ControlObservation, fault: String? = nil) {
+        self.at = at
+        self.action = action
+        self.fault = fault
+    }
+
+    /// The name of the action, as in the log.
+    package var name: String {
+        switch self.action {
+        case .stopped: "stopped"
+        case .paused: "paused"
+        case .resumed: "resumed"
+        case .phones: "phones"
+        case .fault: "fault"
+        case .offline: "offline"
+        }
+    }
+
+    /// The action in a few words.
+    package var text: String {
+        switch self.action {
+        case .stopped: "run stopped"
+        case .paused: "arrivals paused"
+        case .resumed: "arrivals resumed"
+        case .phones(let group, let active, let phones): "\(active) of \(phones) phones of \(group) active"
+        case .fault(let index): "fault \(self.fault ?? "#\(index)") started"
+        case .offline(let time): "all phones offline for \(time.nanoseconds / 1_000_000_000) s"
+        }
+    }
+}
+
+extension RunResult {
+    /// The number of actions that the note lists.
+    private static let controlsListed = 20
+
+    /// What a reader must know of a run that was controlled while it ran; nil if it was not.
+    package var controlNote: String? {
+        guard !self.controls.isEmpty else { return nil }
+        var actions = self.controls.prefix(Self.controlsListed).map { "\(Self.clock($0.at)) \($0.text)" }
+        let more = self.controls.count - actions.count
+        if more > 0 { actions.append("\(more) more") }
+        let held =
+            self.heldBack > 0
+            ? "; \(self.heldBack) due captures were held back, and no latency includes them" : ""
+        return
+            "controlled from the dashboard, so the seed alone does not reproduce this run: "
+            + actions.joined(separator: ", ") + held
+    }
+
+    /// Minutes and seconds.
+    private static func clock(_ moment: Instant) -> String {
+        let seconds = max(0, moment.nanoseconds / 1_000_000_000)
+        return "\(seconds / 60):\(seconds % 60 < 10 ? "0" : "")\(seconds % 60)"
+    }
+}
