@@ -58,6 +58,8 @@ let modules = [
         ["SimBase", "JSON", "Wire", "Talaria", "Observations", "Faults", "OriginServer"], tests: ["Backend"]),
     // The worker's side of the protocol between a Locust master and its workers.
     Module("LocustWorker", .machines, ["SimBase", "Metrics"]),
+    // What the operator may do to a live run.
+    Module("RunControl", .machines, ["SimBase", "Observations"]),
     Module(
         "HTTPServer", .machines,
         [
