@@ -47,6 +47,7 @@ final class Fleet {
     private var thinking = EventHeap<Arrival>()
     private var closedDue = 0
     private var arrivalsLate = 0
+    var held = HeldCaptures()
     private var disturbances = EventHeap<Disturbance>()
     let random: KeyedRandom
     private var lateness = HDRHistogram()
@@ -198,9 +199,10 @@ final class Fleet {
         }
         while case .running = self.phase, let arrival = self.nextArrival, arrival.scheduled <= now {
             self.nextArrival = self.takeArrival()
-            self.capture(arrival, at: now)
+            if !self.holdsBack(arrival) { self.capture(arrival, at: now) }
         }
         while case .running = self.phase, let due = self.thinking.popDue(at: now) {
+            if self.putsOff(due.element) { continue }
             if self.plan.phonesMax == nil { self.closedDue += 1 }
             self.capture(due.element, at: now)
         }
@@ -208,7 +210,7 @@ final class Fleet {
         if case .running = self.phase {
             if let due = [self.nextArrival?.scheduled, self.thinking.nextAt].compactMap({ $0 }).min() {
                 next = min(next, due)
-            } else if self.plan.phonesMax == nil {
+            } else if self.plan.phonesMax == nil, !self.held.keepRunning {
                 self.phase = .draining(until: max(now, self.plan.lastArrival) + self.plan.drain)
                 self.ending?.arm(at: now)
             }
@@ -279,6 +281,7 @@ final class Fleet {
         case .drain: self.drain()
         case .open(let phones): self.open(phones)
         case .close(let devices): self.close(devices)
+        case .control(let control): self.follow(control)
         case .photo(let done): self.photoDone(done)
         }
     }
@@ -357,7 +360,7 @@ final class Fleet {
                     capturesDeferred: self.phones.reduce(self.deferredOfClosed) {
                         $0 + $1.machine.deferred.count
                     },
-                    closedDue: self.closedDue, arrivalsLate: self.arrivalsLate,
+                    closedDue: self.closedDue, arrivalsLate: self.arrivalsLate, heldBack: self.held.count,
                     shutdownsTimedOut: self.shutdownsTimedOut,
                     lateness: self.lateness, curl: self.pool.counts, photosRejected: self.photosRejected),
                 observations: self.observationsMade))
@@ -402,6 +405,7 @@ final class Fleet {
         var gauges = FleetGauges()
         gauges.captured = self.captured
         gauges.arrivalsLate = self.arrivalsLate
+        gauges.heldBack = self.held.count
         gauges.latenessMost = Interval(nanoseconds: self.lateness.maximum ?? 0)
         // By index: a closure would get a copy of each phone.
         for index in self.phones.indices {

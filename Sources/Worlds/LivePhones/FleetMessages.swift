@@ -75,6 +75,8 @@ package struct FleetGauges: Hashable, Sendable {
     package var phonesBusy = 0
     package var phonesOffline = 0
     package var arrivalsLate = 0
+    /// Captures that were due and that the operator held back.
+    package var heldBack = 0
     /// The maximum timer lag.
     package var latenessMost = Interval.zero
     /// Whether no captures are left and nothing is open.
@@ -87,6 +89,7 @@ package struct FleetGauges: Hashable, Sendable {
         self.phonesBusy += other.phonesBusy
         self.phonesOffline += other.phonesOffline
         self.arrivalsLate += other.arrivalsLate
+        self.heldBack += other.heldBack
         self.latenessMost = max(self.latenessMost, other.latenessMost)
         self.isIdle = self.isIdle && other.isIdle
     }
@@ -117,6 +120,8 @@ package struct FleetOutcome: Sendable {
     package var closedDue: Int
     /// Captures that were made later than `FleetLimits.arrivalLatenessMax` after their moment.
     package var arrivalsLate: Int
+    /// Captures that were due and that the operator held back.
+    package var heldBack: Int
     /// Phones whose shutdown was cut off by its time limit.
     package var shutdownsTimedOut: Int
     /// The timer lag.
@@ -126,7 +131,7 @@ package struct FleetOutcome: Sendable {
 
     package init(
         failure: FleetFailure?, captured: Int, capturesDeferred: Int, closedDue: Int, arrivalsLate: Int,
-        shutdownsTimedOut: Int, lateness: HDRHistogram, curl: CurlPoolCounts,
+        heldBack: Int, shutdownsTimedOut: Int, lateness: HDRHistogram, curl: CurlPoolCounts,
         photosRejected: Int
     ) {
         self.failure = failure
@@ -134,6 +139,7 @@ package struct FleetOutcome: Sendable {
         self.capturesDeferred = capturesDeferred
         self.closedDue = closedDue
         self.arrivalsLate = arrivalsLate
+        self.heldBack = heldBack
         self.shutdownsTimedOut = shutdownsTimedOut
         self.lateness = lateness
         self.curl = curl
@@ -144,7 +150,7 @@ package struct FleetOutcome: Sendable {
     init(failure: FleetFailure?) {
         self.init(
             failure: failure, captured: 0, capturesDeferred: 0, closedDue: 0, arrivalsLate: 0,
-            shutdownsTimedOut: 0, lateness: HDRHistogram(),
+            heldBack: 0, shutdownsTimedOut: 0, lateness: HDRHistogram(),
             curl: CurlPoolCounts(), photosRejected: 0)
     }
 
@@ -154,6 +160,7 @@ package struct FleetOutcome: Sendable {
         self.capturesDeferred += other.capturesDeferred
         self.closedDue += other.closedDue
         self.arrivalsLate += other.arrivalsLate
+        self.heldBack += other.heldBack
         self.shutdownsTimedOut += other.shutdownsTimedOut
         self.lateness.add(other.lateness)
         self.curl.add(other.curl)
@@ -171,6 +178,7 @@ package enum FleetOrder: Sendable {
     case open([FleetPlan.PhonePlan])
     /// Phones that capture nothing more and shut down once their scans are settled.
     case close([DeviceNumber])
+    case control(FleetControl)
     /// A photo from the preprocessing queue.
     case photo(PreprocessingQueue.Done)
 }

@@ -127,6 +127,11 @@ package final class FleetThreads {
         }
     }
 
+    /// Carries out what the operator ordered, on every thread.
+    package func control(_ control: FleetControl) {
+        for orders in self.orders { orders.post(.control(control)) }
+    }
+
     /// As `Shard` has it.
     private func thread(of device: DeviceNumber) -> Int { Int(device.raw) % self.orders.count }
 

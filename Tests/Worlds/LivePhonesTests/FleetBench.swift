@@ -121,6 +121,7 @@ final class FleetBench {
 
     func stop() { self.fleet?.stop() }
     func drain() { self.fleet?.drain() }
+    func control(_ control: FleetControl) { self.fleet?.control(control) }
     func open(_ phones: [FleetPlan.PhonePlan]) { self.fleet?.open(phones) }
     func close(_ devices: [DeviceNumber]) { self.fleet?.close(devices) }
 
