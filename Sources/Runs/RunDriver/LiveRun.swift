@@ -9,6 +9,7 @@ import Observations
 import Plan
 import RunArchive
 import RunJudge
+import RunMetrics
 import RunSetup
 import SimBase
 
@@ -75,7 +76,8 @@ package final class LiveRun {
             preparation.plan, world: .live, started: self.startedWall, hasBackendView: hasBackendView)
         self.directory = try options.makeFolder(scenario, started: self.startedWall)
         self.progress = ProgressLine(
-            console, isQuiet: options.isQuiet, expectedArrivals: preparation.expectedArrivals,
+            console, isQuiet: options.isQuiet,
+            outlook: RunOutlook(preparation.plan, preparation.expectedArrivals),
             seed: scenario.seed)
         self.feed = ObservationFeed(
             RunJudge(settings), threads: preparation.threads,
@@ -106,6 +108,7 @@ package final class LiveRun {
         self.noticeInterruption()
         self.begin()
         if let target, !self.feed.judge.isInterrupted {
+            self.announce()
             try self.startFleet(target)
             self.startWatching()
             _ = self.loop.turn(until: { self.outcome != nil }, atMost: .hours(24 * 365))
@@ -126,6 +129,13 @@ package final class LiveRun {
         self.directory.begin(self.head)
         self.dashboard?.begin(
             folder: self.directory.path, head: self.head, objectives: self.feed.judge.objectives)
+    }
+
+    /// Says what is about to happen, before any load.
+    private func announce() {
+        guard !self.request.options.isQuiet else { return }
+        let outlook = RunOutlook(self.plan, self.preparation.expectedArrivals)
+        self.console.error(outlook.banner(target: self.head.labels.target, folder: self.directory.path))
     }
 
     /// The base of the backend, once it is there.
@@ -285,13 +295,18 @@ package final class LiveRun {
             self.checkObjectives()
             self.directory.reportTrouble(on: self.console)
             let now = self.clock.now()
-            self.progress.show(
-                at: now, now: now, self.gauges, scans: self.feed.judge.ledger.totals.scans)
+            self.progress.show(now: now, self.standing(at: now))
             self.sendProgress(now)
             self.updateDashboard()
             self.watchman?.arm(after: .milliseconds(50))
         }
         self.watchman?.arm(after: .milliseconds(50))
+    }
+
+    private func standing(at now: Instant) -> RunStanding {
+        RunStanding(
+            at: now, self.gauges, self.feed.judge.ledger.totals.scans,
+            errors: self.feed.judge.timeline.errors.count)
     }
 
     /// The end of the backend's process is the end of the run.

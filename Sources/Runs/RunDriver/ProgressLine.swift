@@ -1,44 +1,87 @@
 import Ledger
 import LivePhones
-import Plan
 import SimBase
+
+/// How a run stands.
+struct RunStanding {
+    /// The time of the run.
+    var moment: Instant
+    var gauges: FleetGauges
+    var scans: ScanTotals
+    /// Errors that the phones saw; nil if nobody counts them.
+    var errors: Int?
+    var isPaused = false
+
+    init(at moment: Instant, _ gauges: FleetGauges, _ scans: ScanTotals, errors: Int?) {
+        self.moment = moment
+        self.gauges = gauges
+        self.scans = scans
+        self.errors = errors
+    }
+
+    fileprivate var settled: Int {
+        self.scans.completed + self.scans.refused + self.scans.canceled + self.scans.lost
+            + self.scans.discarded
+    }
+}
 
 /// Shows from time to time how a run stands, in one line.
 struct ProgressLine {
     private let console: Console
     private let isQuiet: Bool
-    private let expectedArrivals: ExpectedArrivals
+    private let outlook: RunOutlook
     private let seed: UInt64
     private var shownAt = Instant.zero
 
-    init(_ console: Console, isQuiet: Bool, expectedArrivals: ExpectedArrivals, seed: UInt64) {
+    init(_ console: Console, isQuiet: Bool, outlook: RunOutlook, seed: UInt64) {
         self.console = console
         self.isQuiet = isQuiet
-        self.expectedArrivals = expectedArrivals
+        self.outlook = outlook
         self.seed = seed
     }
 
-    /// `moment`: the time of the run; `now`: the time of the reader.
-    mutating func show(
-        at moment: Instant, now: Instant, _ gauges: @autoclosure () -> FleetGauges,
-        scans: @autoclosure () -> ScanTotals
-    ) {
+    /// `now`: the time of the reader, which passes faster or slower than that of a simulated run.
+    mutating func show(now: Instant, _ standing: @autoclosure () -> RunStanding) {
         let every: Interval = self.console.isInteractive ? .milliseconds(250) : .seconds(10)
         guard !self.isQuiet, now - self.shownAt >= every else { return }
         self.shownAt = now
-        self.console.progress(self.text(at: moment, gauges(), scans()))
+        self.console.progress(self.text(standing(), now: now))
     }
 
-    func text(at moment: Instant, _ gauges: FleetGauges, _ scans: ScanTotals) -> String {
-        let canceled = scans.canceled > 0 ? ["canceled \(scans.canceled)"] : []
-        let parts =
-            [
-                "\(Self.clock(moment))  arrivals until \(Self.clock(self.expectedArrivals.lastArrival))",
-                "captured \(gauges.captured)/\(self.expectedArrivals.scans)", "completed \(scans.completed)",
-            ] + canceled + [
-                "busy \(gauges.phonesBusy)", "offline \(gauges.phonesOffline)", "seed \(self.seed)",
-            ]
+    /// The most important parts come first: a narrow terminal shows no others.
+    func text(_ standing: RunStanding, now: Instant) -> String {
+        let (gauges, scans) = (standing.gauges, standing.scans)
+        var parts = [Self.clock(standing.moment)]
+        if let percent = self.outlook.percent(settled: standing.settled) { parts.append("\(percent)%") }
+        if let left = self.left(standing, now: now) { parts.append(left) }
+        parts += [
+            self.phase(standing), "captured \(gauges.captured)/\(self.outlook.scans)",
+            "done \(scans.completed)",
+        ]
+        if let errors = standing.errors { parts.append("errors \(errors)") }
+        let failed = scans.refused + scans.lost
+        if failed > 0 { parts.append("failed \(failed)") }
+        if scans.canceled > 0 { parts.append("canceled \(scans.canceled)") }
+        if gauges.heldBack > 0 { parts.append("held back \(gauges.heldBack)") }
+        parts += ["busy \(gauges.phonesBusy)", "offline \(gauges.phonesOffline)", "seed \(self.seed)"]
         return parts.joined(separator: "  ")
+    }
+
+    private func phase(_ standing: RunStanding) -> String {
+        if standing.isPaused { return "paused" }
+        return self.outlook.isDraining(at: standing.moment, captured: standing.gauges.captured)
+            ? "drain" : "arrivals"
+    }
+
+    private func left(_ standing: RunStanding, now: Instant) -> String? {
+        guard standing.moment > .zero,
+            let remainder = self.outlook.remainder(at: standing.moment, settled: standing.settled)
+        else { return nil }
+        let pace = Double(now.nanoseconds) / Double(standing.moment.nanoseconds)
+        return switch remainder.scaled(by: pace) {
+        case .about(let time): "\(Self.clock(.zero + time)) left"
+        case .atMost(let time): "up to \(Self.clock(.zero + time)) left"
+        }
     }
 
     /// Minutes and seconds.

@@ -109,9 +109,15 @@ package final class ShardedRun {
 
     private func follow() {
         let plan = RunPlan(self.request.loaded.scenario, target: self.request.target)
+        let outlook = RunOutlook(plan, plan.expectedArrivals)
+        if !self.request.isQuiet {
+            let option = self.request.words.firstIndex(of: "--target")
+            self.console.error(
+                outlook.banner(
+                    target: option.map { self.request.words[$0 + 1] }, folder: self.folder.path))
+        }
         var line = ProgressLine(
-            self.console, isQuiet: self.request.isQuiet, expectedArrivals: plan.expectedArrivals,
-            seed: plan.scenario.seed)
+            self.console, isQuiet: self.request.isQuiet, outlook: outlook, seed: plan.scenario.seed)
         var told: Set<Int> = []
         _ = self.loop.turn(
             until: {
@@ -120,9 +126,8 @@ package final class ShardedRun {
                     told.insert(shard.shard.index)
                     self.tell(shard)
                 }
-                let now = self.loop.now()
                 let moment = self.zero.map { Instant(nanoseconds: WallClock.now() - $0) } ?? .zero
-                line.show(at: moment, now: now, self.gauges, scans: self.scans)
+                line.show(now: moment, RunStanding(at: moment, self.gauges, self.scans, errors: nil))
                 return told.count == self.shards.count
             }, atMost: .hours(24 * 365))
         self.console.clearProgress()

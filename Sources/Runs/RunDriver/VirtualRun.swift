@@ -6,6 +6,7 @@ import Observations
 import Plan
 import RunArchive
 package import RunJudge
+import RunMetrics
 import RunSetup
 package import ScenarioFile
 import SimBase
@@ -67,7 +68,8 @@ package final class VirtualRun {
         settings.intervalsOfALength = Self.intervalsOfALength
         self.judge = RunJudge(settings)
         self.progress = ProgressLine(
-            console, isQuiet: request.options.isQuiet, expectedArrivals: self.expectedArrivals,
+            console, isQuiet: request.options.isQuiet,
+            outlook: RunOutlook(self.plan, self.expectedArrivals),
             seed: scenario.seed)
         let started = WallClock.now() / 1_000_000
         self.head = request.options.head(self.plan, world: .virtual, started: started, hasBackendView: true)
@@ -109,8 +111,10 @@ package final class VirtualRun {
             if mayEndEarly { self.checkObjectives() }
             guard !Interruption.isRequested else { return self.judge.interrupted(at: self.world.now) }
             self.progress.show(
-                at: self.world.now, now: self.loop.now(), self.gauges,
-                scans: self.judge.ledger.totals.scans)
+                now: self.loop.now(),
+                RunStanding(
+                    at: self.world.now, self.gauges, self.judge.ledger.totals.scans,
+                    errors: self.judge.timeline.errors.count))
         }
     }
 
