@@ -162,8 +162,8 @@ let modules = [
     Module(
         "Dashboard", .reports,
         [
-            "SimBase", "Metrics", "Wire", "Talaria", "Ledger", "RunMetrics", "RunJudge", "SystemIO",
-            "EventLoop",
+            "SimBase", "Metrics", "JSON", "Wire", "Talaria", "RunControl", "Ledger", "RunMetrics", "RunJudge",
+            "SystemIO", "EventLoop",
             "RunArchive", "Reports",
         ],
         tests: ["ReportSamples"]),
@@ -171,7 +171,7 @@ let modules = [
     Module(
         "RunDriver", .runs,
         [
-            "SimBase", "Metrics", "Wire", "Talaria", "Observations", "Faults", "Phone",
+            "SimBase", "Metrics", "Wire", "Talaria", "Observations", "Faults", "Phone", "RunControl",
             "HTTPServer", "Ledger", "RunMetrics", "RunJudge", "Plan", "VirtualWorld", "RunSetup", "Search",
             "SystemIO", "EventLoop", "CurlLoop", "LivePhones", "LiveServer", "ScenarioFile", "Imaging",
             "RunArchive",

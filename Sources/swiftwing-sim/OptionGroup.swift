@@ -30,8 +30,9 @@ enum OptionGroup: String, CaseIterable {
         (
             .output,
             [
-                "--output", "--force", "--tag", "--save-plan", "--trace", "--dashboard", "--quiet",
-                "--no-color", "--baseline", "--max-regression", "--different-scenarios", "--summary-line",
+                "--output", "--force", "--tag", "--save-plan", "--trace", "--dashboard",
+                RunCommand.dashboardStays, "--quiet", "--no-color", "--baseline", "--max-regression",
+                "--different-scenarios", "--summary-line",
             ]
         ),
     ]

@@ -23,8 +23,10 @@ enum ProfileRuns {
         let groups = loaded.scenario.groups.map(\.name)
         func words(_ name: String) -> [String] { groups.map { "fleet.\($0).profile=\(name)" } }
         guard names.count > 1 else { return try run(arguments.adding(words(names[0]), to: Option.set.name)) }
-        for single in ["--state", "--save-plan", "--seeds", ShardOptions.processes.name, Baseline.name]
-        where arguments.has(single) {
+        for single in [
+            "--state", "--save-plan", "--seeds", RunCommand.dashboardStays, ShardOptions.processes.name,
+            Baseline.name,
+        ] where arguments.has(single) {
             throw CommandFailure(.usage, "\(single) belongs to one run, and \(Self.option.name) has several")
         }
         let folder = try OutputFolder.path(arguments) ?? OutputFolder.forSeveral(loaded.scenario)

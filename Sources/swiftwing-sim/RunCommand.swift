@@ -44,8 +44,11 @@ enum RunCommand {
             Option(
                 name: "--dashboard", value: "ADDR", isValueOptional: true,
                 help:
-                    "serve live charts to a browser on this machine; ADDR is PORT or HOST:PORT (default: a free port)"
+                    "serve live charts and controls to a browser on this machine; ADDR is PORT or HOST:PORT (default: port 5665, or a free port if it is in use)"
             ),
+            Option(
+                name: Self.dashboardStays, value: nil,
+                help: "serve the dashboard after the run until it is closed; implies --dashboard"),
             .quiet, .summaryLine, .noColor,
         ],
         positionalsMin: 1, positionalsMax: 1, example: "swiftwing-sim run flaky-network.scenario",
@@ -68,6 +71,7 @@ enum RunCommand {
         request.stateFolder = arguments["--state"]
         request.threads = try arguments.number("--threads", in: 1...256)
         request.dashboard = dashboard
+        request.dashboardStays = arguments.has(Self.dashboardStays)
         request.savesPlanTo = arguments["--save-plan"]
         ScenarioSource.warn(loaded, console)
         let preparation = try RunPreparation(request) { shelves in
@@ -96,9 +100,13 @@ enum RunCommand {
         return try TargetURL(text, option: "--target", arguments)
     }
 
+    static let dashboardStays = "--dashboard-stay"
+
     private static func dashboard(_ arguments: Arguments) throws -> DashboardAddress? {
-        guard let text = arguments["--dashboard"] else { return nil }
-        guard !text.isEmpty else { return .anyPort }
+        guard let text = arguments["--dashboard"] else {
+            return arguments.has(Self.dashboardStays) ? .standard : nil
+        }
+        guard !text.isEmpty else { return .standard }
         do throws(DashboardAddress.Problem) {
             return try DashboardAddress(text)
         } catch {
@@ -106,7 +114,7 @@ enum RunCommand {
             case .unreadable:
                 throw CommandFailure(
                     .usage, "--dashboard expects PORT or HOST:PORT, not '\(text)'",
-                    hint: "for example --dashboard=5665; without a value, it picks a free port")
+                    hint: "for example --dashboard=8080; without a value, it is on port 5665")
             case .notLoopback:
                 throw CommandFailure(
                     .usage, "--dashboard accepts only a loopback address, not '\(text)'",

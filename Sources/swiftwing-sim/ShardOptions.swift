@@ -35,8 +35,8 @@ enum ShardOptions {
         else { return nil }
         let one =
             [
-                Self.shard.name, "--state", "--save-plan", "--dashboard", Option.summaryLine.name,
-                Self.linked.name,
+                Self.shard.name, "--state", "--save-plan", "--dashboard", RunCommand.dashboardStays,
+                Option.summaryLine.name, Self.linked.name,
             ] + Baseline.options.map(\.name)
         for option in one where arguments.has(option) {
             throw CommandFailure(

@@ -55,7 +55,8 @@ extension EndToEnd {
             #expect(grown >= 3, "the chart grew: \(followed.windows)")
             // Whoever comes late gets everything, whoever comes again only what has changed.
             let everything = [
-                "conservation", "disconnections", "errors", "faults", "findings", "generator", "head",
+                "conservation", "control", "disconnections", "errors", "faults", "findings", "generator",
+                "head",
                 "invariants", "latencies", "latency", "objectives", "time",
             ]
             #expect(followed.first == everything)
@@ -133,6 +134,22 @@ extension EndToEnd {
 
         // MARK: Where it may listen
 
+        @Test func `a standard port that is taken is replaced by a free one, and the run says so`()
+            async throws
+        {
+            // Somebody has it: this test, or whoever had it before.
+            let holder = try? Listener(port: 5665)
+            let run = try RunProcess(Self.calm + ["--dashboard"])
+            let url = try await run.dashboard()
+            let outcome = try await run.end(seconds: 30)
+            withExtendedLifetime(holder) {}
+            #expect([0, 98].contains(outcome.code), "\(outcome)")
+            #expect(!url.hasSuffix(":5665/"))
+            #expect(
+                outcome.complaint.contains("port 5665 is in use, so the dashboard is on a free port"),
+                "\(outcome.complaint)")
+        }
+
         @Test func `a port that is taken is told before anything runs`() async throws {
             try await ServeProcess.during([]) { serve in
                 let run = try RunProcess(ShortRun.arguments + ["--dashboard=\(serve.port)"])
@@ -154,6 +171,32 @@ extension EndToEnd {
             #expect(outcome.complaint.contains(complaint), "\(outcome.complaint)")
         }
     }
+}
+
+/// A port that is taken.
+private final class Listener {
+    private let number: Int32
+
+    init(port: UInt16) throws {
+        #if os(Linux)
+            let kind = Int32(SOCK_STREAM.rawValue)
+        #else
+            let kind = SOCK_STREAM
+        #endif
+        self.number = socket(AF_INET, kind, 0)
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = port.bigEndian
+        address.sin_addr.s_addr = inet_addr("127.0.0.1")
+        let isTaken = withUnsafePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                bind(self.number, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
+            }
+        }
+        try #require(isTaken && listen(self.number, 1) == 0, "the port is taken")
+    }
+
+    deinit { close(self.number) }
 }
 
 /// A connection that is opened, says something, and then neither reads nor ends.

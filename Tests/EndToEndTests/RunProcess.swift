@@ -58,8 +58,14 @@ final class RunProcess: Sendable {
             complaint: String(decoding: try Data(contentsOf: self.complaint), as: UTF8.self))
     }
 
-    /// Where its page is, once it has said so.
+    /// Where its page is, once it has said so. Without the token, so that nothing can be controlled.
     func dashboard() async throws -> String {
+        let url = try await self.controlURL()
+        return url.firstIndex(of: "?").map { String(url[..<$0]) } ?? url
+    }
+
+    /// The address of its page with the token.
+    func controlURL() async throws -> String {
         let greeting = "dashboard: "
         var url: String?
         _ = try await Patience.until(seconds: 30) {

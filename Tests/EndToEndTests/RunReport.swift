@@ -155,6 +155,8 @@ enum Figure: Decodable, Equatable {
 
 /// A line of `events.ndjson`, as far as the tests read it.
 struct LogLine: Decodable {
+    /// Nanoseconds since the start of the run.
+    var t: Int64
     var device: Int
     var scan: Int?
     var side, what: String

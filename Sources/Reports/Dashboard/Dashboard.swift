@@ -3,6 +3,7 @@ import Ledger
 package import Metrics
 import Reports
 import RunArchive
+package import RunControl
 package import RunJudge
 package import RunMetrics
 import SimBase
@@ -13,10 +14,12 @@ import Wire
 package final class DashboardListener {
     private var descriptor: Descriptor?
     package let url: String
+    package let port: UInt16
 
     package init(_ address: DashboardAddress) throws(SystemError) {
         let descriptor = try StreamSocket.listen(host: address.host, port: address.port)
-        self.url = address.url(port: try StreamSocket.localPort(of: descriptor.number))
+        self.port = try StreamSocket.localPort(of: descriptor.number)
+        self.url = address.url(port: self.port)
         self.descriptor = consume descriptor
     }
 
@@ -36,34 +39,57 @@ package final class Dashboard {
         case begin(folder: String, RunHead, SLOParts)
         case moment(LiveMoment)
         case judged(RunResult, RunTimeline)
-        case finish(RunResult)
+        case finish(RunResult, stays: Bool)
         case fail(String)
+        /// The page of a finished run was closed.
+        case end
+        case reply(Int, ControlReply)
     }
 
+    private struct Order: Sendable {
+        var number: Int
+        var order: ControlOrder
+    }
+
+    /// Orders that may wait for the run.
+    private static let ordersMax = 64
+
     private let messages: Mailbox<Message>
+    private let orders: Mailbox<Order>
+    private var orderReader: MailboxReader<Order>?
     private let over: Mailbox<Bool>
     private var thread: LoopThread<Void>?
     private var hasEnd = false
     package let url: String
+    /// The address of the page with the token that its controls need.
+    package let controlURL: String
 
-    /// `run`: tells this run from others; letters and digits.
+    /// `run`: tells this run from others; letters and digits. `token`: for orders; hard to guess. `stays`: whether the page is
+    /// served after the run, until `end`.
     package init(
-        _ listener: DashboardListener, scenario: String, description: String, run: String,
-        clock: LoopClock
+        _ listener: DashboardListener, scenario: String, description: String, run: String, token: String,
+        stays: Bool, clock: LoopClock
     ) throws(SystemError) {
         self.url = listener.url
+        self.controlURL = "\(listener.url)?control=\(token)"
         // A moment a second, and they are taken at once: what is more is a thread that does not run.
         let messages = try Mailbox<Message>(messagesMax: 64)
         let over = try Mailbox<Bool>(messagesMax: 1)
         self.messages = messages
         self.over = over
+        let orders = try Mailbox<Order>(messagesMax: Self.ordersMax)
+        self.orders = orders
+        let gate = ControlGate(token: token, port: listener.port)
         let socket = listener.release()
         let router = DashboardRouter(
-            page: LivePage.document(scenario: scenario, description: description), policy: LivePage.policy)
+            page: LivePage.document(scenario: scenario, description: description), policy: LivePage.policy,
+            gate: gate)
         self.thread = try LoopThread.start(name: "dashboard") {
             CurrentThread.lowerPriority()
             if let loop = try? Loop(clock: clock) {
-                let handler = DashboardLoop(Descriptor(owning: socket), router: router, run: run, loop: loop)
+                let handler = DashboardLoop(
+                    Descriptor(owning: socket), router: router, run: run, stays: stays, loop: loop
+                ) { orders.post(Order(number: $0, order: $1)) }
                 let reader = messages.read(on: loop) { handler.handle($0) }
                 withExtendedLifetime(reader) { loop.run() }
                 handler.close()
@@ -88,10 +114,21 @@ package final class Dashboard {
         self.messages.post(.judged(result, timeline))
     }
 
-    /// Shows the end of the run. `close` follows.
-    package func finish(_ result: RunResult) {
+    /// Shows the end of the run. `close` follows; if the page `stays`, after `end`.
+    package func finish(_ result: RunResult, stays: Bool) {
         self.hasEnd = true
-        self.messages.post(.finish(result))
+        self.messages.post(.finish(result, stays: stays))
+    }
+
+    /// Ends the page of a finished run. `close` follows.
+    package func end() { self.messages.post(.end) }
+
+    /// `decide` is called on this loop for each order, and answers it.
+    package func onOrder(on loop: Loop, _ decide: @escaping (ControlOrder) -> ControlReply) {
+        let messages = self.messages
+        self.orderReader = self.orders.read(on: loop) { orders in
+            for order in orders { messages.post(.reply(order.number, decide(order.order))) }
+        }
     }
 
     /// Shows that the run has no verdict. `close` follows.
@@ -109,6 +146,7 @@ package final class Dashboard {
         deadline.arm(after: DashboardLimits.closingMax)
         while !isOver, loop.runOnce() {}
         withExtendedLifetime(reader) { deadline.disarm() }
+        self.orderReader = nil
         // Not joined: a thread that is kept from running ends with the process.
         self.thread = nil
     }
@@ -124,11 +162,22 @@ package final class Dashboard {
         private var undrawn: LiveMoment?
         private var flushTimer: LoopTimer?
         private var flushDeadline: Instant?
+        /// Whether the page may have to be shown when the run is over.
+        private let stays: Bool
 
-        init(_ listener: consuming Descriptor, router: DashboardRouter, run: String, loop: Loop) {
+        init(
+            _ listener: consuming Descriptor, router: DashboardRouter, run: String, stays: Bool, loop: Loop,
+            takeOrder: @escaping (Int, ControlOrder) -> Bool
+        ) {
             self.loop = loop
+            self.stays = stays
             self.server = DashboardServer(listener, router: router, run: run, loop: loop) { [unowned self] in
                 self.draw()
+            }
+            self.server?.takeOrder = { [unowned self] number, order in
+                if !takeOrder(number, order) {
+                    self.server?.answer(number, .refused("too many orders are waiting"))
+                }
             }
             self.flushTimer = LoopTimer(loop: loop) { [unowned self] _ in self.stopIfFlushed() }
         }
@@ -151,16 +200,21 @@ package final class Dashboard {
                     if isNewest { self.take(moment) }
                 case .judged(let result, let timeline):
                     self.undrawn = nil
-                    // Nothing is rendered while nobody follows.
-                    guard self.server?.hasFollowers == true,
+                    // Nothing is rendered while nobody follows, or will.
+                    guard self.stays || self.server?.hasFollowers == true,
                         let frame = self.page?.lastFrame(result, timeline)
                     else { continue }
                     self.server?.show(frame)
-                case .finish(let result):
-                    self.finish(LivePage.lastHead(result), LivePage.lastLine(result))
+                case .finish(let result, let stays):
+                    self.finish(
+                        LivePage.lastHead(result, stays: stays), LivePage.lastLine(result), stays: stays)
                 case .fail(let text):
                     self.undrawn = nil
-                    self.finish(LivePage.frame(failure: text), "no verdict")
+                    self.finish(LivePage.frame(failure: text), "no verdict", stays: false)
+                case .end:
+                    self.server?.end()
+                    self.stopIfFlushed()
+                case .reply(let number, let reply): self.server?.answer(number, reply)
                 }
             }
         }
@@ -178,11 +232,11 @@ package final class Dashboard {
             return self.page?.frame(moment)
         }
 
-        private func finish(_ frame: LiveFrame?, _ line: String) {
+        private func finish(_ frame: LiveFrame?, _ line: String, stays: Bool) {
             var last: [UInt8] = []
             SSEWriter.event(id: nil, type: "finished", data: line, into: &last)
-            self.server?.finish(frame, last)
-            self.stopIfFlushed()
+            self.server?.finish(frame, last, stays: stays)
+            if !stays { self.stopIfFlushed() }
         }
 
         /// Polls every 2 ms until all is sent or the time is over.

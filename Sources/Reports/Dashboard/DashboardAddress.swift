@@ -13,10 +13,16 @@ package struct DashboardAddress: Equatable, Sendable {
     /// 0 lets the system choose.
     package let port: UInt16
 
-    package static let anyPort = DashboardAddress(host: "127.0.0.1", port: 0)
+    /// Whether another port may be taken in place of one that is in use.
+    package let mayMove: Bool
 
-    private init(host: String, port: UInt16) {
+    package static let anyPort = DashboardAddress(host: "127.0.0.1", port: 0)
+    /// The port of k6, so that a bookmark serves every run.
+    package static let standard = DashboardAddress(host: "127.0.0.1", port: 5665, mayMove: true)
+
+    private init(host: String, port: UInt16, mayMove: Bool = false) {
         self.host = host
+        self.mayMove = mayMove
         self.port = port
     }
 

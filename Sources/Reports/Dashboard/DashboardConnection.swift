@@ -6,8 +6,10 @@ import Wire
 /// One connection of a client. It holds at most one frame that was not sent: a slow client skips frames.
 final class DashboardConnection {
     private enum State {
-        /// Leaves to `following` and `ending`.
+        /// Leaves to `deciding`, `following` and `ending`.
         case asking(since: Instant)
+        /// The run decides on an order. Leaves to `ending`.
+        case deciding(since: Instant)
         /// `version`: what it has, or has before it. Leaves to `ending`.
         case following(version: Int, isChunked: Bool)
         /// Answered: its bytes are on their way, and then it is the other side's to end.
@@ -67,9 +69,13 @@ final class DashboardConnection {
         self.send(Self.piece(events, isChunked: isChunked))
     }
 
-    /// Ends the stream with these bytes. A stalled connection is closed instead.
-    func finish(_ last: [UInt8]) {
-        guard case .following(let version, let isChunked) = self.state else { return self.close() }
+    /// Ends the stream with these bytes. A stalled connection is closed instead, and so is one without a stream unless the
+    /// server `stays`.
+    func finish(_ last: [UInt8], stays: Bool) {
+        guard case .following(let version, let isChunked) = self.state else {
+            if !stays { self.close() }
+            return
+        }
         if let since = self.stalledSince, self.server.now - since >= DashboardLimits.flushMax {
             return self.close()
         }
@@ -82,7 +88,7 @@ final class DashboardConnection {
     /// Closes the connection if it exceeded a time limit.
     func check(at now: Instant) {
         switch self.state {
-        case .asking(let since), .ending(let since):
+        case .asking(let since), .deciding(let since), .ending(let since):
             if now - since >= DashboardLimits.requestTime { self.close() }
         case .following:
             if let since = self.stalledSince, now - since >= DashboardLimits.stallMax { self.close() }
@@ -130,6 +136,10 @@ final class DashboardConnection {
             self.send(head + Self.piece(hello, isChunked: isChunked))
             self.server.followerJoined()
             self.sendNewest()
+            if let last = self.server.last { self.finish(last, stays: true) }
+        case .control(let order):
+            self.state = .deciding(since: self.server.now)
+            self.server.ask(order, for: self)
         }
     }
 
@@ -143,7 +153,7 @@ final class DashboardConnection {
         return bytes
     }
 
-    private func end(with bytes: [UInt8]) {
+    func end(with bytes: [UInt8]) {
         self.state = .ending(since: self.server.now)
         self.send(bytes)
     }
@@ -175,7 +185,7 @@ final class DashboardConnection {
         switch self.state {
         case .ending: StreamSocket.endSending(self.socket)
         case .following: self.sendNewest()
-        case .asking, .closed: break
+        case .asking, .deciding, .closed: break
         }
     }
 }

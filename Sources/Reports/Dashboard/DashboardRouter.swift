@@ -1,3 +1,5 @@
+import JSON
+import RunControl
 import Wire
 
 /// Decides the response to a request.
@@ -7,19 +9,31 @@ struct DashboardRouter {
         case reply([UInt8])
         /// The head of the stream, what was seen of it before, and how it is cut into pieces.
         case follow(head: [UInt8], last: String?, isChunked: Bool)
+        /// The run decides; `response(to:)` makes bytes of its decision.
+        case control(ControlOrder)
     }
 
     private static let crossSite = CrossSiteGuard(hosts: .loopback, pages: .none)
 
     private let page: [UInt8]
     private let policy: String
+    /// Nil if the run cannot be controlled.
+    private let gate: ControlGate?
 
-    init(page: String, policy: String) {
+    init(page: String, policy: String, gate: ControlGate? = nil) {
+        self.gate = gate
         self.page = Array(page.utf8)
         self.policy = policy
     }
 
     func answer(_ head: RequestHead, hasRoom: Bool) -> Answer {
+        if let gate = self.gate, head.path.hasPrefix(ControlGate.path) {
+            switch gate.answer(head) {
+            case .order(let order): return .control(order)
+            case .refusal(let status, let text):
+                return .reply(Self.json(status, "error", text, isHead: head.method == "HEAD"))
+            }
+        }
         // A name of somebody else's that leads here (DNS rebinding) would open the page to that name's own pages.
         guard Self.crossSite.allowsHost(of: head) else {
             return self.refusal(
@@ -56,6 +70,24 @@ struct DashboardRouter {
         return .follow(
             head: Self.head(200, fields, isChunked ? .chunked : .untilClose),
             last: head.headers["Last-Event-ID"], isChunked: isChunked)
+    }
+
+    /// The response to an order.
+    func response(to reply: ControlReply) -> [UInt8] {
+        switch reply {
+        case .done(let text): Self.json(reply.status, "done", text)
+        case .refused(let text): Self.json(reply.status, "error", text)
+        }
+    }
+
+    private static func json(
+        _ status: Int, _ key: StaticString, _ text: String, isHead: Bool = false
+    ) -> [UInt8] {
+        var fields = Self.fields(["Content-Type": "application/json"])
+        if status == 405 { fields.append("Allow", "POST") }
+        fields.append("Connection", "close")
+        let body = JSONWriter.bytes { writer in writer.object { $0.member(key, text) } } + Array("\n".utf8)
+        return Self.head(status, fields, .length(body.count)) + (isHead ? [] : body)
     }
 
     func refusal(of error: RequestError) -> [UInt8] {

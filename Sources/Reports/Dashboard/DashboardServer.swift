@@ -1,4 +1,5 @@
 import EventLoop
+import RunControl
 import SimBase
 import SystemIO
 
@@ -17,6 +18,14 @@ final class DashboardServer {
     private var answer: (after: Int, version: Int, events: [UInt8])?
     /// Returns the newest frame that was not rendered yet.
     private let renew: () -> LiveFrame?
+    /// Sends an order to the run, which answers with its number. Nil if nobody takes orders.
+    var takeOrder: ((Int, ControlOrder) -> Void)?
+    private var orders = 0
+    /// Connections that wait for the run to decide, by the numbers of their orders.
+    private var deciding: [(number: Int, connection: DashboardConnection)] = []
+    /// The last bytes of each stream, once the run is over.
+    private(set) var last: [UInt8]?
+    /// Whether nobody is served any more.
     private var isOver = false
 
     init(
@@ -54,7 +63,7 @@ final class DashboardServer {
 
     /// Renders the newest moment, which was not rendered while nobody followed.
     func followerJoined() {
-        guard !self.isOver, let frame = self.renew() else { return }
+        guard self.last == nil, let frame = self.renew() else { return }
         self.show(frame)
     }
 
@@ -69,15 +78,42 @@ final class DashboardServer {
 
     func version(ofLast id: String?) -> Int { self.cache.version(ofLast: id) }
 
-    /// Sends the last frame to all followers and ends their streams.
-    func finish(_ frame: LiveFrame?, _ last: [UInt8]) {
-        self.isOver = true
-        self.watch?.cancel()
+    /// Sends the last frame to all followers and ends their streams. If the page `stays`, whoever comes later gets the same.
+    func finish(_ frame: LiveFrame?, _ last: [UInt8], stays: Bool = false) {
+        self.last = last
+        if !stays { self.end() }
         if let frame {
             self.cache.take(frame)
             self.answer = nil
         }
-        for connection in self.connections { connection.finish(last) }
+        for connection in self.connections { connection.finish(last, stays: stays) }
+    }
+
+    /// Takes no more connections.
+    func end() {
+        self.isOver = true
+        self.watch?.cancel()
+    }
+
+    // MARK: Orders
+
+    func ask(_ order: ControlOrder, for connection: DashboardConnection) {
+        guard let takeOrder = self.takeOrder else {
+            return self.answer(connection, .refused("this run takes no orders"))
+        }
+        self.orders += 1
+        self.deciding.append((self.orders, connection))
+        takeOrder(self.orders, order)
+    }
+
+    /// The run has decided on an order.
+    func answer(_ number: Int, _ reply: ControlReply) {
+        guard let index = self.deciding.firstIndex(where: { $0.number == number }) else { return }
+        self.answer(self.deciding.remove(at: index).connection, reply)
+    }
+
+    private func answer(_ connection: DashboardConnection, _ reply: ControlReply) {
+        connection.end(with: self.router.response(to: reply))
     }
 
     /// Whether all connections have sent everything.
@@ -115,6 +151,7 @@ final class DashboardServer {
         // Released in a later turn of the loop, because the connection is still on the stack.
         self.closedConnections.append(connection)
         self.connections.removeAll { $0 === connection }
+        self.deciding.removeAll { $0.connection === connection }
         self.releaseTimer?.arm(at: self.now)
     }
 

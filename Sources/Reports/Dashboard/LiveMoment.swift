@@ -1,6 +1,7 @@
 import Ledger
 import Reports
 import RunArchive
+package import RunControl
 package import RunJudge
 package import RunMetrics
 package import SimBase
@@ -21,6 +22,10 @@ package struct LiveMoment: Sendable {
     package var phonesOffline: Int
     /// The maximum timer lag of the phones.
     package var latenessMost: Interval?
+    /// What the operator may do; nil if the run is not controlled.
+    package var control: RunControl?
+    /// Captures that the operator held back.
+    package var heldBack = 0
 
     package init(
         at: Instant, measured: Instant, result: RunResult, timeline: RunTimeline, scansPlanned: Int?,

@@ -2,6 +2,7 @@ import Ledger
 package import Metrics
 import Reports
 import RunArchive
+import RunControl
 package import RunJudge
 package import RunMetrics
 import SimBase
@@ -51,7 +52,8 @@ package struct LivePage {
         return LiveFrame(
             title: "▶ \(HTMLText.clock(moment.at.nanoseconds)) \(name)",
             parts: [.init(id: Self.head, html: page.liveHead(moment, processor: self.processorShare))]
-                + page.liveParts)
+                + page.liveParts
+                + [.init(id: ControlBar.id, html: moment.control.map { ControlBar.html($0) } ?? "")])
     }
 
     /// The whole run after its verdict.
@@ -67,14 +69,18 @@ package struct LivePage {
     }
 
     /// The head of the page after the end of the run, which may depend on whether its reports could be written.
-    package static func lastHead(_ result: RunResult) -> LiveFrame {
+    /// `stays`: whether the page can be closed by its viewer.
+    package static func lastHead(_ result: RunResult, stays: Bool = false) -> LiveFrame {
         let report = RunReport(
             live: result, RunTimeline(faults: 0), tracks: [], width: RunTimeline.widthFirst)
         let page = HTMLPage(report)
         let name = Printable.line(result.scenario.name, bytesMax: 80)
         return LiveFrame(
             title: "\(page.tone.sign) \(page.headline): \(name)",
-            parts: [.init(id: Self.head, html: page.header + page.whereItLies)])
+            parts: [
+                .init(id: Self.head, html: page.header + page.whereItLies),
+                .init(id: ControlBar.id, html: stays ? ControlBar.close : ""),
+            ])
     }
 
     /// The page of a run without a verdict.
@@ -85,7 +91,8 @@ package struct LivePage {
                 .init(
                     id: Self.head,
                     html: "<div class=\"verdict bad\"><span class=\"word\">No verdict</span></div>"
-                        + "<p>\(HTMLText.escaped(failure, bytesMax: 600))</p>")
+                        + "<p>\(HTMLText.escaped(failure, bytesMax: 600))</p>"),
+                .init(id: ControlBar.id, html: ""),
             ])
     }
 
@@ -104,11 +111,12 @@ package struct LivePage {
     /// The header of HTTP that lets the page load nothing but its own events.
     package static var policy: String {
         "default-src 'none'; style-src 'sha256-\(HTMLDocument.hash(Self.style))'; "
-            + "script-src 'sha256-\(HTMLDocument.hash(LiveScript.text))'; connect-src 'self'; img-src data:; "
+            + "script-src 'sha256-\(HTMLDocument.hash(Self.script))'; connect-src 'self'; img-src data:; "
             + "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
     }
 
     private static let style = HTMLStyle.text + LiveStyle.text
+    private static let script = LiveScript.text + "\n" + ControlScript.text
 
     /// The page before its first event.
     package static func document(scenario: String, description: String) -> String {
@@ -133,6 +141,8 @@ package struct LivePage {
             <body>
             <p id="link" role="status">connecting</p>
             <main>
+            <div id="\(ControlBar.id)" class="control" role="group" aria-label="control of the run"></div>
+            <p id="told" role="status"></p>
             <div id="\(Self.head)"><header>
             <h1>\(name)</h1>
             <div class="verdict going"><span class="word">Starting</span></div>
@@ -144,7 +154,7 @@ package struct LivePage {
             </nav>
             \(sections)
             </main>
-            <script>\(LiveScript.text)</script>
+            <script>\(Self.script)</script>
             </body>
             </html>
 
@@ -204,7 +214,8 @@ extension HTMLPage {
             moment.at < moment.lastArrival
             ? "\(self.result.noun.subject) arrive until \(HTMLText.clock(moment.lastArrival.nanoseconds))."
             : "All \(self.result.noun.many) have arrived; waiting for the phones to finish."
-        return phase + " So far "
+        let paused = moment.control?.isPaused == true ? "Arrivals are paused. " : ""
+        return paused + phase + " So far "
             + (judged.isEmpty ? "" : "\(held) of \(Figures.count(judged.count, "SLO", "SLOs")) and ")
             + "\(kept) of \(Figures.count(invariants.count, "invariant", "invariants")) hold."
     }
@@ -244,6 +255,7 @@ extension HTMLPage {
             ("lost", Figures.count(scans.lost), scans.lost > 0 ? .bad : nil),
         ]
         if scans.canceled > 0 { tiles.append(("canceled", Figures.count(scans.canceled), nil)) }
+        if moment.heldBack > 0 { tiles.append(("held back", Figures.count(moment.heldBack), .warn)) }
         tiles += [
             ("phones connected", count(last?.connectedMost), nil),
             ("reconnecting", count(last?.reconnectingMost), nil),

@@ -1,4 +1,4 @@
-/// Replaces the parts of the page as they arrive. Hover, hidden series, scroll positions and selections are kept.
+/// Replaces the parts of the page as they arrive. Hover, hidden series, scroll positions, selections and fields are kept.
 enum LiveScript {
     static let text = """
         "use strict";(function(){
@@ -48,7 +48,12 @@ enum LiveScript {
         delete waiting[id];
         var active=document.activeElement,at=active&&e.contains(active)?[figure(active),active.dataset.series]:null;
         var across=[].map.call(e.querySelectorAll(".scroll"),function(s){return s.scrollLeft});
+        var key=active&&e.contains(active)?active.dataset.key:null,
+        kept=[].map.call(e.querySelectorAll("[name]"),function(x){return[x.name,x.selectedIndex,x.value]});
         e.innerHTML=html;dress(e);
+        kept.forEach(function(k){var x=e.querySelector("[name="+k[0]+"]");if(!x)return;
+        if(k[1]>=0)x.selectedIndex=Math.min(k[1],x.options.length-1);else x.value=k[2]});
+        if(key){var same=e.querySelector("[data-key="+key+"]");if(same)same.focus({preventScroll:true})}
         e.querySelectorAll(".scroll").forEach(function(s,i){s.scrollLeft=across[i]||0});
         if(at&&at[0]){var f=document.getElementById(at[0]),
         next=f&&(at[1]?f.querySelector(".legend button[data-series=\\""+at[1]+"\\"]"):f.querySelector("svg.plot"));

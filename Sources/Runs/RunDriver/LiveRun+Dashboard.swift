@@ -6,6 +6,7 @@ import Metrics
 import Phone
 import Plan
 import RunArchive
+import RunControl
 import RunJudge
 import RunMetrics
 import SimBase
@@ -17,9 +18,19 @@ extension LiveRun {
         let scenario = self.plan.scenario
         let dashboard = try Dashboard(
             listener, scenario: scenario.name, description: scenario.description,
-            run: Hexadecimal.text(UInt64(bitPattern: self.startedWall), digits: 16), clock: self.clock)
+            run: Hexadecimal.text(UInt64(bitPattern: self.startedWall), digits: 16),
+            token: Self.drawToken(), stays: self.request.dashboardStays, clock: self.clock)
         self.dashboard = dashboard
-        self.console.error("dashboard: \(dashboard.url)")
+        dashboard.onOrder(on: self.loop) { [unowned self] in self.follow($0) }
+        if let asked = self.request.dashboard, asked.mayMove, asked.port != listener.port {
+            self.console.error("port \(asked.port) is in use, so the dashboard is on a free port")
+        }
+        self.console.error("dashboard: \(dashboard.controlURL)")
+    }
+
+    /// 128 bits that nobody can guess: the right to control this run.
+    private static func drawToken() -> String {
+        (0..<2).map { _ in Hexadecimal.text(UInt64.random(in: .min ... .max), digits: 16) }.joined()
     }
 
     func updateDashboard() {
@@ -30,6 +41,19 @@ extension LiveRun {
         self.toldAt = now
         dashboard.show(self.moment(at: now))
     }
+
+    /// Serves the page of the finished run until it is closed or a signal comes. A run that a signal has ended is not kept.
+    func keepDashboard() {
+        guard let dashboard = self.dashboard, self.staysOpen else { return }
+        self.control.ended(isServed: true)
+        RunInterruption.followsReport()
+        self.console.error("the dashboard stays at \(dashboard.url) until you close it there or press Ctrl-C")
+        _ = self.loop.turn(
+            until: { self.isDashboardClosed || Interruption.isRequested }, atMost: .hours(24 * 365))
+        dashboard.end()
+    }
+
+    var staysOpen: Bool { self.request.dashboardStays && !Interruption.isRequested }
 
     func closeDashboard() {
         self.dashboard?.close(on: self.loop)
@@ -53,15 +77,20 @@ extension LiveRun {
         var result = judge.result(of: self.head, length: now - .zero, metrics: metrics)
         result.failure = self.failure?.text
         result.resources = self.resources
+        result.heldBack = self.gauges.heldBack
         result.warnings = self.warnings
         result.directory = self.directory.path
-        return LiveMoment(
+        if let note = result.controlNote { result.warnings.insert(note, at: 0) }
+        var moment = LiveMoment(
             at: now, measured: judge.measuredUntil, result: result, timeline: judge.timeline.withoutPhones,
             scansPlanned: self.plan.scenario.closedGroups.isEmpty
                 ? self.preparation.expectedArrivals.scans : nil,
             lastArrival: self.preparation.expectedArrivals.lastArrival,
             phonesOffline: self.gauges.phonesOffline,
             latenessMost: self.gauges.latenessMost)
+        moment.control = self.control
+        moment.heldBack = self.gauges.heldBack
+        return moment
     }
 }
 

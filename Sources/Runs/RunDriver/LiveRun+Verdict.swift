@@ -22,10 +22,7 @@ extension LiveRun {
             observationsMade: self.feed.received, drain: self.plan.scenario.drain, resources: self.resources)
         facts.failure = self.failure
         facts.arrivals = self.arrivals
-        if let outcome = self.outcome {
-            facts.skipped = SkippedWork(
-                deferred: outcome.capturesDeferred, shutdownsTimedOut: outcome.shutdownsTimedOut)
-        }
+        facts.skipped = self.skipped
         facts.lateness = self.outcome?.lateness
         facts.generator = self.generatorHealth
         if self.preparation.isEmbedded { facts.streamsOpen = self.feed.streamsOpen }
@@ -41,7 +38,14 @@ extension LiveRun {
         ).finish(
             result, of: judge,
             judged: { self.dashboard?.judged($0, judge.timeline.withoutPhones) },
-            written: { self.dashboard?.finish($0) })
+            written: { self.dashboard?.finish($0, stays: self.staysOpen) })
+    }
+
+    private var skipped: SkippedWork {
+        self.outcome.map {
+            SkippedWork(
+                deferred: $0.capturesDeferred, shutdownsTimedOut: $0.shutdownsTimedOut, heldBack: $0.heldBack)
+        } ?? SkippedWork()
     }
 
     private var generatorHealth: GeneratorHealth {
@@ -56,7 +60,7 @@ extension LiveRun {
                 "\(outcome.curl.descriptorsExhausted) connections could not be opened: too few file descriptors"
             )
         }
-        if let complaint = self.arrivals?.complaint { complaints.append(complaint) }
+        complaints += self.arrivals?.complaints(self.skipped) ?? []
         return GeneratorHealth(complaints: complaints)
     }
 

@@ -8,6 +8,7 @@ import Metrics
 import Observations
 import Plan
 import RunArchive
+import RunControl
 import RunJudge
 import RunMetrics
 import RunSetup
@@ -45,7 +46,10 @@ package final class LiveRun {
     private var progress: ProgressLine
     /// The dashboard, if there is one.
     var dashboard: Dashboard?
+    var isStoppedByOperator = false
+    var isDashboardClosed = false
     private(set) var head: RunHead
+    var control: RunControl
     var toldAt: Instant?
     var due: DueArrivals
 
@@ -60,6 +64,7 @@ package final class LiveRun {
         self.clock = .startingNow()
         self.startedWall = WallClock.now() / 1_000_000
         self.due = DueArrivals(preparation.plan.arrivals)
+        self.control = RunControl(preparation.plan, preparation.expectedArrivals)
         self.loop = try preparation.request.worker?.loop ?? Loop(clock: self.clock)
         self.link = preparation.request.isLinked ? try ShardLink(loop: self.loop) : nil
         self.workerPhones = preparation.request.worker.map { _ in WorkerPhones(preparation.plan) }
@@ -94,6 +99,7 @@ package final class LiveRun {
         try self.openDashboard()
         do {
             let code = try self.runToItsEnd()
+            self.keepDashboard()
             self.closeDashboard()
             return code
         } catch {
@@ -110,6 +116,7 @@ package final class LiveRun {
         if let target, !self.feed.judge.isInterrupted {
             self.announce()
             try self.startFleet(target)
+            self.control.began()
             self.startWatching()
             _ = self.loop.turn(until: { self.outcome != nil }, atMost: .hours(24 * 365))
             // Also in the drain it cuts something short.
@@ -267,8 +274,10 @@ package final class LiveRun {
 
     // MARK: Watching
 
-    /// Whether a signal, or the process that started this one, asks it to end.
-    var isAskedToEnd: Bool { Interruption.isRequested || self.link?.hasEnded == true }
+    /// Whether a signal, the operator, or the process that started this one asks it to end.
+    var isAskedToEnd: Bool {
+        Interruption.isRequested || self.isStoppedByOperator || self.link?.hasEnded == true
+    }
 
     /// How often a shard says how it stands.
     private static let progressEvery = Interval.milliseconds(250)
@@ -304,9 +313,11 @@ package final class LiveRun {
     }
 
     private func standing(at now: Instant) -> RunStanding {
-        RunStanding(
+        var standing = RunStanding(
             at: now, self.gauges, self.feed.judge.ledger.totals.scans,
             errors: self.feed.judge.timeline.errors.count)
+        standing.isPaused = self.control.isPaused
+        return standing
     }
 
     /// The end of the backend's process is the end of the run.

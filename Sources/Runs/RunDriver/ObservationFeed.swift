@@ -53,6 +53,14 @@ struct ObservationFeed {
         self.settle()
     }
 
+    /// What the operator does now. The threads have told nothing of this moment yet, so that one of them can be its source.
+    mutating func receive(control action: ControlObservation, at moment: Instant) {
+        self.received += 1
+        self.merge.add(
+            Observation(at: moment, device: DeviceNumber(0), scan: .none, what: .control(action)), of: 0)
+        self.settle()
+    }
+
     mutating func receive(backend reports: [BackendReport]) {
         for report in reports {
             switch report {

@@ -10,6 +10,11 @@ package enum RunInterruption {
     private static let farewell =
         "Quit without a report. 'swiftwing-sim report DIR' makes one of what a live run has recorded."
 
+    private static let reportIsWritten = Guarded(false)
+
+    /// From now on, a signal ends what is served after the report, and interrupts no run.
+    static func followsReport() { Self.reportIsWritten.withLock { $0 = true } }
+
     /// The first act of the program. Where it fails, a signal ends the program as it would any other.
     package static func watch() {
         do throws(SystemError) {
@@ -26,6 +31,7 @@ package enum RunInterruption {
     }
 
     private static func say(_ text: String) {
+        guard !Self.reportIsWritten.withLock({ $0 }) else { return }
         // The terminal's cursor may be behind a progress line.
         let lead = isatty(STDERR_FILENO) == 1 ? "\n" : ""
         try? FileHandle.standardError.write(contentsOf: Data("\(lead)\(text)\n".utf8))

@@ -27,6 +27,8 @@ package struct RunRequest {
     package var isLinked = false
     /// The address of the live dashboard; nil for none.
     package var dashboard: DashboardAddress?
+    /// Whether the dashboard is served after the run, until it is closed.
+    package var dashboardStays = false
     /// The file of the plan, whatever the verdict; nil for none.
     package var savesPlanTo: String?
     /// Set for the run of a worker, whose phones start and stop as its master says.
@@ -167,10 +169,11 @@ package struct RunPreparation {
         do throws(SystemError) {
             return try DashboardListener(address)
         } catch {
+            if address.mayMove, let listener = try? DashboardListener(.anyPort) { return listener }
             throw CommandFailure(
                 .unavailable,
                 "the dashboard cannot listen on \(address.host) port \(address.port): \(error)",
-                hint: "choose another port with --dashboard=PORT, or a free port with --dashboard")
+                hint: "choose another port with --dashboard=PORT, or a free port with --dashboard=0")
         }
     }
 

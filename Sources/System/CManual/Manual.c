@@ -51,6 +51,10 @@ static const char live_and_simulated[] = {
 #embed "../../../Docs/manual/live-and-simulated.md" suffix(, )
     0};
 
+static const char control[] = {
+#embed "../../../Docs/manual/control.md" suffix(, )
+    0};
+
 static const char staging[] = {
 #embed "../../../Docs/manual/staging.md" suffix(, )
     0};
@@ -93,6 +97,7 @@ static const struct shim_manual_page pages[] = {
     {"invariants", invariants},
     {"profiles-and-dialects", profiles_and_dialects},
     {"live-and-simulated", live_and_simulated},
+    {"control", control},
     {"staging", staging},
     {"ci", ci},
     {"hunting-a-bug", hunting_a_bug},

@@ -64,4 +64,5 @@ def main(paths):
     print(json.dumps(found))
 
 
-main(sys.argv[1:])
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -154,7 +154,7 @@ import Testing
         #expect(
             frame.parts.map(\.id) == [
                 "head", "objectives", "latencies", "conservation", "invariants", "time", "latency",
-                "disconnections", "findings", "faults", "errors", "generator",
+                "disconnections", "findings", "faults", "errors", "generator", "control",
             ])
         #expect(frame.parts[0].html.contains("<span class=\"word\">Running</span>"))
         #expect(frame.parts[0].html.contains("Scans arrive until 0:20. So far 1 of 1 SLO and 13 of 13"))

@@ -1,4 +1,5 @@
 import EventLoop
+import RunControl
 import SimBase
 import SystemIO
 import Testing
@@ -133,6 +134,70 @@ import Testing
         bench.run { client.isEnded }
         #expect(client.text.hasPrefix("HTTP/1.1 200 OK\r\n") && client.text.hasSuffix("\r\n\r\npage"))
     }
+
+    // MARK: Control
+
+    @Test func `an order goes to the run, and its decision comes back`() throws {
+        let bench = try Bench(token: "secret")
+        var orders: [ControlOrder] = []
+        bench.server.takeOrder = { number, order in
+            orders.append(order)
+            bench.server.answer(number, order == .pause ? .done("arrivals paused") : .refused("not \"now\""))
+        }
+        let client = try bench.order("pause")
+        bench.run { client.isEnded }
+        #expect(
+            client.text.hasPrefix("HTTP/1.1 200 ")
+                && client.text.hasSuffix("{\"done\":\"arrivals paused\"}\n"))
+        let refused = try bench.order("resume")
+        bench.run { refused.isEnded }
+        #expect(
+            refused.text.hasPrefix("HTTP/1.1 409 ")
+                && refused.text.hasSuffix("{\"error\":\"not \\\"now\\\"\"}\n"))
+        let stranger = try bench.order("stop", token: "guess")
+        bench.run { stranger.isEnded }
+        #expect(stranger.text.hasPrefix("HTTP/1.1 403 "))
+        #expect(orders == [.pause, .resume])
+    }
+
+    @Test func `who leaves before the decision is not answered`() throws {
+        let bench = try Bench(token: "secret")
+        var numbers: [Int] = []
+        bench.server.takeOrder = { number, _ in numbers.append(number) }
+        let client = try bench.order("stop")
+        bench.run { numbers.count == 1 }
+        client.close()
+        bench.run { bench.server.connectionsCount == 0 }
+        bench.server.answer(1, .done("late"))
+        // Nor is one whose run never decides kept for ever.
+        let other = try bench.order("stop")
+        bench.run { numbers.count == 2 }
+        bench.server.check(at: bench.loop.now() + .seconds(6))
+        bench.run { other.isEnded }
+        #expect(other.text == "")
+    }
+
+    @Test func `a page that stays shows its end to whoever comes later`() throws {
+        let bench = try Bench(token: "secret")
+        let early = try bench.follow()
+        bench.run { bench.server.viewersCount == 1 }
+        bench.show("1", "a")
+        let last = Array("event: finished\ndata: PASSED\n\n".utf8)
+        bench.server.finish(Bench.frame("end", "end"), last, stays: true)
+        bench.run { early.isEnded }
+        #expect(early.text.contains("data: title end\n") && early.text.contains("event: finished\n"))
+        let late = try bench.follow()
+        bench.run { late.isEnded }
+        #expect(late.text.contains("data: head\ndata: end\n") && late.text.contains("data: title end\n"))
+        #expect(late.text.hasSuffix("event: finished\ndata: PASSED\n\n\r\n0\r\n\r\n"))
+        let page = try bench.connect(saying: "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        bench.run { page.isEnded }
+        #expect(page.text.hasPrefix("HTTP/1.1 200 "))
+        bench.server.end()
+        let tooLate = try bench.connect(saying: "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        bench.run { bench.server.isFlushed }
+        #expect(tooLate.text == "")
+    }
 }
 
 /// A server with those who look on.
@@ -143,13 +208,16 @@ final class Bench {
     private(set) var server: DashboardServer
     private var clients: [Client] = []
 
-    init() throws {
+    /// `token`: of its control; nil if it has none.
+    init(token: String? = nil) throws {
         self.loop = try Loop(clock: .startingNow())
         let listener = try StreamSocket.listen(host: "127.0.0.1", port: 0)
         self.port = try StreamSocket.localPort(of: listener.number)
         let box = Box()
+        let gate = token.map { [port = self.port] in ControlGate(token: $0, port: port) }
         self.server = DashboardServer(
-            listener, router: DashboardRouter(page: "page", policy: "default-src 'none'"), run: "run",
+            listener, router: DashboardRouter(page: "page", policy: "default-src 'none'", gate: gate),
+            run: "run",
             loop: self.loop
         ) { box.bench?.undrawn }
         box.bench = self
@@ -168,6 +236,12 @@ final class Bench {
 
     func follow() throws -> Client {
         try self.connect(saying: "GET /events HTTP/1.1\r\nHost: localhost\r\n\r\n")
+    }
+
+    func order(_ what: String, token: String = "secret") throws -> Client {
+        try self.connect(
+            saying: "POST /control/\(what) HTTP/1.1\r\nHost: localhost:\(self.port)\r\n"
+                + "X-Control-Token: \(token)\r\nContent-Length: 0\r\n\r\n")
     }
 
     func connect(saying text: String) throws -> Client {
