@@ -12,6 +12,9 @@ enum CheckCommand {
             Option(
                 name: "--format", value: "text|json",
                 help: "output format; json prints one object per error (default: text)"),
+            Option(
+                name: JSONOutput.name, value: nil,
+                help: "print one JSON document: each scenario with its errors and warnings"),
             .set, .noColor,
         ],
         positionalsMin: 1, positionalsMax: 1_000, example: "swiftwing-sim check flaky-network.scenario",
@@ -21,6 +24,12 @@ enum CheckCommand {
         let format = arguments["--format"] ?? "text"
         guard ["text", "json"].contains(format) else {
             throw CommandFailure(.usage, "--format expects text or json, not '\(format)'")
+        }
+        guard !arguments.has(JSONOutput.name) else {
+            guard arguments["--format"] == nil else {
+                throw CommandFailure(.usage, "--format cannot be combined with \(JSONOutput.name)")
+            }
+            return try CheckJSON.run(arguments, console)
         }
         var code = ExitCode.success
         for name in arguments.positionals {

@@ -17,7 +17,7 @@ enum CompareCommand {
             Option(
                 name: "--markdown", value: "FILE",
                 help: "write the comparison as Markdown, for a pull request"),
-            .noColor,
+            JSONOutput.option, .noColor,
         ],
         positionalsMin: 2, positionalsMax: 2, example: "swiftwing-sim compare Reports/sample Reports/latest",
         run: { try Self.run($0, $1) })
@@ -37,8 +37,12 @@ enum CompareCommand {
             files.append((path: path, text: ComparisonMarkdown.text(comparison)))
         }
         // The verdict is told even where no file can be written.
-        console.out(
-            ComparisonText.text(comparison, style: console.style, isWhole: arguments.has("--all")))
+        if arguments.has(JSONOutput.name) {
+            JSONOutput.print(ComparisonJSON.members(comparison), console)
+        } else {
+            console.out(
+                ComparisonText.text(comparison, style: console.style, isWhole: arguments.has("--all")))
+        }
         try OutputError.write(files)
         return comparison.isRegression ? .sloFailed : .success
     }

@@ -49,8 +49,7 @@ enum FleetPlanOptions {
             try ShardOptions.check(loaded, shards: needs.shards, option: "--shards", isEmbedded: !isForeign)
         }
         if arguments.has("--json") {
-            let text = Self.json(needs).text(colon: ": ")
-            console.out(text)
+            JSONOutput.print(Self.json(needs), console)
         } else {
             console.outFolded(Self.lines(needs, loaded).joined(separator: "\n"))
         }
@@ -130,8 +129,8 @@ enum FleetPlanOptions {
         return "\(tenths / 10).\(tenths % 10)"
     }
 
-    private static func json(_ needs: FleetNeeds) -> JSONValue {
-        .object([
+    private static func json(_ needs: FleetNeeds) -> [String: JSONValue] {
+        [
             "phones": .integer(needs.phones),
             "shards": .integer(needs.shards),
             "phones_per_shard": .integer(needs.phonesPerShard),
@@ -144,6 +143,6 @@ enum FleetPlanOptions {
             "shards_per_machine": .integer(needs.shardsPerMachine.count),
             "limited_by": .string(needs.shardsPerMachine.bound.rawValue),
             "machines": needs.machines.map { .integer($0) } ?? .null,
-        ])
+        ]
     }
 }

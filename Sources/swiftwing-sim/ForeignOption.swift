@@ -9,7 +9,7 @@ enum ForeignOption {
         (["-o", "--out", "--summary-export", "--report"], "--output"),
         (["-r", "--rate", "--rps", "--spawn-rate"], "--max-rate"),
         (["-H", "--host"], "--target"), (["-q"], "--quiet"), (["-v", "--verbose"], "--trace"),
-        (["-s"], "--seed"), (["--json"], "--format"),
+        (["-s"], "--seed"),
     ]
 
     /// An option that the command does not have.

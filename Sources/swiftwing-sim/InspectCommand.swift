@@ -1,3 +1,4 @@
+import JSON
 import Ledger
 import Observations
 import Reports
@@ -18,14 +19,15 @@ enum InspectCommand {
             Option(
                 name: "--scan", value: "N",
                 help:
-                    "with --device: tell this scan of both sides; ! marks a violation, ~ the longest silence"),
+                    "with --device: show this scan from both sides; ! marks a violation, ~ the longest silence"
+            ),
             Option(
                 name: "--hung", value: nil, help: "list the scans that had not finished at the end of the run"
             ),
             Option(
                 name: "--slower-than", value: "D",
                 help: "list the scans that took at least D, or had not finished after D"),
-            .noColor,
+            JSONOutput.option, .noColor,
         ],
         positionalsMin: 1, positionalsMax: 1, example: "swiftwing-sim inspect Reports/latest --device 7",
         run: { try Self.run($0, $1) })
@@ -34,27 +36,36 @@ enum InspectCommand {
 
     private static func run(_ arguments: Arguments, _ console: Console) throws -> ExitCode {
         let folder = arguments.positionals[0]
+        let inJSON = arguments.has(JSONOutput.name)
         let scan = try arguments.number("--scan", in: 1...UInt32.max)
         let least = try arguments.parsed("--slower-than", OptionValues.duration)
         if arguments.has("--hung") || least != nil {
             for other in ["--device", "--scan"] where arguments.has(other) {
                 throw CommandFailure(
                     .usage,
-                    "\(other) tells one phone, and \(least == nil ? "--hung" : "--slower-than") lists scans")
+                    "\(other) shows one phone, and \(least == nil ? "--hung" : "--slower-than") lists scans")
             }
-            return try Self.listScans(folder, slowerThan: least, isHung: arguments.has("--hung"), console)
+            return try Self.listScans(
+                folder, slowerThan: least, isHung: arguments.has("--hung"), inJSON: inJSON, console)
         }
         guard let device = try arguments.number("--device", in: 0...Int(UInt32.max)) else {
             guard scan == nil else {
                 throw CommandFailure(
                     .usage, "--scan requires --device", hint: "for example --device 7 --scan 2")
             }
-            return try Self.list(folder, console)
+            return try Self.list(folder, inJSON: inJSON, console)
         }
         if let scan {
-            return try Self.tell(ScanNumber(scan), of: DeviceNumber(UInt32(device)), folder, console)
+            return try Self.tell(
+                ScanNumber(scan), of: DeviceNumber(UInt32(device)), folder, inJSON: inJSON, console)
         }
         let head = try ReportCommand.head(of: folder)
+        if inJSON {
+            let events = PhoneTimelineText.events(device: UInt32(device), folder: folder)
+            if events.isEmpty { throw Self.noEvents(of: device, head) }
+            JSONOutput.print(InspectJSON.events(events, of: UInt32(device)), console)
+            return .success
+        }
         let count = PhoneTimelineText.write(
             device: UInt32(device), WorkNoun(head.journey(of: DeviceNumber(UInt32(device)))), folder: folder,
             style: console.style
@@ -64,17 +75,19 @@ enum InspectCommand {
             let indent = columns >= 2 * PhoneTimelineText.fieldsColumn ? PhoneTimelineText.fieldsColumn : 20
             console.out(TextFold.lines(line, columns: columns, indent: indent).joined(separator: "\n"))
         }
-        guard count > 0 else {
-            let phones = head.groups.reduce(0) { $0 + $1.devices }
-            throw CommandFailure(
-                .badData, "this run has no events of phone \(device)",
-                hint: "the phones of the run have the numbers 0 to \(max(0, phones - 1))")
-        }
+        guard count > 0 else { throw Self.noEvents(of: device, head) }
         return .success
     }
 
+    private static func noEvents(of device: Int, _ head: RunHead) -> CommandFailure {
+        let phones = head.groups.reduce(0) { $0 + $1.devices }
+        return CommandFailure(
+            .badData, "this run has no events of phone \(device)",
+            hint: "the phones of the run have the numbers 0 to \(max(0, phones - 1))")
+    }
+
     private static func tell(
-        _ scan: ScanNumber, of device: DeviceNumber, _ folder: String, _ console: Console
+        _ scan: ScanNumber, of device: DeviceNumber, _ folder: String, inJSON: Bool, _ console: Console
     ) throws -> ExitCode {
         let run = try ReportCommand.read(folder).run
         let observations = PhoneLog.observations(of: [device], folder: folder, faults: run.head.faults)
@@ -91,6 +104,10 @@ enum InspectCommand {
                     ? "the phone has no \(noun.many)"
                     : "the phone has the \(noun.many) \(scans.joined(separator: ", "))")
         }
+        guard !inJSON else {
+            JSONOutput.print(InspectJSON.story(story, device, scan), console)
+            return .success
+        }
         console.out("phone \(device.raw), \(noun.one) \(scan.raw): \(story.outcome)")
         let columns = console.tableColumns ?? ScanStoryText.columnsDefault
         for line in ScanStoryText.lines(story, columns: columns) {
@@ -100,14 +117,21 @@ enum InspectCommand {
     }
 
     private static let scansMax = 100
+    private static let scansInJSONMax = 100_000
+    private static let phonesInJSONMax = 100_000
 
     private static func listScans(
-        _ folder: String, slowerThan least: Interval?, isHung: Bool, _ console: Console
+        _ folder: String, slowerThan least: Interval?, isHung: Bool, inJSON: Bool, _ console: Console
     ) throws -> ExitCode {
         let run = try ReportCommand.read(folder).run
         let end = Instant.zero + run.result.length
         let found = SlowScans.read(folder: folder, run.head, slowerThan: least, end: end)
             .filter { !isHung || $0.to == nil }
+        guard !inJSON else {
+            JSONOutput.print(
+                InspectJSON.scans(found, count: Self.scansInJSONMax, run.head, end: end), console)
+            return .success
+        }
         let noun = run.result.noun
         guard let first = found.first else {
             console.out(
@@ -124,13 +148,17 @@ enum InspectCommand {
             console.out("and \(Figures.count(found.count - Self.scansMax, noun)) more")
         }
         console.error(
-            "help: 'swiftwing-sim inspect \(folder) --device \(first.device.raw) --scan \(first.number.raw)' tells the first one"
+            "help: 'swiftwing-sim inspect \(folder) --device \(first.device.raw) --scan \(first.number.raw)' shows the first one"
         )
         return .success
     }
 
-    private static func list(_ folder: String, _ console: Console) throws -> ExitCode {
+    private static func list(_ folder: String, inJSON: Bool, _ console: Console) throws -> ExitCode {
         let run = try ReportCommand.read(folder).run
+        guard !inJSON else {
+            JSONOutput.print(InspectJSON.phones(run, count: Self.phonesInJSONMax), console)
+            return .success
+        }
         let rows = PhoneTimelineText.worst(run, count: Self.phonesMax)
         guard !rows.isEmpty else {
             console.out("no phone had problems")

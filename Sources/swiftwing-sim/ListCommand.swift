@@ -1,15 +1,19 @@
 import Foundation
 import Plan
+import RunArchive
 import RunDriver
 import ScenarioFile
 import SimBase
 
-/// `list`: the scenarios at hand, as commands find them by name.
+/// `list`: the scenarios that commands find by name.
 enum ListCommand {
     static let command = Command(
         name: "list", usage: "",
         summary: "Lists the available scenarios: name, description and path",
-        options: [Option(name: "--names", value: nil, help: "print only the names, one on a line")],
+        options: [
+            Option(name: "--names", value: nil, help: "print only the names, one on a line"),
+            JSONOutput.option,
+        ],
         positionalsMin: 0, positionalsMax: 0, example: "swiftwing-sim list", run: { try Self.run($0, $1) })
 
     private static func run(_ arguments: Arguments, _ console: Console) throws -> ExitCode {
@@ -19,24 +23,55 @@ enum ListCommand {
             for name in Self.names(in: folders) { console.out(name) }
             return .success
         }
-        var known: Set<String> = []
-        var rows: [[String]] = []
-        for path in ScenarioFinder.all(in: folders) {
-            let name = Self.name(of: path)
-            // A name means the first that is found; the others are there by their paths only.
-            let isHidden = !known.insert(name).inserted
-            let path = path.hasPrefix(current + "/") ? String(path.dropFirst(current.count + 1)) : path
-            rows.append([isHidden ? path : name, Self.description(path), path])
+        let entries = Self.entries(in: folders, current: current)
+        guard !arguments.has(JSONOutput.name) else {
+            JSONOutput.print(["scenarios": .array(entries.map(\.json))], console)
+            return .success
         }
-        guard !rows.isEmpty else {
+        guard !entries.isEmpty else {
             console.out("no scenarios found")
             console.error(
                 "help: 'swiftwing-sim new NAME' creates one; searched in \(folders.joined(separator: ", "))")
             return .success
         }
+        let rows = entries.map { entry in
+            [
+                entry.isHidden ? entry.path : entry.name,
+                entry.description ?? "(invalid: see 'swiftwing-sim check')", entry.path,
+            ]
+        }
         console.out(
             TextTable.lines(rows, indent: 0, columns: console.tableColumns).joined(separator: "\n"))
         return .success
+    }
+
+    private struct Entry {
+        var name: String
+        /// Relative to the current folder if it is in it.
+        var path: String
+        /// Nil for an invalid scenario.
+        var description: String?
+        /// Whether the name means another scenario, so that only the path means this one.
+        var isHidden: Bool
+
+        var json: JSONValue {
+            .object([
+                "name": .string(self.name), "path": .string(self.path),
+                "description": self.description.map { .string($0) } ?? .null,
+                "valid": .bool(self.description != nil), "hidden": .bool(self.isHidden),
+            ])
+        }
+    }
+
+    private static func entries(in folders: [String], current: String) -> [Entry] {
+        var known: Set<String> = []
+        return ScenarioFinder.all(in: folders).map { path in
+            let name = Self.name(of: path)
+            // A name means the first that is found; the others are there by their paths only.
+            let isHidden = !known.insert(name).inserted
+            let shown = path.hasPrefix(current + "/") ? String(path.dropFirst(current.count + 1)) : path
+            return Entry(name: name, path: shown, description: Self.description(shown), isHidden: isHidden)
+        }
     }
 
     /// The names that commands understand, each once.
@@ -52,13 +87,10 @@ enum ListCommand {
         String(URL(filePath: path).lastPathComponent.dropLast(ScenarioFinder.suffix.count))
     }
 
-    private static func description(_ path: String) -> String {
-        do {
-            let loaded = try LoadedScenario(
-                path: path, overrides: [], environment: ProcessInfo.processInfo.environment)
-            return Printable.line(loaded.scenario.description, bytesMax: 100)
-        } catch {
-            return "(invalid: see 'swiftwing-sim check')"
-        }
+    /// Nil for an invalid scenario.
+    private static func description(_ path: String) -> String? {
+        let loaded = try? LoadedScenario(
+            path: path, overrides: [], environment: ProcessInfo.processInfo.environment)
+        return loaded.map { Printable.line($0.scenario.description, bytesMax: 100) }
     }
 }

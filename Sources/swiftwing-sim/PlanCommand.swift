@@ -35,7 +35,7 @@ enum PlanCommand {
         }
         ScenarioSource.warn(loaded, console)
         if arguments.has("--json") {
-            console.out(Self.json(loaded.scenario).text(colon: ": "))
+            JSONOutput.print(Self.json(loaded.scenario), console)
             return .success
         }
         let plan = RunPlan(loaded.scenario, target: .embedded)
@@ -77,8 +77,8 @@ enum PlanCommand {
         return .success
     }
 
-    private static func json(_ scenario: Scenario) -> JSONValue {
-        .object([
+    private static func json(_ scenario: Scenario) -> [String: JSONValue] {
+        [
             "name": .string(scenario.name), "description": .string(scenario.description),
             "seed": .integer(scenario.seed),
             "drain_ms": .integer(scenario.drain.wholeMilliseconds),
@@ -90,7 +90,7 @@ enum PlanCommand {
                     ])
                 }),
             "resolved": .string(ScenarioWriter.resolved(scenario)),
-        ])
+        ]
     }
 
     /// The memory of the phones, with the photos of the groups that take any.

@@ -8,7 +8,7 @@ enum ProfilesCommand {
         name: "profiles", usage: "[NAME [NAME]]",
         summary:
             "Lists the client profiles, prints the values of one, or what to change in the first to get the second",
-        options: [],
+        options: [JSONOutput.option],
         positionalsMin: 0, positionalsMax: 2, example: "swiftwing-sim profiles swiftwing-head contract",
         run: { try Self.run($0, $1) })
 
@@ -18,6 +18,16 @@ enum ProfilesCommand {
                 throw CommandFailure.unknown("profile", name, among: ProfileTable.all.map(\.name))
             }
             return profile
+        }
+        guard !arguments.has(JSONOutput.name) else {
+            let members =
+                switch profiles.count {
+                case 0: ProfilesJSON.list
+                case 1: ProfilesJSON.values(profiles[0])
+                default: ProfilesJSON.difference(profiles[0], profiles[1])
+                }
+            JSONOutput.print(members, console)
+            return .success
         }
         let lines =
             switch profiles.count {

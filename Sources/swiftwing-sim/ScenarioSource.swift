@@ -55,10 +55,18 @@ enum ScenarioSource {
     static func warn(
         _ loaded: LoadedScenario, for purpose: ScenarioCheck.Purpose = .run, _ console: Console
     ) {
-        for finding in ScenarioCheck.warnings(loaded.scenario, for: purpose) {
+        for warning in Self.warnings(loaded, for: purpose) {
+            console.error("\(loaded.path): warning: \(warning)")
+        }
+    }
+
+    static func warnings(
+        _ loaded: LoadedScenario, for purpose: ScenarioCheck.Purpose = .run
+    ) -> [String] {
+        ScenarioCheck.warnings(loaded.scenario, for: purpose).map { finding in
             let path = Self.path(of: finding.subject, in: loaded.scenario).map { "\($0): " } ?? ""
             let help = finding.help.map { " (\($0))" } ?? ""
-            console.error("\(loaded.path): warning: \(path)\(finding.message)\(help)")
+            return "\(path)\(finding.message)\(help)"
         }
     }
 

@@ -10,8 +10,7 @@ enum TrendCommand {
         summary: "Shows how the figures of several runs of one scenario change over time",
         options: [
             Option(name: "--html", value: "FILE", help: "write an HTML page with a chart for each latency"),
-            Baseline.differentScenarios,
-            .noColor,
+            Baseline.differentScenarios, JSONOutput.option, .noColor,
         ],
         positionalsMin: 2, positionalsMax: 200, example: "swiftwing-sim trend Reports/2026-11-*",
         run: { try Self.run($0, $1) })
@@ -25,7 +24,11 @@ enum TrendCommand {
         // One after the other: of a run only its result is kept.
         let trend = RunTrend(
             try arguments.positionals.map { RunTrend.Run(try ReportCommand.read($0).run) })
-        console.out(TrendText.text(trend, style: console.style))
+        if arguments.has(JSONOutput.name) {
+            JSONOutput.print(TrendJSON.members(trend), console)
+        } else {
+            console.out(TrendText.text(trend, style: console.style))
+        }
         if let path = arguments["--html"] {
             try OutputError.write([(path: path, text: TrendPage.text(trend))])
         }

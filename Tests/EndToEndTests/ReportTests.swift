@@ -340,6 +340,8 @@ extension SideBySide {
             #expect(lines[0].hasSuffix("launched             restored=0"))
             #expect(
                 lines.contains { $0.contains("request-sent") && $0.contains("operation=upload attempt=1") })
+            // What a fault decides is not what it does.
+            #expect(told.output.contains(" armed ") && !told.output.contains(" decided "))
 
             let list = try await Binary.run(["inspect", report.folder.path])
             #expect(list.code == 0 && list.output.hasPrefix("phone  group"))

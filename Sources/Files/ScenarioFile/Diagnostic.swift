@@ -74,18 +74,23 @@ extension Diagnostic: JSONWritable {
 
 /// Everything that is wrong with a scenario; not empty.
 package struct ScenarioErrors: Error, Hashable, Sendable {
-    /// The diagnostics in the order of their locations.
+    /// The diagnostics in the order of their locations, at most `listedMax`.
     package var diagnostics: [Diagnostic]
     /// The number of diagnostics that are not listed.
     package var more: Int
 
-    /// The maximum number of listed diagnostics.
+    /// The maximum number of listed diagnostics. More are only counted.
+    package static let listedMax = 1_000
+    /// The maximum number of diagnostics in a text.
     package static let shownMax = 20
 
-    /// All of them, an empty line between each, and how many more there are. Without a newline at the end.
+    /// The first of them, an empty line between each, and how many more there are. Without a newline at the end.
     package func render(color: Bool, columns: Int? = nil) -> String {
-        var parts = self.diagnostics.map { $0.render(color: color, columns: columns) }
-        if self.more > 0 { parts.append("and \(self.more) more") }
+        var parts = self.diagnostics.prefix(Self.shownMax).map {
+            $0.render(color: color, columns: columns)
+        }
+        let more = self.diagnostics.count - parts.count + self.more
+        if more > 0 { parts.append("and \(more) more") }
         return parts.joined(separator: "\n\n")
     }
 }

@@ -20,7 +20,7 @@ final class Findings {
     /// The help is computed only if the error is going to be shown: finding the nearest word costs time, and a hostile
     /// file can be wrong very often.
     func add(_ location: Place, _ message: String, help: @autoclosure () -> String? = nil) {
-        guard self.listed.count < ScenarioErrors.shownMax else {
+        guard self.listed.count < ScenarioErrors.listedMax else {
             self.more += 1
             return
         }

@@ -1,4 +1,4 @@
-import JSON
+package import JSON
 import Ledger
 import Metrics
 package import RunArchive
@@ -19,20 +19,35 @@ package enum PhoneTimelineText {
     package static func write(
         device: UInt32, _ noun: WorkNoun, folder: String, style: TerminalStyle, _ write: (String) -> Void
     ) -> Int {
-        guard var lines = LineReader(path: RunDirectory.joined(folder, RunDirectory.FileName.events)) else {
-            return 0
-        }
         var count = 0
         var last: Int64?
-        while let line = lines.next() {
-            guard PhoneTimeline.device(line) == device, let fields = JSONNode(Array(line)),
-                let moment = fields["t"]?.integer(Int64.self)
-            else { continue }
+        Self.eachEvent(of: device, folder: folder) { fields, moment in
             write(Self.text(fields, noun, at: moment, since: last, style: style))
             last = moment
             count += 1
         }
         return count
+    }
+
+    /// The observations of the phone as the log has them.
+    package static func events(device: UInt32, folder: String) -> [JSONNode] {
+        var events: [JSONNode] = []
+        Self.eachEvent(of: device, folder: folder) { fields, _ in events.append(fields) }
+        return events
+    }
+
+    private static func eachEvent(
+        of device: UInt32, folder: String, _ body: (_ fields: JSONNode, _ moment: Int64) -> Void
+    ) {
+        guard var lines = LineReader(path: RunDirectory.joined(folder, RunDirectory.FileName.events)) else {
+            return
+        }
+        while let line = lines.next() {
+            guard PhoneTimeline.device(line) == device, let fields = JSONNode(Array(line)),
+                let moment = fields["t"]?.integer(Int64.self)
+            else { continue }
+            body(fields, moment)
+        }
     }
 
     /// `   1.234s  +250ms  scan 2  phone    stream-lost  job=… cause=reset`.
@@ -41,14 +56,18 @@ package enum PhoneTimelineText {
     ) -> String {
         let gap = last.map { "+" + Figures.time(max(0, moment - $0)) } ?? ""
         let scan = fields["scan"]?.integer.map { "\(noun.one) \($0)" } ?? ""
-        let shown = ["t", "device", "scan", "side", "what"]
+        // What a fault decides when a request begins: it acts only if the request gets that far.
+        let armed = fields["what"]?.text == "decided" ? fields["fires"]?.flag : nil
+        let shown = ["t", "device", "scan", "side", "what"] + (armed == nil ? [] : ["fires"])
         let rest = fields.members.filter { !shown.contains($0.key) }.compactMap { key, value -> String? in
             let (name, text) = Self.field(key, value)
             return text.map { "\(name)=\($0)" }
         }.joined(separator: " ")
         let columns = [
             Self.right(Figures.seconds(moment), 10) + "s", Self.right(gap, 8), Self.left(scan, 8),
-            Self.left(fields["side"]?.text ?? "", 8), Self.left(fields["what"]?.text ?? "", 20),
+            Self.left(fields["side"]?.text ?? "", 8),
+            Self.left(
+                armed.map { $0 ? "armed" : "not armed" } ?? fields["what"]?.text ?? "", 20),
         ]
         var line = columns.joined(separator: " ") + " " + rest
         while line.last == " " { line.removeLast() }

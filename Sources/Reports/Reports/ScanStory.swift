@@ -91,7 +91,9 @@ package struct ScanStory: Sendable {
     }
 
     private mutating func mark(_ violation: Violation) {
-        let place = self.lines.lastIndex { $0.at <= violation.at && $0.mark != .silence } ?? 0
+        // Reports have the moment of a violation in microseconds.
+        let moment = violation.at + .microseconds(1)
+        let place = self.lines.lastIndex { $0.at <= moment && $0.mark != .silence } ?? 0
         guard self.lines.indices.contains(place) else { return }
         self.lines[place].mark = .violation
         var next = place + 1

@@ -14,7 +14,7 @@ package struct SlowScans {
         package var from: Instant
         /// Nil if it had not ended.
         package var to: Instant?
-        /// The last that the phone did or met for it, in words, and when.
+        /// The last that the phone did or met for it, in words, and when. What the end of the run made the phone do is left out.
         package var last: String
         package var lastAt: Instant
     }
@@ -29,6 +29,8 @@ package struct SlowScans {
     private let head: RunHead
     private var open: [Key: Scan] = [:]
     private var ended: [Scan] = []
+    /// Phones in the background. At the end of a run all are.
+    private var suspended: Set<DeviceNumber> = []
     private let least: Interval?
 
     /// `least`: the time from which on a scan is slow; nil for only those that had not ended.
@@ -53,7 +55,13 @@ package struct SlowScans {
     }
 
     mutating func record(_ observation: Observation) {
-        guard observation.scan != .none, case .phone(let payload) = observation.what else { return }
+        guard case .phone(let payload) = observation.what else { return }
+        switch payload {
+        case .suspended: self.suspended.insert(observation.device)
+        case .resumed, .launched: self.suspended.remove(observation.device)
+        default: break
+        }
+        guard observation.scan != .none else { return }
         let key = Key(device: observation.device, scan: observation.scan)
         if case .captured(let scheduled) = payload {
             self.open[key] = Scan(
@@ -62,7 +70,9 @@ package struct SlowScans {
         }
         guard var scan = self.open[key] else { return }
         let journey = self.head.journey(of: key.device)
-        if let text = StoryText.text(observation, journey, faults: self.head.faults) {
+        if !self.suspended.contains(key.device),
+            let text = StoryText.text(observation, journey, faults: self.head.faults)
+        {
             (scan.last, scan.lastAt) = (text, observation.at)
         }
         switch payload {

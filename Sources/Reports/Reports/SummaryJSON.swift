@@ -1,7 +1,7 @@
 import Ledger
-import Metrics
+package import Metrics
 import Observations
-import RunArchive
+package import RunArchive
 package import RunJudge
 import RunMetrics
 import SimBase
@@ -294,7 +294,8 @@ extension SummaryJSON {
         return .object(members)
     }
 
-    private static func latency(_ summary: LatencySummary?, _ unfinished: Unfinished?) -> JSONValue {
+    /// The numbers of a latency in milliseconds; without samples, a count of 0 and nulls.
+    package static func latency(_ summary: LatencySummary?, _ unfinished: Unfinished? = nil) -> JSONValue {
         var members: [String: JSONValue] = ["unit": .string("ms"), "count": .integer(summary?.count ?? 0)]
         let numbers: [(String, Int64?)] = [
             ("min", summary?.minimum), ("mean", summary?.mean), ("p50", summary?.p50),

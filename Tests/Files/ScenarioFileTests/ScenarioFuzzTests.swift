@@ -56,7 +56,7 @@ struct ScenarioFuzzTests {
     }
 
     private static func check(_ errors: ScenarioErrors, of bytes: [UInt8]) throws {
-        try #require(!errors.diagnostics.isEmpty && errors.diagnostics.count <= ScenarioErrors.shownMax)
+        try #require(!errors.diagnostics.isEmpty && errors.diagnostics.count <= ScenarioErrors.listedMax)
         let text = String(
             decoding: bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? Array(bytes.dropFirst(3)) : bytes,
             as: UTF8.self)

@@ -57,6 +57,20 @@ import Testing
             marked == ["creates job 01234567 with 3 books", "VIOLATION of stream.no-gap: skipped"])
     }
 
+    /// Reports have moments in microseconds: the violation is read back as up to one of them too early.
+    @Test func `the line is found although its violation was written with fewer digits`() {
+        var observations = Self.observations
+        observations[4].at = .zero + .nanoseconds(2_250_000_224)
+        let violation = Violation(
+            invariant: .streamNoGap, device: Self.device, scan: ScanNumber(2),
+            at: .zero + .milliseconds(2_250), text: "skipped", isExpected: false)
+        let story = ScanStory(
+            observations, .scan, device: Self.device, scan: ScanNumber(2), faults: [],
+            violations: [violation], end: .zero + .seconds(30))
+        #expect(
+            story.lines.filter { $0.mark == .violation }.first?.text == "creates job 01234567 with 3 books")
+    }
+
     @Test func `a scan that ends has no end marked`() {
         let story = Self.story([
             Self.seen(7.5, scan: 2, .phone(.completed(took: .seconds(6)))),
