@@ -1,120 +1,151 @@
 import JSON
 
 /// The part of JSON Schema (draft 2020-12) that the scenario format needs.
+///
+/// A value that may be of several types has the rules of all of them: `pattern` is about texts only, `minimum` about numbers,
+/// `properties` about maps and `items` about lists. So a validator names the place and the rule that is broken, where `anyOf` would
+/// only say that nothing fits.
 struct JSONSchema: Hashable {
+    /// A value that may be written, or a default.
+    enum Literal: Hashable {
+        case text(String)
+        case integer(Int)
+        case flag(Bool)
+        case null
+    }
+
     var dialect: String?
+    var id: String?
     var title: String?
     var description: String?
-    var type: String?
+    /// The value in words, for the manual; not a part of the schema.
+    var form: String?
+    var types: [String]?
     var const: String?
-    var words: [String]?
+    var values: [Literal]?
     var pattern: String?
     var minimum: Int?
     var maximum: Int?
+    var minItems: Int?
     var maxItems: Int?
-    var `default`: String?
+    var `default`: Literal?
     var examples: [String]?
     var properties: [String: JSONSchema]?
+    /// The schemas of the keys that match a pattern.
+    var patterns: [String: JSONSchema]?
+    /// What every key must match.
+    var keyPattern: String?
     var required: [String]?
     var isClosed: Bool?
     /// One schema for every key that `properties` does not name.
     var others: [JSONSchema]?
     var items: [JSONSchema]?
+    var allOf: [JSONSchema]?
     var anyOf: [JSONSchema]?
-}
+    /// `if`, and what applies where it holds and where it does not.
+    var condition: Condition?
+    /// Whether no value is valid.
+    var isNever = false
 
-extension JSONSchema: JSONWritable {
-    func write(to writer: inout JSONWriter) {
-        writer.object { writer in
-            writer.member("$schema", self.dialect)
-            if let others = self.others?.first {
-                writer.key("additionalProperties")
-                others.write(to: &writer)
-            } else if self.isClosed == true {
-                writer.member("additionalProperties", false)
-            }
-            if let anyOf = self.anyOf { writer.array("anyOf", anyOf) { $1.write(to: &$0) } }
-            writer.member("const", self.const)
-            writer.member("default", self.default)
-            writer.member("description", self.description)
-            if let words = self.words { writer.array("enum", words) { $0.text($1) } }
-            if let examples = self.examples { writer.array("examples", examples) { $0.text($1) } }
-            if let items = self.items?.first {
-                writer.key("items")
-                items.write(to: &writer)
-            }
-            writer.member("maxItems", self.maxItems)
-            writer.member("maximum", self.maximum)
-            writer.member("minimum", self.minimum)
-            writer.member("pattern", self.pattern)
-            if let properties = self.properties {
-                writer.object("properties") { writer in
-                    for property in properties.sorted(by: { $0.key < $1.key }) {
-                        writer.key(text: property.key)
-                        property.value.write(to: &writer)
-                    }
-                }
-            }
-            if let required = self.required { writer.array("required", required) { $0.text($1) } }
-            writer.member("title", self.title)
-            writer.member("type", self.type)
+    struct Condition: Hashable {
+        private var schemas: [JSONSchema]
+        private var hasThen: Bool
+
+        /// At least one of `then` and `otherwise` is there.
+        init(_ test: JSONSchema, then: JSONSchema? = nil, otherwise: JSONSchema? = nil) {
+            self.schemas = [test] + [then, otherwise].compactMap { $0 }
+            self.hasThen = then != nil
+        }
+
+        var test: JSONSchema { self.schemas[0] }
+        var then: JSONSchema? { self.hasThen ? self.schemas[1] : nil }
+        var otherwise: JSONSchema? {
+            let index = self.hasThen ? 2 : 1
+            return self.schemas.indices.contains(index) ? self.schemas[index] : nil
         }
     }
 }
 
-// MARK: Values as scenario files write them
-
-extension JSONSchema {
-    private static let number = #"[0-9]+(\.[0-9]+)?"#
-    private static let time = Self.number + "(ns|us|ms|s|m|h|d)"
-    private static let variable = #"\$\{[A-Za-z_][A-Za-z0-9_]*(:-[^}]*)?\}"#
-
-    /// A text of this form, or a variable of the environment in its place.
-    static func text(_ pattern: String, examples: [String]) -> Self {
-        Self(type: "string", pattern: "^(\(pattern)|.*\(Self.variable).*)$", examples: examples)
+extension JSONSchema.Literal {
+    /// A scalar as YAML reads it.
+    init(scalar text: String) {
+        switch text {
+        case "true", "false": self = .flag(text == "true")
+        case "null": self = .null
+        default:
+            let isNumber = !text.isEmpty && text.utf8.allSatisfy { (0x30...0x39).contains($0) }
+            self = isNumber ? Int(text).map { .integer($0) } ?? .text(text) : .text(text)
+        }
     }
 
-    static let duration = Self.text(Self.time, examples: ["250ms", "30s"])
-    static let durations = Self.text("\(Self.time)(\\.\\.\(Self.time))?", examples: ["1s", "1s..3s"])
-    static let offset = Self.text("-?\(Self.time)", examples: ["-5m", "2h"])
-    static let rate = Self.text("\(Self.number) */ *([0-9]*(ms|s|m|h))", examples: ["6/s"])
-    static let bitRate = Self.text("\(Self.number) *(bps|kbps|Mbps|Gbps)", examples: ["780kbps"])
-    static let quota = Self.text("[0-9]+ per \(Self.time)", examples: ["10 per 20m"])
-    static let share = Self.text("\(Self.number) *%", examples: ["30%"])
-    static let size = Self.text("\(Self.number) *(B|kB|KB|KiB|MB|MiB|GB|GiB)", examples: ["128KiB"])
-    static let toggle = Self(anyOf: [Self.choice(["on", "off"]), Self(type: "boolean")])
-    static let name = Self.text("[A-Za-z0-9_][A-Za-z0-9_.-]*", examples: ["flaky-network"])
-    static let range = Self.text(#"[0-9]+(\.\.[0-9]+)?"#, examples: ["3..8"])
-    static let anyText = Self(type: "string")
+    fileprivate func write(to writer: inout JSONWriter) {
+        switch self {
+        case .text(let text): writer.text(text)
+        case .integer(let number): writer.integer(Int64(number))
+        case .flag(let flag): writer.flag(flag)
+        case .null: writer.null()
+        }
+    }
+}
 
-    static func integer(_ range: ClosedRange<Int>) -> Self {
-        Self(anyOf: [
-            Self(type: "integer", minimum: range.lowerBound, maximum: range.upperBound),
-            Self(type: "string", pattern: Self.variable),
-        ])
+extension JSONSchema: JSONWritable {
+    func write(to writer: inout JSONWriter) {
+        guard !self.isNever else { return writer.flag(false) }
+        writer.object { writer in
+            writer.member("$id", self.id)
+            writer.member("$schema", self.dialect)
+            if let others = self.others?.first {
+                Self.member("additionalProperties", others, &writer)
+            } else if self.isClosed == true {
+                writer.member("additionalProperties", false)
+            }
+            if let allOf = self.allOf { writer.array("allOf", allOf) { $1.write(to: &$0) } }
+            if let anyOf = self.anyOf { writer.array("anyOf", anyOf) { $1.write(to: &$0) } }
+            writer.member("const", self.const)
+            if let literal = self.default {
+                writer.key("default")
+                literal.write(to: &writer)
+            }
+            writer.member("description", self.description)
+            if let otherwise = self.condition?.otherwise { Self.member("else", otherwise, &writer) }
+            if let values = self.values { writer.array("enum", values) { $1.write(to: &$0) } }
+            if let examples = self.examples { writer.array("examples", examples) { $0.text($1) } }
+            if let test = self.condition?.test { Self.member("if", test, &writer) }
+            if let items = self.items?.first { Self.member("items", items, &writer) }
+            writer.member("maxItems", self.maxItems)
+            writer.member("maximum", self.maximum)
+            writer.member("minItems", self.minItems)
+            writer.member("minimum", self.minimum)
+            writer.member("pattern", self.pattern)
+            if let patterns = self.patterns { Self.map("patternProperties", patterns, &writer) }
+            if let properties = self.properties { Self.map("properties", properties, &writer) }
+            if let pattern = self.keyPattern {
+                Self.member("propertyNames", JSONSchema(pattern: pattern), &writer)
+            }
+            if let required = self.required { writer.array("required", required) { $0.text($1) } }
+            if let then = self.condition?.then { Self.member("then", then, &writer) }
+            writer.member("title", self.title)
+            switch self.types?.count {
+            case nil: break
+            case 1: writer.member("type", self.types?[0])
+            default: writer.array("type", self.types ?? []) { $0.text($1) }
+            }
+        }
     }
 
-    static func integers(_ range: ClosedRange<Int>) -> Self {
-        Self(anyOf: [Self.integer(range), Self.range])
+    private static func member(_ key: StaticString, _ schema: JSONSchema, _ writer: inout JSONWriter) {
+        writer.key(key)
+        schema.write(to: &writer)
     }
 
-    static func choice(_ words: [String]) -> Self { Self(type: "string", words: words) }
-
-    static func list(of items: Self, max: Int) -> Self { Self(type: "array", maxItems: max, items: [items]) }
-
-    /// A map of exactly these keys.
-    static func map(_ properties: [String: Self], required: [String] = []) -> Self {
-        Self(
-            type: "object", properties: properties, required: required.isEmpty ? nil : required,
-            isClosed: true)
-    }
-
-    /// Returns the schema of the value or `off`.
-    func orOff() -> Self { Self(anyOf: [self, .choice(["off"]), Self(type: "boolean")]) }
-
-    func described(_ text: String) -> Self {
-        var schema = self
-        schema.description = text
-        return schema
+    private static func map(
+        _ key: StaticString, _ schemas: [String: JSONSchema], _ writer: inout JSONWriter
+    ) {
+        writer.object(key) { writer in
+            for (name, schema) in schemas.sorted(by: { $0.key < $1.key }) {
+                writer.key(text: name)
+                schema.write(to: &writer)
+            }
+        }
     }
 }

@@ -1,3 +1,4 @@
+import Metrics
 import Phone
 import RunJudge
 import Talaria
@@ -23,13 +24,13 @@ package enum ScenarioPage {
 
             ## Forms of values
 
-            - A **duration** has a unit: `ns`, `us`, `ms`, `s`, `m`, `h` or `d`. A range of durations is `1s..3s`; each value is drawn from it.
+            - A **duration** has a unit: `ns`, `us`, `ms`, `s`, `m` or `h`. A range of durations is `1s..3s`; each value is drawn from it.
             - A **rate** is a number per time: `6/s`, `5/m`, `1/4s`. A **quota** is `10 per 20m`.
             - A **share** is `30%`, a **size** `128KiB`, the rate of a link `780kbps`.
             - A **toggle** is `on` or `off`.
             - `${NAME}` and `${NAME:-default}` are replaced by variables of the environment; `$${` is a literal `${`.
-            - `extends: other.scenario` begins with all of that file. Keys that this file has as well replace it: maps are merged, lists and
-              single values are replaced.
+            - `extends: other.scenario` inherits all of that file and overrides what this file states: maps are merged, lists and single
+              values are replaced.
             - `--set PATH=VALUE` changes a value for one run: `fleet.commuters.devices=80`, `faults.reset-1.chance=50%`, `server.ping=5s`.
 
             ## The file
@@ -107,7 +108,7 @@ package enum ScenarioPage {
     }
 
     private static var objectiveKeys: [String: JSONSchema] {
-        ScenarioSchema.objective.anyOf?.first?.anyOf?.compactMap(\.properties).first ?? [:]
+        ScenarioSchema.objective(.latency).properties ?? [:]
     }
 
     // MARK: Tables
@@ -123,7 +124,7 @@ package enum ScenarioPage {
                 let value =
                     stated ?? defaults[key].map { "`\($0)`" }
                     ?? (Self.required.contains(key) ? "required" : "none")
-                return ["`\(key)`", schema.map(ScenarioForm.text) ?? "", value, meaning]
+                return ["`\(key)`", schema.map { $0.form ?? "text" } ?? "", value, meaning]
             })
     }
 
@@ -157,12 +158,12 @@ package enum ScenarioPage {
 
     private static var topDefaults: [String: String] { Self.values(indent: 0, in: Self.scans[...]) }
 
-    private static var groupDefaults: [String: String] {
+    static var groupDefaults: [String: String] {
         Self.values(
             indent: 4, in: Self.scans.drop { $0 != "fleet:" }.dropFirst().prefix { $0.hasPrefix(" ") })
     }
 
-    private static var serverDefaults: [String: String] {
+    static var serverDefaults: [String: String] {
         Self.values(
             indent: 2, in: Self.scans.drop { $0 != "server:" }.dropFirst().prefix { $0.hasPrefix(" ") })
     }

@@ -11,7 +11,7 @@ struct ServerReader {
         "repeated-cleanup", "links", "retry", "stream-linger", "photos-max", "photo-size-max",
         "batch-size-max", "jobs-max", "tombstones-max", "v2", "circuit-breaker",
     ]
-    private static let countMax = 10_000_000
+    static let countMax = 10_000_000
     /// Sizes are held in memory or counted against it.
     private static let bytesMax = 1 << 40
 

@@ -1,0 +1,196 @@
+import CSV
+import Faults
+import Phone
+import Plan
+import Talaria
+
+extension ScenarioSchema {
+    /// The groups, each with this schema.
+    static func fleet(_ group: JSONSchema) -> JSONSchema {
+        JSONSchema(
+            description: "groups of phones, by name", form: "a map", types: ["object"],
+            keyPattern: "^(?!all$)\(JSONSchema.namePattern)$", others: [group])
+    }
+
+    /// A group of a scenario that inherits nothing.
+    static var completeGroup: JSONSchema {
+        var group = JSONSchema.map(Self.group, required: ["devices"])
+            .with(defaults: ScenarioPage.groupDefaults)
+        group.description = "a group needs `devices`, and either `arrivals` or `think`"
+        group.condition = JSONSchema.Condition(
+            JSONSchema(required: ["think"]),
+            then: JSONSchema(properties: ["arrivals": .never, "spacing": .never]),
+            otherwise: JSONSchema(properties: ["start": .never], required: ["arrivals"]))
+        return group
+    }
+
+    static var group: [String: JSONSchema] {
+        let toggles = ProfileToggle.all.map { toggle in
+            (toggle.key, JSONSchema.toggle.described("\(toggle.title) (Docs/contract.md \(toggle.source))"))
+        }
+        return Self.groupValues.merging(toggles) { value, _ in value }
+    }
+
+    static var library: [String: JSONSchema] {
+        [
+            "rows": .integers(0...LibrarySpec.rowsMax).described("rows of a file, without the header"),
+            "duplicates": .share.described("rows with the ISBN of an earlier row"),
+            "bad-isbns": .share.described("rows whose ISBN has a wrong check digit"),
+            "without-isbn": .share.described("rows without an ISBN"),
+            "line-breaks": .share.described("titles with a line break"),
+            "quotes": .share.described("titles with quotes"),
+            "notes": .integers(0...LibraryReader.notesMax)
+                .described("a fourth column with so many bytes in each row"),
+            "separator": .choice(LibraryReader.separators.map(\.word)).described("what separates two fields"),
+            "line-ends": .choice(LibraryReader.lineEnds.map(\.word)).described("the end of each record"),
+            "quoting": .choice(LibraryReader.quotings.map(\.word))
+                .described("whether only fields that need it are quoted, or all"),
+            "byte-order-mark": .toggle.described("whether a file begins with U+FEFF"),
+            "unreadable": .share.described("files that are no library: photos, UTF-16, unclosed quotes"),
+        ]
+    }
+
+    static var groupValues: [String: JSONSchema] {
+        [
+            "devices": .integer(1...ScenarioLimit.devicesMax).described("number of phones"),
+            "profile": .choice(ProfileTable.all.map(\.name)).described("client profile"),
+            "journey": .choice(Journey.allCases.map(\.rawValue)).described("what the phones do"),
+            "library": JSONSchema.map(Self.library).described("csv-import: the files that the phones import"),
+            "batch-form": .choice(BatchForm.allCases.map(\.rawValue))
+                .described("batch-enrichment: how a batch names its books (default: books)"),
+            "repeats": .share
+                .described(
+                    "book-enrichment: look-ups of a barcode that the phone has looked up before (default: none)"
+                ),
+            "network": Self.network.described("a link preset by name, a link, or an itinerary"),
+            "scans": .integer(1...ScenarioLimit.scansPerDeviceMax).described("number of scans per phone"),
+            "arrivals": Self.arrivals
+                .described("arrival rate of an open model, or its stages"),
+            "spacing": .text(
+                #"uniform|poisson|burst\([0-9]+\)"#, "`uniform`, `poisson` or `burst(n)`",
+                examples: ["uniform", "poisson", "burst(10)"]
+            )
+            .described("uniform: evenly; poisson: at random; burst(n): n at once"),
+            "think": .durations.described("closed model: the pause between the scans of a phone"),
+            "start": .durations.described(
+                "closed model: when a phone starts (default: 0s up to the longest `think`)"),
+            "photos": Self.photos
+                .described("a folder in Images/, a list of folders and photos, or synthetic photos"),
+            "photos-per-scan": .integers(1...ContractLimit.photosMax)
+                .described("photos of one scan, which are the parts of one upload"),
+            "regions": .integers(1...ContractLimit.regionsMax)
+                .described("regions of a photo that the app segments, each a scan with an upload of its own"),
+            "preprocess": .choice(Preprocessing.allCases.map(\.rawValue))
+                .described("whether photos are preprocessed for each capture or once per run"),
+            "resume": .toggle.described("whether streams resume with Last-Event-ID"),
+            "cleanup": .toggle.described("whether the client deletes finished jobs"),
+            "cancel": .map(
+                [
+                    "chance": .share.described("scans that the user cancels, unless they are over before"),
+                    "after": .durations.described(
+                        "time from the first 202 of a scan to its cancel (default: 1s..5s)"),
+                ], required: ["chance"]
+            ).described("a user who cancels scans while they run or wait"),
+            "inline-books": .toggle.described("whether the client uses the books in the completed event"),
+            "streams-max": .integer(1...100).described("maximum number of open streams per phone"),
+            "idle-timeout": .text(
+                "\(JSONSchema.time)|auto", "a duration or `auto`", examples: ["30s", "auto"]
+            ).described("maximum silence on a stream"),
+            "request-timeout": .duration.described("maximum time for any other response"),
+            "retries": .choice(RetryPreset.allCases.map(\.rawValue))
+                .described("books-v3: which of its numbers for failed requests the client uses"),
+            "status-polling": .choice(StatusPolling.allCases.map(\.rawValue))
+                .described("when the client requests the status of a job instead of reading its stream"),
+            "status-interval": .duration.described("time from a status to its next request"),
+            "stream-token": .choice(TokenPlace.allCases.map(\.rawValue))
+                .described("where a request for a stream has its token (Docs/contract.md section 7, C13)"),
+            "status-requests-max": .integer(1...FleetReader.statusRequestsMax)
+                .described("requests for the status of one job; then its scan waits for the next launch"),
+        ]
+    }
+
+    // MARK: Values of several forms
+
+    private static var arrivals: JSONSchema {
+        var arrivals = JSONSchema.rate
+        arrivals.form = "a rate such as `6/s` or a list"
+        arrivals.types = ["string", "array"]
+        (arrivals.minItems, arrivals.maxItems) = (1, ScenarioLimit.stagesMax)
+        arrivals.items = [Self.stage]
+        return arrivals
+    }
+
+    private static var stage: JSONSchema {
+        let rate = JSONSchema.ratePattern
+        func only(_ keys: [String]) -> JSONSchema {
+            .map(Dictionary(uniqueKeysWithValues: keys.map { ($0, JSONSchema()) }), required: keys)
+        }
+        return JSONSchema(
+            types: ["object"],
+            properties: [
+                "rate": JSONSchema.rate.described("constant rate of a stage"),
+                "for": JSONSchema.duration.described("length of a stage with a constant rate"),
+                "ramp": JSONSchema.text("\(rate)\\.\\.\(rate)", "two rates", examples: ["5/s..50/s"])
+                    .described("the rates at the beginning and the end of a stage"),
+                "over": JSONSchema.duration.described("length of a ramp"),
+            ],
+            condition: JSONSchema.Condition(
+                JSONSchema(required: ["ramp"]), then: only(["ramp", "over"]),
+                otherwise: only(["rate", "for"])
+            ))
+    }
+
+    private static var network: JSONSchema {
+        var network = JSONSchema.choice(
+            .choice(LinkPreset.all.map(\.name)), orTypes: ["object", "array"], "a preset, a map or a list")
+        network.properties = Self.link
+        network.isClosed = true
+        (network.minItems, network.maxItems) = (1, Itinerary.stepsMax)
+        var named = JSONSchema.choice(
+            .choice(LinkPreset.all.map(\.name) + [NetworkReader.tunnel]), orTypes: ["object"],
+            "a preset or a map")
+        named.properties = Self.link
+        named.isClosed = true
+        network.items = [
+            .map(
+                [
+                    "at": JSONSchema.duration.described("when the step begins; the first one at 0s"),
+                    "link": named.described("a link preset by name, a link, or `none` for no network"),
+                    "for": JSONSchema.duration.described(
+                        "how long the step lasts; then the link of the step before returns"),
+                ], required: ["at", "link"])
+        ]
+        return network
+    }
+
+    private static var link: [String: JSONSchema] {
+        let direction = JSONSchema.map([
+            "delay": JSONSchema.duration.described("delay in this direction"),
+            "rate": JSONSchema.bitRateOrOff.described("bits per second; off: unlimited"),
+            "loss": JSONSchema.share.described("segments that are lost once"),
+        ])
+        return [
+            "up": direction.described("from the phone"), "down": direction.described("to the phone"),
+            "dns-delay": JSONSchema.duration.described("time of a name lookup"),
+        ]
+    }
+
+    private static var photos: JSONSchema {
+        let path = "[A-Za-z0-9_.-]+(/[A-Za-z0-9_.-]+)*"
+        var photos = JSONSchema.text(
+            path, "text, a list or a map", examples: ["shelves"], types: ["string", "number", "boolean"])
+        photos.types? += ["array", "object"]
+        photos.items = [.text(path, "text", examples: ["shelves"], types: ["string", "number", "boolean"])]
+        (photos.minItems, photos.maxItems) = (1, ScenarioLimit.photoPlacesMax)
+        photos.properties = [
+            "paint": JSONSchema.integer(1...ScenarioLimit.photosPaintedMax)
+                .described("number of synthetic photos"),
+            "size": JSONSchema.text("[0-9]+x[0-9]+", "text such as `4032x3024`", examples: ["4032x3024"])
+                .described(
+                    "size of each photo in pixels (default: half the width and height of phone photos)"),
+        ]
+        photos.required = ["paint"]
+        photos.isClosed = true
+        return photos
+    }
+}
