@@ -93,9 +93,19 @@ struct Baseline {
                 : "\n" + ComparisonText.text(comparison, style: console.style, isWhole: false))
         var report = new.report
         report.result.directory = run
-        let page = HTMLPage(report, comparison: ComparisonPage.section(comparison)).text
+        let record = RecordedBaseline(
+            folder: self.folder, tolerance: self.tolerance, isRegression: comparison.isRegression)
         _ = try ReportFile.write(
-            [ReportFile(name: RunDirectory.FileName.page, bytes: Array(page.utf8))], to: run)
+            [
+                Self.page(report, comparison),
+                ReportFile(name: RunDirectory.FileName.baseline, bytes: record.bytes),
+            ], to: run)
         return code == .success && comparison.isRegression ? .sloFailed : code
+    }
+
+    /// The page of a run with its comparison.
+    static func page(_ report: RunReport, _ comparison: RunComparison) -> ReportFile {
+        let page = HTMLPage(report, comparison: ComparisonPage.section(comparison)).text
+        return ReportFile(name: RunDirectory.FileName.page, bytes: Array(page.utf8))
     }
 }

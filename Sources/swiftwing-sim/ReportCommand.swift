@@ -3,6 +3,7 @@ import Metrics
 import Plan
 import Reports
 import RunArchive
+import RunComparison
 import RunDriver
 import RunJudge
 import RunSetup
@@ -94,17 +95,33 @@ enum ReportCommand {
         // What the run itself wrote stays as it is.
         let isWhole = runs.count == 1 && !runs[0].run.wasCutOff && group == nil && missing.isEmpty
         report.result.directory = path
+        let baseline = isWhole ? RecordedBaseline(of: folders[0]) : nil
+        let comparison = baseline?.comparison(with: runs[0].run, console)
         var complaint: OutputError?
         do throws(OutputError) {
             let files = report.files.filter { !isWhole || $0.name != RunDirectory.FileName.summary }
-            report.result.files = try ReportFile.write(files, to: path)
+            report.result.files = try ReportFile.write(
+                Self.adding(comparison, of: report, to: files), to: path)
         } catch {
             complaint = error
             report.result.files = error.saved
         }
         console.out(TerminalSummary.text(report.result, style: console.style))
+        if let comparison {
+            console.out("\n" + ComparisonText.text(comparison, style: console.style, isWhole: false))
+        }
         if let complaint { throw complaint }
-        return ExitCode(report.result.exit)
+        let isRegression = comparison?.isRegression ?? baseline?.isRegression ?? false
+        return isRegression && report.result.exit == .success ? .sloFailed : ExitCode(report.result.exit)
+    }
+
+    /// The files with the page that has the comparison, if there is one.
+    private static func adding(
+        _ comparison: RunComparison?, of report: RunReport, to files: [ReportFile]
+    ) -> [ReportFile] {
+        guard let comparison else { return files }
+        let page = Baseline.page(report, comparison)
+        return files.map { $0.name == page.name ? page : $0 }
     }
 
     private static func refuseMissing(_ arguments: Arguments) throws {

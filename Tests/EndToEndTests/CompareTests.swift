@@ -93,6 +93,26 @@ extension SideBySide {
             #expect(slow.output.contains("✓ PASSED") && slow.output.contains("✗ WORSE"))
             let worse = try String(contentsOf: folder.appending(path: "report.html"), encoding: .utf8)
             #expect(worse.contains("<b>Worse</b>") && worse.contains("sse.connect.time: p"))
+            try await self.reportKeepsTheComparison(folder, base, scratch)
+        }
+
+        private func reportKeepsTheComparison(_ run: URL, _ base: URL, _ scratch: Scratch) async throws {
+            let elsewhere = scratch.folder.appending(path: "again")
+            let again = try await Binary.run(["report", run.path, "--output", elsewhere.path])
+            #expect(again.code == 99 && again.output.contains("✗ WORSE"), "\(again)")
+            let page = try String(contentsOf: elsewhere.appending(path: "report.html"), encoding: .utf8)
+            #expect(page.contains("<section id=\"baseline\"") && page.contains("<b>Worse</b>"))
+            // Without the baseline it cannot be compared, and is not greener for that.
+            try FileManager.default.moveItem(at: base, to: scratch.folder.appending(path: "moved"))
+            let alone = try await Binary.run(["report", run.path])
+            #expect(alone.code == 99, "\(alone)")
+            #expect(alone.complaint.hasPrefix("warning: the page has no comparison with the baseline: "))
+            // A later run in the folder has no baseline.
+            let next = try await Binary.run([
+                "simulate", "steady-load", "--devices", "24", "--quiet", "--output", run.path, "--force",
+            ])
+            #expect(next.code == 0)
+            #expect(try await Binary.run(["report", run.path]).code == 0)
         }
 
         @Test func `a baseline that is none is refused before the run`() async throws {

@@ -29,10 +29,12 @@ package final class RunDirectory: RunLog {
         package static let evidence = "evidence.ndjson"
         /// What a live run that failed did to its phones, for `simulate` and `replay`.
         package static let plan = "plan.json"
+        /// What the run was compared with, for `report`.
+        package static let baseline = "baseline.json"
         /// All names, the most useful first.
         package static let all = [
             Self.page, Self.summary, Self.markdown, Self.junit, Self.metrics, Self.events, Self.latency,
-            Self.series, Self.scenario, Self.head, Self.plan, Self.evidence,
+            Self.series, Self.scenario, Self.head, Self.plan, Self.baseline, Self.evidence,
         ]
         /// The files that grow during the run.
         static let growing = [Self.events, Self.latency, Self.series]

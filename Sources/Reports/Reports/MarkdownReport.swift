@@ -78,7 +78,8 @@ package enum MarkdownReport {
                     "\(result.exit.rawValue): \(result.meaning)",
                 ]
             ], textColumns: 6)
-        return text
+        let page = RunDirectory.FileName.page
+        return text + "\n[\(page)](\(page)) in the folder of the run has the charts and the phones.\n"
     }
 
     private static func objectives(_ result: RunResult, _ worst: [SLOWindow?]) -> String {

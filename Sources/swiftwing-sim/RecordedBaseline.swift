@@ -1,0 +1,51 @@
+import JSON
+import Reports
+import RunArchive
+import RunComparison
+import RunDriver
+import SystemIO
+
+/// What `--baseline` has left in the folder of a run, so that `report` compares it again.
+struct RecordedBaseline {
+    private static let bytesMax = 1 << 16
+
+    let folder: String
+    /// In parts per million.
+    let tolerance: Int64
+    let isRegression: Bool
+
+    init(folder: String, tolerance: Int64, isRegression: Bool) {
+        self.folder = folder
+        self.tolerance = tolerance
+        self.isRegression = isRegression
+    }
+
+    /// Nil for a run without a baseline.
+    init?(of run: String) {
+        let path = RunDirectory.joined(run, RunDirectory.FileName.baseline)
+        guard let bytes = try? File.contents(of: path, bytesMax: Self.bytesMax), let node = JSONNode(bytes),
+            let folder = node["folder"]?.text, let isRegression = node["regression"]?.flag,
+            let tolerance = node["max_regression_per_million"]?.integer(Int64.self), tolerance >= 0
+        else { return nil }
+        self.init(folder: folder, tolerance: tolerance, isRegression: isRegression)
+    }
+
+    var bytes: [UInt8] {
+        JSONValue.object([
+            "schema": .integer(JSONOutput.schema), "folder": .string(self.folder),
+            "max_regression_per_million": .integer(self.tolerance), "regression": .bool(self.isRegression),
+        ]).document
+    }
+
+    /// Compares a run again. Nil, and a warning, if the baseline can no longer be read.
+    func comparison(with run: PastRun, _ console: Console) -> RunComparison? {
+        do {
+            let base = try ReportCommand.read(self.folder).run
+            return RunComparison(base: base, new: run, tolerance: self.tolerance)
+        } catch {
+            let reason = (error as? CommandFailure)?.message ?? "\(error)"
+            console.error("warning: the page has no comparison with the baseline: \(reason)")
+            return nil
+        }
+    }
+}
