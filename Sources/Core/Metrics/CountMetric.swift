@@ -27,7 +27,7 @@ package enum CountMetric: String, CaseIterable, Sendable {
     case sseReconnectAttempts = "sse.reconnect.attempts"
     case resultsAttempts = "results.attempts"
     case cleanupAttempts = "cleanup.attempts"
-    /// Sockets that this process could not open for want of a descriptor (`EMFILE`).
+    /// Sockets that this process could not open for lack of a descriptor (`EMFILE`).
     case descriptorsRefused = "descriptors.refused"
     /// Scans that a reinstallation took, or a kill before they were durable.
     case scansDiscarded = "scans.discarded"

@@ -22,6 +22,7 @@ package enum LatencyMetric: String, CaseIterable, Sendable {
     case netFirstByteTime = "net.first_byte.time"
     case statusTime = "status.time"
     case cancelTime = "cancel.time"
+    case jobFirstEventTime = "job.first_event.time"
 }
 
 extension LatencyMetric: MetricCase {
@@ -57,6 +58,8 @@ extension LatencyMetric: MetricCase {
         case .statusTime: (18, "status requested to response decoded")
         case .cancelTime:
             (19, "canceled by the user (after a kill: next launch) to the job deleted, over all attempts")
+        case .jobFirstEventTime:
+            (20, "202 decoded to the first event of its job dispatched, over all streams")
         }
     }
 

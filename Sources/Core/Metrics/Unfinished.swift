@@ -32,7 +32,8 @@ extension LatencyMetric {
     package var countsUnfinished: Bool {
         switch self {
         case .uploadTime, .uploadServiceTime, .sseConnectTime, .sseFirstEventTime, .sseReconnectTime,
-            .resultsTime, .cleanupTime, .scanTime, .statusTime, .cancelTime:
+            .resultsTime, .cleanupTime, .scanTime, .statusTime, .cancelTime,
+            .jobFirstEventTime:
             true
         // How long something took that nobody sees before it is over.
         case .preprocessTime, .sseEventLatency, .sseEventDelay, .ssePingGap, .sseDetectTime,

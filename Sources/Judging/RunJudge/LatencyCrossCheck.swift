@@ -50,6 +50,7 @@ package struct LatencyCrossCheck: Sendable {
     private var indexes = DeviceIndex()
     /// The phones in the order of their first observation.
     private var reconnects: [ReconnectAccount] = []
+    private var firstEvents: [FirstEventAccount] = []
 
     /// The jobs of one group, as both sides reported them.
     private struct JobCount: Sendable {
@@ -88,7 +89,12 @@ package struct LatencyCrossCheck: Sendable {
         case .phone(let payload):
             self.record(payload, group)
             if !observation.isRoutine {
-                self.add(self.reconnect(payload, observation), to: .sseReconnectTime, group)
+                let index = self.index(of: observation.device)
+                let (scan, at) = (observation.scan, observation.at)
+                self.add(
+                    self.reconnects[index].record(payload, scan, at: at), to: .sseReconnectTime, group)
+                self.add(
+                    self.firstEvents[index].record(payload, scan, at: at), to: .jobFirstEventTime, group)
             }
         case .network(let payload):
             self.add(payload.lookup, to: .netDNSTime, group)
@@ -134,15 +140,12 @@ package struct LatencyCrossCheck: Sendable {
         }
     }
 
-    private mutating func reconnect(
-        _ payload: PhoneObservation, _ observation: borrowing Observation
-    ) -> Interval? {
-        let index = self.indexes[observation.device] ?? self.reconnects.count
-        if index == self.reconnects.count {
-            self.reconnects.append(ReconnectAccount())
-            self.indexes[observation.device] = index
-        }
-        return self.reconnects[index].record(payload, observation.scan, at: observation.at)
+    private mutating func index(of device: DeviceNumber) -> Int {
+        if let index = self.indexes[device] { return index }
+        self.reconnects.append(ReconnectAccount())
+        self.firstEvents.append(FirstEventAccount())
+        self.indexes[device] = self.reconnects.count - 1
+        return self.reconnects.count - 1
     }
 
     private mutating func add(_ time: Interval?, to metric: LatencyMetric, _ group: Int?) {

@@ -215,7 +215,7 @@ package struct Resources: Hashable, Sendable {
     }
 }
 
-/// Whether the phones' side kept up. A saturated generator measures itself.
+/// Whether the load generator kept up. A saturated one measures itself.
 package struct GeneratorHealth: Hashable, Sendable {
     /// Why the measurement cannot be trusted, one sentence each; empty when it can.
     package var complaints: [String]

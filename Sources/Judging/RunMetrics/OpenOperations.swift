@@ -14,6 +14,10 @@ struct ScanTimes: Sendable {
     var uploadDueAt: Instant?
     /// The moment at which the stream was opened, until its first event.
     var streamOpenedAt: Instant?
+    /// The moment of the 202, until the first event of its job.
+    var acceptedAt: Instant?
+    /// Whether the client reads streams: it has requested one.
+    var hasStream = false
     /// The moment at which the user canceled the scan, until its job is deleted or given up.
     var canceledAt: Instant?
     var canceledJob: String?
@@ -25,6 +29,7 @@ struct ScanTimes: Sendable {
 
     var isBlank: Bool {
         self.capturedAt == nil && self.uploadDueAt == nil && self.streamOpenedAt == nil
+            && self.acceptedAt == nil
             && self.canceledAt == nil && self.cut.isEmpty
     }
 
@@ -40,6 +45,7 @@ struct ScanTimes: Sendable {
         guard !self.isDurable else { return }
         self.capturedAt = nil
         self.uploadDueAt = nil
+        self.acceptedAt = nil
     }
 }
 
@@ -52,7 +58,12 @@ extension ScanOperations {
             self.times.uploadDueAt = scheduled
         case .queued: self.times.isDurable = true
         case .requestSent(.upload, _, _, _): self.times.uploadDueAt = self.times.uploadDueAt ?? at
-        case .uploadAccepted, .lookupAnswered: self.times.uploadDueAt = nil
+        case .requestSent(.stream, _, _, _): self.times.hasStream = true
+        case .uploadAccepted:
+            self.times.uploadDueAt = nil
+            self.times.acceptedAt = at
+        case .lookupAnswered: self.times.uploadDueAt = nil
+        case .recordKept(let job, _, _) where job != self.job: self.times.acceptedAt = nil
         case .streamOpened(let job, _, _, _) where job == self.job: self.times.streamOpenedAt = at
         case .firstEvent, .streamLost, .terminalApplied: self.times.streamOpenedAt = nil
         case .cancelRequested: self.times.canceledAt = at
@@ -70,11 +81,14 @@ extension ScanOperations {
         case .reconnectGivenUp where isSuspended: self.cut(.sseReconnectTime, self.lostAt)
         case .jobAbandoned(let job, _):
             if job == self.times.canceledJob { self.times.canceledAt = nil }
+            let acceptedAt = self.times.acceptedAt
+            if job == self.job { self.times.acceptedAt = nil }
             guard isSuspended else { return }
             for delete in self.deletes where delete.job == job {
                 self.cut(.cleanupTime, delete.operation.beganAt)
             }
             guard job == self.job else { return }
+            if self.times.hasStream { self.cut(.jobFirstEventTime, acceptedAt) }
             self.cut(.sseConnectTime, self.connect.beganAt)
             self.cut(.resultsTime, self.results.beganAt)
             self.cut(.statusTime, self.status.beganAt)
@@ -86,6 +100,7 @@ extension ScanOperations {
         self.times.capturedAt = nil
         self.times.uploadDueAt = nil
         self.times.streamOpenedAt = nil
+        self.times.acceptedAt = nil
     }
 
     private mutating func cut(_ metric: LatencyMetric, _ since: Instant?) {
@@ -102,6 +117,7 @@ extension ScanOperations {
             (.sseFirstEventTime, self.times.streamOpenedAt), (.sseReconnectTime, reconnecting),
             (.resultsTime, self.results.beganAt), (.statusTime, self.status.beganAt),
             (.cancelTime, self.times.canceledAt),
+            (.jobFirstEventTime, self.times.hasStream ? self.times.acceptedAt : nil),
         ]
         for case (let metric, let since?) in times { found(metric, since) }
         for delete in self.deletes {

@@ -139,6 +139,10 @@ extension ScanOperations {
         case .streamOpened(let job, _, let after, _):
             guard job == self.job else { return }
             self.opened(resumed: after != nil, at: at, launchedAt: launchedAt, into: &measured, group)
+        case .firstEvent(let job, _):
+            guard job == self.job, let since = self.times.acceptedAt else { return }
+            self.times.acceptedAt = nil
+            measured.table.record(.jobFirstEventTime, at - since, in: group)
         case .terminalApplied:
             self.stream.ended()
         case .streamLost(_, _, let cause, _):

@@ -223,7 +223,7 @@ extension RunResult {
         case .statusTime: .statusFailed
         case .uploadServiceTime, .sseFirstEventTime, .sseEventLatency, .sseEventDelay, .ssePingGap,
             .sseDetectTime, .scanTime, .generatorLateness, .netDNSTime, .netConnectTime, .netTLSTime,
-            .netFirstByteTime, .cancelTime:
+            .netFirstByteTime, .cancelTime, .jobFirstEventTime:
             nil
         }
     }

@@ -94,7 +94,7 @@ import Testing
             (.sseFirstEventTime, 5), (.sseEventLatency, 6), (.sseEventDelay, 7), (.ssePingGap, 8),
             (.sseDetectTime, 9), (.sseReconnectTime, 10), (.resultsTime, 11), (.cleanupTime, 12),
             (.scanTime, 13), (.netDNSTime, 14), (.netConnectTime, 15), (.netTLSTime, 16),
-            (.netFirstByteTime, 17), (.statusTime, 18), (.cancelTime, 19),
+            (.netFirstByteTime, 17), (.statusTime, 18), (.cancelTime, 19), (.jobFirstEventTime, 2),
         ]
         for (metric, milliseconds) in expected {
             #expect(self.times(metric, measured) == self.once(milliseconds), "\(metric.rawValue)")

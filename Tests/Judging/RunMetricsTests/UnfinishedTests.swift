@@ -98,7 +98,10 @@ import Testing
             $0.pass(.seconds(1))
             $0.phone(.ping(id: nil, gap: nil))
         }
-        #expect(silent == [.scanTime: [1, 1_009], .sseFirstEventTime: [1, 1_001]])
+        #expect(
+            silent == [
+                .scanTime: [1, 1_009], .sseFirstEventTime: [1, 1_001], .jobFirstEventTime: [1, 1_004],
+            ])
         let lost = self.unfinished {
             $0.streaming()
             $0.phone(.streamLost(job: $0.job, attempt: 1, .reset, silence: nil))
@@ -106,6 +109,31 @@ import Testing
             $0.phone(.pathLost)
         }
         #expect(lost[.sseReconnectTime] == [1, 4_001])
+    }
+
+    @Test func `a job without an event is open from its 202, over all streams, unless the client polls it`() {
+        func waiting(_ rest: (inout History) -> Void) -> [Int64]? {
+            self.unfinished {
+                $0.launch()
+                $0.capture()
+                $0.upload()
+                rest(&$0)
+            }[.jobFirstEventTime]
+        }
+        let lost = waiting {
+            $0.open()
+            $0.phone(.streamLost(job: $0.job, attempt: 1, .reset, silence: nil))
+            $0.pass(.seconds(4))
+            $0.open(attempt: 2)
+        }
+        #expect(lost?.first == 1 && lost.map { $0[1] >= 4_000 } == true)
+        #expect(
+            waiting {
+                $0.open()
+                $0.phone(.firstEvent(job: $0.job, took: .milliseconds(1)))
+            } == nil)
+        #expect(waiting { $0.send(.status, job: $0.job) } == nil)
+        #expect(waiting { $0.phone(.jobAbandoned(job: $0.job, cause: .waiting(.tokenExpired))) } == nil)
     }
 
     private func suspended(_ after: [PhoneObservation]) -> [LatencyMetric: [Int64]] {
