@@ -2,7 +2,7 @@ import Imaging
 import Plan
 import RunDriver
 
-/// `images make`: a corpus of painted shelves.
+/// `images make`: a corpus of synthetic photos.
 enum ImagesMakeCommand {
     private static let countDefault = 8
 

@@ -4,7 +4,7 @@ import ScenarioFile
 import SimBase
 import VirtualWorld
 
-/// `replay`: a saved virtual run again, to the bit.
+/// `replay`: repeats a saved virtual run bit for bit.
 enum ReplayCommand {
     static let command = Command(
         name: "replay", usage: "PLAN",

@@ -41,7 +41,7 @@ extension TargetURL {
 
     // MARK: May it be loaded
 
-    /// Load stays on this machine unless the host's name is given a second time (Docs/design.md section 9).
+    /// Only loopback targets are allowed unless the host's name is given a second time (Docs/design.md section 9).
     /// Decided by the text alone: even the question to a resolver would leave the machine.
     private static func requirePermission(for host: String, at stated: [String]?, _ arguments: Arguments)
         throws

@@ -62,7 +62,7 @@ package struct RunComparison: Sendable {
     package let tolerance: Int64
     /// The width of a window of the runs' tracks.
     package let width: Interval
-    /// Whether they are one and the same, to the bit.
+    /// Whether they are identical, bit for bit.
     package let isIdentical: Bool
     package private(set) var latencies: [Latency] = []
     package private(set) var shares: [Share] = []

@@ -97,6 +97,8 @@ import Testing
         | --- | --- | --- | --- | --- | --- |
         | 42 | 42 | 34.2 s | live | 2026-11-21 09:30:00 UTC | 97: an invariant is broken: data was lost, duplicated or reordered |
 
+        [report.html](report.html) in the folder of the run has the charts and the phones.
+
         ### SLOs
 
         |  | metric | limit | actual |
