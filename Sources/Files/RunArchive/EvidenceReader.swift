@@ -28,10 +28,13 @@ struct EvidenceReader {
     private var coverage: [Int] = []
     private var regions = RegionSummary(captures: 0, regions: 0, complete: 0)
     private var skipped = SkippedWork()
+    private var waiting: [WaitingRecord] = []
+    /// The sizes of other files of the run, in bytes.
+    private(set) var sizes: [String: Int] = [:]
     private var isWhole = false
     private let observations: ObservationReader
 
-    /// Nil if the file is not there, is not whole, or is of another shard.
+    /// Nil if the file is not there, is not whole, or is of another shard or another run.
     init?(folder: String, head: RunHead) {
         self.head = head
         self.table = head.table
@@ -46,9 +49,12 @@ struct EvidenceReader {
             guard lines.isWhole, let line = JSONNode(Array(bytes)) else { return nil }
             if isFirst {
                 guard line["evidence"]?.integer == EvidenceWriter.schema,
-                    line["shard"]?.text == head.shard.description, let ended = line["ended"]?.nanoseconds(0)
+                    line["shard"]?.text == head.shard.description,
+                    line["started_ms"]?.integer(Int64.self) == head.started,
+                    let ended = line["ended"]?.nanoseconds(0)
                 else { return nil }
                 self.endedAt = Instant(nanoseconds: ended)
+                for member in line["files"]?.members ?? [] { self.sizes[member.key] = member.value.count }
                 isFirst = false
             } else {
                 guard self.read(line, bytes) else { return nil }
@@ -61,7 +67,7 @@ struct EvidenceReader {
         ShardEvidence(
             endedAt: self.endedAt, fleet: self.hasFleet ? self.fleet : nil, coverage: self.coverage,
             regions: self.regions,
-            skipped: self.skipped)
+            skipped: self.skipped, waiting: self.waiting)
     }
 
     var timeline: RunTimeline {
@@ -88,6 +94,8 @@ struct EvidenceReader {
         if line["fault"] != nil { return self.readFault(line) }
         if line["surges"] != nil { return self.readSurges(line) }
         if line["drawn_waits"] != nil { return self.readWaits(line) }
+        if line["held"] != nil { return self.readHeld(line) }
+        if line["waiting"] != nil { return self.readWaiting(line) }
         if line["coverage"] != nil {
             self.coverage = line["coverage"]?.elements.compactMap(\.count) ?? []
             return true
@@ -244,21 +252,17 @@ struct EvidenceReader {
     // MARK: Checks
 
     private mutating func readSurges(_ line: JSONNode) -> Bool {
-        guard let name = line["surges"]?.text, let isComplete = line["complete"]?.flag else { return false }
-        var record = SurgeRecord()
-        for window in line["windows"]?.elements ?? [] {
-            let numbers = window.elements.compactMap { $0.integer(Int64.self) }
-            guard numbers.count == 4 || numbers.count == 5,
-                numbers.allSatisfy({ (0...Int64(JSONNode.countMax)).contains($0) })
-            else { return false }
-            record.change(numbers[0]) {
-                $0.begins = numbers[1]
-                $0.ends = numbers[2]
-                $0.came = numbers[3]
-                $0.lastCame = numbers.count > 4 ? UInt32(exactly: numbers[4]).map { DeviceNumber($0) } : nil
+        guard let name = line["surges"]?.text,
+            let windows = line["windows"]?.text.flatMap({ SurgeCode.windows($0) })
+        else { return false }
+        var end: Int64?
+        if let from = line["incomplete_from"], !from.isNull {
+            guard let number = from.count.map({ Int64($0) }), number > windows.last?.number ?? -1 else {
+                return false
             }
+            end = number
         }
-        if !isComplete { record.leaveIncomplete() }
+        let record = SurgeRecord(windows: windows, incompleteFrom: end)
         switch name {
         case "returns": self.fleet.returns = record
         case "drawn": self.fleet.drawn.retries = record
@@ -278,6 +282,22 @@ struct EvidenceReader {
         self.fleet.drawn.samples = drawnSamples
         self.fleet.fixed.samples = fixedSamples
         self.fleet.firstFixed = line["first_fixed"]?.integer(UInt32.self).map { DeviceNumber($0) }
+        return true
+    }
+
+    private mutating func readHeld(_ line: JSONNode) -> Bool {
+        let names = line["held"]?.elements ?? []
+        self.fleet.held = names.compactMap { $0.text.flatMap { Invariant(rawValue: $0) } }
+        return self.fleet.held.count == names.count
+    }
+
+    private mutating func readWaiting(_ line: JSONNode) -> Bool {
+        guard let cause = line["waiting"]?.text.flatMap({ WaitingCause(rawValue: $0) }),
+            let device = line["device"]?.integer(UInt32.self),
+            let scan = line["scan"]?.integer(UInt32.self), self.waiting.count < ShardEvidence.waitingMax
+        else { return false }
+        self.waiting.append(
+            WaitingRecord(device: DeviceNumber(device), scan: ScanNumber(scan), cause: cause))
         return true
     }
 

@@ -11,9 +11,10 @@ import SimBase
 ///
 /// It holds the exact metrics of the whole run by group, the times of reconnects by cause, the errors, the history in at most
 /// `RunTimeline.windowsMax` windows, the phones with the most problems with the beginning of their log, and what is counted for
-/// the checks of the whole fleet. Its size does not depend on the length of the run or on the number of phones.
+/// the checks of the whole fleet. Its size does not depend on the length of the run or on the number of phones. It also has the
+/// sizes of the files that belong to it.
 package struct EvidenceWriter {
-    package static let schema = 1
+    package static let schema = 2
     /// Observations of each phone with problems.
     package static let observationsMax = 250
 
@@ -31,12 +32,19 @@ package struct EvidenceWriter {
         self.evidence = evidence
     }
 
-    /// `folder`: of the run, with its log.
-    package func file(folder: String) -> [UInt8] {
+    /// `folder`: of the run, with its log. `sizes`: of its other files, in bytes.
+    package func file(folder: String, sizes: [(name: String, bytes: Int)]) -> [UInt8] {
         var bytes = Self.line { line in
             line.member("evidence", Self.schema)
             line.member("shard", self.head.shard.description)
+            line.member("started_ms", self.head.started)
             line.member("ended", self.evidence.endedAt.nanoseconds)
+            line.object("files") { line in
+                for size in sizes {
+                    line.key(text: size.name)
+                    line.integer(Int64(size.bytes))
+                }
+            }
         }
         self.writeMetrics(to: &bytes)
         Self.write(self.result.disconnections, group: nil, to: &bytes)
@@ -186,6 +194,9 @@ package struct EvidenceWriter {
                 line.array("fixed_waits", fleet.fixed.samples.numbers) { $0.integer(Int64($1)) }
                 line.member("first_fixed", fleet.firstFixed?.raw)
             }
+            bytes += Self.line { line in
+                line.array("held", fleet.held) { $0.text($1.rawValue) }
+            }
         }
         bytes += Self.line { line in line.array("coverage", self.evidence.coverage) { $0.integer(Int64($1)) }
         }
@@ -207,17 +218,20 @@ package struct EvidenceWriter {
                 $0.integer(Int64($1))
             }
         }
+        for record in self.evidence.waiting {
+            bytes += Self.line { line in
+                line.member("waiting", record.cause.rawValue)
+                line.member("device", record.device.raw)
+                line.member("scan", record.scan.raw)
+            }
+        }
     }
 
     private static func write(_ record: SurgeRecord, _ name: String, to bytes: inout [UInt8]) {
         bytes += Self.line { line in
             line.member("surges", name)
-            line.member("complete", record.isComplete)
-            line.array("windows", record.windows) { line, window in
-                var numbers = [window.number, window.begins, window.ends, window.came]
-                if let last = window.lastCame { numbers.append(Int64(last.raw)) }
-                line.array(numbers) { $0.integer($1) }
-            }
+            line.member("incomplete_from", record.incompleteFrom)
+            line.member("windows", SurgeCode.text(record.windows))
         }
     }
 }

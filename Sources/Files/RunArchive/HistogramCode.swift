@@ -22,9 +22,9 @@ package enum HistogramCode {
                     zeros += 1
                     continue
                 }
-                if zeros > 0 { Self.append(-zeros, to: &counts) }
+                if zeros > 0 { PackedNumbers.append(-zeros, to: &counts) }
                 zeros = 0
-                Self.append(count, to: &counts)
+                PackedNumbers.append(count, to: &counts)
             }
         }
         var bytes: [UInt8] = []
@@ -59,7 +59,7 @@ package enum HistogramCode {
         // Most of a histogram is empty: its zeros are skipped, not made.
         var index = 0
         while !rest.isEmpty {
-            guard let number = Self.takeNumber(&rest) else { return nil }
+            guard let number = PackedNumbers.takeNumber(&rest) else { return nil }
             if number >= 0 {
                 if number > 0 { indexes.append((index: index, count: number)) }
                 index += 1
@@ -82,30 +82,5 @@ package enum HistogramCode {
 
     private static func number(_ bytes: [UInt8], at index: Int) -> UInt32 {
         bytes[index..<(index + 4)].reduce(0) { $0 << 8 | UInt32($1) }
-    }
-
-    /// ZigZag LEB128, of nine bytes at most: the ninth holds eight bits.
-    private static func append(_ number: Int64, to bytes: inout [UInt8]) {
-        var rest = UInt64(bitPattern: number << 1 ^ number >> 63)
-        for _ in 0..<8 {
-            guard rest > 0x7F else {
-                bytes.append(UInt8(rest))
-                return
-            }
-            bytes.append(UInt8(truncatingIfNeeded: rest) | 0x80)
-            rest >>= 7
-        }
-        bytes.append(UInt8(truncatingIfNeeded: rest))
-    }
-
-    private static func takeNumber(_ bytes: inout ArraySlice<UInt8>) -> Int64? {
-        var zigzag: UInt64 = 0
-        for index in 0..<9 {
-            guard let byte = bytes.popFirst() else { return nil }
-            let bits = index == 8 ? byte : byte & 0x7F
-            zigzag |= UInt64(bits) << UInt64(7 * index)
-            if index == 8 || byte & 0x80 == 0 { break }
-        }
-        return Int64(bitPattern: zigzag >> 1) ^ -Int64(bitPattern: zigzag & 1)
     }
 }

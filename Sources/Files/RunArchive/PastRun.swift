@@ -80,6 +80,15 @@ package struct PastRun: Sendable {
     package init(
         folder: String, head: RunHead, settings: JudgeSettings, group: String? = nil
     ) throws(Problem) {
+        try self.init(
+            folder: folder, head: head, settings: settings, group: group,
+            summary: try Self.summary(of: folder))
+    }
+
+    /// `summary`: nil to read the run as one that was killed.
+    init(
+        folder: String, head: RunHead, settings: JudgeSettings, group: String?, summary: JSONNode?
+    ) throws(Problem) {
         if FolderLock.isHeld(folder) { throw .stillRunning(folder) }
         self.folder = folder
         self.head = head
@@ -88,7 +97,6 @@ package struct PastRun: Sendable {
             let path = RunDirectory.joined(folder, name)
             if FileTree.exists(path), InputFile.open(path) == nil { throw .notAFile(path) }
         }
-        let summary = try Self.summary(of: folder)
         self.wasCutOff = summary == nil
         var settings = settings
         settings.faults = head.faults

@@ -186,14 +186,17 @@ package final class RunDirectory: RunLog {
     /// The plan of a run that failed, before the reports.
     package func write(plan text: String) { self.write(Array(text.utf8), as: FileName.plan) }
 
-    /// What the shard hands over, before the reports. The log is complete by then.
+    /// What the shard hands over, before the reports. The logs are complete by then.
     package func write(
         evidence: ShardEvidence, of result: RunResult, _ timeline: RunTimeline
     ) {
         guard let head = self.head else { return }
         self.events.file.flush()
         let writer = EvidenceWriter(head, result, timeline, evidence)
-        self.write(writer.file(folder: self.path), as: FileName.evidence)
+        let sizes = [
+            (name: FileName.series, bytes: self.series.bytes), (FileName.latency, self.latency.bytes),
+        ]
+        self.write(writer.file(folder: self.path, sizes: sizes), as: FileName.evidence)
     }
 
     /// Ends the logs and writes the reports. Returns the names of all files; throws when any of them is missing or cut

@@ -41,15 +41,26 @@ package final class RunFolder {
 
     /// The folder of a shard.
     package func folder(of shard: FleetShard) -> String {
-        "\(RunDirectory.joined(self.path, Self.shards))/\(shard.index)-of-\(shard.count)"
+        "\(RunDirectory.joined(self.path, Self.shards))/\(Self.name(of: shard))"
     }
 
-    /// The folders of the shards of a run, in their order; empty for a folder that has none.
+    /// The folders of the shards of a run, in their order; empty for a folder that has none. What else is beside them is not
+    /// theirs.
     package static func shards(of folder: String) -> [String] {
         let path = RunDirectory.joined(folder, Self.shards)
-        let names = (try? FileTree.names(inFolder: path)) ?? []
-        let indexes = names.compactMap { name in name.split(separator: "-").first.flatMap { Int($0) } }
-        guard indexes.count == names.count else { return [] }
-        return zip(indexes, names).sorted { $0.0 < $1.0 }.map { "\(path)/\($0.1)" }
+        return Self.shards(among: (try? FileTree.names(inFolder: path)) ?? []).map {
+            "\(path)/\(Self.name(of: $0))"
+        }
+    }
+
+    /// `1-of-3`: how folders of shards are called.
+    package static func name(of shard: FleetShard) -> String { "\(shard.index)-of-\(shard.count)" }
+
+    /// The shards that have folders of these names, in their order.
+    package static func shards(among names: [String]) -> [FleetShard] {
+        names.compactMap { name -> FleetShard? in
+            let shard = FleetShard(name.replacing("-of-", with: "/"))
+            return shard.flatMap { Self.name(of: $0) == name ? $0 : nil }
+        }.sorted { ($0.count, $0.index) < ($1.count, $1.index) }
     }
 }

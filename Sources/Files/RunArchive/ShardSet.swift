@@ -1,5 +1,5 @@
 import JSON
-import Ledger
+package import Ledger
 import Metrics
 package import RunJudge
 import RunMetrics
@@ -9,7 +9,8 @@ import SystemIO
 /// The shards of one run, read from their folders for one report.
 ///
 /// Each folder has `run.json`, `scenario.resolved`, `summary.json` and `evidence.ndjson`; the series and the log are read if
-/// they are present. A shard that was killed has neither summary nor evidence, so its log is read instead.
+/// they are present. Of a shard that was killed, or whose files are damaged, the others are read instead: what they show is
+/// merged, and the verdict on its phones is `n/a`.
 package struct ShardSet: Sendable {
     /// Why the folders are not the shards of one run.
     package enum Problem: Error, Equatable, CustomStringConvertible {
@@ -18,7 +19,6 @@ package struct ShardSet: Sendable {
         /// Two folders disagree in something.
         case differ(String, first: String, second: String)
         case twice(FleetShard, first: String, second: String)
-        case noEvidence(String)
 
         package var description: String {
             switch self {
@@ -27,8 +27,6 @@ package struct ShardSet: Sendable {
                 "\(first) and \(second) are not shards of one run: they differ in \(what)"
             case .twice(let shard, let first, let second):
                 "\(first) and \(second) are both shard \(shard) of the run"
-            case .noEvidence(let folder):
-                "\(folder)/\(RunDirectory.FileName.evidence) is missing or damaged: the shard cannot be merged"
             }
         }
     }
@@ -37,11 +35,17 @@ package struct ShardSet: Sendable {
         let folder: String
         let head: RunHead
         let part: ShardMerge.Part
-        let lanes: [PhoneTimeline]
+        var lanes: [PhoneTimeline] = []
+        /// What its files say of the sizes of others, in bytes.
+        var sizes: [String: Int] = [:]
     }
 
     private let shards: [Shard]
     private let settings: JudgeSettings
+    /// What the processes of shards ended with, where somebody has seen it.
+    package var exits: [FleetShard: RunExit] = [:]
+    /// Folders that should be those of shards and cannot be read.
+    package var unreadable: [String] = []
 
     /// Whether folders are to be merged as the shards of one run.
     package static func isMeant(_ heads: [RunHead]) -> Bool { heads.contains { !$0.shard.isWhole } }
@@ -65,7 +69,8 @@ package struct ShardSet: Sendable {
 
     private static func check(_ folders: [(path: String, head: RunHead)]) throws(Problem) {
         let first = folders[0]
-        let scenario = Self.scenario(first.path)
+        let scenarios = folders.map { Self.scenario($0.path) }
+        let scenario = scenarios.compactMap { $0 }.first
         for (index, folder) in folders.enumerated() {
             let (path, head) = folder
             guard !head.shard.isWhole else { throw .notAShard(path) }
@@ -74,7 +79,9 @@ package struct ShardSet: Sendable {
                 ("the seed", head.seed != first.head.seed),
                 (
                     "the scenario",
-                    head.scenario.name != first.head.scenario.name || Self.scenario(path) != scenario
+                    head.scenario.name != first.head.scenario.name
+                        || scenarios[index].map { $0 != scenario }
+                            ?? (head.scenario.sha256 != first.head.scenario.sha256)
                 ),
                 ("the version of the program", head.tool != first.head.tool),
                 ("the world", head.world != first.head.world),
@@ -105,14 +112,23 @@ package struct ShardSet: Sendable {
         _ folder: String, _ head: RunHead, _ settings: JudgeSettings
     ) throws -> Shard {
         if FolderLock.isHeld(folder) { throw PastRun.Problem.stillRunning(folder) }
-        guard let summary = try PastRun.summary(of: folder) else {
-            let killed = try PastRun(folder: folder, head: head, settings: settings)
+        let summary: JSONNode?
+        var defect: ShardMerge.Defect?
+        do throws(PastRun.Problem) {
+            summary = try PastRun.summary(of: folder)
+            if summary == nil { defect = .verdict }
+        } catch {
+            summary = nil
+            defect = .summary
+        }
+        let reader = EvidenceReader(folder: folder, head: head)
+        if defect == nil, Self.scenario(folder) == nil { defect = .scenario }
+        guard defect == nil, let summary, let reader else {
+            let rest = try PastRun(
+                folder: folder, head: head, settings: settings, group: nil, summary: summary)
             return Shard(
                 folder: folder, head: head,
-                part: .init(head.shard, killed.result, killed.timeline, nil), lanes: [])
-        }
-        guard let reader = EvidenceReader(folder: folder, head: head) else {
-            throw Problem.noEvidence(folder)
+                part: .init(head.shard, rest.result, rest.timeline, lacking: defect ?? .evidence))
         }
         var known = RunResult(
             head, length: .zero, exit: .success, totals: LedgerTotals(),
@@ -129,30 +145,43 @@ package struct ShardSet: Sendable {
             .result(instead: known, measured: reader.table, slos: settings.objectives)
         return Shard(
             folder: folder, head: head,
-            part: .init(head.shard, result, reader.timeline, reader.evidence), lanes: reader.lanes)
+            part: .init(head.shard, result, reader.timeline, reader.evidence), lanes: reader.lanes,
+            sizes: reader.sizes)
     }
 
     // MARK: The merge
 
-    /// Shards of the run that are not among the folders.
-    package var missing: [FleetShard] { ShardMerge(self.shards.map(\.part), settings: self.settings).missing }
+    /// The first of the scans that the storages of the phones had at the end.
+    package var waiting: [WaitingRecord] { self.shards.flatMap { $0.part.evidence?.waiting ?? [] } }
 
     /// Returns the report of the whole run.
     package var report: RunReport? {
-        let merge = ShardMerge(self.shards.map(\.part), settings: self.settings)
-        guard var merged = merge.merged(spans: nil) else { return nil }
+        var merge = ShardMerge(self.shards.map(\.part), settings: self.settings)
+        merge.exits = self.exits
+        merge.damage = self.unreadable.map {
+            "\($0)/\(RunDirectory.FileName.head) is missing or damaged: its shard is left out"
+        }
         let hasSpans = self.settings.objectives.contains { $0.condition.span != .wholeRun }
+        let cut = self.shards.compactMap { shard in
+            ShardSpans.damage(in: shard.folder, sizes: shard.sizes).map { "shard \(shard.head.shard): \($0)" }
+        }
         if hasSpans {
-            if ShardSpans.isThere(self.shards.map(\.folder)) {
+            merge.damage += cut.map { "\($0): objectives for parts of the run cannot be judged by it" }
+        }
+        guard var merged = merge.merged(spans: nil) else { return nil }
+        if hasSpans {
+            if cut.isEmpty, ShardSpans.isThere(self.shards.map(\.folder)) {
                 var spans = ShardSpans(
                     self.shards.map { ($0.folder, $0.head, $0.part.result.length) })
                 let results = spans.results(self.settings, whole: merged.result.metrics)
                 if let exact = merge.merged(spans: results) { merged = exact }
             } else {
                 merged.result.notes.append(
-                    "objectives for parts of the run have the verdict of the worst shard: not all shards have a series"
+                    "objectives for parts of the run have the verdict of the worst shard: not all shards have a whole series"
                 )
             }
+        } else {
+            merged.result.warnings += cut.map { "\($0): charts over time are incomplete" }
         }
         let targets = Set(self.shards.map(\.head.labels.target)).count
         if targets > 1 { merged.result.notes.append("the shards used \(targets) different backends") }

@@ -1,6 +1,7 @@
 import Metrics
 import RunJudge
 import SimBase
+import SystemIO
 
 /// The objectives for parts of a run, judged by the series of its shards. The intervals of each shard end at the boundaries of
 /// these objectives, so that their sums are the parts of the whole.
@@ -23,13 +24,27 @@ struct ShardSpans {
         for index in self.readers.indices { self.heads.append(self.readers[index].next()) }
     }
 
-    /// Whether all shards have a series.
+    /// The files that the objectives are judged by.
+    static let files = [RunDirectory.FileName.series, RunDirectory.FileName.latency]
+
+    /// Whether all shards have these files.
     static func isThere(_ folders: [String]) -> Bool {
         folders.allSatisfy { folder in
-            [RunDirectory.FileName.series, RunDirectory.FileName.latency].allSatisfy {
-                InputFile.open(RunDirectory.joined(folder, $0)) != nil
-            }
+            Self.files.allSatisfy { InputFile.open(RunDirectory.joined(folder, $0)) != nil }
         }
+    }
+
+    /// The first of these files that has another size than its shard says, as a clause; nil where there is none.
+    ///
+    /// - Parameter sizes: In bytes, by the name of the file.
+    static func damage(in folder: String, sizes: [String: Int]) -> String? {
+        for name in Self.files {
+            guard let size = sizes[name],
+                case .file(let bytes) = FileTree.kind(of: RunDirectory.joined(folder, name)), bytes != size
+            else { continue }
+            return "\(name) has \(bytes) of its \(size) bytes"
+        }
+        return nil
     }
 
     /// Returns the results of all objectives. `table`: of the whole run.

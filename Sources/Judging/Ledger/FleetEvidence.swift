@@ -15,6 +15,8 @@ package struct FleetEvidence: Equatable, Sendable {
 
     /// Invariants with such a check.
     package static let invariants: [Invariant] = [.herdBounded, .retryBudget]
+    /// Windows of all records together that a shard hands over.
+    package static let windowsMax = SurgeRecord.windowsMax
 
     /// Phones whose path returned, and their first requests since.
     package var returns = SurgeRecord()
@@ -27,9 +29,13 @@ package struct FleetEvidence: Equatable, Sendable {
 
     package init() {}
 
-    /// Whether everything that was to be kept was kept.
+    /// Those of `invariants` that the phones of the shard hold, each for itself. The shard does not say that they are held:
+    /// what only the whole fleet can break is not judged yet.
+    package var held: [Invariant] = []
+
+    /// Whether all windows were kept.
     package var isComplete: Bool {
-        self.returns.isComplete && self.drawn.retries.isComplete && self.fixed.retries.isComplete
+        [self.returns, self.drawn.retries, self.fixed.retries].allSatisfy { $0.incompleteFrom == nil }
     }
 
     package mutating func add(_ other: FleetEvidence) {
@@ -39,25 +45,53 @@ package struct FleetEvidence: Equatable, Sendable {
         self.firstFixed = [self.firstFixed, other.firstFixed].compactMap { $0 }.min()
     }
 
+    /// The evidence with no more windows than a shard hands over: the earliest ones.
+    package var bounded: FleetEvidence {
+        let records = [self.returns, self.drawn.retries, self.fixed.retries]
+        let numbers = records.flatMap { $0.windows.map(\.number) }.sorted()
+        guard numbers.count > Self.windowsMax else { return self }
+        let end = numbers[Self.windowsMax]
+        var bounded = self
+        bounded.returns.cut(from: end)
+        bounded.drawn.retries.cut(from: end)
+        bounded.fixed.retries.cut(from: end)
+        return bounded
+    }
+
+    /// The time up to which herds are judged; nil where that is the whole run.
+    package func judgedUntil(_ settings: SimulationInvariantSettings, ledger: LedgerSettings) -> Instant? {
+        let detector = ThunderingHerdDetector(time: settings.herdTime, slots: ledger.slotsMax)
+        let retries = [self.drawn.retries.incompleteFrom, self.fixed.retries.incompleteFrom].compactMap { $0 }
+            .map { Instant.zero + RetryStormDetector.window * $0 }
+        let returns = self.returns.incompleteFrom.map { detector.start(ofWindow: $0) }
+        return (retries + [returns].compactMap { $0 }).min()
+    }
+
     /// Returns the verdicts of these checks on the fleet, and on each of its groups: what they find beside what was found of
-    /// single phones.
+    /// single phones. Where windows are missing, what the others show is found, and nothing else is said of herds. The counts of
+    /// waits are always whole.
     package func verdicts(
         _ settings: SimulationInvariantSettings, ledger: LedgerSettings, endedAt: Instant
     ) -> (fleet: [Verdict], groups: [[Verdict]]) {
-        guard self.isComplete else {
-            let unknown = Self.invariants.map {
-                Verdict(invariant: $0, standing: .notAvailable, violations: 0, expected: 0, examples: [])
-            }
-            return (unknown, ledger.fleet.groups.map { _ in unknown })
-        }
         var findings = Findings(settings: ledger)
         self.judgeReturns(settings, slots: ledger.slotsMax, into: &findings)
         self.drawn.judge(nil, endedAt: endedAt, into: &findings)
         self.fixed.judge(self.firstFixed, endedAt: endedAt, into: &findings)
         return (
-            findings.verdicts(of: Self.invariants),
-            ledger.fleet.groups.indices.map { findings.verdicts(of: Self.invariants, group: $0) }
+            findings.verdicts(of: Self.invariants).map(self.asFarAsKnown),
+            ledger.fleet.groups.indices.map {
+                findings.verdicts(of: Self.invariants, group: $0).map(self.asFarAsKnown)
+            }
         )
+    }
+
+    private func asFarAsKnown(_ verdict: Verdict) -> Verdict {
+        guard !self.isComplete, verdict.invariant == .herdBounded, verdict.standing == .held else {
+            return verdict
+        }
+        var verdict = verdict
+        verdict.standing = .notAvailable
+        return verdict
     }
 
     private func judgeReturns(

@@ -112,18 +112,30 @@ package struct SimulationInvariants: Sendable {
     }
 
     /// The verdicts in their order. A run without a regular end is not judged by invariants about the end.
-    package var verdicts: [Verdict] { self.findings.verdicts(of: self.judged) }
+    package var verdicts: [Verdict] { self.findings.verdicts(of: self.judged).map(self.asFarAsKnown) }
 
     /// The verdicts on the phones of one group, by its index.
     package func verdicts(ofGroup group: Int) -> [Verdict] {
-        self.findings.verdicts(of: self.judged, group: group)
+        self.findings.verdicts(of: self.judged, group: group).map(self.asFarAsKnown)
+    }
+
+    /// A shard does not say of an invariant that it is held if the whole fleet may break it.
+    private func asFarAsKnown(_ verdict: Verdict) -> Verdict {
+        guard self.settings.isShard, FleetEvidence.invariants.contains(verdict.invariant),
+            verdict.standing == .held
+        else { return verdict }
+        var verdict = verdict
+        verdict.standing = .notAvailable
+        return verdict
     }
 
     /// What a shard hands over for the checks of the whole fleet; nil where all phones are.
     package var evidence: FleetEvidence? {
         guard let returns = self.herds.record, var evidence = self.backoffs.evidence else { return nil }
         evidence.returns = returns
-        return evidence
+        evidence.held = self.findings.verdicts(of: FleetEvidence.invariants)
+            .filter { $0.standing == .held }.map(\.invariant)
+        return evidence.bounded
     }
 
     private var judged: [Invariant] {

@@ -17,37 +17,65 @@ package struct SurgeWindow: Equatable, Sendable {
 
 /// The windows of a shard, for a check that only all phones of the fleet together can be held to: sums of shards are those
 /// of the fleet.
+///
+/// Where there are more windows than are kept, the earliest ones are: up to `incompleteFrom` they are those of a record
+/// without a limit.
 package struct SurgeRecord: Equatable, Sendable {
-    /// Windows that are kept. A run with more cannot be judged.
-    package static let windowsMax = 8_192
+    /// Windows that are kept.
+    package static let windowsMax = 49_152
 
     /// The windows in the order of time.
     package private(set) var windows: [SurgeWindow] = []
-    package private(set) var isComplete = true
+    /// The number of the first window of which something may be missing; nil where all windows are kept.
+    package private(set) var incompleteFrom: Int64?
 
     package init() {}
 
+    /// `windows`: in the order of time, and before `incompleteFrom`.
+    package init(windows: [SurgeWindow], incompleteFrom: Int64?) {
+        self.windows = windows
+        self.incompleteFrom = incompleteFrom
+    }
+
     /// Changes the window with a number, which is made where it is not there yet.
     package mutating func change(_ number: Int64, _ change: (inout SurgeWindow) -> Void) {
+        if let end = self.incompleteFrom, number >= end { return }
         let index = self.index(of: number)
         if index == self.windows.count || self.windows[index].number != number {
-            guard self.windows.count < Self.windowsMax else {
-                self.isComplete = false
-                return
+            if self.windows.count == Self.windowsMax {
+                guard index < self.windows.count else {
+                    self.incompleteFrom = number
+                    return
+                }
+                self.incompleteFrom = self.windows.removeLast().number
             }
             self.windows.insert(SurgeWindow(number), at: index)
         }
         change(&self.windows[index])
     }
 
-    package mutating func leaveIncomplete() { self.isComplete = false }
+    /// Leaves out the windows from a number on.
+    mutating func cut(from number: Int64) {
+        guard self.incompleteFrom.map({ number < $0 }) ?? true else { return }
+        self.windows.removeSubrange(self.index(of: number)...)
+        self.incompleteFrom = number
+    }
 
-    /// Adds the windows of other phones.
+    /// Adds the windows of other phones. The sum has as many windows as its parts have, whatever a part is limited to.
     mutating func add(_ other: SurgeRecord) {
-        self.isComplete = self.isComplete && other.isComplete
-        for window in other.windows {
-            self.change(window.number) { $0.add(window) }
+        var sum: [SurgeWindow] = []
+        sum.reserveCapacity(self.windows.count + other.windows.count)
+        var rest = other.windows[...]
+        for var window in self.windows {
+            while let next = rest.first, next.number <= window.number {
+                rest.removeFirst()
+                if next.number == window.number { window.add(next) } else { sum.append(next) }
+            }
+            sum.append(window)
         }
+        self.windows = sum + rest
+        if let end = other.incompleteFrom { self.cut(from: end) }
+        if let end = self.incompleteFrom { self.windows.removeSubrange(self.index(of: end)...) }
     }
 
     /// The index of the first window that is not before this one.

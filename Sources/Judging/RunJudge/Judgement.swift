@@ -45,6 +45,8 @@ package struct Judgement: Sendable {
     package var isInterrupted: Bool
     /// The failures that the scenario expects.
     package var expectations: Expectations
+    /// Whether phones of the fleet are missing: nobody knows what they completed, or broke as expected.
+    package var isPartial = false
 
     package init(
         verdicts: [Verdict], totals: LedgerTotals, slos: [SLOResult], hasInternalError: Bool,
@@ -73,7 +75,7 @@ package struct Judgement: Sendable {
         let breaches = self.breaches
         let hasCountBreach = breaches.contains { $0.slo.condition.threshold.measure != .time }
         if hasCountBreach || self.hasCompletedNothing { return .sloFailed }
-        if self.isUntrusted || self.totals.scans.begun == 0 { return .untrusted }
+        if self.isUntrusted || self.isPartial || self.totals.scans.begun == 0 { return .untrusted }
         return breaches.isEmpty ? .success : .sloFailed
     }
 
@@ -84,14 +86,17 @@ package struct Judgement: Sendable {
 
     /// A run without a single result is no pass (Docs/design.md section 11.2).
     private var hasCompletedNothing: Bool {
-        self.totals.scans.isNothingCompleted && !self.expectations.includesNothingCompleted
+        !self.isPartial && self.totals.scans.isNothingCompleted
+            && !self.expectations.includesNothingCompleted
     }
 
     /// Whether the failures differ from those that the scenario expects. An interrupted run is not judged.
     private var isOtherThanExpected: Bool {
         guard !self.expectations.isEmpty, !self.hasInternalError, !self.isInterrupted else { return false }
-        let outcomes = self.expectations.outcomes(
-            verdicts: self.verdicts, slos: self.slos, totals: self.totals)
+        let outcomes =
+            self.isPartial
+            ? []
+            : self.expectations.outcomes(verdicts: self.verdicts, slos: self.slos, totals: self.totals)
         return outcomes.contains { !$0.isBroken } || !self.breaches.isEmpty || self.hasCompletedNothing
     }
 }

@@ -69,6 +69,7 @@ package struct RunJudge: Sendable {
     /// Known when the run is finished.
     private var skipped = SkippedWork()
     private var endedAt = Instant.zero
+    private var waiting: [WaitingRecord] = []
 
     package init(_ settings: JudgeSettings) {
         let fleet = settings.ledger.fleet
@@ -209,7 +210,7 @@ package struct RunJudge: Sendable {
     package var evidence: ShardEvidence {
         ShardEvidence(
             endedAt: self.endedAt, fleet: self.invariants?.evidence, coverage: self.coverage?.numbers ?? [],
-            regions: self.regions.summary, skipped: self.skipped)
+            regions: self.regions.summary, skipped: self.skipped, waiting: self.waiting)
     }
 
     // MARK: The end
@@ -245,6 +246,7 @@ package struct RunJudge: Sendable {
             + (facts.arrivals?.warnings(facts.skipped) ?? []) + log.warnings
         self.skipped = facts.skipped
         self.endedAt = facts.endedAt
+        self.waiting = Array(facts.waiting.prefix(ShardEvidence.waitingMax))
         result.take(self.timeline.errors)
         result.exit = result.judgement(failures: Set([failure?.kind].compactMap { $0 })).exit
         return result

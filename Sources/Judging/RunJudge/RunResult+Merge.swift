@@ -8,7 +8,7 @@ extension RunResult {
     /// their phones. Each has the timeline of its shard. Nil without shards.
     ///
     /// For an objective for parts of a run, only the verdict of each shard is known; the merged one is the
-    /// worst. Operations that were open at the end have the age at the last observation of their own shard.
+    /// worst, and a note says so. Operations that were open at the end have the age at the last observation of their own shard.
     package static func merged(
         _ shards: [(result: RunResult, timeline: RunTimeline)], objectives: [SLO]
     ) -> (result: RunResult, timeline: RunTimeline)? {
@@ -31,13 +31,23 @@ extension RunResult {
                 return failed.1
             }
             guard slo.condition.span != .wholeRun else { return slo.evaluate(against: merged.result.metrics) }
-            return told.first { $0.passed == false } ?? told.first { $0.passed != nil } ?? slo.notKnown
+            return slo.worst(of: told)
         }
+        merged.result.notes += [Self.noteOnParts(objectives, of: shards.count)].compactMap { $0 }
         if merged.result.isInterrupted { merged.result.slos = merged.result.slos.map(\.unjudged) }
         merged.result.take(merged.timeline.errors)
         let failures = Set(shards.compactMap(\.result.exit.failure))
         merged.result.exit = merged.result.judgement(failures: failures).exit
         return merged
+    }
+
+    /// How objectives for parts of a run were judged; nil if there are none.
+    private static func noteOnParts(_ objectives: [SLO], of shards: Int) -> String? {
+        let names = objectives.filter { $0.condition.span != .wholeRun }.map(\.selector.description)
+        guard shards > 1, !names.isEmpty else { return nil }
+        return
+            "objectives for parts of the run have the verdict of the worst of the merged runs, because what these come to together is not known of each part: "
+            + names.joined(separator: ", ")
     }
 
     /// As one process has them: those of each group in the order of time, and those of the fleet group by group.
@@ -76,6 +86,32 @@ extension RunResult {
         if other.drained == nil { self.drained = nil }
         self.notes += other.notes
         self.warnings += other.warnings
+    }
+}
+
+extension SLO {
+    /// The worst result for a part of any run. What one of them does not know is not known of all. Neither is a count that must
+    /// stay small: it may be small in each and large in their sum.
+    fileprivate func worst(of results: [SLOResult]) -> SLOResult {
+        if let failed = results.first(where: { $0.passed == false }) { return failed }
+        guard results.count > 1 else { return results.first ?? self.notKnown }
+        guard !self.condition.mayBreakInSum, results.allSatisfy({ $0.passed != nil }) else {
+            return self.notKnown
+        }
+        return results.first ?? self.notKnown
+    }
+}
+
+extension SLOCondition {
+    /// Whether counts that satisfy it may have a sum that does not.
+    fileprivate var mayBreakInSum: Bool {
+        guard case .number(let limit) = self.threshold else { return false }
+        return switch self.comparison {
+        case .less: limit > 1
+        case .lessOrEqual, .equal: limit > 0
+        case .greater, .greaterOrEqual: false
+        case .notEqual: true
+        }
     }
 }
 

@@ -1,20 +1,29 @@
 import Ledger
+import Metrics
 import SimBase
 
 extension RunResult {
-    /// Notes parts of the fleet of which nothing is known, as a shard that died: what held for the others is not known of the
-    /// whole. What was broken stays broken.
+    /// Notes parts of the fleet of which nothing is known, as a worker that died: what held for the others is not known of the
+    /// whole.
     package mutating func lack(_ parts: [String]) {
         guard !parts.isEmpty else { return }
         for part in parts {
             self.generator.complaints.append(
                 "no evidence of \(Printable.line(part)): what these phones did is not known")
         }
+        self.leaveRestOpen()
+        self.exit = self.judgement(failures: Set([self.exit.failure].compactMap { $0 })).exit
+    }
+
+    /// Leaves open what the phones that are missing may have changed. What the others have broken is broken.
+    mutating func leaveRestOpen() {
+        self.isPartial = true
         self.verdicts = self.verdicts.map(\.notKnownOfAll)
         for index in self.groups.indices {
             self.groups[index].verdicts = self.groups[index].verdicts.map(\.notKnownOfAll)
         }
-        self.exit = self.judgement(failures: Set([self.exit.failure].compactMap { $0 })).exit
+        self.slos = self.slos.map { $0.isCertainlyFailed ? $0 : $0.unjudged }
+        self.drained = nil
     }
 }
 
@@ -26,5 +35,29 @@ extension Verdict {
         case .broken, .brokenAsExpected, .notAvailable: break
         }
         return verdict
+    }
+}
+
+extension SLOResult {
+    /// Whether it has failed, and more phones could only make it worse: a count that is too large, or a time of the whole run
+    /// that is longer than any may be, or shorter.
+    fileprivate var isCertainlyFailed: Bool {
+        guard self.passed == false else { return false }
+        let condition = self.slo.condition
+        switch (condition.threshold, self.value) {
+        case (.number(let limit), _):
+            return switch condition.comparison {
+            case .less, .lessOrEqual: true
+            case .equal: limit == 0
+            case .greater, .greaterOrEqual, .notEqual: false
+            }
+        case (.time(let limit), .time(let time)?):
+            // An operation that was open when its shard was killed has no length.
+            guard condition.span == .wholeRun, !condition.comparison.holds(time, limit) else { return false }
+            let isLowerLimit = [.greater, .greaterOrEqual].contains(condition.comparison)
+            return condition.aggregation == .maximum && condition.isUpperLimit
+                || condition.aggregation == .minimum && isLowerLimit
+        case (.time, _), (.share, _): return false
+        }
     }
 }

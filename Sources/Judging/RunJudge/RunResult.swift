@@ -57,6 +57,10 @@ package struct RunResult: Sendable {
     package var controls: [ControlRecord] = []
     /// Captures that were due and that the operator held back.
     package var heldBack = 0
+    /// Whether phones of the fleet are missing in it.
+    package internal(set) var isPartial = false
+    /// Whether its phones are a part of the fleet, and others are merged with it.
+    package internal(set) var isShard: Bool
     /// The time that unfinished scans had after the last arrival; nil if they had none.
     package var drained: Interval?
     /// The most frequent errors as the phones saw them, the most frequent first.
@@ -98,6 +102,7 @@ package struct RunResult: Sendable {
                 totals: totals)
         }
         self.labels = head.labels
+        self.isShard = !head.shard.isWhole
         self.exit = exit
         self.hasBackendView = head.hasBackendView
         self.totals = totals
@@ -133,12 +138,14 @@ package struct RunResult: Sendable {
 
     /// Returns the judgement that decides the exit code. `failures`: the failures of the program itself.
     func judgement(failures: Set<RunFailure.Kind>) -> Judgement {
-        Judgement(
+        var judgement = Judgement(
             verdicts: self.verdicts, totals: self.totals, slos: self.slos,
             hasInternalError: failures.contains(.internalError),
             hasOutputError: failures.contains(.cannotWrite),
             isUntrusted: !self.generator.isTrustworthy || !self.unreached.isEmpty,
             isInterrupted: self.isInterrupted, expectations: self.expectations)
+        judgement.isPartial = self.isPartial
+        return judgement
     }
 
     /// Records that results could not be written. An earlier failure stays.

@@ -12,14 +12,26 @@ package struct ShardEvidence: Equatable, Sendable {
     package var coverage: [Int]
     package var regions: RegionSummary
     package var skipped: SkippedWork
+    /// The first of the scans that the storages of its phones had at the end.
+    package var waiting: [WaitingRecord]
+
+    /// Scans of `waiting`.
+    package static let waitingMax = LiveRecord.failuresMax
+
+    /// What the report of a shard says of the checks that only the whole fleet can be held to.
+    package static let note =
+        FleetEvidence.invariants.map(\.rawValue).joined(separator: " and ")
+        + " are judged when the shards are merged"
 
     package init(
-        endedAt: Instant, fleet: FleetEvidence?, coverage: [Int], regions: RegionSummary, skipped: SkippedWork
+        endedAt: Instant, fleet: FleetEvidence?, coverage: [Int], regions: RegionSummary,
+        skipped: SkippedWork, waiting: [WaitingRecord]
     ) {
         self.endedAt = endedAt
         self.fleet = fleet
         self.coverage = coverage
         self.regions = regions
         self.skipped = skipped
+        self.waiting = waiting
     }
 }

@@ -10,21 +10,56 @@ package struct ShardMerge {
         package let shard: FleetShard
         package var result: RunResult
         package var timeline: RunTimeline
-        /// Nil for a shard that was killed.
-        package var evidence: ShardEvidence?
+        /// Nil for a shard that left none.
+        package let evidence: ShardEvidence?
+        /// Why not everything is known of it.
+        package let defect: Defect?
 
         package init(
-            _ shard: FleetShard, _ result: RunResult, _ timeline: RunTimeline, _ evidence: ShardEvidence?
+            _ shard: FleetShard, _ result: RunResult, _ timeline: RunTimeline, _ evidence: ShardEvidence
         ) {
             self.shard = shard
             self.result = result
             self.timeline = timeline
             self.evidence = evidence
+            self.defect = nil
+        }
+
+        /// Of a shard with a defect: the result is what its files still show.
+        package init(
+            _ shard: FleetShard, _ result: RunResult, _ timeline: RunTimeline, lacking defect: Defect
+        ) {
+            self.shard = shard
+            self.result = result
+            self.timeline = timeline
+            self.evidence = nil
+            self.defect = defect
+        }
+    }
+
+    /// What a shard lacks whose folder is there.
+    package enum Defect: Sendable {
+        /// It was killed before its verdict.
+        case verdict
+        /// Its files are damaged, or could not be written.
+        case summary, evidence, scenario
+
+        var text: String {
+            switch self {
+            case .verdict: "ended before its verdict"
+            case .summary: "left a damaged summary.json"
+            case .evidence: "left no whole evidence.ndjson"
+            case .scenario: "left no scenario.resolved"
+            }
         }
     }
 
     /// In the order of their indexes.
     private let parts: [Part]
+    /// What the processes of shards ended with, where somebody has seen it.
+    package var exits: [FleetShard: RunExit] = [:]
+    /// What else makes the merge less than the run, one sentence each.
+    package var damage: [String] = []
     /// The settings that the scenario results in.
     private let settings: JudgeSettings
     /// The number of shards that the run has.
@@ -52,16 +87,22 @@ package struct ShardMerge {
             var part = part
             if let evidence = part.evidence {
                 part.result.move(violationsAt: evidence.endedAt, to: endedAt)
+                part.result.hold(evidence.fleet?.held ?? [])
                 return part
             }
-            // What is not known of it is said below.
-            part.result.isInterrupted = false
-            part.result.failure = nil
+            switch part.defect {
+            case .verdict, .summary:
+                // What is not known of it is said below.
+                part.result.isInterrupted = false
+                part.result.failure = nil
+            case .evidence, .scenario, nil: break
+            }
             return part
         }
         let shards = parts.map { (result: $0.result, timeline: $0.timeline) }
         guard let merged = RunResult.merged(shards, objectives: self.settings.objectives) else { return nil }
         var result = merged.result
+        result.isShard = false
         result.command = RerunCommand.withoutShard(result.command)
         if let spans, !result.isInterrupted {
             for index in result.slos.indices
@@ -73,17 +114,32 @@ package struct ShardMerge {
         result.generator.complaints = self.complaints(result)
         result.warnings = self.warnings(result)
         result.notes = self.notes(&result)
-        self.leaveOpen(&result)
-        let failures = Set(parts.compactMap(\.result.exit.failure))
+        if !self.gaps.isEmpty { result.leaveRestOpen() }
+        let unseen = self.unseenExits
+        let failures = Set((parts.map(\.result.exit) + unseen.map(\.exit)).compactMap(\.failure))
         result.exit = result.judgement(failures: failures).exit
+        if unseen.contains(where: { $0.exit == .invariantBroken }) { result.exit = .invariantBroken }
         return (result, merged.timeline)
     }
 
+    /// What shards ended with of which the merge does not know why. A shard that breaks nothing may end with 97 if the scenario
+    /// expects that something breaks.
+    private var unseenExits: [(shard: FleetShard, exit: RunExit)] {
+        self.gaps.compactMap { gap in
+            guard let exit = self.exits[gap.shard] else { return nil }
+            return switch exit {
+            case .invariantBroken: self.settings.expectations.isEmpty ? (gap.shard, exit) : nil
+            case .internalError, .cannotWrite: (gap.shard, exit)
+            case .success, .untrusted, .sloFailed, .interrupted: nil
+            }
+        }
+    }
+
     private func addFleetChecks(to result: inout RunResult) {
-        let evidence = self.parts.compactMap(\.evidence?.fleet)
-        guard let invariants = self.settings.invariants, !evidence.isEmpty else { return }
-        let whole = evidence.reduce(into: FleetEvidence()) { $0.add($1) }
-        let found = whole.verdicts(
+        guard let invariants = self.settings.invariants,
+            self.parts.contains(where: { $0.evidence?.fleet != nil })
+        else { return }
+        let found = self.fleet.verdicts(
             invariants, ledger: self.settings.ledger, endedAt: .zero + result.length)
         let expectations = result.expectations
         Verdict.add(expectations.applied(to: found.fleet), to: &result.verdicts)
@@ -98,16 +154,27 @@ package struct ShardMerge {
         let ofShards = self.parts.flatMap { part in
             part.result.generator.complaints.map { "shard \(part.shard): \($0)" }
         }
-        let isComplete = self.parts.allSatisfy { $0.evidence?.fleet?.isComplete ?? true }
-        let beyond =
-            isComplete || self.settings.invariants == nil
-            ? []
-            : [
-                "the shards have more retries than they hand over, so that "
-                    + FleetEvidence.invariants.map(\.rawValue).joined(separator: " and ") + " are n/a"
-            ]
-        return self.gaps.map(\.text) + ofShards + beyond
+        let exits = self.unseenExits.map {
+            "shard \($0.shard) ended with exit code \($0.exit.rawValue); its files do not say why"
+        }
+        return self.gaps.map(\.text) + exits + self.damage + ofShards + self.unjudged
             + [ArrivalAccount(result.metrics)?.complaint].compactMap { $0 }
+    }
+
+    /// What cannot be judged because the shards have more than they hand over.
+    private var unjudged: [String] {
+        guard let invariants = self.settings.invariants,
+            let until = self.fleet.judgedUntil(invariants, ledger: self.settings.ledger)
+        else { return [] }
+        let seconds = DecimalText.text((until - .zero).wholeMilliseconds, decimals: 3, shown: 0...3)
+        return [
+            "the shards have more retries than they hand over: \(Invariant.herdBounded.rawValue) is judged for the first \(seconds) s of the run"
+        ]
+    }
+
+    /// The sum of what the shards hand over for the checks of the whole fleet.
+    private var fleet: FleetEvidence {
+        self.parts.compactMap(\.evidence?.fleet).reduce(into: FleetEvidence()) { $0.add($1) }
     }
 
     private func warnings(_ result: RunResult) -> [String] {
@@ -128,7 +195,7 @@ package struct ShardMerge {
     /// The notes that all shards have, and those of the whole.
     private func notes(_ result: inout RunResult) -> [String] {
         let evidence = self.parts.compactMap(\.evidence)
-        var own: [String] = []
+        var own = [ShardEvidence.note]
         var coverage = self.settings.coverage
         for one in evidence {
             var table = self.settings.coverage
@@ -139,8 +206,9 @@ package struct ShardMerge {
         let regions = evidence.reduce(into: RegionSummary(captures: 0, regions: 0, complete: 0)) {
             $0.add($1.regions)
         }
-        // A run that was cut short is not asked what it came to.
-        let isWhole = result.endedEarly == nil && result.failure == nil && !result.isInterrupted
+        // A run that was cut short is not asked what it came to, and the phones that are missing may have come to it.
+        let isWhole =
+            result.endedEarly == nil && result.failure == nil && !result.isInterrupted && self.gaps.isEmpty
         result.unreached = isWhole ? coverage?.unreached.map(\.rawValue) ?? [] : []
         let common = (self.parts.first?.result.notes ?? []).filter { note in
             !own.contains(note) && self.parts.allSatisfy { $0.result.notes.contains(note) }
@@ -158,9 +226,10 @@ package struct ShardMerge {
 
     /// Shards of which the merge does not know everything.
     private var gaps: [Gap] {
-        let killed = self.parts.filter { $0.evidence == nil }.map(\.shard)
-        return self.missing.map { Gap(shard: $0, text: self.text($0, "is missing")) }
-            + killed.map { Gap(shard: $0, text: self.text($0, "ended before its verdict")) }
+        self.missing.map { Gap(shard: $0, text: self.text($0, "is missing")) }
+            + self.parts.compactMap { part in
+                part.defect.map { Gap(shard: part.shard, text: self.text(part.shard, $0.text)) }
+            }
     }
 
     private func text(_ shard: FleetShard, _ what: String) -> String {
@@ -172,19 +241,6 @@ package struct ShardMerge {
             ? "no phones"
             : "\(count) \(count == 1 ? "phone" : "phones"), \(count == 1 ? "number" : "numbers") \(first)\(count > 3 ? ", ..." : "")"
         return "shard \(shard) \(what): the verdict on its phones is n/a (\(names))"
-    }
-
-    /// Nothing holds of phones of which nothing is known. What failed with the others has failed.
-    private func leaveOpen(_ result: inout RunResult) {
-        guard !self.gaps.isEmpty else { return }
-        result.verdicts = result.verdicts.map(\.withoutRest)
-        for index in result.groups.indices {
-            result.groups[index].verdicts = result.groups[index].verdicts.map(\.withoutRest)
-        }
-        result.slos = result.slos.map { found in
-            found.passed == false && found.slo.condition.isLimitOfCount ? found : found.unjudged
-        }
-        result.drained = nil
     }
 }
 
@@ -205,6 +261,22 @@ extension RunResult {
         self.verdicts = moved(self.verdicts)
         for index in self.groups.indices { self.groups[index].verdicts = moved(self.groups[index].verdicts) }
     }
+
+    /// What the phones of a shard hold by themselves, the shard could not say.
+    fileprivate mutating func hold(_ invariants: [Invariant]) {
+        func held(_ verdict: Verdict) -> Verdict {
+            guard verdict.standing == .notAvailable, invariants.contains(verdict.invariant) else {
+                return verdict
+            }
+            var verdict = verdict
+            verdict.standing = .held
+            return verdict
+        }
+        self.verdicts = self.verdicts.map(held)
+        for index in self.groups.indices {
+            self.groups[index].verdicts = self.groups[index].verdicts.map(held)
+        }
+    }
 }
 
 extension ArrivalAccount {
@@ -215,27 +287,5 @@ extension ArrivalAccount {
             case .measured(let late) = table.count(.arrivalsLate, of: .fleet)
         else { return nil }
         self.init(planned: Int(planned), achieved: Int(achieved), late: Int(late))
-    }
-}
-
-extension SLOCondition {
-    /// Whether more phones can only make it worse.
-    fileprivate var isLimitOfCount: Bool {
-        guard case .number(let limit) = self.threshold else { return false }
-        return switch self.comparison {
-        case .less, .lessOrEqual: true
-        case .equal: limit == 0
-        case .greater, .greaterOrEqual, .notEqual: false
-        }
-    }
-}
-
-extension Verdict {
-    /// The verdict on a fleet of which not all phones are known.
-    fileprivate var withoutRest: Verdict {
-        guard self.standing != .broken else { return self }
-        var verdict = self
-        verdict.standing = .notAvailable
-        return verdict
     }
 }

@@ -105,7 +105,7 @@ enum JUnitReport {
                 name, suite: "objectives", of: result, .skipped,
                 message: slo.isNotKnown
                     ? "not available in this run"
-                    : "not judged because the run was interrupted: observed \(slo.shown)",
+                    : "not judged because \(result.isPartial ? "phones are missing" : "the run was interrupted"): observed \(slo.shown)",
                 detail: "")
         }
     }
@@ -127,8 +127,8 @@ enum JUnitReport {
                 detail: ([verdict.invariant.statement] + examples).joined(separator: "; "))
         case .notAvailable:
             return Self.testcase(
-                name, suite: "invariants", of: result, .skipped, message: "not available in this run",
-                detail: "")
+                name, suite: "invariants", of: result, .skipped,
+                message: result.whyUnknownOfPart(verdict) ?? "not available in this run", detail: "")
         }
     }
 

@@ -126,7 +126,18 @@ extension RunResult {
     }
 
     /// Why the value of an objective is not known.
-    var whyUnknown: String { self.hasBackendView ? "not judged" : "unknown with this target" }
+    var whyUnknown: String {
+        self.hasBackendView || self.isPartial ? "not judged" : "unknown with this target"
+    }
+
+    /// Why a run of a part of the fleet, or one in which phones are missing, does not judge an invariant; nil if that is not the
+    /// reason.
+    func whyUnknownOfPart(_ verdict: Verdict) -> String? {
+        if self.isShard, FleetEvidence.invariants.contains(verdict.invariant) {
+            return "judged when the shards are merged"
+        }
+        return self.isPartial ? "phones are missing" : nil
+    }
 
     /// All reasons against the run, the worst first. The exit code names only one.
     package var reasons: [String] {
@@ -149,10 +160,12 @@ extension RunResult {
                     + breaches.map(\.slo.selector.description).joined(separator: ", "))
         }
         let held = self.expected.filter { !$0.isBroken }.map(\.expected.name)
-        if !held.isEmpty, !self.isInterrupted, self.failure == nil {
+        if !held.isEmpty, !self.isInterrupted, !self.isPartial, self.failure == nil {
             reasons.append("expected to break but held: " + held.joined(separator: ", "))
         }
-        if !self.generator.isTrustworthy {
+        if self.isPartial {
+            reasons.append("phones of the fleet are missing: what they did is not known")
+        } else if !self.generator.isTrustworthy {
             reasons.append(
                 self.heldBack > 0
                     ? "the load was not the requested load" : "the load generator did not keep up")

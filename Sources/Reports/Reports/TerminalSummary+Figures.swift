@@ -286,7 +286,9 @@ extension SummaryWriter {
         var pieces = [
             Piece(
                 self.result.generator.isTrustworthy
-                    ? "healthy" : self.result.heldBack > 0 ? "held back" : "did not keep up",
+                    ? "healthy"
+                    : self.result.isPartial
+                        ? "phones are missing" : self.result.heldBack > 0 ? "held back" : "did not keep up",
                 self.result.generator.isTrustworthy ? .good : .bad)
         ]
         if let lateness = self.result.latency(.generatorLateness) {

@@ -179,16 +179,20 @@ struct SummaryWriter {
             case .brokenAsExpected: self.violated(verdict, .warn)
             }
         }
-        if !unknown.isEmpty {
-            self.marked(.unknown, [Piece(Self.names(unknown) + self.whyUnknown, .dim)])
+        var told: [String] = []
+        for reason in unknown.map(self.whyUnknown) where !told.contains(reason) {
+            told.append(reason)
+            let names = Self.names(unknown.filter { self.whyUnknown($0) == reason })
+            self.marked(.unknown, [Piece("\(names) (\(reason))", .dim)])
         }
         if !held.isEmpty { self.marked(.good, [Piece(Self.names(held), .dim)]) }
     }
 
-    private var whyUnknown: String {
-        if self.result.isInterrupted { return " (needs the end of the run)" }
+    private func whyUnknown(_ verdict: Verdict) -> String {
+        if let reason = self.result.whyUnknownOfPart(verdict) { return reason }
+        if self.result.isInterrupted { return "needs the end of the run" }
         return self.result.failure == nil
-            ? " (needs the simulated backend)" : " (needs data that the backend did not send)"
+            ? "needs the simulated backend" : "needs data that the backend did not send"
     }
 
     private static func names(_ verdicts: [Verdict]) -> String {

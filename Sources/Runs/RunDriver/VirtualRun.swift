@@ -183,6 +183,7 @@ package final class VirtualRun {
     private var notes: [String] {
         let digest = Hexadecimal.text(self.world.chain.value, digits: 16)
         var notes = ["digest \(digest) of \(self.world.chain.events) events"]
+        if !self.head.shard.isWhole { notes.append(ShardEvidence.note) }
         let broken = self.world.phonesToStayBroken.count
         if broken > 0 {
             notes.append("SLOs exclude \(broken) phones that stay offline")

@@ -746,17 +746,6 @@ import Testing
         #expect(Self.returns(ofShards: phones) { _ in .zero } == [.herdBounded])
     }
 
-    @Test func `a shard with more windows than are kept cannot be judged`() {
-        var record = SurgeRecord()
-        for number in 0...Int64(SurgeRecord.windowsMax) { record.change(number) { $0.came += 1 } }
-        var evidence = FleetEvidence()
-        evidence.drawn.retries = record
-        let settings = SimulationInvariantSettings(
-            idleTimeout: .seconds(75), isSettled: false, herdTime: .milliseconds(500))
-        let verdicts = evidence.verdicts(settings, ledger: .embedded, endedAt: .zero).fleet
-        #expect(verdicts.map(\.standing) == [.notAvailable, .notAvailable])
-    }
-
     @Test func `a few that come back together are no herd`() {
         #expect(Self.returns(10) { _ in .milliseconds(300) } == [])
     }

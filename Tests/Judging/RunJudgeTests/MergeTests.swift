@@ -19,6 +19,7 @@ import VirtualWorld
         let plan: RunPlan
         var observations: [Observation] = []
         let end: Instant
+        var objectives: [SLO]
 
         init(_ name: String, seed: UInt64) throws {
             let file = Checkout.root.appending(path: "Scenarios/\(name).scenario")
@@ -28,6 +29,7 @@ import VirtualWorld
             ).scaled(devices: 12)
             scenario.seed = seed
             self.plan = RunPlan(scenario, target: .embedded)
+            self.objectives = self.plan.objectives
             var settled = WorldPlan(self.plan)
             settled.settle = .minutes(10)
             var world = World(settled)
@@ -48,7 +50,7 @@ import VirtualWorld
                 groups: groups.map(\.name),
                 groupOfDevice: groups.enumerated().flatMap { Array(repeating: UInt16($0), count: $1.devices) }
             )
-            var settings = JudgeSettings.small(fleet: fleet, objectives: self.plan.objectives)
+            var settings = JudgeSettings.small(fleet: fleet, objectives: self.objectives)
             settings.shelf = self.plan.shelf
             settings.faults = self.plan.scenario.faults.map(\.id)
             return settings
@@ -149,6 +151,29 @@ import VirtualWorld
         #expect(RunResult.merged(shards, objectives: judged)?.result.slos[index].passed == true)
         shards[1].result.endedEarly = "by its objective"
         #expect(RunResult.merged(shards, objectives: judged)?.result.slos[index].passed == false)
+    }
+
+    /// What two runs come to in one window is not known of their sum: a count that may not grow is small in each of them.
+    @Test(arguments: [
+        (metric: "http.202", condition: "count <= 500 over 1s", passed: nil as Bool?),
+        ("http.202", "count < 1 over 1s", false), ("http.202", "count >= 0 over 1s", true),
+        ("scan.time", "p(90) < 1h over 1s", true), ("scan.time", "p(90) < 1ms over 1s", false),
+    ]) func `an objective for parts of the runs has the verdict of the worst, and a note says so`(
+        metric: String, condition: String, passed: Bool?
+    ) throws {
+        var run = try Run("flaky-network", seed: 1)
+        let selector = try MetricSelector(parsing: metric, vocabulary: nil)
+        let slo = SLO(
+            selector: selector, condition: try SLOCondition(parsing: condition, for: selector.metric.kind),
+            severity: .error, abort: false)
+        run.objectives = [slo]
+        let shards = (0..<UInt32(2)).map { shard in run.judged { $0.raw % 2 == shard } }
+        let merged = try #require(RunResult.merged(shards, objectives: [slo])?.result)
+        #expect(merged.slos.map(\.passed) == [passed])
+        #expect(merged.notes.contains { $0.contains("worst of the merged runs") && $0.hasSuffix(metric) })
+        let one = try #require(RunResult.merged([shards[0]], objectives: [slo])?.result)
+        #expect(one.slos.map(\.passed) == [passed ?? true])
+        #expect(!one.notes.contains { $0.contains("worst of the merged runs") })
     }
 
     @Test(arguments: ["flaky-network", "sudden-kills", "token-expiry"], [UInt64(1), 2])

@@ -20,6 +20,13 @@ import Testing
             tables: GroupTables(), metrics: MetricTable(groups: ["all"]))
     }
 
+    private static func slo(_ metric: Metric, _ condition: String) throws -> SLO {
+        SLO(
+            selector: MetricSelector(metric: metric, scope: .fleet),
+            condition: try SLOCondition(parsing: condition, for: metric.kind), severity: .error,
+            abort: false)
+    }
+
     @Test func `what held for the others is not known of all, and the run is not trusted`() {
         var result = Self.result([.held, .notAvailable])
         result.lack(["worker 2: phones 4-7"])
@@ -31,9 +38,9 @@ import Testing
     }
 
     @Test func `what was broken stays broken`() {
-        var result = Self.result([.broken, .held])
+        var result = Self.result([.broken, .held, .brokenAsExpected])
         result.lack(["worker 2"])
-        #expect(result.verdicts.map(\.standing) == [.broken, .notAvailable])
+        #expect(result.verdicts.map(\.standing) == [.broken, .notAvailable, .brokenAsExpected])
         #expect(result.exit == .invariantBroken)
     }
 
@@ -42,5 +49,53 @@ import Testing
         result.lack([])
         #expect(result.verdicts.map(\.standing) == [.held])
         #expect(result.exit == .success)
+    }
+
+    private static let objectives: [(metric: String, condition: String, passed: Bool?, exit: RunExit)] = [
+        // More phones may make these good or bad.
+        ("upload.time", "p(95) < 1s", nil, .untrusted), ("upload.time", "p(50) < 1s", nil, .untrusted),
+        ("upload.failed", "rate < 1%", nil, .untrusted), ("scans.completed", "count >= 50", nil, .untrusted),
+        ("scans.lost", "count <= 3", nil, .untrusted), ("upload.time", "max < 3s", nil, .untrusted),
+        // And these only worse.
+        ("scans.lost", "count == 0", false, .sloFailed), ("scans.lost", "count < 2", false, .sloFailed),
+        ("upload.failed", "count <= 0", false, .sloFailed), ("upload.time", "max < 1s", false, .untrusted),
+        ("upload.time", "min > 100ms", false, .untrusted),
+    ]
+
+    /// Of ten uploads one took 2 s and one failed.
+    @Test(arguments: objectives) func `an objective is judged if the missing phones cannot change it`(
+        metric: String, condition: String, passed: Bool?, exit: RunExit
+    ) throws {
+        var result = Self.result([.held])
+        for _ in 0..<9 { result.metrics.record(.uploadTime, .milliseconds(20), in: .none) }
+        result.metrics.record(.uploadTime, .seconds(2), in: .none)
+        var set = MetricSet()
+        set.add(FailureRate(failed: 1, total: 10), to: .uploadFailed)
+        result.metrics.add(set, in: .none)
+        result.metrics.add(2, to: .scansLost, in: .none)
+        result.slos = [
+            try Self.slo(try #require(Metric(name: metric)), condition).evaluate(against: result.metrics)
+        ]
+        result.lack(["worker 2"])
+        #expect(result.slos.map(\.passed) == [passed])
+        #expect(result.exit == exit)
+    }
+
+    @Test func `nobody knows that the missing phones completed nothing`() {
+        var result = Self.result([.held])
+        result.totals.scans.completed = 0
+        result.totals.scans.refused = 1
+        result.lack(["worker 2"])
+        #expect(result.exit == .untrusted)
+    }
+
+    @Test(arguments: [[Verdict.Standing.held], [.brokenAsExpected]])
+    func `what the scenario expects is not judged`(standings: [Verdict.Standing]) {
+        var result = Self.result(standings)
+        result.expectations = Expectations([
+            .invariant(id: Invariant.allCases[0].rawValue), .invariant(id: "scan.order"),
+        ])
+        result.lack(["worker 2"])
+        #expect(result.exit == .untrusted)
     }
 }

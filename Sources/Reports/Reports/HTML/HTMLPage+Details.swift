@@ -178,8 +178,10 @@ extension HTMLPage {
                 ? "Its health is judged at the end of the run."
                 : result.generator.isTrustworthy
                     ? "The load generator kept up, so the numbers are valid."
-                    : result.heldBack > 0
-                        ? "The load was not the requested load, so the numbers are not those of the scenario."
+                    : result.isPartial
+                        ? "Phones of the fleet are missing, so the numbers are those of the others."
+                        : result.heldBack > 0
+                            ? "The load was not the requested load, so the numbers are not those of the scenario."
                         : "The load generator did not keep up, so the latencies are not valid.",
             body: complaints + HTMLText.definitions("stats", stats) + "\n")
     }

@@ -1,0 +1,146 @@
+import Foundation
+import JSON
+import Ledger
+import Metrics
+import Observations
+import ReportSamples
+import RunJudge
+import RunMetrics
+import SimBase
+import Testing
+
+@testable import RunArchive
+
+/// What a shard hands over, and whose it is.
+@Suite struct EvidenceFileTests {
+    private let scratch: Scratch
+
+    init() throws { self.scratch = try Scratch() }
+
+    private static func head(_ started: Int64 = Samples.started) -> RunHead {
+        var head = Samples.head(groups: ["commuters", "readers"])
+        head.shard = FleetShard(index: 1, count: 3)
+        head.started = started
+        return head
+    }
+
+    private static func evidence(_ fleet: FleetEvidence) -> ShardEvidence {
+        ShardEvidence(
+            endedAt: .zero + .seconds(9), fleet: fleet, coverage: [1, 2],
+            regions: RegionSummary(captures: 0, regions: 0, complete: 0), skipped: SkippedWork(),
+            waiting: [WaitingRecord(device: DeviceNumber(4), scan: ScanNumber(2), cause: .offline)])
+    }
+
+    private func write(_ evidence: ShardEvidence, sizes: [(name: String, bytes: Int)]) throws -> Int {
+        let writer = EvidenceWriter(Self.head(), Samples.passed(), RunTimeline(faults: 1), evidence)
+        let bytes = writer.file(folder: self.scratch.at("run"), sizes: sizes)
+        try FileManager.default.createDirectory(
+            atPath: self.scratch.at("run"), withIntermediateDirectories: true)
+        try Data(bytes).write(to: URL(filePath: self.scratch.at("run/evidence.ndjson")))
+        return bytes.count
+    }
+
+    /// Waits of a busy fleet: no two windows are alike.
+    private static func busy(_ windows: Int, seed: UInt64) -> SurgeRecord {
+        var record = SurgeRecord()
+        let random = KeyedRandom(seed: seed)
+        for number in 0..<UInt64(windows) {
+            let draw = random.draw(.deviceIdentity, number, 1)
+            record.change(Int64(number) * 2 + Int64(draw % 2)) {
+                $0.begins = Int64(draw % 40) * 85_899_345 + Int64(draw % 9) * 1_431_655
+                $0.ends = Int64(draw % 37) * 85_899_345
+                $0.came = Int64(draw % 50)
+                $0.lastCame = draw % 5 == 0 ? nil : DeviceNumber(UInt32(draw % 18_000))
+            }
+        }
+        return record
+    }
+
+    @Test func `evidence is read as it was written`() throws {
+        var fleet = FleetEvidence()
+        fleet.returns = Self.busy(100, seed: 1)
+        fleet.drawn.retries = SurgeRecord(
+            windows: Self.busy(5, seed: 2).windows, incompleteFrom: 12)
+        fleet.held = [.retryBudget]
+        fleet.firstFixed = DeviceNumber(3)
+        let evidence = Self.evidence(fleet)
+        _ = try self.write(evidence, sizes: [("series.ndjson", 120), ("latency.hlog", 7)])
+        let reader = try #require(EvidenceReader(folder: self.scratch.at("run"), head: Self.head()))
+        #expect(reader.evidence == evidence)
+        #expect(reader.sizes == ["series.ndjson": 120, "latency.hlog": 7])
+        #expect(
+            EvidenceReader(folder: self.scratch.at("run"), head: Self.head(Samples.started + 1)) == nil,
+            "that of an earlier run in the folder")
+    }
+
+    /// With what else it has at most, which is about 350 KB, a file stays below 1 MB.
+    @Test func `windows of a busy fleet take no more than 600 KB`() throws {
+        var fleet = FleetEvidence()
+        for seed in 1...3 as ClosedRange<UInt64> {
+            let record = Self.busy(FleetEvidence.windowsMax, seed: seed)
+            switch seed {
+            case 1: fleet.returns = record
+            case 2: fleet.drawn.retries = record
+            default: fleet.fixed.retries = record
+            }
+        }
+        let most = try self.write(Self.evidence(fleet.bounded), sizes: [])
+        let least = try self.write(Self.evidence(FleetEvidence()), sizes: [])
+        #expect(most - least < 600_000, "\(most - least)")
+        #expect(EvidenceReader(folder: self.scratch.at("run"), head: Self.head()) != nil)
+    }
+
+    @Test(arguments: [
+        #""windows":"""#, #""windows":"AAAA""#, #""windows":7"#, #""windows":null"#,
+        #""incomplete_from":1,"windows":"#, #""incomplete_from":-4,"windows":"#,
+    ]) func `what are no windows is no evidence`(text: String) throws {
+        var fleet = FleetEvidence()
+        fleet.drawn.retries = Self.busy(9, seed: 3)
+        _ = try self.write(Self.evidence(fleet), sizes: [])
+        let path = self.scratch.at("run/evidence.ndjson")
+        let whole = try String(contentsOfFile: path, encoding: .utf8)
+        let pattern =
+            text.hasSuffix(":") ? #/("surges":"drawn",)"windows":/# : #/("surges":"drawn",)"windows":"[^"]*"/#
+        let edited = whole.replacing(pattern) { "\($0.output.1)\(text)" }
+        try #require(edited != whole)
+        try Data(edited.utf8).write(to: URL(filePath: path))
+        #expect(EvidenceReader(folder: self.scratch.at("run"), head: Self.head()) == nil)
+    }
+
+    @Test func `windows go up, and count what a run can count`() throws {
+        let windows = Self.busy(20, seed: 4).windows
+        #expect(SurgeCode.windows(try #require(SurgeCode.text(windows))) == windows)
+        #expect(SurgeCode.windows(try #require(SurgeCode.text([]))) == [])
+        #expect(SurgeCode.windows(try #require(SurgeCode.text([windows[1], windows[0]]))) == nil)
+        #expect(SurgeCode.windows(try #require(SurgeCode.text([windows[0], windows[0]]))) == nil)
+        var many = windows[0]
+        many.came = Int64(JSONNode.countMax) + 1
+        #expect(SurgeCode.windows(try #require(SurgeCode.text([many]))) == nil)
+    }
+
+    @Test func `a file that is shorter than its shard says is damage`() throws {
+        try FileManager.default.createDirectory(
+            atPath: self.scratch.at("run"), withIntermediateDirectories: true)
+        for name in ["series.ndjson", "latency.hlog"] {
+            try Data("12345678".utf8).write(to: URL(filePath: self.scratch.at("run/\(name)")))
+        }
+        func damage(_ sizes: [String: Int]) -> String? {
+            ShardSpans.damage(in: self.scratch.at("run"), sizes: sizes)
+        }
+        #expect(damage(["series.ndjson": 8, "latency.hlog": 8]) == nil)
+        #expect(damage([:]) == nil)
+        #expect(damage(["series.ndjson": 8, "latency.hlog": 20]) == "latency.hlog has 8 of its 20 bytes")
+        try FileManager.default.removeItem(atPath: self.scratch.at("run/latency.hlog"))
+        #expect(damage(["series.ndjson": 8, "latency.hlog": 20]) == nil, "one that was not collected")
+    }
+
+    // MARK: Folders
+
+    @Test func `folders of shards are known by their names`() {
+        let names = [
+            "1-of-3", "notes.txt", "0-of-3", "10-of-3", "01-of-3", "2-of-3.bak", ".DS_Store", "2-of-3", "2",
+        ]
+        let shards = RunFolder.shards(among: names)
+        #expect(shards.map { RunFolder.name(of: $0) } == ["0-of-3", "1-of-3", "2-of-3"])
+    }
+}

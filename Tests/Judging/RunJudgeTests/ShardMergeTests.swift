@@ -1,0 +1,129 @@
+import Ledger
+import Metrics
+import RunJudge
+import RunMetrics
+import SimBase
+import Testing
+
+/// What a merge says of a run whose shards did not all leave what they should.
+@Suite struct ShardMergeTests {
+    private static let fleet = FleetMap([("all", 4)])
+
+    private static func head(_ index: Int) -> RunHead {
+        var head = RunHead.small(groups: [.init(name: "all", devices: 4)])
+        head.shard = FleetShard(index: index, count: 2)
+        return head
+    }
+
+    private static func result(_ index: Int, _ standing: Verdict.Standing = .held) -> RunResult {
+        var totals = LedgerTotals()
+        totals.scans.captured = 2
+        totals.scans.completed = 2
+        let verdicts = [Invariant.scanCustody, .herdBounded].map { invariant in
+            let isOther = invariant == .herdBounded
+            return Verdict(
+                invariant: invariant, standing: isOther ? .notAvailable : standing,
+                violations: standing != .held && !isOther ? 1 : 0,
+                expected: standing == .brokenAsExpected && !isOther ? 1 : 0, examples: [])
+        }
+        return RunResult(
+            Self.head(index), length: .seconds(1), exit: .success, totals: totals, groups: [totals],
+            verdicts: verdicts, tables: GroupTables(), metrics: MetricTable(groups: ["all"]))
+    }
+
+    private static func whole(_ index: Int, _ standing: Verdict.Standing = .held) -> ShardMerge.Part {
+        var fleet = FleetEvidence()
+        fleet.held = FleetEvidence.invariants
+        let evidence = ShardEvidence(
+            endedAt: .zero + .seconds(1), fleet: fleet, coverage: [],
+            regions: RegionSummary(captures: 0, regions: 0, complete: 0), skipped: SkippedWork(), waiting: [])
+        return .init(
+            FleetShard(index: index, count: 2), Self.result(index, standing), RunTimeline(faults: 0), evidence
+        )
+    }
+
+    private static func lacking(
+        _ defect: ShardMerge.Defect, _ standing: Verdict.Standing = .held
+    ) -> ShardMerge.Part {
+        .init(
+            FleetShard(index: 1, count: 2), Self.result(1, standing), RunTimeline(faults: 0), lacking: defect)
+    }
+
+    private static func merge(
+        _ parts: [ShardMerge.Part], expecting: [ExpectedBreak] = [], exit: RunExit? = nil,
+        damage: [String] = []
+    ) throws -> RunResult {
+        var settings = JudgeSettings.small(fleet: Self.fleet)
+        settings.expectations = Expectations(expecting)
+        settings.invariants = SimulationInvariantSettings(
+            idleTimeout: .seconds(75), isSettled: false, herdTime: .milliseconds(500))
+        var parts = parts
+        for index in parts.indices { parts[index].result.expectations = settings.expectations }
+        var merge = ShardMerge(parts, settings: settings)
+        merge.exits[FleetShard(index: 1, count: 2)] = exit
+        merge.damage = damage
+        return try #require(merge.merged(spans: nil)?.result)
+    }
+
+    @Test func `what a shard could not say of its phones is held by all`() throws {
+        let result = try Self.merge([Self.whole(0), Self.whole(1)])
+        #expect(result.exit == .success && !result.isShard)
+        #expect(result.verdicts.map(\.standing) == [.held, .held, .held])
+        #expect(result.verdicts.map(\.invariant) == [.scanCustody, .retryBudget, .herdBounded])
+    }
+
+    @Test(arguments: [
+        (ShardMerge.Defect.verdict, "ended before its verdict"), (.evidence, "left no whole evidence.ndjson"),
+        (.summary, "left a damaged summary.json"), (.scenario, "left no scenario.resolved"),
+    ]) func `a defect of a shard is named with its phones, and costs no violation`(
+        defect: ShardMerge.Defect, text: String
+    ) throws {
+        let quiet = try Self.merge([Self.whole(0), Self.lacking(defect)])
+        #expect(quiet.exit == .untrusted)
+        #expect(quiet.verdicts.allSatisfy { $0.standing == .notAvailable })
+        #expect(
+            quiet.generator.complaints.first
+                == "shard 1/2 \(text): the verdict on its phones is n/a (2 phones, numbers 1, 3)")
+        #expect(quiet.totals.scans.completed == 4, "what it left is merged")
+        #expect(try Self.merge([Self.whole(0, .broken), Self.lacking(defect)]).exit == .invariantBroken)
+        #expect(try Self.merge([Self.whole(0), Self.lacking(defect, .broken)]).exit == .invariantBroken)
+    }
+
+    @Test func `what a process ended with counts where its files do not say why`() throws {
+        let parts = [Self.whole(0), Self.lacking(.evidence)]
+        for exit in [RunExit.invariantBroken, .internalError, .cannotWrite] {
+            let result = try Self.merge(parts, exit: exit)
+            #expect(result.exit == exit)
+            #expect(result.generator.complaints.contains { $0.contains("exit code \(exit.rawValue)") })
+            #expect(try Self.merge([Self.whole(0)], exit: exit).exit == exit)
+            // One that left everything is judged by that.
+            #expect(try Self.merge([Self.whole(0), Self.whole(1)], exit: exit).exit == .success)
+            #expect(try Self.merge([Self.whole(0, .broken), parts[1]], exit: exit).exit == .invariantBroken)
+        }
+        for exit in [RunExit.success, .sloFailed, .untrusted, .interrupted] {
+            #expect(try Self.merge(parts, exit: exit).exit == .untrusted)
+        }
+    }
+
+    /// Where the scenario expects that something breaks, a shard in which nothing does ends with 97.
+    @Test func `expected failures are not judged without all phones`() throws {
+        let expecting = [ExpectedBreak.invariant(id: "scan.custody")]
+        for standing in [Verdict.Standing.held, .brokenAsExpected] {
+            for missing in [[], [Self.lacking(.verdict)]] {
+                let result = try Self.merge(
+                    [Self.whole(0, standing)] + missing, expecting: expecting, exit: .invariantBroken)
+                #expect(result.exit == .untrusted, "\(standing), \(missing.count)")
+            }
+        }
+        #expect(
+            try Self.merge([Self.whole(0), Self.whole(1)], expecting: expecting).exit == .invariantBroken)
+        let both = try Self.merge(
+            [Self.whole(0, .brokenAsExpected), Self.whole(1)], expecting: expecting)
+        #expect(both.exit == .success)
+    }
+
+    @Test func `damage that costs no shard is not trusted either`() throws {
+        let result = try Self.merge([Self.whole(0), Self.whole(1)], damage: ["a file is cut"])
+        #expect(result.exit == .untrusted && result.generator.complaints == ["a file is cut"])
+    }
+}
