@@ -10,6 +10,8 @@ Docs/manual/locust.md. Environment:
     SWIFTWING_SIM        the program (default: swiftwing-sim)
     SWIFTWING_SCENARIO   the scenario, a name or a file
     SWIFTWING_OUTPUT     the folder of the merged report (default: a new one in Reports)
+    SWIFTWING_REPORT_SECONDS
+                         the time that workers have for their reports, beyond the drain of the scenario (default: 60)
 """
 
 import contextlib
@@ -33,9 +35,12 @@ UNTRUSTWORTHY = 98
 # A fleet has no more phones than this.
 PHONES_MAX = 1_000_000
 # The time that workers have for their reports, beyond the drain of the scenario.
-REPORT_SECONDS = 10
-# A worker that sends no heartbeat for so long is not waited for. One that writes its reports may be late.
-SILENCE_SECONDS = 10
+REPORT_SECONDS_DEFAULT = 60
+REPORT_SECONDS_MAX = 86_400
+# Heartbeats come every second. A worker that has sent none for so long at the end of a test is not waited for.
+GONE_SECONDS = 5
+# One that judges its run and writes its reports sends none meanwhile.
+SILENCE_SECONDS = 30
 # What a worker hands over; other names are not written.
 EVIDENCE = ("run.json", "scenario.resolved", "summary.json", "series.ndjson", "latency.hlog")
 EVIDENCE_BYTES_MAX = 256 << 20
@@ -59,6 +64,18 @@ def read_plan():
     return json.loads(done.stdout)
 
 
+def read_report_seconds():
+    text = os.environ.get("SWIFTWING_REPORT_SECONDS") or str(REPORT_SECONDS_DEFAULT)
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = 0
+    if not 1 <= seconds <= REPORT_SECONDS_MAX:
+        sys.exit(f"swiftwing: SWIFTWING_REPORT_SECONDS is a number of seconds from 1 to {REPORT_SECONDS_MAX}, not '{text}'")
+    return seconds
+
+
+REPORT_SECONDS = read_report_seconds()
 PLAN = read_plan()
 
 
@@ -103,6 +120,8 @@ class Worker:
         self.files = {}
         self.bytes = 0
         self.complete = None
+        # Says of one that was waited for in vain how long that was.
+        self.lateness = ""
         # That of Locust, once the worker has begun again; None until then.
         self.index = None
 
@@ -270,23 +289,31 @@ class Coordinator:
         test = self.test
         if test is None:
             return
+        gone = {name for name in test.workers if self.silence(name) > GONE_SECONDS}
         self.runner.send_message("swiftwing.finish", {"test": test.id})
         seconds = PLAN["drain_ms"] / 1000 + REPORT_SECONDS
         deadline = time.monotonic() + seconds
-        while self.awaited(test) and time.monotonic() < deadline:
+        while (late := self.awaited(test, gone)) and time.monotonic() < deadline:
             gevent.sleep(0.1)
+        for name in late:
+            test.workers[name].lateness = f", whose report did not come within {seconds:g} s"
+        if late:
+            logger.error("%d reports did not come within %g s: set SWIFTWING_REPORT_SECONDS to more", len(late), seconds)
         self.test = None
         environment.process_exit_code = self.judge(test)
         # The files of --csv have the last reports of the workers only after their next turn.
         gevent.sleep(1.2 if environment.parsed_options and environment.parsed_options.csv_prefix else 0)
 
-    def awaited(self, test):
+    def silence(self, name):
+        """The seconds since a worker was heard of."""
+        return time.monotonic() - self.heartbeats.get(name, 0)
+
+    def awaited(self, test, gone):
         """Workers whose evidence may still come."""
-        now = time.monotonic()
         return [
             name
             for name, worker in test.workers.items()
-            if worker.complete is None and now - self.heartbeats.get(name, 0) < SILENCE_SECONDS
+            if worker.complete is None and name not in gone and self.silence(name) < SILENCE_SECONDS
         ]
 
     # The verdict.
@@ -302,7 +329,7 @@ class Coordinator:
             index = worker.index if worker.index is not None else self.runner.get_worker_index(name)
             if worker.index is not None or not worker.has_evidence:
                 # A report names no host.
-                missing.append(f"worker {index}: phones {ranges(worker.phones)}")
+                missing.append(f"worker {index}: phones {ranges(worker.phones)}{worker.lateness}")
                 logger.error("no evidence of worker %s", name)
                 continue
             folder = os.path.join(output, "workers", str(index))

@@ -5,6 +5,7 @@ import RunComparison
 import RunDriver
 import RunJudge
 import ScenarioFile
+import SimBase
 
 /// `--baseline DIR`: the run is compared with an earlier one, on its own page and in its exit code.
 struct Baseline {
@@ -77,14 +78,34 @@ struct Baseline {
         try Self.requireComparable(base: base.head, world: world, scenario: scenario, arguments)
     }
 
-    /// Compares a run that has ended with `code`, adds the comparison to its page, and answers what the process ends with.
-    func compare(_ run: String, _ code: ExitCode, _ console: Console) throws -> ExitCode {
+    /// Compares a run that has ended with `code`, adds the comparison to its page, and answers what the process ends with. A
+    /// comparison that fails costs the run nothing of its verdict.
+    func compare(_ run: String, _ code: ExitCode, _ console: Console) -> ExitCode {
         switch code {
         case .success, .sloFailed, .invariantBroken, .untrustworthy: break
         case .usage, .badData, .noInput, .unavailable, .internalError, .cannotWrite, .impossible,
             .interrupted:
             return code
         }
+        do {
+            let isRegression = try self.compare(run, console)
+            return code == .success && isRegression ? .sloFailed : code
+        } catch {
+            let (problem, text): (ExitCode, String) =
+                switch error {
+                case let failure as CommandFailure: (failure.code, failure.message)
+                case let failure as OutputError: (.cannotWrite, "\(failure)")
+                default: (.internalError, "\(error)")
+                }
+            console.error(
+                "swiftwing-sim: the run was not compared with \(Printable.line(self.folder)): \(Printable.lines(text))"
+            )
+            return code == .success ? problem : code
+        }
+    }
+
+    /// Returns whether the run is worse than the earlier one.
+    private func compare(_ run: String, _ console: Console) throws -> Bool {
         let (base, new) = (try ReportCommand.read(self.folder).run, try ReportCommand.read(run).run)
         let comparison = RunComparison(base: base, new: new, tolerance: self.tolerance)
         console.out(
@@ -100,7 +121,7 @@ struct Baseline {
                 Self.page(report, comparison),
                 ReportFile(name: RunDirectory.FileName.baseline, bytes: record.bytes),
             ], to: run)
-        return code == .success && comparison.isRegression ? .sloFailed : code
+        return comparison.isRegression
     }
 
     /// The page of a run with its comparison.

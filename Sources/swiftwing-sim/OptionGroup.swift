@@ -19,7 +19,7 @@ enum OptionGroup: String, CaseIterable {
         ),
         (.target, ["--target", "--cacert", "--resolve", "--header", "--upstream"]),
         (.safety, ["--allow-target", "--allow-production", "--max-rate", "--ramp"]),
-        (.shards, ["--shard", "--processes", "--start-at", "--linked"]),
+        (.shards, ["--shard", "--processes", "--start-at", "--shard-timeout", "--linked"]),
         (
             .search,
             [

@@ -39,12 +39,12 @@ enum ReportCommand {
         if !shards.isEmpty, arguments["--group"] == nil {
             try Self.refuseMissing(arguments)
             try Self.keepOther(arguments, from: folders)
-            let heads = try shards.filter { RunDirectory.holdsLogs($0) }.map { ($0, try Self.head(of: $0)) }
-            guard !heads.isEmpty else {
+            let found = MergedShards.folders(shards)
+            guard !found.readable.isEmpty else {
                 throw CommandFailure(.badData, "no shard in \(folders[0]) has left a result")
             }
-            let report = try MergedShards.report(of: heads.map { (path: $0.0, head: $0.1) })
-            return try Self.write(report, to: arguments["--output"] ?? folders[0], console)
+            return ReportOutput(folder: arguments["--output"] ?? folders[0], console: console)
+                .write(try MergedShards.report(of: found))
         }
         if folders.count > 1, arguments["--output"] == nil {
             throw CommandFailure(
@@ -57,17 +57,18 @@ enum ReportCommand {
                 .usage, "\(folders[twice]) is given twice", hint: "give each shard only once")
         }
         try Self.keepOther(arguments, from: folders)
-        let heads = try folders.map { try Self.head(of: $0) }
+        let found = MergedShards.folders(folders)
         // One shard as well: the others are missing then, and the report of the run says so.
-        if let output = arguments["--output"], ShardSet.isMeant(heads) {
+        if let output = arguments["--output"], ShardSet.isMeant(found.readable.map(\.head)) {
+            for path in found.unreadable { try Self.requireShard(path) }
             try Self.refuseMissing(arguments)
             if arguments.has("--group") {
                 throw CommandFailure(
                     .usage, "--group cannot be used with shards",
                     hint: "the merged report has a table for each group")
             }
-            let report = try MergedShards.report(of: Array(zip(folders, heads)))
-            return try Self.write(report, to: output, console)
+            return ReportOutput(folder: output, console: console)
+                .write(try MergedShards.report(of: found))
         }
         let group = arguments["--group"]
         let runs = try folders.map { try Self.read($0, group: group) }
@@ -94,34 +95,35 @@ enum ReportCommand {
         let path = arguments["--output"] ?? folders[0]
         // What the run itself wrote stays as it is.
         let isWhole = runs.count == 1 && !runs[0].run.wasCutOff && group == nil && missing.isEmpty
+        var output = ReportOutput(folder: path, console: console)
+        if isWhole { output.kept = [RunDirectory.FileName.summary] }
+        guard isWhole, let baseline = RecordedBaseline(of: folders[0]) else { return output.write(report) }
         report.result.directory = path
-        let baseline = isWhole ? RecordedBaseline(of: folders[0]) : nil
-        let comparison = baseline?.comparison(with: runs[0].run, console)
-        var complaint: OutputError?
-        do throws(OutputError) {
-            let files = report.files.filter { !isWhole || $0.name != RunDirectory.FileName.summary }
-            report.result.files = try ReportFile.write(
-                Self.adding(comparison, of: report, to: files), to: path)
-        } catch {
-            complaint = error
-            report.result.files = error.saved
+        let comparison = baseline.comparison(with: runs[0].run, console)
+        if let comparison {
+            let page = Baseline.page(report, comparison)
+            output.kept.append(page.name)
+            output.others.append(page)
         }
-        console.out(TerminalSummary.text(report.result, style: console.style))
+        let code = output.write(report)
         if let comparison {
             console.out("\n" + ComparisonText.text(comparison, style: console.style, isWhole: false))
         }
-        if let complaint { throw complaint }
-        let isRegression = comparison?.isRegression ?? baseline?.isRegression ?? false
-        return isRegression && report.result.exit == .success ? .sloFailed : ExitCode(report.result.exit)
+        let isRegression = comparison?.isRegression ?? baseline.isRegression
+        return isRegression && code == .success ? .sloFailed : code
     }
 
-    /// The files with the page that has the comparison, if there is one.
-    private static func adding(
-        _ comparison: RunComparison?, of report: RunReport, to files: [ReportFile]
-    ) -> [ReportFile] {
-        guard let comparison else { return files }
-        let page = Baseline.page(report, comparison)
-        return files.map { $0.name == page.name ? page : $0 }
+    /// Throws if a folder beside those of shards is none of them. One that is only damaged is left out, and the merged report
+    /// says so.
+    private static func requireShard(_ folder: String) throws {
+        do throws(PastRun.Problem) {
+            _ = try PastRun.head(of: folder)
+        } catch {
+            guard case .unreadable = error else {
+                _ = try Self.head(of: folder)
+                return
+            }
+        }
     }
 
     private static func refuseMissing(_ arguments: Arguments) throws {
@@ -139,24 +141,6 @@ enum ReportCommand {
         throw CommandFailure(
             .usage, "\(output) already contains a run",
             hint: "choose another folder, or replace the reports of that run with --force")
-    }
-
-    /// Writes the report of all shards.
-    private static func write(
-        _ written: RunReport, to path: String, _ console: Console
-    ) throws -> ExitCode {
-        var report = written
-        report.result.directory = path
-        var complaint: OutputError?
-        do throws(OutputError) {
-            report.result.files = try ReportFile.write(report.files, to: path)
-        } catch {
-            complaint = error
-            report.result.files = error.saved
-        }
-        console.out(TerminalSummary.text(report.result, style: console.style))
-        if let complaint { throw complaint }
-        return ExitCode(report.result.exit)
     }
 
     /// A path that is equal for every way to name a folder.

@@ -35,7 +35,8 @@ enum RunCommand {
                 help:
                     "save the faults of the run and its phones with problems as a plan for 'simulate' and 'replay'"
             ),
-            ShardOptions.shard, ShardOptions.processes, ShardOptions.startAt, ShardOptions.linked,
+            ShardOptions.shard, ShardOptions.processes, ShardOptions.startAt, ShardOptions.timeout,
+            ShardOptions.linked,
             Option(
                 name: "--threads", value: "N",
                 help: "number of threads for the phones (default: depends on the number of cores)"),
@@ -87,7 +88,7 @@ enum RunCommand {
             return (try run.run(), run.folder)
         }
         let played = try play()
-        return try baseline?.compare(played.folder, played.code, console) ?? played.code
+        return baseline?.compare(played.folder, played.code, console) ?? played.code
     }
 
     private static func target(_ arguments: Arguments) throws -> TargetURL? {

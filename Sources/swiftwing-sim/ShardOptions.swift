@@ -1,6 +1,7 @@
 import Foundation
 import Plan
 import RunDriver
+import ScenarioFile
 import SimBase
 
 /// `--shard I/N` and `--start-at TIME`: a part of the fleet, on the schedule of the whole.
@@ -19,6 +20,13 @@ enum ShardOptions {
     static let processes = Option(
         name: "--processes", value: "N",
         help: "divide the phones among N processes of this machine, and merge what they find into one report")
+    static let timeout = Option(
+        name: "--shard-timeout", value: "D",
+        help:
+            "with --processes: end a process that has said nothing for this time, and go on without it (default: \(Self.timeoutDefault.wholeMilliseconds / 1_000)s)"
+    )
+    private static let timeoutDefault = Interval.seconds(30)
+    private static let timeoutMin = Interval.seconds(1)
     /// How such a process is told that it is one.
     static let linked = Option(
         name: ShardedRun.linkOption, value: nil,
@@ -30,19 +38,14 @@ enum ShardOptions {
     static func run(
         _ arguments: Arguments, _ loaded: LoadedScenario, target: TargetURL?, _ console: Console
     ) throws -> ExitCode? {
-        guard let processes = try arguments.number(Self.processes.name, in: 1...Self.processesMax),
-            processes > 1
-        else { return nil }
-        let one =
-            [
-                Self.shard.name, "--state", "--save-plan", "--dashboard", RunCommand.dashboardStays,
-                Option.summaryLine.name, Self.linked.name,
-            ] + Baseline.options.map(\.name)
-        for option in one where arguments.has(option) {
-            throw CommandFailure(
-                .usage, "\(option) belongs to one process, and \(Self.processes.name) starts several",
-                hint: "use \(Self.shard.name) to start each process with options of its own")
+        guard let processes = try arguments.number(Self.processes.name, in: 1...Self.processesMax) else {
+            guard !arguments.has(Self.timeout.name) else {
+                throw CommandFailure(.usage, "\(Self.timeout.name) requires \(Self.processes.name)")
+            }
+            return nil
         }
+        guard processes > 1 else { return nil }
+        try Self.refuseOptionsOfOne(arguments)
         try Self.check(
             loaded, shards: processes, option: Self.processes.name, isEmbedded: target == nil)
         let words =
@@ -52,8 +55,43 @@ enum ShardOptions {
             loaded, scenario: arguments.positionals[0], words: words, processes: processes,
             output: try OutputFolder.path(arguments),
             isQuiet: arguments.has("--quiet"), target: target == nil ? .embedded : .foreign,
-            startAt: try Self.startAt(arguments))
+            startAt: try Self.startAt(arguments),
+            silenceMax: try Self.silenceMax(arguments),
+            stateFolder: arguments["--state"], savesPlanTo: arguments["--save-plan"])
         return try ShardedRun(request, console: console).run()
+    }
+
+    private static func silenceMax(_ arguments: Arguments) throws -> Interval {
+        guard let time = try arguments.parsed(Self.timeout.name, OptionValues.duration) else {
+            return Self.timeoutDefault
+        }
+        guard time >= Self.timeoutMin else {
+            throw CommandFailure(
+                .usage, "\(Self.timeout.name) is at least \(Self.timeoutMin.wholeMilliseconds / 1_000)s",
+                hint: "a process says how it stands four times a second")
+        }
+        return time
+    }
+
+    private static func refuseOptionsOfOne(_ arguments: Arguments) throws {
+        let options: [(name: String, hint: String)] =
+            [
+                (Self.shard.name, "leave one of the two out"),
+                (Self.linked.name, "leave one of the two out"),
+                (
+                    "--dashboard",
+                    "start each process yourself, with \(Self.shard.name) I/N --dashboard=PORT and a port of its own, and merge with 'report'"
+                ),
+                (RunCommand.dashboardStays, "leave it out: there is no dashboard of several processes"),
+                (Option.summaryLine.name, "leave it out: the summary of all processes is printed"),
+            ]
+            + Baseline.options.map {
+                (name: $0.name, hint: "run the scenario in one process to compare it")
+            }
+        guard let option = options.first(where: { arguments.has($0.name) }) else { return }
+        throw CommandFailure(
+            .usage, "\(option.name) belongs to one process, and \(Self.processes.name) starts several",
+            hint: option.hint)
     }
 
     /// The part of the fleet that runs. Throws if the scenario has something that a part of the fleet cannot be held to.

@@ -77,6 +77,6 @@ enum SimulateCommand {
             return (try run.run(), run.folder)
         }
         let played = try play()
-        return try baseline?.compare(played.folder, played.code, console) ?? played.code
+        return baseline?.compare(played.folder, played.code, console) ?? played.code
     }
 }

@@ -115,6 +115,28 @@ extension SideBySide {
             #expect(try await Binary.run(["report", run.path]).code == 0)
         }
 
+        @Test func `a baseline that is gone after the run costs it no verdict`() async throws {
+            let (_, standard) = try await ShortRun.standard()
+            let scratch = try Scratch()
+            let base = scratch.folder.appending(path: "base")
+            try FileManager.default.copyItem(at: standard.report.folder, to: base)
+            // What is expected to break holds.
+            let run = try RunProcess(
+                ShortRun.arguments
+                    + ShortRun.set([
+                        "fleet.commuters.devices=2", "fleet.commuters.scans=1",
+                        "expect-broken=[scan.custody]",
+                    ]) + ["--baseline", base.path])
+            let hasBegun = try await Patience.until(seconds: 30) { run.report.files.contains("run.json") }
+            try #require(hasBegun)
+            try FileManager.default.removeItem(at: base)
+            let outcome = try await run.end(seconds: 50)
+            #expect(outcome.code == 97, "\(outcome)")
+            #expect(
+                outcome.complaint.contains("the run was not compared with \(base.path): there is no folder"),
+                "\(outcome.complaint)")
+        }
+
         @Test func `a baseline that is none is refused before the run`() async throws {
             let scratch = try Scratch()
             let base = try await Self.simulated(scratch, "a")

@@ -10,6 +10,8 @@ extension SideBySide {
             var workers: [Int32?]
             var rows, failures, exceptions: [[String: String]]
             var summary: MergedSummary?
+            /// How many phones each worker had that handed over evidence, by its index.
+            var evidence: [String: Int]
             var runs: [String]
             var log: String
             var worker_logs: [String]
@@ -168,21 +170,38 @@ extension SideBySide {
             }
         }
 
-        @Test func `a worker that is killed is named with its phones, and the verdict is not trusted`()
+        @Test func `users move to a worker that joins and from one that is killed, whose phones are named`()
             async throws
         {
             let test = try await Self.run(
-                ["--workers", "2", "--users", "6", "--seconds", "9", "--kill-after", "1"], serving: [])
+                ["--workers", "3", "--users", "12", "--seconds", "12", "--late", "1", "--kill-after", "2"],
+                serving: [])
             #expect(test.code == 98, "\(test.log)")
-            #expect(test.workers == [-9, 0], "\(test.worker_logs)")
+            #expect(test.workers == [-9, 0, 0, 0], "\(test.worker_logs)")
             let summary = try #require(test.summary, "\(test.log)")
             #expect(summary.exit == 98)
             let complaint = try #require(summary.complaints?.first)
-            #expect(complaint.contains(/no evidence of worker [01]: phones [0-9]/), "\(complaint)")
+            #expect(complaint.contains(/no evidence of worker [0-3]: phones [0-9]/), "\(complaint)")
+            #expect(summary.complaints?.count == 1, "\(summary.complaints ?? [])")
             #expect(summary.invariants.allSatisfy { $0.violations == .notAvailable })
-            // The other one took over the users.
-            #expect(summary.devices == 6, "\(test.log)")
-            #expect(summary.scans.completed > 0)
+            // The fourth took users of the others, and all of them took over those of the first.
+            #expect(test.evidence.count == 3, "\(test.evidence)")
+            #expect(test.evidence.values.allSatisfy { $0 >= 4 }, "\(test.evidence)")
+            #expect(test.evidence.values.reduce(0, +) == summary.devices)
+            #expect(test.worker_logs.count == 4 && test.worker_logs[3].contains("begins"))
+            #expect(summary.devices >= 12, "\(test.log)")
+            #expect(summary.scans.completed >= summary.devices && summary.scans.lost == 0)
+        }
+
+        @Test func `a time for reports that is none is refused`() async throws {
+            let outcome = try await Subprocess.run(
+                Self.python, ["-c", "import runpy; runpy.run_path('Distributed/locustfile.py')"],
+                environment: Subprocess.environment.merging(["SWIFTWING_REPORT_SECONDS": "soon"]) { $1 })
+            #expect(outcome.code == 1)
+            #expect(
+                outcome.complaint.contains(
+                    "SWIFTWING_REPORT_SECONDS is a number of seconds from 1 to 86400, not 'soon'"),
+                "\(outcome.complaint)")
         }
 
         @Test func `phones stop within seconds when the master is gone, and their evidence stays`()

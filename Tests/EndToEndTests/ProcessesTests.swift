@@ -57,6 +57,62 @@ extension EndToEnd {
             #expect(summary.invariants.allSatisfy { $0.violations == .notAvailable }, "\(summary.invariants)")
         }
 
+        @Test func `a process that hangs is ended, and the others keep their verdicts`() async throws {
+            let plan = "plan.json"
+            let run = try RunProcess(Self.arguments + ["--shard-timeout", "4s", "--save-plan", plan])
+            try await Self.waitForUploads(run)
+            let shards = try await Self.shards(of: run)
+            try #require(shards.count == 3, "\(shards)")
+            kill(shards[1].number, SIGSTOP)
+            let outcome = try await run.end(seconds: 50)
+            #expect(outcome.code == 98, "\(outcome)")
+            #expect(
+                outcome.complaint.contains("shard 1/3 did not answer for 4 s and was ended"),
+                "\(outcome.complaint)")
+            #expect(
+                try run.report.text("summary.json").contains(
+                    "shard 1/3 ended before its verdict: the verdict on its phones is n/a (4 phones, numbers 1, 4, 7, ...)"
+                ))
+            let summary = try run.report.summary()
+            #expect(summary.scans.completed >= 16 && summary.scans.lost == 0, "\(summary.scans)")
+            #expect(try await !shards[1].isAlive())
+            // The plan is that of all phones.
+            let path = run.folder.folder.appending(path: plan).path
+            let saved = try String(contentsOfFile: path, encoding: .utf8)
+            #expect(saved.contains("of 12 phones"), "\(saved.prefix(400))")
+            let again = try await Binary.run(["simulate", path, "--no-color"])
+            #expect([0, 97, 98, 99].contains(again.code), "\(again)")
+        }
+
+        @Test func `processes continue from the state that as many have left`() async throws {
+            let scratch = try Scratch()
+            let state = scratch.folder.appending(path: "state")
+            let words = Self.arguments + ShortRun.objectiveOfScansAlone + ["--state", state.path]
+            let first = try RunProcess(words)
+            try await Self.waitForUploads(first)
+            first.signal(SIGINT)
+            #expect(try await first.end(seconds: 30).code == 105)
+            let one = try first.report.summary()
+            try #require(one.scans.waiting > 0, "\(one.scans)")
+            for (more, text) in [
+                (["--processes", "2"], "is that of a run in 3 processes"),
+                ([], "is that of a run in 3 processes"),
+            ] {
+                let other = try await Binary.run(
+                    ["run"] + ShortRun.arguments + [
+                        "--state", state.path, "--output", scratch.folder.path + "/x",
+                    ]
+                        + more)
+                #expect(other.code == 65 && other.complaint.contains(text), "\(other)")
+            }
+            let second = try RunProcess(words + ["--duration", "1ms"])
+            let outcome = try await second.end(seconds: 50)
+            #expect(outcome.code == 0 || outcome.code == 98, "\(outcome)")
+            let two = try second.report.summary()
+            #expect(two.scans.captured == 0 && two.scans.restored == one.scans.waiting, "\(two.scans)")
+            #expect(two.scans.completed == one.scans.waiting && two.broken.isEmpty, "\(two.scans)")
+        }
+
         @Test func `Ctrl-C ends all processes, and what they found is merged`() async throws {
             let run = try RunProcess(Self.arguments)
             try await Self.waitForUploads(run)
@@ -84,13 +140,21 @@ extension EndToEnd {
 
         @Test func `options of one process are refused`() async throws {
             for words in [
-                ["--state", "x"], ["--dashboard"], ["--save-plan", "x"], ["--shard", "0/2"],
-                ["--baseline", "x"], ["--summary-line"],
+                ["--dashboard"], ["--shard", "0/2"], ["--baseline", "x"], ["--summary-line"],
             ] {
                 let outcome = try await Binary.run(["run", "flaky-network", "--processes", "2"] + words)
                 #expect(outcome.code == 64, "\(outcome)")
                 #expect(
                     outcome.complaint.contains("\(words[0]) belongs to one process"), "\(outcome.complaint)")
+            }
+            let board = try await Binary.run(["run", "flaky-network", "--processes", "2", "--dashboard"])
+            #expect(board.complaint.contains("--shard I/N --dashboard=PORT"), "\(board.complaint)")
+            for (words, text) in [
+                (["--shard-timeout", "5s"], "--shard-timeout requires --processes"),
+                (["--processes", "2", "--shard-timeout", "10ms"], "--shard-timeout is at least 1s"),
+            ] {
+                let outcome = try await Binary.run(["run", "flaky-network"] + words)
+                #expect(outcome.code == 64 && outcome.complaint.contains(text), "\(outcome)")
             }
             let many = try await Binary.run(["run", "flaky-network", "--devices", "2", "--processes", "3"])
             #expect(many.code == 64 && many.complaint.contains("2 phones cannot be divided into 3 shards"))

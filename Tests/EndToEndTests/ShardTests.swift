@@ -132,21 +132,122 @@ extension SideBySide {
                 #expect(outcome.code == 65 && outcome.complaint.contains(complaint), "\(name): \(outcome)")
             }
             let second = try await shard("second", ["--shard", "1/2"])
-            let evidence = second.appending(path: "evidence.ndjson")
-            let whole = try Data(contentsOf: evidence)
-            try whole.dropLast(20).write(to: evidence)
-            let cut = try await Self.merge([first, second], to: scratch.folder.appending(path: "merged"))
-            #expect(
-                cut.code == 65 && cut.complaint.contains("evidence.ndjson is missing or damaged"), "\(cut)")
             let head = second.appending(path: "run.json")
             let text = try String(contentsOf: head, encoding: .utf8)
-            try whole.write(to: evidence)
             try text.replacing("swiftwing-sim 0", with: "swiftwing-sim 9").write(
                 to: head, atomically: true, encoding: .utf8)
             let older = try await Self.merge([first, second], to: scratch.folder.appending(path: "merged"))
             #expect(
                 older.code == 65 && older.complaint.contains("they differ in the version of the program"),
                 "\(older)")
+        }
+
+        /// Two shards of a run in which phones of the first one skip events.
+        private static func broken(_ scratch: Scratch, _ more: [String] = []) async throws -> [URL] {
+            var shards: [URL] = []
+            for index in 0..<2 {
+                shards.append(scratch.folder.appending(path: "run/shards/\(index)-of-2"))
+                _ = try await Self.simulate(
+                    [
+                        "flaky-network", "--devices", "12", "--set", "fleet.commuters.gap-5=on", "--shard",
+                        "\(index)/2",
+                    ] + more, to: shards[index])
+            }
+            return shards
+        }
+
+        @Test(arguments: ["evidence.ndjson", "summary.json", "scenario.resolved", "run.json"])
+        func `a damaged file costs a shard its verdict, and nothing of what is left`(name: String)
+            async throws
+        {
+            let scratch = try Scratch()
+            let shards = try await Self.broken(scratch)
+            let merged = scratch.folder.appending(path: "merged")
+            let whole = try await Self.merge(shards, to: merged)
+            #expect(whole.code == 97, "\(whole)")
+            let all = try RunReport(folder: merged).summary()
+            let file = shards[1].appending(path: name)
+            if name == "scenario.resolved" {
+                try FileManager.default.removeItem(at: file)
+            } else {
+                try Data(contentsOf: file).dropLast(20).write(to: file)
+            }
+            let outcome = try await Self.merge(shards, to: merged)
+            #expect(outcome.code == 97, "\(outcome)")
+            let text =
+                [
+                    "evidence.ndjson": "shard 1/2 left no whole evidence.ndjson: the verdict on its phones",
+                    "summary.json": "shard 1/2 left a damaged summary.json: the verdict on its phones",
+                    "scenario.resolved": "shard 1/2 left no scenario.resolved: the verdict on its phones",
+                    "run.json": "1-of-2/run.json is missing or damaged: its shard is left out",
+                ][name] ?? ""
+            let complaints = try RunReport(folder: merged).text("summary.json")
+            #expect(complaints.contains(text), "\(outcome.output)")
+            let rest = try RunReport(folder: merged).summary()
+            let captured = name == "run.json" ? all.scans.captured / 2 : all.scans.captured
+            #expect(rest.scans.captured == captured, "\(rest.scans)")
+            // Also from the folder of the run, in which something else lies.
+            let run = scratch.folder.appending(path: "run")
+            try Data().write(to: run.appending(path: "shards/notes.txt"))
+            let again = try await Binary.run(["report", run.path, "--no-color"])
+            #expect(again.code == 97 && again.output.contains("phones of the fleet are missing"), "\(again)")
+        }
+
+        @Test func `a report that cannot be written costs no verdict`() async throws {
+            let scratch = try Scratch()
+            let shards = try await Self.broken(scratch)
+            let merged = scratch.folder.appending(path: "merged")
+            let words = (["report"] + shards.map(\.path) + ["--output", merged.path]).joined(separator: " ")
+            // The page is larger.
+            let outcome = try await Subprocess.run(
+                URL(filePath: "/bin/bash"), ["-c", "ulimit -f 40; \(Binary.path.path) \(words)"], seconds: 60)
+            #expect(outcome.code == 97, "\(outcome)")
+            #expect(outcome.complaint.contains("cannot write to \(merged.path)"), "\(outcome.complaint)")
+            #expect(outcome.output.contains("stream.no-gap"), "\(outcome.output)")
+            #expect(try RunReport(folder: merged).text("summary.json").contains("cannot write to"))
+        }
+
+        @Test func `a series that is cut is noticed`() async throws {
+            let scratch = try Scratch()
+            let objective = ["--set", "slo={http.202: count <= 200 over 2s}"]
+            var shards: [URL] = []
+            for index in 0..<2 {
+                shards.append(scratch.folder.appending(path: "\(index)"))
+                _ = try await Self.simulate(
+                    ["flaky-network", "--devices", "12", "--shard", "\(index)/2"] + objective,
+                    to: shards[index])
+            }
+            let merged = scratch.folder.appending(path: "merged")
+            func summary() throws -> String { try RunReport(folder: merged).text("summary.json") }
+            let whole = try await Self.merge(shards, to: merged)
+            #expect(whole.code == 0, "\(whole)")
+            // Whether two counts that are small enough are small together is in the series alone.
+            let series = shards[1].appending(path: "series.ndjson")
+            let bytes = try Data(contentsOf: series)
+            try bytes.dropLast(bytes.count / 2).write(to: series)
+            let cut = try await Self.merge(shards, to: merged)
+            #expect(cut.code == 98, "\(cut)")
+            let text =
+                "shard 1/2: series.ndjson has \(bytes.count - bytes.count / 2) of its \(bytes.count) bytes"
+            #expect(try summary().contains(text), "\(cut.output)")
+            try FileManager.default.removeItem(at: series)
+            let none = try await Self.merge(shards, to: merged)
+            #expect(none.code == 0 && none.output.contains("1 n/a"), "\(none)")
+            #expect(try summary().contains("not all shards have a whole series"))
+        }
+
+        @Test func `a shard says that the whole fleet is judged later`() async throws {
+            let scratch = try Scratch()
+            let shard = scratch.folder.appending(path: "shard")
+            let outcome = try await Self.simulate(
+                ["flaky-network", "--devices", "12", "--shard", "0/2"], to: shard)
+            #expect(
+                outcome.output.contains("retry.budget, herd.bounded (judged when the shards are merged)"),
+                "\(outcome.output)")
+            let summary = try RunReport(folder: shard).summary()
+            for id in ["herd.bounded", "retry.budget"] {
+                #expect(summary.invariants.first { $0.id == id }?.violations == .notAvailable)
+            }
         }
 
         @Test(arguments: [["--shard", "0/2"], ["--processes", "2"]])

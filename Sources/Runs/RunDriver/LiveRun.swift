@@ -119,6 +119,7 @@ package final class LiveRun {
             self.control.began()
             self.startWatching()
             _ = self.loop.turn(until: { self.outcome != nil }, atMost: .hours(24 * 365))
+            self.link?.send(.judging)
             // Also in the drain it cuts something short.
             self.noticeInterruption()
             self.endFleet()
@@ -179,7 +180,10 @@ package final class LiveRun {
         var ahead = Self.headStart.nanoseconds
         if let zero = self.awaitStart() {
             _ = self.loop.turn(
-                until: { self.isAskedToEnd || WallClock.now() + ahead >= zero }, atMost: .hours(48))
+                until: {
+                    self.sendProgress()
+                    return self.isAskedToEnd || WallClock.now() + ahead >= zero
+                }, atMost: .hours(48))
             ahead = zero - WallClock.now()
             guard self.isAskedToEnd || ahead > 0 else {
                 throw CommandFailure(
@@ -282,7 +286,8 @@ package final class LiveRun {
     /// How often a shard says how it stands.
     private static let progressEvery = Interval.milliseconds(250)
 
-    private func sendProgress(_ now: Instant) {
+    private func sendProgress() {
+        let now = self.loop.now()
         guard let link = self.link, now - self.progressSentAt >= Self.progressEvery else { return }
         self.progressSentAt = now
         link.send(.progress(ShardProgress(self.gauges, self.feed.judge.ledger.totals.scans)))
@@ -305,7 +310,7 @@ package final class LiveRun {
             self.directory.reportTrouble(on: self.console)
             let now = self.clock.now()
             self.progress.show(now: now, self.standing(at: now))
-            self.sendProgress(now)
+            self.sendProgress()
             self.updateDashboard()
             self.watchman?.arm(after: .milliseconds(50))
         }

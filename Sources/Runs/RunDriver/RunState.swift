@@ -25,6 +25,7 @@ package struct RunState {
 
     /// Opens the folder once, so that what is wrong with it shows before anything runs.
     init(_ path: String?, threads: Int, _ plan: RunPlan) throws {
+        if let path { try ShardedState.requireOne(path) }
         self.isTemporary = path == nil
         self.path = try path ?? Self.makeTemporaryFolder()
         do {

@@ -10,6 +10,8 @@ enum ShardMessage: Equatable {
     case ready
     /// From a shard: how it stands.
     case progress(ShardProgress)
+    /// From a shard: its phones have ended. It judges the run and writes its reports, and says nothing meanwhile.
+    case judging
     /// To a shard: its zero, in nanoseconds since 1970.
     case start(at: Int64)
 
@@ -18,6 +20,7 @@ enum ShardMessage: Equatable {
         case .ready: "ready"
         case .progress(let progress):
             "progress \(progress.numbers.map(String.init).joined(separator: " "))"
+        case .judging: "judging"
         case .start(let at): "start \(at)"
         }
     }
@@ -28,6 +31,7 @@ enum ShardMessage: Equatable {
         guard numbers.count == words.count - 1 else { return nil }
         switch (words.first ?? "", numbers.count) {
         case ("ready", 0): self = .ready
+        case ("judging", 0): self = .judging
         case ("start", 1): self = .start(at: numbers[0])
         case ("progress", ShardProgress.count):
             self = .progress(ShardProgress(numbers: numbers.map { Int($0) }))

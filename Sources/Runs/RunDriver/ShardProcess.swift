@@ -19,7 +19,13 @@ final class ShardProcess {
     private var printed: [UInt8] = []
     private var complaintBytes: [UInt8] = []
     private(set) var isReady = false
+    /// Whether its phones have ended.
+    private(set) var isJudging = false
     private(set) var progress = ShardProgress()
+    /// How often it has said something.
+    private(set) var messages = 0
+    /// Why this process has ended it; nil if it has not.
+    private(set) var endedFor: String?
     private(set) var exit: ChildExit?
     private var openPipes = 2
 
@@ -73,9 +79,12 @@ final class ShardProcess {
 
     var processID: Int32 { self.process?.processID ?? 0 }
 
-    /// How it crashed; nil if it did not.
+    /// How it came to its end without a verdict; nil if it did not.
     var crash: String? {
-        if case .signaled(let number)? = self.exit?.cause { "was killed by signal \(number)" } else { nil }
+        if let endedFor { return endedFor }
+        return if case .signaled(let number)? = self.exit?.cause { "was killed by signal \(number)" } else {
+            nil
+        }
     }
 
     func start(at nanoseconds: Int64) {
@@ -87,6 +96,13 @@ final class ShardProcess {
     /// Lets it end as an interruption does, with its report.
     func interrupt() { self.orders = nil }
 
+    /// Ends it at once.
+    func end(for reason: String) {
+        guard self.exit == nil else { return }
+        self.endedFor = reason
+        self.process?.signal(.kill)
+    }
+
     private func readReports() {
         switch DescriptorIO.read(self.reports.number, appendingTo: &self.bytes, limit: 65_536) {
         case .bytes, .wouldBlock: break
@@ -95,9 +111,11 @@ final class ShardProcess {
         while let end = self.bytes.firstIndex(of: UInt8(ascii: "\n")) {
             let line = String(decoding: self.bytes[..<end], as: UTF8.self)
             self.bytes.removeFirst(end + 1)
+            self.messages += 1
             switch ShardMessage(line: line) {
             case .ready: self.isReady = true
             case .progress(let progress): self.progress = progress
+            case .judging: self.isJudging = true
             case .start, nil: break
             }
         }

@@ -5,7 +5,7 @@ package import Plan
 import Reports
 import RunArchive
 import RunJudge
-import SimBase
+package import SimBase
 import SystemIO
 
 /// One run in several processes of this machine: each has a shard of the phones and, against the simulated backend, a backend of
@@ -24,11 +24,17 @@ package final class ShardedRun {
         let target: PlanTarget
         /// Milliseconds since 1970; nil: as soon as all are ready.
         let startAt: Int64?
+        /// The time after which a process that says nothing is ended.
+        let silenceMax: Interval
+        /// The folder with the state folders of all shards; nil: temporary ones.
+        let stateFolder: String?
+        /// The file of the plan, whatever the verdict; nil for none.
+        let savesPlanTo: String?
 
         package init(
             _ loaded: LoadedScenario, scenario: String, words: [String], processes: Int, output: String?,
-            isQuiet: Bool,
-            target: PlanTarget, startAt: Int64?
+            isQuiet: Bool, target: PlanTarget, startAt: Int64?, silenceMax: Interval, stateFolder: String?,
+            savesPlanTo: String?
         ) {
             self.loaded = loaded
             self.words = words
@@ -38,12 +44,17 @@ package final class ShardedRun {
             self.isQuiet = isQuiet
             self.target = target
             self.startAt = startAt
+            self.silenceMax = silenceMax
+            self.stateFolder = stateFolder
+            self.savesPlanTo = savesPlanTo
         }
     }
 
     /// The option that tells a process that another one started it.
     package static let linkOption = "--linked"
     private static let headStart = Interval.seconds(1)
+    /// The time in which each process prepares the run.
+    private static let readyTimeMax = Interval.minutes(10)
 
     private let request: Request
     private let console: Console
@@ -57,6 +68,9 @@ package final class ShardedRun {
         self.request = request
         self.console = console
         self.loop = try Loop(clock: .startingNow())
+        if let state = request.stateFolder {
+            try ShardedState.prepare(state, processes: request.processes)
+        }
         let scenario = request.loaded.scenario
         self.folder = try RunFolder(
             request.output.map { .exactly($0) }
@@ -70,9 +84,12 @@ package final class ShardedRun {
         for index in 0..<self.request.processes {
             let shard = FleetShard(index: index, count: self.request.processes)
             let folder = self.folder.folder(of: shard)
+            let state = self.request.stateFolder.map {
+                ["--state", ShardedState.folder(of: shard, in: $0)]
+            }
             self.shards.append(
                 try ShardProcess(
-                    ["run"] + self.request.words + [
+                    ["run"] + self.request.words + (state ?? []) + [
                         "--shard", shard.description, "--output", folder, "--force", "--quiet",
                         Self.linkOption, "--", self.request.scenario,
                     ], shard: shard, folder: folder, loop: self.loop))
@@ -84,13 +101,20 @@ package final class ShardedRun {
 
     /// Starts all of them at one moment. Throws if one of them cannot.
     private func start() throws {
-        _ = self.loop.turn(
+        let areReady = self.loop.turn(
             until: {
                 self.noticeInterruption()
                 return self.isInterrupted || self.shards.contains(where: \.isOver)
                     || self.shards.allSatisfy(\.isReady)
-            }, atMost: .hours(48))
+            }, atMost: Self.readyTimeMax)
         guard !self.isInterrupted else { return }
+        guard areReady else {
+            let late = self.shards.filter { !$0.isReady }.map(\.shard.description).joined(separator: ", ")
+            throw CommandFailure(
+                .untrustworthy,
+                "the run did not start: shard \(late) was not ready within \(Self.readyTimeMax.wholeMilliseconds / 60_000) min"
+            )
+        }
         if let failed = self.shards.first(where: \.isOver) {
             for shard in self.shards { shard.interrupt() }
             _ = self.loop.turn(until: { self.shards.allSatisfy(\.isOver) }, atMost: .seconds(20))
@@ -119,9 +143,12 @@ package final class ShardedRun {
         var line = ProgressLine(
             self.console, isQuiet: self.request.isQuiet, outlook: outlook, seed: plan.scenario.seed)
         var told: Set<Int> = []
+        var silence = ShardSilence(
+            self.request.silenceMax, processes: self.shards.count, at: self.loop.now())
         _ = self.loop.turn(
             until: {
                 self.noticeInterruption()
+                self.endSilent(&silence)
                 for shard in self.shards where shard.isOver && !told.contains(shard.shard.index) {
                     told.insert(shard.shard.index)
                     self.tell(shard)
@@ -131,6 +158,16 @@ package final class ShardedRun {
                 return told.count == self.shards.count
             }, atMost: .hours(24 * 365))
         self.console.clearProgress()
+    }
+
+    /// Ends processes that say nothing any more: the others must not wait for them.
+    private func endSilent(_ silence: inout ShardSilence) {
+        let looks = self.shards.map { ShardSilence.Look(messages: $0.messages, isJudging: $0.isJudging) }
+        for index in silence.silent(looks, at: self.loop.now()) {
+            let most = self.request.silenceMax * (looks[index].isJudging ? ShardSilence.judgingFactor : 1)
+            self.shards[index].end(
+                for: "did not answer for \(most.wholeMilliseconds / 1_000) s and was ended")
+        }
     }
 
     /// Says how a shard ended that has no verdict.
@@ -171,27 +208,66 @@ package final class ShardedRun {
     // MARK: The verdict
 
     private func merge() throws -> ExitCode {
-        let folders = self.shards.compactMap { shard in
-            (try? PastRun.head(of: shard.folder)).map { (path: shard.folder, head: $0) }
-        }
-        guard !folders.isEmpty else {
+        let folders = MergedShards.folders(self.shards.map(\.folder))
+        guard !folders.readable.isEmpty else {
+            let codes = self.exits.values.map { ExitCode($0) }.filter { $0 != .success }
             throw CommandFailure(
-                self.isInterrupted ? .interrupted : .internalError,
+                self.isInterrupted ? .interrupted : codes.isEmpty ? .internalError : ExitCode.worst(codes),
                 self.isInterrupted
                     ? "interrupted before the run started; there is no report"
                     : "no shard has left a result")
         }
-        var report = try MergedShards.report(of: folders)
-        report.result.directory = self.folder.path
-        var complaint: OutputError?
-        do throws(OutputError) {
-            report.result.files = try ReportFile.write(report.files, to: self.folder.path)
-        } catch {
-            complaint = error
-            report.result.files = error.saved
+        let merged = try self.merged(folders)
+        var output = ReportOutput(folder: self.folder.path, console: self.console)
+        self.savePlan(merged, folders: folders.readable.map(\.path), with: &output)
+        return RunInterruption.code(after: output.write(merged.report))
+    }
+
+    /// What the processes ended with that came to an end by themselves.
+    private var exits: [FleetShard: RunExit] {
+        var exits: [FleetShard: RunExit] = [:]
+        for shard in self.shards {
+            guard case .exited(let code)? = shard.exit?.cause else { continue }
+            exits[shard.shard] = RunExit(rawValue: code)
         }
-        self.console.out(TerminalSummary.text(report.result, style: self.console.style))
-        if let complaint { throw complaint }
-        return RunInterruption.code(after: ExitCode(report.result.exit))
+        return exits
+    }
+
+    /// What the shards have found by themselves goes before a merge that fails.
+    private func merged(
+        _ folders: MergedShards.Folders
+    ) throws -> (report: RunReport, waiting: [WaitingRecord]) {
+        do {
+            return try MergedShards.merged(folders, exits: self.exits)
+        } catch let failure as CommandFailure {
+            let found = self.exits.values.map { ExitCode($0) }.filter {
+                [.invariantBroken, .internalError, .cannotWrite].contains($0)
+            }
+            throw CommandFailure(
+                ExitCode.worst(found + [failure.code]), failure.message, hint: failure.hint)
+        }
+    }
+
+    /// Adds the plan of a run that failed to what is written, and saves that of any run where it is asked for.
+    private func savePlan(
+        _ merged: (report: RunReport, waiting: [WaitingRecord]), folders: [String],
+        with output: inout ReportOutput
+    ) {
+        let result = merged.report.result
+        let file = LivePlanFile(
+            plan: RunPlan(self.request.loaded.scenario, target: self.request.target), result: result,
+            timeline: merged.report.timeline, waiting: merged.waiting, folders: folders,
+            wallClockAtZero: result.started, endedAt: .zero + result.length)
+        guard file.isKept || self.request.savesPlanTo != nil else { return }
+        let text = file.text
+        if file.isKept {
+            output.others.append(ReportFile(name: RunDirectory.FileName.plan, bytes: Array(text.utf8)))
+        }
+        guard let path = self.request.savesPlanTo else { return }
+        do throws(OutputError) {
+            try OutputError.write([(path: path, text: text)])
+        } catch {
+            output.failures += error.failures
+        }
     }
 }

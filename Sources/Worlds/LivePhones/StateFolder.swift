@@ -95,6 +95,11 @@ package struct StateFolder: Sendable {
         return locations
     }
 
+    /// Whether a fleet has kept its storage there.
+    package static func holdsJournals(_ path: String) -> Bool {
+        !StateJournal.Location.all(in: path).isEmpty
+    }
+
     /// Deletes the journals of a folder, and the folder. Threads that still write can make no journal in it meanwhile: it
     /// has another name by then.
     package static func remove(path: String) {

@@ -125,13 +125,18 @@ def main():
     def read(path):
         return open(path).read() if os.path.exists(path) else ""
 
+    def phones(folder):
+        return sum(group["devices"] for group in json.loads(read(os.path.join(folder, "run.json")))["groups"])
+
     summary = read(os.path.join(output, "summary.json"))
+    evidence = sorted(glob.glob(os.path.join(output, "workers", "*")))
     print(json.dumps({
         "code": code, "workers": codes, "killed": killed,
         "rows": rows(os.path.join(folder, "locust_stats.csv")),
         "failures": rows(os.path.join(folder, "locust_failures.csv")),
         "exceptions": rows(os.path.join(folder, "locust_exceptions.csv")),
         "summary": json.loads(summary) if summary else None,
+        "evidence": {os.path.basename(folder): phones(folder) for folder in evidence},
         "runs": sorted(os.listdir(os.path.join(folder, "workers"))) if os.path.isdir(os.path.join(folder, "workers")) else [],
         "log": read(log),
         "worker_logs": [read(os.path.join(folder, f"worker-{index}.log")) for index in range(len(workers))],

@@ -1,0 +1,42 @@
+import Reports
+package import RunArchive
+import RunJudge
+
+/// The end of a command that makes reports from the files of runs that are over.
+package struct ReportOutput {
+    private let folder: String
+    private let console: Console
+    /// The names of files that stay as the run itself wrote them.
+    package var kept: [String] = []
+    /// Other files for the folder.
+    package var others: [ReportFile] = []
+    /// The failures of other outputs.
+    package var failures: [OutputError.Failure] = []
+
+    package init(folder: String, console: Console) {
+        self.folder = folder
+        self.console = console
+    }
+
+    /// Writes the reports and prints the summary. Returns the exit code: where something cannot be written, that of the run if
+    /// it is a graver one, and the reports that are written say so.
+    package func write(_ written: RunReport) -> ExitCode {
+        var report = written
+        report.result.directory = self.folder
+        var complaint = self.failures.isEmpty ? nil : OutputError(failures: self.failures, saved: [])
+        if let complaint { report.result.failOutput(complaint.description) }
+        do throws(OutputError) {
+            let files = report.files.filter { !self.kept.contains($0.name) }
+            report.result.files = try ReportFile.write(self.others + files, to: self.folder)
+        } catch {
+            complaint = complaint ?? error
+            report.result.files = error.saved
+            report.result.failOutput(error.description)
+            _ = try? ReportFile.write(
+                report.files.filter { error.saved.contains($0.name) }, to: self.folder)
+        }
+        self.console.out(TerminalSummary.text(report.result, style: self.console.style))
+        if let complaint { self.console.error("swiftwing-sim: \(complaint)") }
+        return ExitCode(report.result.exit)
+    }
+}
