@@ -126,7 +126,7 @@ extension OpenAPIDocument {
     }
 
     static var v2Stream: YAMLValue {
-        let events = Contract.v2Events.map { event in
+        let events = (Contract.v2Events + Contract.v2DottedEvents).map { event in
             let data = YAMLValue.map([
                 ("contentMediaType", .text(Contract.jsonType)),
                 ("contentSchema", Self.schema(named: event.data)),
@@ -143,7 +143,8 @@ extension OpenAPIDocument {
                 .text(
                     """
                     One event of a stream of v2 with one line of JSON. A comment is a heartbeat, and `retry` is 5000. Behind
-                    `timeout` the stream ends, and the job goes on.
+                    `timeout` the stream ends, and the job goes on. A backend with `event-names: dotted` sends the events with
+                    a point in their names for scans and batches, and the others for imports.
                     """)
             ),
             ("required", .texts(["event", "data"])),

@@ -61,7 +61,7 @@ package enum OpenAPIDocument {
                     The documents of v2 disagree. This one describes the defaults of the simulated backend, whose
                     scenario can choose otherwise: results that live for another time than two hours, the token of a
                     stream in the header alone or in the query alone (`token`), event names with a point such as
-                    `photoscan.progress`, streams that bring the last change of a job after up to three seconds, bodies
+                    `photoscan.progress`, whose data are described as well, streams that bring the last change of a job after up to three seconds, bodies
                     without `success`, and `authToken` or `token` alone. With a circuit breaker, uploads get 503
                     `CIRCUIT_OPEN` for a while after jobs that a provider has failed; `details.retryAfterMs` is the rest of it.
 
@@ -320,7 +320,7 @@ package enum OpenAPIDocument {
         }
         add(.object(Contract.v2Error))
         for event in Contract.events { add(.object(event.data)) }
-        for event in Contract.v2Events { add(.object(event.data)) }
+        for event in Contract.v2Events + Contract.v2DottedEvents { add(.object(event.data)) }
         add(.object(Contract.problem))
         return .map(schemas)
     }
