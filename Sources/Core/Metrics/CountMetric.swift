@@ -20,7 +20,7 @@ package enum CountMetric: String, CaseIterable, Sendable {
     case sseRestarts = "sse.restarts"
     /// Events of a name that the client does not know; ignored.
     case sseUnknown = "sse.unknown"
-    /// Events whose data the client could not decode; ignored.
+    /// Events whose data the client could not decode; ignored, unless they are terminal.
     case sseUndecodable = "sse.undecodable"
     case uploadAttempts = "upload.attempts"
     case sseConnectAttempts = "sse.connect.attempts"
@@ -61,6 +61,8 @@ package enum CountMetric: String, CaseIterable, Sendable {
     case lookupsRepeated = "lookups.repeated"
     /// Scans that their users canceled.
     case scansCanceled = "scans.canceled"
+    /// Books that batches asked for, that never came and that the backend counts as failures.
+    case booksUnknown = "books.unknown"
 }
 
 extension CountMetric: MetricCase {
@@ -121,6 +123,7 @@ extension CountMetric: MetricCase {
         case .lookupsBilled: (40, .neither, needsBackend: true, isMeasured: false)
         case .lookupsRepeated: (41, .neither, needsBackend: true, isMeasured: false)
         case .scansCanceled: (42, .neither, needsBackend: false, isMeasured: false)
+        case .booksUnknown: (43, .lower, needsBackend: false, isMeasured: false)
         }
     }
 }

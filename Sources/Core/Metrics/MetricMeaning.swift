@@ -18,6 +18,8 @@ extension CountMetric {
         case .booksMissing: "expected books of scans that do not wait, which are not in the library"
         case .booksPending: "expected books of scans that still wait"
         case .booksDuplicated: "books that are in a library twice"
+        case .booksUnknown:
+            "books that batches asked for by name, that never came and that the backend counts as failures"
         case .jobsAccepted: "uploads that the backend accepted (202), each with a job"
         case .jobsCleaned: "jobs that a phone deleted"
         case .jobsAbandoned: "jobs that a phone gave up without deleting them"
@@ -29,7 +31,8 @@ extension CountMetric {
         case .sseResumes: "streams that went on after the last event (`Last-Event-ID`)"
         case .sseRestarts: "streams that began again after a loss"
         case .sseUnknown: "events of a name that the client does not know; ignored"
-        case .sseUndecodable: "events whose data the client could not decode; ignored"
+        case .sseUndecodable:
+            "events whose data the client could not decode; ignored, but that a terminal one still ends its job"
         case .uploadAttempts: "uploads that were sent, retries included"
         case .sseConnectAttempts: "first requests for the stream of a job"
         case .sseReconnectAttempts: "requests for a stream after a loss"

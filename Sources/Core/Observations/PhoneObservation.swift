@@ -109,6 +109,8 @@ package enum PhoneObservation: Hashable, Sendable {
     case ping(id: String?, gap: Interval?)
     /// Follows the terminal event's `eventApplied`.
     case terminalApplied(job: String, kind: EventKind, inline: InlineBooksForm)
+    /// Follows `terminalApplied` of a batch whose backend says that it has not found all books.
+    case booksNotFound(job: String, BookFailures)
     /// `silence`: for `.silence`, how long nothing had come when it was noticed.
     case streamLost(job: String, attempt: UInt32, LossCause, silence: Interval?)
     /// A loss episode ended with a 200 head: `took` since the loss was noticed.
@@ -312,6 +314,11 @@ extension PhoneObservation {
             fields.job(job)
             fields.name("kind", kind)
             fields.name("inline", inline)
+        case .booksNotFound(let job, let failures):
+            fields.begin(.phone, "books-not-found")
+            fields.job(job)
+            fields.number("failed", failures.failed)
+            fields.number("total", failures.total)
         case .streamLost(let job, let attempt, let cause, let silence):
             fields.begin(.phone, "stream-lost")
             fields.job(job)
@@ -440,6 +447,10 @@ extension PhoneObservation {
                 .terminalApplied(
                     job: try fields.job(), kind: try fields.value("kind"),
                     inline: try fields.value("inline"))
+            case "books-not-found":
+                .booksNotFound(
+                    job: try fields.job(),
+                    BookFailures(failed: try fields.count("failed"), total: try fields.count("total")))
             case "stream-lost":
                 .streamLost(
                     job: try fields.job(), attempt: try fields.attempt(), try fields.value("cause"),

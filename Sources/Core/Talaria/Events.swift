@@ -76,6 +76,8 @@ package struct CompletedReading: Hashable, Sendable {
     package var inline: InlineBooks
     /// `summary.totalDetected`, where the event has it.
     package var totalDetected: Int?
+    /// The books that were not found, of a job of v2 that says so.
+    package var failures: BookFailures?
 
     package init(jobId: String?, resultsUrl: String?, inline: InlineBooks, totalDetected: Int?) {
         self.jobId = jobId

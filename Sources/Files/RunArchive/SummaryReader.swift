@@ -120,6 +120,12 @@ struct SummaryReader {
         totals.books.missing = number("books", "missing")
         totals.books.duplicated = number("books", "duplicated")
         totals.books.repeated = number("books", "repeated")
+        totals.books.asked = number("books", "asked")
+        totals.books.unknown = number("books", "unknown")
+        totals.books.unjudged = number("books", "unjudged")
+        for member in value?["books"]?["absent"]?.members ?? [] {
+            totals.books.name(absent: member.key, member.value.count ?? 0)
+        }
         totals.rows.sent = number("rows", "sent")
         totals.rows.counts.created = number("rows", "created")
         totals.rows.counts.updated = number("rows", "updated")

@@ -104,7 +104,7 @@ package enum Invariant: String, CaseIterable, Hashable, Sendable {
         case .cancelFinal:
             "once its user has canceled a scan, no book of it enters the library and nothing is requested for it but DELETEs, and once the backend has canceled its job, it serves no results of it and writes no event but the terminal one; a backend that is not observed has not lost the job before"
         case .bookAnswered:
-            "what a batch or a look-up asks for is what comes: every book, and no other"
+            "what a batch or a look-up asks for is what comes: every book that the backend does not count as not found, and no other"
         case .scanOrder:
             "waiting scans are uploaded oldest first"
         case .jobCleanedOnce:

@@ -23,7 +23,18 @@ extension PhoneAccount {
             "the book \(barcode) was asked for, and \(number.bounded) came (\"\(book.title.bounded)\")")
     }
 
+    /// The event at the end of a batch was applied. One that a fault of the run has made unreadable may have counted failures.
+    mutating func batchEnded(_ scan: ScanNumber, job: String, kind: EventKind, inline: InlineBooksForm) {
+        guard self.journey == .batchEnrichment, kind == .completed else { return }
+        let isGarbled =
+            inline == .undecodable
+            && self.jobIndex(job, of: scan).map { self.jobs[$0].stream.isGarbled } == true
+        self.updateScan(scan) { $0.batchEnd = isGarbled ? .garbled : .silent }
+    }
+
     /// The books of a batch may come in any order. A scan of an earlier run may have asked for others than this run's shelf has.
+    ///
+    /// Books that never came are named in the totals, and are no violation, as far as the backend counts them as failures.
     mutating func judgeBatch(
         at index: Int, _ moment: Instant, rules: Rules, into findings: inout Findings
     ) {
@@ -36,12 +47,24 @@ extension PhoneAccount {
         let missing = asked.indices.filter { ordinal in
             let isRepeated = scan.repeated.contains(ordinal) && !scan.added.contains(ordinal)
             return !came.contains(asked[ordinal]) && !isRepeated
-        }
-        if !missing.isEmpty {
+        }.map { asked[$0] }
+        let admitted = scan.batchEnd.admitted(of: asked.count)
+        findings.count(in: self.group) { $0.books.asked += asked.count }
+        if scan.batchEnd.excuses(missing.count, of: asked.count, answered: scan.answered) == false {
             findings.violate(
                 .bookAnswered, device: self.device, scan: scan.number, at: moment,
-                "\(missing.count) of the \(asked.count) books that the batch asked for never came: \(Self.names(missing.map { asked[$0] }))"
-            )
+                "\(missing.count) of the \(asked.count) books that the batch asked for never came"
+                    + (admitted > 0 ? ", and the backend counts \(admitted) as failures" : "")
+                    + ": \(Self.names(missing))")
+        } else if !missing.isEmpty {
+            findings.count(in: self.group) {
+                if scan.batchEnd == .garbled {
+                    $0.books.unjudged += missing.count
+                } else {
+                    $0.books.unknown += missing.count
+                }
+                for book in missing { $0.books.name(absent: Self.name(book)) }
+            }
         }
         let wanted = BookSet(asked)
         let others = scan.answered.filter { !wanted.contains($0) }
@@ -52,11 +75,37 @@ extension PhoneAccount {
     }
 
     private static func names(_ books: [Book]) -> String {
-        let names = books.prefix(Self.namesMax).map { book in
-            "\"\(book.title.bounded)\"" + (book.isbn.map { " (\($0.bounded))" } ?? "")
-        }
+        let names = books.prefix(Self.namesMax).map(Self.name)
         let more = books.count - names.count
         return names.joined(separator: ", ") + (more > 0 ? " and \(more) more" : "")
+    }
+
+    private static func name(_ book: Book) -> String {
+        "\"\(book.title.bounded)\"" + (book.isbn.map { " (\($0.bounded))" } ?? "")
+    }
+}
+
+extension BatchEnd {
+    /// How many of the books of a batch the backend counts as failures. What it counts as found has to come, whatever it counts
+    /// as failures.
+    fileprivate func admitted(of asked: Int) -> Int {
+        switch self {
+        case .silent, .garbled: 0
+        case .counted(let failures):
+            max(0, min(failures.failed, asked - min(asked, failures.total - failures.failed)))
+        }
+    }
+
+    /// Whether books that never came are no violation; nil where nobody can know.
+    ///
+    /// - Parameter asked: The number of books that were asked for.
+    /// - Parameter books: Those that came. Some backends count one that comes as not found among the failures, and others do not.
+    fileprivate func excuses(_ missing: Int, of asked: Int, answered books: [Book]) -> Bool? {
+        guard missing > 0 else { return true }
+        guard self != .garbled else { return nil }
+        let admitted = self.admitted(of: asked)
+        let told = books.count { $0.enrichmentStatus == .notFound || $0.enrichmentStatus == .error }
+        return missing <= admitted - told || missing == admitted
     }
 }
 

@@ -21,12 +21,30 @@ extension PhoneAccount {
         _ scan: ScanNumber, attempt: UInt32, _ key: String, at: Instant, into findings: inout Findings
     ) {
         guard let index = self.index(of: scan) else { return }  // Custody is broken already.
+        self.scans[index].keyDue = nil
         let first = self.scans[index].lookupKey
         self.scans[index].lookupKey = first ?? key
         guard let first, first != key else { return }
         findings.violate(
             .lookupBilledOnce, device: self.device, scan: scan, at: at,
             "request \(attempt) has the key \(key.bounded); an earlier one had \(first.bounded)")
+    }
+
+    /// A look-up is requested: its key is told at once.
+    mutating func lookupSent(_ scan: ScanNumber, attempt: UInt32) {
+        guard self.journey == .bookEnrichment else { return }
+        self.updateScan(scan) { $0.keyDue = attempt }
+    }
+
+    /// The request of a look-up has ended. One without a key is billed each time that it is repeated.
+    mutating func lookupEnded(
+        _ scan: ScanNumber, attempt: UInt32, at: Instant, into findings: inout Findings
+    ) {
+        guard let index = self.index(of: scan), self.scans[index].keyDue == attempt else { return }
+        self.scans[index].keyDue = nil
+        findings.violate(
+            .lookupBilledOnce, device: self.device, scan: scan, at: at,
+            "request \(attempt) has no idempotency key")
     }
 
     mutating func bookLookedUp(

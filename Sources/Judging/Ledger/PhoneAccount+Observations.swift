@@ -74,8 +74,10 @@ extension PhoneAccount {
                 operation, scan: scan, attempt: attempt, job: job, lastEventID: lastEventID, at: at,
                 rules: rules, into: &findings)
         case .replied(let operation, let attempt, let status, _):
+            if operation == .upload { self.lookupEnded(scan, attempt: attempt, at: at, into: &findings) }
             self.replied(operation, scan: scan, attempt: attempt, status: status, at: at, rules: rules)
         case .requestFailed(let operation, let attempt, let failure, _):
+            if operation == .upload { self.lookupEnded(scan, attempt: attempt, at: at, into: &findings) }
             guard operation.isDelete else { return }
             self.deleteFailed(scan, attempt: attempt, failure, at: at, rules: rules)
         case .uploadAccepted(let job, _, _):
@@ -113,6 +115,8 @@ extension PhoneAccount {
             if let id, let index = self.jobIndex(job, of: scan) { self.jobs[index].stream.ignored(id: id) }
         case .terminalApplied(let job, let kind, let inline):
             self.terminalApplied(scan, job: job, kind: kind, inline: inline, at: at, into: &findings)
+            self.batchEnded(scan, job: job, kind: kind, inline: inline)
+        case .booksNotFound(_, let failures): self.updateScan(scan) { $0.batchEnd = .counted(failures) }
         case .ping(let id, _):
             guard let id, let index = self.jobs.lastIndex(where: { $0.scan == scan && $0.isKnownToPhone })
             else { return }
@@ -131,6 +135,7 @@ extension PhoneAccount {
         case .upload:
             self.requireOpen(scan, for: "uploaded", at: at, into: &findings)
             self.requireRecord(of: scan, at: at, into: &findings)
+            self.lookupSent(scan, attempt: attempt)
         case .stream:
             _ = self.take(scan, for: "streamed", at: at, into: &findings)
             guard let job else { return }
@@ -240,6 +245,11 @@ extension PhoneAccount {
             if operation == .stream, rules.settings.faultsThatChange.contains(fault) {
                 for index in self.jobs.indices where self.jobs[index].scan == scan {
                     self.jobs[index].stream.isChanged = true
+                }
+            }
+            if operation == .stream, rules.settings.faultsThatGarble.contains(fault) {
+                for index in self.jobs.indices where self.jobs[index].scan == scan {
+                    self.jobs[index].stream.isGarbled = true
                 }
             }
             guard rules.settings.faultsThatCut.contains(fault) else { return }

@@ -1,6 +1,15 @@
 import SimBase
 import Talaria
 
+/// What the event at the end of a batch said of books that were not found. Each such event takes the place of the one before.
+enum BatchEnd: Hashable, Sendable {
+    /// Nothing: all of them have to come.
+    case silent
+    case counted(BookFailures)
+    /// The event could not be read, because a fault of the run had changed it.
+    case garbled
+}
+
 /// One scan that is still followed: it is not settled, or a job of it is not.
 struct ScanAccount: Sendable {
     enum State: Hashable, Sendable {
@@ -43,10 +52,14 @@ struct ScanAccount: Sendable {
     var rowsRead: RowCounts?
     /// The key of its look-up, as its first request had it.
     var lookupKey: String?
+    /// The attempt of its last request, until the key of that was heard.
+    var keyDue: UInt32?
     /// When a provider was last asked for its book.
     var billedAt: Instant?
     /// The books that came of a batch, until all have.
     var answered: [Book] = []
+    /// What the end of its batch said of them.
+    var batchEnd = BatchEnd.silent
     /// The photos that the phone said it has.
     var photos = 1
     /// Its storage was full when it was captured.

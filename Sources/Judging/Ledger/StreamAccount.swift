@@ -58,6 +58,8 @@ struct StreamAccount: Sendable {
     private var applied = NumberRanges<Int>()
     /// A fault has changed the data of some event: the same id need not be the same event.
     var isChanged = false
+    /// A fault has written an event that nobody can read.
+    var isGarbled = false
     /// The progress of the process over the last second and more, for checking its records.
     private var marks: [Mark] = []
     /// The id of the applied terminal event.

@@ -102,7 +102,7 @@ package struct ScanTotals: Hashable, Sendable {
 }
 
 /// The books of a run's scans, except those that were refused, canceled or discarded: `expected = received + pending + missing`.
-package struct BookTotals: Hashable, Sendable {
+package struct BookTotals: Equatable, Sendable {
     package var expected = 0
     /// Different books in the libraries, of those scans.
     package var received = 0
@@ -114,8 +114,29 @@ package struct BookTotals: Hashable, Sendable {
     package var duplicated = 0
     /// Times that a book came again and was rightly not added; in no other number.
     package var repeated = 0
+    /// Books that completed batches asked for by name; in no other number.
+    package var asked = 0
+    /// Those of `asked` that never came, and that the backend counts as failures.
+    package var unknown = 0
+    /// Those of `asked` that never came, of batches at whose end a fault of the run made the backend's count unreadable.
+    package var unjudged = 0
+    /// The names of the last two, and how often each never came. Those beyond `namesMax` are counted as `others`.
+    package private(set) var absent = Counters()
+
+    package static let namesMax = 16
+    package static let others = "others"
 
     package init() {}
+
+    /// Counts a book that never came.
+    package mutating func name(absent name: String, _ count: Int = 1) {
+        let names = self.absent.names
+        let isKept = names.contains(name) || names.count < Self.namesMax
+        self.absent.add(Int64(count), to: isKept ? name : Self.others)
+    }
+
+    /// Whether not one of the books came that were asked for by name.
+    package var isNothingAnswered: Bool { self.unknown > 0 && self.unknown + self.unjudged == self.asked }
 
     package mutating func add(_ other: BookTotals) {
         self.expected += other.expected
@@ -124,6 +145,10 @@ package struct BookTotals: Hashable, Sendable {
         self.missing += other.missing
         self.duplicated += other.duplicated
         self.repeated += other.repeated
+        self.asked += other.asked
+        self.unknown += other.unknown
+        self.unjudged += other.unjudged
+        for (name, count) in other.absent.entries { self.name(absent: name, Int(count)) }
     }
 }
 
@@ -147,6 +172,9 @@ package struct RowTotals: Hashable, Sendable {
     package var unsettled = 0
 
     package init() {}
+
+    /// Whether each row of the files has become one thing. Results that invent rows, which `rows.conserved` tells, break it too.
+    package var isConserved: Bool { self.sent == self.counts.total + self.missing }
 
     package mutating func add(_ other: RowTotals) {
         self.sent += other.sent
@@ -259,6 +287,7 @@ package struct LedgerTotals: Equatable, Sendable {
         add(self.books.pending, .booksPending)
         add(self.books.missing, .booksMissing)
         add(self.books.duplicated, .booksDuplicated)
+        add(self.books.unknown, .booksUnknown)
         add(self.rows.counts.created, .rowsCreated)
         add(self.rows.counts.updated, .rowsUpdated)
         add(self.rows.counts.skipped, .rowsSkipped)

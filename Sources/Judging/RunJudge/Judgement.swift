@@ -84,9 +84,10 @@ package struct Judgement: Sendable {
         self.slos.filter { $0.isBreach && !self.expectations.covers($0) }
     }
 
-    /// A run without a single result is no pass (Docs/design.md section 11.2).
+    /// A run without a single result is no pass (Docs/design.md section 11.2), and neither is one whose backend has found none
+    /// of the books that it was asked for.
     private var hasCompletedNothing: Bool {
-        !self.isPartial && self.totals.scans.isNothingCompleted
+        !self.isPartial && (self.totals.scans.isNothingCompleted || self.totals.books.isNothingAnswered)
             && !self.expectations.includesNothingCompleted
     }
 

@@ -21,6 +21,13 @@ extension App {
             of: self.active[index].number, at: now, into: &effects)
         // Nothing is taken under another job's name: the results are requested by the id that is ours.
         let isOurs = reading?.jobId.map { $0 == job.jobId } ?? true
+        if let failures = reading?.failures, failures.failed > 0, isOurs,
+            self.profile.journey == .batchEnrichment
+        {
+            self.observe(
+                .booksNotFound(job: job.jobId, failures), of: self.active[index].number, at: now,
+                into: &effects)
+        }
         let detected = isOurs ? reading?.totalDetected : nil
         let named = isOurs ? reading?.resultsUrl : nil
         if let named, !self.isUsable(named, job) {

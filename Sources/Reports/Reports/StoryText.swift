@@ -93,6 +93,8 @@ package enum StoryText {
             "ignored event \(Self.event(id, name))" + (malformed ? ", which is malformed" : "")
         case .terminalApplied(_, let kind, let inline):
             "job ended: \(kind.rawValue)" + (journey.findsBooks ? ", \(Self.books(inline))" : "")
+        case .booksNotFound(_, let failures):
+            "the server says that it found all but \(failures.failed) of \(Self.books(failures.total))"
         case .streamLost(_, _, .silence, let silence?): "stream lost: no bytes for \(Self.time(silence))"
         case .streamLost(_, _, let cause, _): "stream lost: \(cause.rawValue)"
         case .reconnectGivenUp(_, let cause, let attempts):

@@ -122,15 +122,26 @@ package enum SummaryJSON {
         return .object(members)
     }
 
+    /// `asked` and what became of it are there only where batches asked for books by name.
     private static func books(_ books: BookTotals, of result: RunResult) -> JSONValue {
-        .object([
+        var members: [String: JSONValue] = [
             "expected": result.hasBackendView ? .integer(books.expected) : .notAvailable,
             "received": .integer(books.received),
             "pending": result.hasBackendView ? .integer(books.pending) : .notAvailable,
             "missing": result.hasBackendView ? .integer(books.missing) : .notAvailable,
             "duplicated": .integer(books.duplicated),
             "repeated": .integer(books.repeated),
-        ])
+        ]
+        if books.asked > 0 {
+            members["asked"] = .integer(books.asked)
+            members["unknown"] = .integer(books.unknown)
+            members["unjudged"] = .integer(books.unjudged)
+            members["absent"] = .object(
+                Dictionary(
+                    books.absent.entries.map { (Printable.bounded($0.name), .integer($0.count)) },
+                    uniquingKeysWith: { first, _ in first }))
+        }
+        return .object(members)
     }
 
     private static func rows(_ rows: RowTotals, of result: RunResult) -> JSONValue {

@@ -135,4 +135,142 @@ import Testing
         }
         #expect(Journey.allCases.filter(isJudged) == [.batchEnrichment, .bookEnrichment])
     }
+
+    // MARK: Books that the backend says it has not found
+
+    /// A batch of three books at whose end the backend counts failures.
+    private func batch(failed: Int, of total: Int = 3, _ come: (inout History) -> [Book]) -> History {
+        History { history in
+            history.streaming()
+            history.terminal(2, inline: .absent)
+            history.phone(.booksNotFound(job: history.job, BookFailures(failed: failed, total: total)))
+            for (ordinal, book) in come(&history).enumerated() {
+                history.phone(.bookAdded(ordinal: ordinal, book: book))
+            }
+            history.complete()
+        }
+    }
+
+    private func totals(_ history: History) -> BookTotals {
+        Self.ledger(history, .batchEnrichment).totals.books
+    }
+
+    private func absent(_ totals: BookTotals) -> [String] {
+        totals.absent.entries.map { "\($0.name) \($0.count)" }
+    }
+
+    @Test func `a book that the backend counts as a failure is named and violates nothing`() {
+        let history = self.batch(failed: 1) { [$0.book(0), $0.book(2)] }
+        #expect(self.complaints(history, .batchEnrichment) == [])
+        let totals = self.totals(history)
+        #expect([totals.asked, totals.unknown, totals.unjudged] == [3, 1, 0])
+        #expect(self.absent(totals) == ["\(self.named(history.book(1))) 1"])
+        #expect(!totals.isNothingAnswered)
+    }
+
+    @Test func `more books missing than the backend admits are a violation`() {
+        let history = self.batch(failed: 1) { [$0.book(2)] }
+        #expect(
+            self.complaints(history, .batchEnrichment) == [
+                "2 of the 3 books that the batch asked for never came, and the backend counts 1 as failures: "
+                    + "\(self.named(history.book(0))), \(self.named(history.book(1)))"
+            ])
+        let totals = self.totals(history)
+        #expect([totals.asked, totals.unknown] == [3, 0] && totals.absent.names == [])
+    }
+
+    @Test func `what a backend counts as found has to come, however many failures it counts`() {
+        // Two successes and five failures of three books.
+        let boastful = self.batch(failed: 5, of: 7) { [$0.book(0)] }
+        #expect(self.complaints(boastful, .batchEnrichment).count == 1)
+        let honest = self.batch(failed: 5, of: 7) { [$0.book(0), $0.book(1)] }
+        #expect(self.complaints(honest, .batchEnrichment) == [])
+    }
+
+    @Test func `a book that comes as not found may be one of the failures or not`() {
+        /// Of three books these come, the first of them as not found.
+        func complaints(_ ordinals: [Int], notFound: Int, failed: Int) -> Int {
+            let history = self.batch(failed: failed) { history in
+                ordinals.enumerated().map { place, ordinal in
+                    var book = history.book(ordinal)
+                    book.enrichmentStatus = place < notFound ? .notFound : .success
+                    return book
+                }
+            }
+            return self.complaints(history, .batchEnrichment).count
+        }
+        #expect(complaints([0, 1, 2], notFound: 2, failed: 2) == 0, "both failures are in the list")
+        #expect(complaints([0, 1], notFound: 1, failed: 1) == 0, "the failure is not in the list")
+        #expect(complaints([0, 1], notFound: 2, failed: 2) == 1, "the only success is kept back")
+        #expect(complaints([0], notFound: 1, failed: 2) == 0)
+    }
+
+    @Test func `books that nobody had asked for are none of the failures`() {
+        let history = self.batch(failed: 1) {
+            var other = $0.book(1)
+            other.title = "Another"
+            other.isbn = nil
+            return [$0.book(0), other, $0.book(2)]
+        }
+        #expect(
+            self.complaints(history, .batchEnrichment) == [
+                "of the books that came, the batch had not asked for 1: \"Another\""
+            ])
+    }
+
+    @Test func `the last event counts, and a new one without failures takes them back`() {
+        let history = History { history in
+            history.streaming()
+            history.terminal(2, inline: .absent)
+            history.phone(.booksNotFound(job: history.job, BookFailures(failed: 1, total: 3)))
+            history.kill(keeping: history.job, after: History.id(1))
+            history.launch(restored: 1)
+            history.open(attempt: 2, after: History.id(1), serverAfter: 1)
+            history.terminal(2, inline: .absent)
+            history.addBooks([0, 1])
+            history.complete()
+        }
+        #expect(self.complaints(history, .batchEnrichment).count == 1)
+    }
+
+    /// A batch of which one book never came, and whose end nobody could read.
+    private func garbled(byFault: Bool) -> Ledger {
+        let history = History { history in
+            history.streaming()
+            if byFault { history.fault(.fired(fault: 0, .stream, attempt: 1)) }
+            history.terminal(2, inline: .undecodable)
+            history.addBooks([0, 1])
+            history.complete()
+        }
+        return history.ledger {
+            $0.hasBackendView = false
+            $0.fleet = FleetMap([("all", 1)])
+            $0.journeys = [.batchEnrichment]
+            $0.faultsThatGarble = [0]
+        }
+    }
+
+    @Test func `a count that a fault of the run made unreadable is held against nobody, and told`() {
+        let spoilt = self.garbled(byFault: true)
+        #expect(!spoilt.isBroken)
+        #expect([spoilt.totals.books.unknown, spoilt.totals.books.unjudged] == [0, 1])
+        #expect(spoilt.totals.books.absent.names.count == 1)
+        #expect(self.garbled(byFault: false).isBroken, "what the backend itself has spoilt admits nothing")
+    }
+
+    @Test func `names of many books are bounded, and the rest is counted`() {
+        var totals = BookTotals()
+        for number in 0..<40 { totals.name(absent: "book \(number)") }
+        var both = totals
+        both.add(totals)
+        #expect(both.absent.names.count == BookTotals.namesMax + 1)
+        #expect(both.absent[BookTotals.others] == 2 * Int64(40 - BookTotals.namesMax))
+        #expect(both.absent["book 0"] == 2)
+    }
+
+    @Test func `a backend that has found none of the books is told apart`() {
+        let history = self.batch(failed: 3) { _ in [] }
+        #expect(self.complaints(history, .batchEnrichment) == [])
+        #expect(self.totals(history).isNothingAnswered)
+    }
 }

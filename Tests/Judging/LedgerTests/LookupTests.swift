@@ -57,6 +57,38 @@ import Testing
         #expect(verdict?.examples.first?.text == "request 2 has the key k2; an earlier one had k")
     }
 
+    @Test func `a retry without a key breaks it, with any backend`() {
+        func history(_ end: (inout History) -> Void) -> History {
+            self.asked {
+                $0.phone(.requestFailed(.upload, attempt: 1, .reset, took: .milliseconds(3)))
+                $0.send(.upload, attempt: 2, job: nil)
+                end(&$0)
+                $0.onDisk(.transport)
+            }
+        }
+        for isForeign in [false, true] {
+            let failed = history { $0.phone(.requestFailed(.upload, attempt: 2, .reset, took: .zero)) }
+            let answered = history { $0.phone(.replied(.upload, attempt: 2, status: 503, took: .zero)) }
+            for one in [failed, answered] {
+                let ledger = one.ledger {
+                    self.lookUps(&$0)
+                    $0.hasBackendView = !isForeign
+                }
+                let verdict = ledger.verdicts.first { $0.invariant == .lookupBilledOnce }
+                #expect(verdict?.examples.map(\.text) == ["request 2 has no idempotency key"])
+            }
+            let keyed = history {
+                $0.phone(.keySent(attempt: 2, key: "k"))
+                $0.phone(.replied(.upload, attempt: 2, status: 503, took: .zero))
+            }
+            let held = keyed.ledger {
+                self.lookUps(&$0)
+                $0.hasBackendView = !isForeign
+            }
+            #expect(held.verdicts.first { $0.invariant == .lookupBilledOnce }?.violations == 0)
+        }
+    }
+
     @Test func `a repeated answer is the first one`() {
         for other in [
             self.lookup("k", "9780306406157", isBilled: false), self.lookup(isFound: false, isBilled: false),

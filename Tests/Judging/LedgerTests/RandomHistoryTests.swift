@@ -33,7 +33,7 @@ import Testing
         let kind = dice.pick(EventKind.allCases)
         let operation = dice.pick(Operation.allCases)
         let attempt = UInt32(dice.below(3))
-        switch dice.below(41) {
+        switch dice.below(42) {
         case 0: return .launched(restored: dice.number())
         case 1: return .killed
         case 2: return .suspended
@@ -74,6 +74,7 @@ import Testing
                 service: dice.interval())
         case 37: return .canceled(job: job)
         case 38: return .booksListed(job: job, count: dice.below(4))
+        case 40: return .booksNotFound(job: job, BookFailures(failed: dice.below(3), total: dice.below(4)))
         default: return .ping(id: id, gap: nil)
         }
     }

@@ -146,4 +146,22 @@ import Testing
         #expect(told.map(\.expected) == [1])
         #expect(Expectations.none.applied(to: [self.verdict(.broken)]).map(\.standing) == [.broken])
     }
+
+    @Test func `a run whose backend has found none of the books is no pass`() {
+        var totals = LedgerTotals()
+        totals.scans.captured = 1
+        totals.scans.completed = 1
+        totals.books.asked = 3
+        func exit(unknown: Int, unjudged: Int = 0) -> RunExit {
+            totals.books.unknown = unknown
+            totals.books.unjudged = unjudged
+            return Judgement(
+                verdicts: [], totals: totals, slos: [], hasInternalError: false, hasOutputError: false,
+                isUntrusted: false, isInterrupted: false
+            ).exit
+        }
+        #expect(exit(unknown: 2) == .success)
+        #expect(exit(unknown: 3) == .sloFailed)
+        #expect(exit(unknown: 2, unjudged: 1) == .sloFailed)
+    }
 }

@@ -231,4 +231,51 @@ struct V2FindingTests {
             ])
         #expect(deleted(204, []) == ["cleanup 204 status: 204"])
     }
+
+    /// What a phone says of the failures of a job that ends with an event.
+    private func failures(
+        _ journey: Journey, named name: String = "completed", _ data: String
+    ) -> [BookFailures] {
+        var profile = ClientProfile.contract
+        profile.journey = journey
+        if name != "completed" { profile.events.names = .dotted }
+        var phone = TestPhone(profile: profile)
+        phone.capture(1)
+        let job = journey == .batchEnrichment ? "enrichment_1" : "scan_1"
+        phone.answer(.upload, 202, V2Wording.accepted(job))
+        phone.openStream()
+        phone.stream("id: 9-final\nevent: \(name)\ndata: \(data)\n\n")
+        return phone.payloads.compactMap {
+            if case .booksNotFound(_, let failures) = $0 { failures } else { nil }
+        }
+    }
+
+    @Test func `the failures of a batch are told`() {
+        func end(_ counts: String, job: String = "enrichment_1") -> String {
+            #"{"jobId":"\#(job)","type":"job_complete","summary":{\#(counts)}}"#
+        }
+        let counts = #""totalProcessed":5,"successCount":3,"failureCount":2"#
+        #expect(self.failures(.batchEnrichment, end(counts)) == [BookFailures(failed: 2, total: 5)])
+        #expect(
+            self.failures(.batchEnrichment, end(#""successCount":3,"failureCount":2"#))
+                == [BookFailures(failed: 2, total: 5)])
+        for none in [
+            #""successCount":3,"failureCount":0"#, #""failureCount":2"#,
+            #""successCount":-1,"failureCount":2"#, #""successCount":3,"failureCount":-2"#,
+            #""successCount":3,"failureCount":1e300"#, #""successCount":3,"failureCount":"2""#,
+        ] {
+            #expect(self.failures(.batchEnrichment, end(none)) == [], "\(none)")
+        }
+        #expect(self.failures(.batchEnrichment, end(counts, job: "enrichment_2")) == [], "of another job")
+        #expect(self.failures(.bookshelfScan, end(counts, job: "scan_1")) == [], "nobody asked by name")
+    }
+
+    @Test func `the failures of a batch are told under a dotted name as well`() {
+        let data =
+            #"{"isbn":"","progress":100,"status":"completed","data":{"jobId":"enrichment_1","successCount":3,"failureCount":2}}"#
+        #expect(
+            self.failures(.batchEnrichment, named: "enrichment.completed", data) == [
+                BookFailures(failed: 2, total: 5)
+            ])
+    }
 }

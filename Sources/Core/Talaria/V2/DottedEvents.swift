@@ -43,11 +43,16 @@ extension JobEvent {
         }
         switch kind {
         case .completed:
-            self = .completed(
-                CompletedReading(
-                    jobId: data.text("jobId", .optional, into: &notes),
-                    resultsUrl: data.text("resultsUrl", .optional, into: &notes), inline: .absent,
-                    totalDetected: nil))
+            var reading = CompletedReading(
+                jobId: data.text("jobId", .optional, into: &notes),
+                resultsUrl: data.text("resultsUrl", .optional, into: &notes), inline: .absent,
+                totalDetected: nil)
+            var unread = ContractNotes()
+            let batch = data.object("data", .optional, into: &unread)
+            reading.failures = BookFailures(
+                failed: batch?.integer("failureCount", .optional, into: &unread),
+                succeeded: batch?.integer("successCount", .optional, into: &unread))
+            self = .completed(reading)
         case .error: self = .error(ErrorData(dotted: data, into: &notes))
         case .progress, .ping, .enrichmentDegraded, .segmented, .bookProgress, .result: self = .progress
         }

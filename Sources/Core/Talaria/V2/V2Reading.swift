@@ -235,17 +235,19 @@ extension CompletedReading {
             notes.add("summary", expected: "an object, or a status", seen: "missing")
         }
         var unread = ContractNotes()
-        if let summary = data.object("summary", .optional, into: &unread),
-            let total = summary.integer("totalProcessed", .optional, into: &unread),
-            let found = summary.integer("successCount", .optional, into: &unread),
-            let failed = summary.integer("failureCount", .optional, into: &unread),
-            total.subtractingReportingOverflow(found).partialValue != failed
+        let summary = data.object("summary", .optional, into: &unread)
+        let total = summary?.integer("totalProcessed", .optional, into: &unread)
+        let found = summary?.integer("successCount", .optional, into: &unread)
+        let failed = summary?.integer("failureCount", .optional, into: &unread)
+        if let total, let found, let failed, total.subtractingReportingOverflow(found).partialValue != failed
         {
             notes.add(
                 "summary.totalProcessed", expected: "the sum of successes and failures",
                 seen: "another number", excerpt: String(total))
         }
-        return CompletedReading(jobId: jobId, resultsUrl: nil, inline: .absent, totalDetected: nil)
+        var reading = CompletedReading(jobId: jobId, resultsUrl: nil, inline: .absent, totalDetected: nil)
+        reading.failures = BookFailures(failed: failed, succeeded: found)
+        return reading
     }
 }
 
