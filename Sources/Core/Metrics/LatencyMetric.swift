@@ -35,8 +35,8 @@ extension LatencyMetric: MetricCase {
     private var traits: (ordinal: Int, meaning: String) {
         switch self {
         case .preprocessTime: (0, "photo bytes in to JPEG ready")
-        case .uploadTime: (1, "scheduled start to 202 decoded")
-        case .uploadServiceTime: (2, "actual send to 202 decoded")
+        case .uploadTime: (1, "scheduled start to 202 decoded; of a look-up, to its answer")
+        case .uploadServiceTime: (2, "actual send to 202 decoded; of a look-up, to its answer")
         case .sseConnectTime: (3, "GET issued to 200 head")
         case .sseFirstEventTime: (4, "200 head to first event dispatched")
         case .sseEventLatency:

@@ -107,6 +107,19 @@ package enum Metric: Hashable, Sendable {
 }
 
 extension Metric {
+    /// Whether it is the driver's, who knows of no groups.
+    package var isOfWholeFleet: Bool {
+        switch self {
+        case .latency(let metric): metric == .generatorLateness
+        case .count(let metric):
+            metric == .arrivalsPlanned || metric == .arrivalsAchieved || metric == .arrivalsLate
+        case .rate, .http, .fault: false
+        }
+    }
+
+    /// Every one of them.
+    static let ofWholeFleet = Self.names.compactMap { Metric(name: $0) }.filter(\.isOfWholeFleet)
+
     /// Whether parts of a run can be judged by it. The outcomes of scans, books and jobs, and the driver's
     /// counts, are known only at the end.
     package var isKnownOverTime: Bool {

@@ -20,10 +20,15 @@ extension MetricSelector {
         let name = scanner.take { $0 != "{" && $0 != " " && $0 != "\t" }
         let metric = try Self.metric(name, at: start, of: scanner, vocabulary)
         scanner.skipSpaces()
+        let brace = scanner.offset
         guard scanner.take("{") else {
             try scanner.expectEnd(after: "the metric")
             self.init(metric: metric, scope: .fleet)
             return
+        }
+        guard !metric.isOfWholeFleet else {
+            throw scanner.error(
+                "`\(metric.name)` is measured for the whole fleet, not for a group", at: brace)
         }
         let group = try Self.group(&scanner, vocabulary)
         try scanner.expectEnd(after: "the selector")

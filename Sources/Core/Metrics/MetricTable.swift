@@ -112,8 +112,13 @@ package struct MetricTable: Sendable, Equatable {
 
     package func isAvailable(_ metric: Metric) -> Bool { !self.unavailable.contains(metric) }
 
+    /// What is measured of the whole fleet alone says nothing of a group.
+    private func isAvailable(_ metric: Metric, of scope: MetricScope) -> Bool {
+        self.isAvailable(metric) && (scope == .fleet || !metric.isOfWholeFleet)
+    }
+
     package func histogram(_ metric: LatencyMetric, of scope: MetricScope) -> Reading<HDRHistogram> {
-        guard self.isAvailable(.latency(metric)) else { return .notAvailable }
+        guard self.isAvailable(.latency(metric), of: scope) else { return .notAvailable }
         let used = self.positions(scope).filter { !self.sets[$0].histogram(metric).isEmpty }
         // Nothing is added up where there is only one.
         if used.count == 1 { return .measured(self.sets[used[0]].histogram(metric)) }
@@ -134,7 +139,7 @@ package struct MetricTable: Sendable, Equatable {
     }
 
     package func count(_ metric: CountMetric, of scope: MetricScope) -> Reading<Int64> {
-        guard self.isAvailable(.count(metric)) else { return .notAvailable }
+        guard self.isAvailable(.count(metric), of: scope) else { return .notAvailable }
         return .measured(self.positions(scope).reduce(0) { $0 + self.sets[$1].count(metric) })
     }
 
@@ -155,6 +160,7 @@ package struct MetricTable: Sendable, Equatable {
     package func part(_ group: String) -> MetricTable {
         var part = MetricTable(groups: [group])
         part.unavailable = self.unavailable
+        part.unavailable.formUnion(Metric.ofWholeFleet)
         for id in self.everything(of: .fleet).faults.names { part.declare(fault: id) }
         for position in self.positions(.group(group)) { part.sets[1].add(self.sets[position]) }
         return part

@@ -28,7 +28,8 @@ extension FindingsTable {
                         excerpt: value["excerpt"]?.text, isDecisive: value["used"]?.flag == false,
                         count: count),
                     first: Instant(nanoseconds: at), device: DeviceNumber(device),
-                    scan: scan.map { ScanNumber($0) } ?? .none))
+                    scan: scan.map { ScanNumber($0) } ?? .none,
+                    injected: value["injected"]?.integer ?? 0))
         }
     }
 }

@@ -265,6 +265,6 @@ package struct CoverageTable: Sendable {
         guard !met.isEmpty || !unmet.isEmpty else { return nil }
         let missed = unmet.isEmpty ? "" : "; not reached: \(unmet.map(\.text).joined(separator: ", "))"
         return
-            "fault coverage: reached \(met.count) of \(met.count + unmet.count) target situations\(missed)"
+            "fault coverage: reached \(met.count) of \(met.count + unmet.count) target situations, those that the faults of the scenario should lead to\(missed)"
     }
 }

@@ -13,6 +13,8 @@ package struct JudgeSettings: Sendable {
     package var invariants: SimulationInvariantSettings?
     /// The ids of the faults in the order of the scenario.
     package var faults: [String] = []
+    /// Faults, by their indexes in the scenario's list, under which messages deviate from the contract.
+    package var faultsThatDeviate: [Int] = []
     package var objectives: [SLO] = []
     /// Faults that have an end.
     package var faultEnds: [FaultEnd] = []

@@ -10,7 +10,7 @@ struct ReconnectAccount: Sendable {
         var isOpen = false
         /// The moment at which the loss was noticed.
         var lostAt: Instant?
-        /// The last launch after a kill that took the open stream.
+        /// The last launch after a kill that took the open stream, or the search for a lost one.
         var launchedAt: Instant?
     }
 
@@ -34,7 +34,7 @@ struct ReconnectAccount: Sendable {
         case .terminalApplied, .uploadAccepted, .completed, .refused, .canceled: _ = self.remove(scan)
         case .killed:
             self.streams = self.streams.map {
-                Stream(scan: $0.scan, launchedAt: $0.isOpen ? now : $0.launchedAt)
+                Stream(scan: $0.scan, launchedAt: $0.isOpen || $0.lostAt != nil ? now : $0.launchedAt)
             }
         case .launched:
             for index in self.streams.indices where self.streams[index].launchedAt != nil {

@@ -38,7 +38,7 @@ package struct RunFacts: Sendable {
     /// The state of a simulated world at rest; nil if it is not judged.
     package var remains: FinalWorldState?
     package var streamsOpen: GaugeSeries?
-    /// The time that unfinished scans had after the last arrival.
+    /// The most time that unfinished scans have after the last arrival.
     package var drain: Interval
     package var resources: Resources
     package var generator = GeneratorHealth(complaints: [])

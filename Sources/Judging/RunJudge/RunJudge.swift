@@ -48,6 +48,8 @@ package struct RunJudge: Sendable {
     package var invariants: SimulationInvariants?
     /// Observations so far.
     package private(set) var observations = 0
+    /// The last capture.
+    private var capturedAt = Instant.zero
     private var watch: AbortWatch
     /// All intervals that are over.
     var past: Measurements
@@ -84,6 +86,7 @@ package struct RunJudge: Sendable {
         self.collector = MetricsCollector(
             fleet: fleet, faultIDs: settings.faults, hasBackendView: settings.ledger.hasBackendView)
         self.collector.journeys = settings.ledger.journeys
+        self.collector.faultsThatDeviate = settings.faultsThatDeviate
         self.objectives = SLOParts(settings.objectives, faults: settings.faultEnds)
         self.samples = LatencyCrossCheck(fleet: fleet)
         self.coverage = settings.coverage
@@ -137,6 +140,9 @@ package struct RunJudge: Sendable {
         }
         self.timeline.record(observation)
         self.errors.record(observation)
+        if case .phone(.captured) = observation.what {
+            self.capturedAt = max(self.capturedAt, observation.at)
+        }
         if case .phone(.lostFromStorage) = observation.what {
             self.lost.add(observation.scan, of: observation.device)
             self.losses.record(copy observation)
@@ -238,7 +244,7 @@ package struct RunJudge: Sendable {
         result.resources = facts.resources
         result.generator = facts.generator
         result.streamsOpen = facts.streamsOpen
-        if isWhole { result.drained = facts.drain }
+        if isWhole { result.drained = min(facts.drain, max(.zero, facts.length - (self.capturedAt - .zero))) }
         result.notes = facts.notes + [self.regions.summary.note].compactMap { $0 }
         result.heldBack = facts.skipped.heldBack
         result.warnings =
@@ -310,6 +316,11 @@ package struct RunJudge: Sendable {
         differences += self.samples.differences(from: self.ledger)
         differences += self.sums.differences(from: self.past.table)
         differences += TotalsCrossCheck.differences(in: table, self.past.whole.disconnections)
+        differences += TotalsCrossCheck.differences(
+            in: self.ledger.totals,
+            isInventive: self.ledger.verdicts.contains {
+                $0.invariant == .rowsConserved && $0.violations > 0
+            })
         guard let first = differences.first else { return nil }
         return Self.text("the measurements do not match the observations", first, of: differences.count)
     }

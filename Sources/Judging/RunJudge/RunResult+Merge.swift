@@ -83,7 +83,7 @@ extension RunResult {
         self.resources.add(other.resources)
         self.generator.complaints += other.generator.complaints
         self.streamsOpen = nil
-        if other.drained == nil { self.drained = nil }
+        self.drained = self.drained.flatMap { mine in other.drained.map { max(mine, $0) } }
         self.notes += other.notes
         self.warnings += other.warnings
     }

@@ -1,3 +1,4 @@
+package import Ledger
 package import Metrics
 import Observations
 package import RunMetrics
@@ -62,6 +63,13 @@ package struct TotalsCrossCheck: Sendable {
             compare(metric.rawValue, "sum", histogram.sum, self.times[metric.ordinal])
         }
         return differences
+    }
+
+    /// Returns what does not add up in the totals of a ledger. `isInventive`: whether some results had other rows than their files.
+    package static func differences(in totals: LedgerTotals, isInventive: Bool) -> [String] {
+        let rows = totals.rows
+        guard !rows.isConserved, !isInventive else { return [] }
+        return ["rows: \(rows.sent) in files, but \(rows.counts.total + rows.missing) have become something"]
     }
 
     /// Operations that ended well have each left a time: of these rates and latencies one is told by the other.

@@ -35,6 +35,9 @@ package struct RunError: Hashable, Sendable {
     /// `upload: connect-refused`. Holds what a server wrote only where it sent a code, and that bounded.
     package var name: String
 
+    /// What `sse.undecodable` counts.
+    private static let undecodableEvent = "stream: undecodable event"
+
     package init(family: ErrorFamily, name: String) {
         self.family = family
         self.name = name
@@ -56,10 +59,14 @@ package struct RunError: Hashable, Sendable {
         case .badAnswer(let operation, _, let problem):
             // A status that is no success has been counted already.
             guard problem != .notSuccess else { return nil }
-            self.init(family: .badAnswer, name: "\(operation.name): \(problem.rawValue)")
+            // What cannot be decoded of a stream is its terminal event.
+            let name =
+                operation == .stream && problem == .undecodable
+                ? Self.undecodableEvent : "\(operation.name): \(problem.rawValue)"
+            self.init(family: .badAnswer, name: name)
         case .eventIgnored(_, _, _, let malformed):
             guard malformed else { return nil }
-            self.init(family: .badAnswer, name: "stream: undecodable event")
+            self.init(family: .badAnswer, name: Self.undecodableEvent)
         case .streamLost(_, _, let cause, _):
             self.init(family: .streamLost, name: "stream lost: \(cause.rawValue)")
         case .photoRejected(let reason):

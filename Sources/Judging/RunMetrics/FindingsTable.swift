@@ -10,12 +10,18 @@ package struct FindingsTable: Equatable, Sendable {
         package var first: Instant
         package var device: DeviceNumber
         package var scan: ScanNumber
+        /// How many of them are in messages that a fault of the run has changed.
+        package var injected: Int
 
-        package init(finding: ContractFinding, first: Instant, device: DeviceNumber, scan: ScanNumber) {
+        package init(
+            finding: ContractFinding, first: Instant, device: DeviceNumber, scan: ScanNumber,
+            injected: Int = 0
+        ) {
             self.finding = finding
             self.first = first
             self.device = device
             self.scan = scan
+            self.injected = min(max(0, injected), finding.count)
         }
     }
 
@@ -53,6 +59,9 @@ package struct FindingsTable: Equatable, Sendable {
         self.rows.reduce(self.other) { Self.sum($0, $1.finding.count) }
     }
 
+    /// Those in messages that a fault of the run has changed.
+    package var injected: Int { self.rows.reduce(0) { Self.sum($0, $1.injected) } }
+
     /// The unusable first, then the most frequent.
     package var byWeight: [Row] {
         self.rows.sorted { one, two in
@@ -62,9 +71,10 @@ package struct FindingsTable: Equatable, Sendable {
     }
 
     package mutating func add(
-        _ finding: ContractFinding, device: DeviceNumber, scan: ScanNumber, at moment: Instant
+        _ finding: ContractFinding, device: DeviceNumber, scan: ScanNumber, at moment: Instant,
+        injected: Int = 0
     ) {
-        self.add(Row(finding: finding, first: moment, device: device, scan: scan))
+        self.add(Row(finding: finding, first: moment, device: device, scan: scan, injected: injected))
     }
 
     package mutating func add(_ row: Row) {
@@ -76,8 +86,10 @@ package struct FindingsTable: Equatable, Sendable {
             return
         }
         let count = Self.sum(self.rows[index].finding.count, row.finding.count)
+        let injected = Self.sum(self.rows[index].injected, row.injected)
         if row.first < self.rows[index].first { self.rows[index] = row }
         self.rows[index].finding.count = count
+        self.rows[index].injected = injected
     }
 
     /// Puts the rows of a table that was added up in the order of their first occurrence.

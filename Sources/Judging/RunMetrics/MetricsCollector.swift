@@ -17,6 +17,8 @@ package struct MetricsCollector: Sendable {
     private let faultIDs: [String]
     /// The journeys of the groups of `fleet`, by the group's index; `scan` for a group without one.
     package var journeys: [Journey] = []
+    /// Faults, by their indexes in the scenario's list, under which messages deviate from the contract.
+    package var faultsThatDeviate: [Int] = []
     /// The measurements since the start, or since the last `drain`.
     package private(set) var measured: Measurements
     private var indexes = DeviceIndex()
@@ -59,6 +61,10 @@ package struct MetricsCollector: Sendable {
         case .backend: break
         case .fault(let payload):
             self.measure(payload, group)
+            guard case .fired(let fault, let operation, _) = payload,
+                self.faultsThatDeviate.contains(fault), let index = self.indexes[observation.device]
+            else { return }
+            self.phones[index].operations.deviates(operation, of: observation.scan)
         case .network(let payload):
             self.measure(payload, group)
         case .control: break
@@ -68,8 +74,14 @@ package struct MetricsCollector: Sendable {
     private mutating func record(_ finding: ContractFinding, _ observation: Observation) {
         let group = self.fleet.metricGroup(of: observation.device)
         self.measured.table.add(Int64(finding.count), to: .contractFindings, in: group)
+        let isInjected =
+            finding.side == .target
+            && self.indexes[observation.device].map {
+                self.phones[$0].operations.isDeviating(finding.operation, of: observation.scan)
+            } == true
         self.measured[group].findings.add(
-            finding, device: observation.device, scan: observation.scan, at: observation.at)
+            finding, device: observation.device, scan: observation.scan, at: observation.at,
+            injected: isInjected ? finding.count : 0)
     }
 
     /// The end of the run: operations that are still under way are closed, and counted as unfinished.
@@ -187,6 +199,9 @@ package struct MetricsCollector: Sendable {
             self.measured.table.record(replayed ? .sseEventDelay : .sseEventLatency, latency, in: group)
         case .eventIgnored(_, _, _, let malformed):
             self.measured.table.add(1, to: malformed ? .sseUndecodable : .sseUnknown, in: group)
+        case .badAnswer(.stream, _, .undecodable):
+            // A terminal event that cannot be read is not ignored: the job is over.
+            self.measured.table.add(1, to: .sseUndecodable, in: group)
         case .ping(_, let gap):
             self.measured.table.add(1, to: .ssePings, in: group)
             guard let gap else { return }

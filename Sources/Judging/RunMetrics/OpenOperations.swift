@@ -110,7 +110,7 @@ extension ScanOperations {
     /// `launchedAt`: of the process that runs.
     func open(launchedAt: Instant?, _ found: (LatencyMetric, Instant) -> Void) {
         // A stream that a kill took is looked for by the next process, from its launch on.
-        let reconnecting = self.lostAt ?? (self.stream == .killed ? launchedAt : nil)
+        let reconnecting = self.lostAt ?? (self.lossBeforeKill == nil ? nil : launchedAt)
         let times: [(LatencyMetric, Instant?)] = [
             (.scanTime, self.times.capturedAt), (.uploadTime, self.times.uploadDueAt),
             (.uploadServiceTime, self.upload.beganAt), (.sseConnectTime, self.connect.beganAt),

@@ -81,6 +81,17 @@ struct PhoneOperations: Sendable {
         if self.scans[index].isDone { self.scans.remove(at: index) }
     }
 
+    /// A fault has changed the answer to the last request of an operation.
+    mutating func deviates(_ operation: Operation, of scan: ScanNumber) {
+        guard let index = self.scans.lastIndex(where: { $0.scan == scan }) else { return }
+        self.scans[index].deviating.insert(operation.counted)
+    }
+
+    /// Whether one has.
+    func isDeviating(_ operation: Operation, of scan: ScanNumber) -> Bool {
+        self.scans.last { $0.scan == scan }?.deviating.contains(operation.counted) ?? false
+    }
+
     /// The app is in the foreground.
     private mutating func present() {
         self.isSuspended = false
@@ -94,21 +105,20 @@ struct PhoneOperations: Sendable {
         isKilled: Bool, into measured: inout Measurements, _ group: MetricGroup
     ) {
         for index in self.scans.indices {
-            if isKilled, self.scans[index].stream == .open {
-                self.scans[index].stream = .killed
-                measured[group].disconnections.lost(.killed)
-            }
+            if isKilled { self.scans[index].killed(into: &measured, group) }
             self.scans[index].stream.ended()
             self.scans[index].attempts.stopped()
-            guard isKilled else { continue }
-            self.scans[index].lostAt = nil
-            self.scans[index].times.killed()
+            if isKilled { self.scans[index].times.killed() }
         }
     }
 
     /// The app is gone with all that it was about: nothing has failed, and no stream is taken up again.
     private mutating func forgotten(into measured: inout Measurements, _ group: MetricGroup) {
-        for scan in self.scans where scan.stream == .killed { measured[group].disconnections.gaveUp(.killed) }
+        for scan in self.scans {
+            for cause in [scan.lossBeforeKill, scan.isLost ? scan.lostBy : nil].compactMap({ $0 }) {
+                measured[group].disconnections.gaveUp(cause)
+            }
+        }
         self.scans = []
     }
 

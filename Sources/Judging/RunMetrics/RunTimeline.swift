@@ -148,13 +148,26 @@ package struct RunTimeline: Sendable {
 
     // MARK: Reading
 
-    /// Returns the worst-affected phones, the worst first; none without problems.
+    /// Returns the worst-affected phones, the worst first; none without problems. The last of them are those with the slowest
+    /// scans, if they are not among the others.
     package func worstPhones(_ count: Int) -> [PhoneSummary] {
         let hard = self.phones.filter { $0.hardship > 0 }.sorted {
             ($0.hardship, $0.longestScan, $1.device) > ($1.hardship, $1.longestScan, $0.device)
         }
-        return Array(hard.prefix(count))
+        guard hard.count > count else { return hard }
+        let slowest = hard.sorted { ($0.longestScan, $1.device) > ($1.longestScan, $0.device) }
+            .prefix(count / Self.phonesPerSlowest).map(\.device)
+        var kept = Array(hard.prefix(count))
+        for device in slowest where !kept.contains(where: { $0.device == device }) {
+            guard let last = kept.lastIndex(where: { !slowest.contains($0.device) }) else { break }
+            kept.remove(at: last)
+            kept += hard.filter { $0.device == device }
+        }
+        return kept
     }
+
+    /// One in so many of the worst-affected phones may be there for its slow scan.
+    private static let phonesPerSlowest = 3
 
     /// The timeline without the phones, for showing a run that continues.
     package var withoutPhones: RunTimeline {

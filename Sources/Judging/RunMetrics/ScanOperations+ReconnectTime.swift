@@ -14,6 +14,7 @@ extension ScanOperations {
         self.stream.ended()
         guard !self.isLost else { return }  // Another attempt of the same episode.
         self.lostAt = at
+        self.lostBy = cause
         measured[group].disconnections.lost(cause)
     }
 
@@ -30,17 +31,36 @@ extension ScanOperations {
         _ group: MetricGroup
     ) {
         self.connect.end(failed: false, .sseConnectFailed, into: &measured, group)
-        let wasKilled = self.stream == .killed
+        let cause = self.lossBeforeKill
+        self.cutLoss = nil
         self.stream = .open
-        guard wasKilled else { return }
+        guard let cause else { return }
         // If the next process had noticed a loss of its own, `reconnected` says the rest.
         guard !self.isLost else {
-            measured[group].disconnections.gaveUp(.killed)
+            measured[group].disconnections.gaveUp(cause)
             return
         }
         let (took, overflow) = at.nanoseconds.subtractingReportingOverflow(launchedAt.nanoseconds)
         self.reconnected(
-            .killed, resumed: resumed, took: .nanoseconds(overflow ? 0 : took), into: &measured, group)
+            cause, resumed: resumed, took: .nanoseconds(overflow ? 0 : took), into: &measured, group)
+    }
+
+    /// The loss that a kill was, or that it cut short; nil if there is none, or if it has had its end.
+    var lossBeforeKill: LossCause? { self.stream == .killed ? .killed : self.cutLoss }
+
+    /// The process was killed. An open stream is lost by that; a loss that had no end yet goes on after the next launch.
+    mutating func killed(into measured: inout Measurements, _ group: MetricGroup) {
+        if self.stream == .open {
+            self.stream = .killed
+            measured[group].disconnections.lost(.killed)
+        }
+        if self.isLost, let cause = self.lostBy {
+            // The one before it had its end when this one was noticed.
+            if let before = self.lossBeforeKill { measured[group].disconnections.gaveUp(before) }
+            if self.stream == .killed { self.stream = .closed }
+            self.cutLoss = cause
+        }
+        self.lostAt = nil
     }
 
     func reconnected(

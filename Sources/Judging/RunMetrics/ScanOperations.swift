@@ -76,7 +76,14 @@ struct ScanOperations: Sendable {
     var stream = StreamStage.unopened
     /// The moment of a loss without a later 200 head, as the phone reported it. A first connect that failed is a loss, too.
     var lostAt: Instant?
+    /// The cause of that loss.
+    var lostBy: LossCause?
+    /// The cause of a loss that a kill cut short: the next process knows nothing of it, so it is followed here until the stream is
+    /// open again or the job is over.
+    var cutLoss: LossCause?
     var isSettled = false
+    /// The operations of which a fault has changed the answer to the last request.
+    var deviating: Set<Operation> = []
     /// The open operations that are not requests.
     var times = ScanTimes()
 
@@ -92,7 +99,7 @@ struct ScanOperations: Sendable {
     private var isBlank: Bool {
         !self.upload.isOpen && !self.connect.isOpen && !self.results.isOpen && !self.status.isOpen
             && self.job == nil
-            && self.stream == .unopened && !self.isLost && self.times.isBlank
+            && self.stream == .unopened && !self.isLost && self.cutLoss == nil && self.times.isBlank
     }
 }
 
@@ -169,6 +176,7 @@ extension ScanOperations {
         _ operation: Operation, job: String?, at: Instant, into measured: inout Measurements,
         _ group: MetricGroup
     ) {
+        self.deviating.remove(operation.counted)
         switch operation {
         case .upload:
             self.upload.sent(at: at)
@@ -220,7 +228,8 @@ extension ScanOperations {
         self.status.close(.statusFailed, into: &measured, group)
         self.job = nil
         // After a kill, the next process was told that the job is over, and the scan goes up again.
-        if self.stream == .killed { measured[group].disconnections.superseded(.killed) }
+        if let cause = self.lossBeforeKill { measured[group].disconnections.superseded(cause) }
+        self.cutLoss = nil
         self.stream = .unopened
     }
 

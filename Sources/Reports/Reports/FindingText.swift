@@ -21,8 +21,10 @@ struct FindingText {
     let count: String
     /// `phone 3, scan 1 at 0:02`.
     let first: String
-    /// Whether the answer could be used all the same.
+    /// Whether the message could not be used.
     let isDecisive: Bool
+    /// `injected by a fault`, or how many of them are; nil where none is.
+    let origin: String?
 
     init(_ row: FindingsTable.Row, of result: RunResult) {
         let finding = row.finding
@@ -35,6 +37,10 @@ struct FindingText {
         self.count = Figures.count(finding.count)
         self.first = "\(result.place(row.device, row.scan)) at \(HTMLText.clock(row.first.nanoseconds))"
         self.isDecisive = finding.isDecisive
+        self.origin =
+            row.injected == 0
+            ? nil
+            : (row.injected == finding.count ? "" : "\(Figures.count(row.injected)) ") + "injected by a fault"
     }
 
     /// `upload 202: data.sseUrl: expected a string, was missing`.
@@ -43,13 +49,22 @@ struct FindingText {
         return "\(self.answer): \(self.path): expected \(self.expected), was \(self.seen)\(shown)"
     }
 
-    var use: String { self.isDecisive ? "rejected" : "accepted" }
+    var use: String { (self.isDecisive ? "rejected" : "accepted") + self.suffix }
+
+    /// `, injected by a fault`; empty where none is.
+    var suffix: String { self.origin.map { ", \($0)" } ?? "" }
 
     /// The maximum number of rows in a report; the others are counted.
     static let rowsMax = 20
 }
 
 extension FindingsTable {
+    /// `; 12 of them injected by faults of the scenario`; empty where none is.
+    var originText: String {
+        self.injected == 0
+            ? "" : "; \(Figures.count(self.injected)) of them injected by faults of the scenario"
+    }
+
     /// Kinds, and those that could not be told apart any more as one.
     var kinds: Int { self.rows.count + (self.other > 0 ? 1 : 0) }
 
@@ -81,6 +96,7 @@ extension FindingsTable {
                 "excerpt": finding.excerpt.map { .string(Printable.bounded($0)) } ?? .null,
                 "used": .bool(!finding.isDecisive),
                 "count": .integer(finding.count),
+                "injected": .integer(row.injected),
                 "first": .object([
                     "device": .integer(row.device.raw),
                     "scan": row.scan == .none ? .null : .integer(row.scan.raw),

@@ -16,7 +16,7 @@ extension RunResult {
         if self.totals.scans.isNothingCompleted, !self.expectations.includesNothingCompleted {
             return "no \(self.noun.one) was completed" + (self.commonestCause.map { ": " + $0 } ?? "")
         }
-        return self.lossSentence
+        return self.lossSentence ?? self.unansweredSentence
             ?? UserImpact.allCases.lazy.filter { self.isMissed($0.metric) }.compactMap(self.sentence).first
             ?? self.harmlessViolations
     }
@@ -77,6 +77,13 @@ extension RunResult {
     var lossSentence: String? {
         [UserImpact.booksMissing, .scansLost, .booksDuplicated].lazy.compactMap(self.sentence).first
             ?? self.rowsSentence
+    }
+
+    private var unansweredSentence: String? {
+        let books = self.totals.books
+        guard books.isNothingAnswered, !self.expectations.includesNothingCompleted else { return nil }
+        return
+            "the backend found none of the \(Figures.count(books.asked, "book", "books")) that batches asked for"
     }
 
     private var rowsSentence: String? {

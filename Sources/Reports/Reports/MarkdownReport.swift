@@ -172,7 +172,7 @@ package enum MarkdownReport {
             text += "\nDiscarded: \(causes.joined(separator: ", ")).\n"
         }
         if let photos = result.photos {
-            text += "\nPhotos: \(Figures.count(photos)) taken, one upload for each scan.\n"
+            text += "\nPhotos: \(result.text(photos: photos)).\n"
         }
         if result.importsRows { text += Self.rows(result.totals.rows) }
         text += "\nBooks: \(known ? Figures.count(books.expected) : "n/a") expected, "
@@ -181,6 +181,7 @@ package enum MarkdownReport {
         text += "\(known ? Figures.count(books.missing) : "n/a") missing, "
         text += "\(Figures.count(books.duplicated)) duplicated, "
         text += "\(Figures.count(books.repeated, "replay", "replays")) discarded.\n"
+        for note in RunResult.notes(books) { text += "\n\(MarkdownText.escaped(note)).\n" }
         if result.looksUp { text += "\nBilling: \(result.billing ?? "n/a").\n" }
         guard result.hasJobs else { return text }
         text +=
@@ -216,7 +217,7 @@ package enum MarkdownReport {
             ]
         }
         let hidden = findings.hidden(beyond: FindingText.rowsMax)
-        return "### Findings\n\nMessages that deviate from the API contract.\n\n"
+        return "### Findings\n\nMessages that deviate from the API contract\(findings.originText).\n\n"
             + MarkdownText.table(
                 ["message", "field", "expected", "actual", "excerpt", "handling", "first", "count"], rows,
                 textColumns: 7)
@@ -237,6 +238,7 @@ package enum MarkdownReport {
             + MarkdownText.table(
                 ["cause", "count", "resumed", "restarted", "gave up", "p95"] + (hasOpen ? ["open"] : []),
                 rows)
+            + "\n\(RunResult.lossLegend(hasOpen: hasOpen)).\n"
     }
 
     private static func latencies(_ result: RunResult) -> String {
@@ -257,6 +259,7 @@ package enum MarkdownReport {
             + MarkdownText.table(
                 ["metric", "count", "p50", "p95", "p99", "max", "failed"]
                     + (hasOpen ? ["unfinished"] : []), rows + unknown)
+            + result.latencyNotes.map { "\n\(MarkdownText.escaped($0)).\n" }.joined()
     }
 
     private static func byGroup(_ result: RunResult) -> String {

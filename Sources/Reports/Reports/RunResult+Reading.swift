@@ -75,18 +75,85 @@ extension RunResult {
         return (nouns.count > 1 ? ", " : " and ") + nouns.joined(separator: " and ")
     }
 
+    /// What the columns of the disconnections mean.
+    static func lossLegend(hasOpen: Bool) -> String {
+        "resumed: a new stream went on after the last event; restarted: it began again; "
+            + "p95: from the loss (after a kill: from the next launch) to the new stream"
+            + (hasOpen ? "; open: neither, when the run ended" : "")
+    }
+
+    /// What a reader must know of the latencies; one sentence part for each thing.
+    var latencyNotes: [String] {
+        var notes: [String] = []
+        let attempts: [(RateMetric, String)] = [
+            (.uploadAttemptsFailed, "uploads"), (.sseConnectAttemptsFailed, "streams"),
+            (.resultsAttemptsFailed, "results"), (.cleanupAttemptsFailed, "DELETEs"),
+            (.statusAttemptsFailed, "statuses"),
+        ]
+        let failed = attempts.compactMap { metric, name -> String? in
+            guard case .measured(let rate) = self.metrics.rate(metric, of: .fleet), rate.failed > 0 else {
+                return nil
+            }
+            return "\(Figures.count(rate.failed)) of \(Figures.count(rate.total)) \(name)"
+        }
+        if !failed.isEmpty {
+            notes.append(
+                "failed: operations, each with all its retries; single requests that failed: "
+                    + failed.joined(separator: ", "))
+        }
+        if self.looksUp, self.groups.contains(where: { $0.journey != .bookEnrichment }) {
+            notes.append("upload.time is that of uploads and of look-ups; the groups have it apart")
+        }
+        return notes
+    }
+
+    /// The names that a note has.
+    private static let namesMax = 5
+
+    /// Books that were asked for by name and never came, and why that is no violation; a sentence part for each reason.
+    static func notes(_ books: BookTotals) -> [String] {
+        func absent(_ count: Int, _ why: String) -> [String] {
+            count > 0
+                ? [
+                    "\(Figures.count(count)) of the \(Figures.count(books.asked, "book", "books")) "
+                        + "that batches asked for by name never came: \(why)"
+                ] : []
+        }
+        var notes =
+            absent(books.unknown, "the backend counts \(books.unknown == 1 ? "it" : "them") as not found")
+            + absent(
+                books.unjudged,
+                "whether the backend counts \(books.unjudged == 1 ? "it" : "them") as not found is not known, "
+                    + "because a fault of the run made its last event unreadable")
+        if let last = notes.indices.last {
+            let named = books.absent.entries.filter { $0.name != BookTotals.others }
+                .sorted { ($1.count, $0.name) < ($0.count, $1.name) }
+            let shown = named.prefix(Self.namesMax)
+            let more = Int64(books.unknown + books.unjudged) - shown.reduce(0) { $0 + $1.count }
+            let names = shown.map {
+                Printable.line($0.name) + ($0.count > 1 ? "\u{A0}×\(Figures.count($0.count))" : "")
+            }
+            notes[last] +=
+                ". Never came: \(names.joined(separator: ", "))"
+                + (more > 0 ? " and \(Figures.count(more)) more" : "")
+        }
+        return notes
+    }
+
     /// Rows that are in none of the numbers that add up; a sentence part for each kind that counts any.
     static func notes(_ rows: RowTotals) -> [String] {
+        let updated =
+            rows.counts.updated > 0 ? ["updated: an earlier import of the phone had brought the book"] : []
         func besides(_ count: Int, _ what: String) -> [String] {
             count > 0 ? ["besides, \(Figures.count(count, "row", "rows")) \(what)"] : []
         }
-        return besides(rows.withdrawn, "in files of refused or discarded imports")
+        return updated + besides(rows.withdrawn, "in files of refused or discarded imports")
             + besides(rows.canceled, "in files of canceled imports")
             + besides(rows.unsettled, "in files of imports that had not settled when the run ended")
             + besides(
                 rows.unread,
-                "stored by imports whose results were never read, because they failed or were canceled or lost; "
-                    + "another import of the same file updates them")
+                "were stored by imports whose results no phone has read, because the import failed, was canceled or "
+                    + "was not answered to the end; a later import of the same file counts them as updated")
     }
 
     /// What the words for jobs mean whose DELETE did not come to a good end; one sentence for each that counts any.
@@ -181,8 +248,19 @@ extension RunResult {
     /// The photos of all captured scans; nil where each scan has one. A batch has none.
     var photos: Int64? {
         let photos = self.metrics.everything(of: .fleet).count(.photosTaken)
-        let others = self.groups.filter { !$0.journey.hasPhotos }.reduce(0) { $0 + $1.totals.scans.captured }
-        return photos > Int64(self.totals.scans.captured - others) ? photos : nil
+        return photos > Int64(self.scansWithPhotos) ? photos : nil
+    }
+
+    private var scansWithPhotos: Int {
+        self.groups.filter { !$0.journey.hasPhotos }.reduce(self.totals.scans.captured) {
+            $0 - $1.totals.scans.captured
+        }
+    }
+
+    /// `272 for 180 scans; the photos of a scan are one upload`.
+    func text(photos: Int64) -> String {
+        "\(Figures.count(photos)) for \(Figures.count(self.scansWithPhotos, "scan", "scans")); "
+            + "the photos of a scan are one upload"
     }
 
     /// The jobs that are kept until they expire; nil where no phone keeps any.

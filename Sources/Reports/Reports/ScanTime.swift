@@ -14,7 +14,7 @@ struct ScanTime {
             case .queue: "in the queue of the phone"
             case .upload: "uploading"
             case .limited: "waiting as a 429 requested (Retry-After)"
-            case .backoff: "waiting before a retry (backoff)"
+            case .backoff: "waiting before a retry (backoff or Retry-After)"
             case .connecting: "connecting the stream"
             case .server: "with the server at work"
             case .results: "reading the results"
@@ -29,7 +29,7 @@ struct ScanTime {
             case .queue: "queue"
             case .upload: "upload"
             case .limited: "Retry-After"
-            case .backoff: "backoff"
+            case .backoff: "before a retry"
             case .connecting: "connecting"
             case .server: "server at work"
             case .results: "results"
@@ -129,7 +129,9 @@ struct ScanTime {
         }
         guard observation.scan == self.scan else { return }
         switch payload {
-        case .captured, .queued, .uploadAccepted: self.activity = .queue
+        // One that failed waits in the queue for its retry.
+        case .queued(let cause): self.activity = cause.isFailure ? .backoff : .queue
+        case .captured, .uploadAccepted: self.activity = .queue
         case .rateLimited(_, let wait): self.limitedUntil = max(self.limitedUntil, observation.at + wait)
         case .requestSent(let operation, _, _, _):
             self.activity = Self.activity(of: operation) ?? self.activity
@@ -183,5 +185,19 @@ struct ScanTime {
         let took = self.isFinished ? "took" : "had not finished after"
         return
             "\(noun.one) \(self.scan.raw) \(took) \(Figures.time(self.length.nanoseconds)): \(parts.joined(separator: ", "))."
+    }
+}
+
+extension WaitingCause {
+    /// Whether a scan waits because an attempt has failed, and for its next one.
+    var isFailure: Bool {
+        switch self {
+        case .serverError, .transport, .retryableError, .resultsUnavailable, .unreadableAnswer,
+            .answerTooLarge, .noAnswer, .unexpectedStatus, .unauthorized:
+            true
+        case .captured, .offline, .rateLimited, .tokenExpired, .jobGone, .suspended, .interrupted,
+            .foreignURL, .statusBudget:
+            false
+        }
     }
 }

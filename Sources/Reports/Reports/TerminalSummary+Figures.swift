@@ -32,7 +32,7 @@ extension SummaryWriter {
         self.labeled(self.result.noun.heading, sum)
         if let kinds = self.result.kindsText { self.labeled("  of these", [Piece(kinds)]) }
         if let photos = self.result.photos {
-            self.labeled("  photos", [Piece("\(Figures.count(photos)) taken, one upload for each scan")])
+            self.labeled("  photos", [Piece(self.result.text(photos: photos))])
         }
         let waiting = RunResult.waiting(scans)
         if !waiting.isEmpty {
@@ -81,10 +81,11 @@ extension SummaryWriter {
         let books = self.result.totals.books
         let duplicated = Piece(
             "\(Figures.count(books.duplicated)) duplicated", books.duplicated > 0 ? .bad : .plain)
-        let rest = [
-            Piece("; "), duplicated,
-            Piece(", \(Figures.count(books.repeated, "replay", "replays")) discarded"),
-        ]
+        let rest =
+            [
+                Piece("; "), duplicated,
+                Piece(", \(Figures.count(books.repeated, "replay", "replays")) discarded"),
+            ] + RunResult.notes(books).map { Piece("; \($0)", .warning) }
         guard self.result.hasBackendView else {
             self.labeled(
                 "Books", [Piece("\(Figures.count(books.received)) received; expected and missing n/a")] + rest
@@ -178,9 +179,7 @@ extension SummaryWriter {
         self.page.paragraph(
             Piece(""), indent: 2,
             [
-                Piece(
-                    "resumed: a new stream went on after the last event; restarted: it began again"
-                        + (hasOpen ? "; open: neither, when the run ended" : ""), .dim)
+                Piece(RunResult.lossLegend(hasOpen: hasOpen), .dim)
             ])
     }
 
@@ -199,6 +198,9 @@ extension SummaryWriter {
                         + (hasOpen ? [Self.unfinished(row)] : []))
             }
             self.page.table(table)
+            for note in self.result.latencyNotes {
+                self.page.paragraph(Piece(""), indent: 2, [Piece(note, .dim)])
+            }
         }
         let unknown = self.result.unknownLatencies
         if !unknown.isEmpty {

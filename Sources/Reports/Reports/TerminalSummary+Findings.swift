@@ -13,12 +13,14 @@ extension SummaryWriter {
         guard !findings.isEmpty else { return }
         let kinds = Figures.count(findings.kinds, "kind", "kinds")
         self.section(
-            "Findings", "\(kinds), \(Figures.count(findings.count)) in total, not in the API contract")
+            "Findings",
+            "\(kinds), \(Figures.count(findings.count)) in total, not in the API contract\(findings.originText)"
+        )
         for text in findings.shown(Self.findingsMax, of: self.result) {
             self.marked(
                 text.isDecisive ? .bad : .warn,
                 [Piece(Printable.line(text.sentence, bytesMax: 300), text.isDecisive ? .bad : .plain)])
-            let used = text.isDecisive ? "; \(text.message) rejected" : ""
+            let used = (text.isDecisive ? "; \(text.message) rejected" : "") + text.suffix
             self.page.paragraph(
                 Piece(""), indent: self.markColumns,
                 [Piece("\(text.count)\u{A0}×, first \(text.first)\(used)", .dim)])

@@ -154,4 +154,17 @@ struct LatencySummaryTests {
             [summary.p50, summary.p90, summary.p95, summary.p99, summary.p999]
                 == [5_001_215, 9_003_007, 9_502_719, 9_904_127, 9_994_239])
     }
+
+    @Test func `what the driver measures says nothing of a group`() {
+        var table = MetricTable(groups: ["a"])
+        table.add(7, to: .arrivalsPlanned, in: .none)
+        table.record(.generatorLateness, .milliseconds(1), in: .none)
+        #expect(table.count(.arrivalsPlanned, of: .fleet) == .measured(7))
+        for metric in [CountMetric.arrivalsPlanned, .arrivalsAchieved, .arrivalsLate] {
+            #expect(table.count(metric, of: .group("a")) == .notAvailable)
+            #expect(table.part("a").count(metric, of: .fleet) == .notAvailable)
+        }
+        #expect(table.histogram(.generatorLateness, of: .group("a")) == .notAvailable)
+        #expect(table.count(.scansLost, of: .group("a")) == .measured(0))
+    }
 }

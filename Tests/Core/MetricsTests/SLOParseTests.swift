@@ -290,4 +290,13 @@ struct SLOParseTests {
             conditionError("p(95) < 20", .latency)?.description
                 == BadText.units + "; write `20s` or `20ms`")
     }
+
+    @Test func `no group is judged by what is measured of the whole fleet`() {
+        for name in ["arrivals.planned", "arrivals.late", "generator.lateness"] {
+            #expect(throws: SLOError.self) {
+                try MetricSelector(parsing: name + "{group:a}", vocabulary: nil)
+            }
+            #expect(throws: Never.self) { try MetricSelector(parsing: name, vocabulary: nil) }
+        }
+    }
 }

@@ -135,10 +135,13 @@ import Testing
         }
         #expect(Self.differences(Self.relaunch()) == [])
         #expect(sum(Self.relaunch()) == ["sse.reconnect.time: sum 0, but 3000000 was observed"])
+        // The loss had no end yet, and the next process knows nothing of it.
+        let lost = Self.relaunch { $0.phone(.streamLost(job: $0.job, attempt: 1, .reset, silence: nil)) }
+        #expect(Self.differences(lost) == [])
+        #expect(sum(lost) == ["sse.reconnect.time: sum 0, but 3000000 was observed"])
         // Nothing was open, so nothing is opened again.
         for accident in [
             { $0.phone(.suspended) },
-            { $0.phone(.streamLost(job: $0.job, attempt: 1, .reset, silence: nil)) },
             { $0.terminal(2) },
         ] as [(inout History) -> Void] {
             #expect(Self.differences(Self.relaunch(accident)) == [])

@@ -92,4 +92,18 @@ import Testing
         #expect(differences(lost: 1) == [])
         #expect(differences(lost: 0) == ["disconnections by reset: 0, but 1 ended"])
     }
+
+    @Test func `rows that a ledger has counted twice are a contradiction`() {
+        var totals = LedgerTotals()
+        totals.rows.sent = 50
+        totals.rows.counts.created = 48
+        totals.rows.missing = 2
+        #expect(TotalsCrossCheck.differences(in: totals, isInventive: false) == [])
+        totals.rows.counts.created += 48
+        #expect(
+            TotalsCrossCheck.differences(in: totals, isInventive: false) == [
+                "rows: 50 in files, but 98 have become something"
+            ])
+        #expect(TotalsCrossCheck.differences(in: totals, isInventive: true) == [], "the results said so")
+    }
 }

@@ -444,6 +444,87 @@ import Testing
         #expect(self.rate(.sseReconnectFailed, measured) == [0, 0])
     }
 
+    /// A phone that was looking for its stream when it was killed, and that was started again 10 s later.
+    private func killedWhileLost(_ more: (inout History) -> Void) -> Measurements {
+        self.measured {
+            $0.streaming()
+            $0.phone(.streamLost(job: $0.job, attempt: 1, .reset, silence: nil))
+            $0.phone(.killed)
+            $0.pass(.seconds(10))
+            $0.launch(restored: 1)
+            more(&$0)
+        }
+    }
+
+    private func outcome(_ cause: LossCause, _ measured: Measurements) -> [Int64] {
+        let row = measured.whole.disconnections[cause]
+        return [row.count, row.resumed, row.restarted, row.gaveUp, row.unresolved]
+    }
+
+    @Test func `a loss that a kill cuts short ends with the stream of the next process`() {
+        let measured = self.killedWhileLost { $0.open(attempt: 2, after: History.id(1), serverAfter: 1) }
+        #expect(self.outcome(.reset, measured) == [1, 1, 0, 0, 0])
+        #expect(self.outcome(.killed, measured) == [0, 0, 0, 0, 0], "no stream was open")
+        #expect(self.times(.sseReconnectTime, measured) == self.once(3), "from the launch on")
+        #expect(self.rate(.sseReconnectFailed, measured) == [0, 1])
+    }
+
+    @Test func `a loss that a kill cuts short is superseded if the job was over then`() {
+        let measured = self.killedWhileLost {
+            $0.send(.stream, attempt: 2, job: $0.job, after: History.id(1))
+            $0.phone(.replied(.stream, attempt: 2, status: 401, took: .zero))
+            $0.phone(.jobAbandoned(job: $0.job, cause: .waiting(.tokenExpired)))
+        }
+        #expect(self.outcome(.reset, measured) == [1, 0, 1, 0, 0])
+    }
+
+    @Test func `a loss that a kill cuts short is given up where the next process notices its own`() {
+        let measured = self.killedWhileLost {
+            $0.send(.stream, attempt: 2, job: $0.job, after: History.id(1))
+            $0.phone(.streamLost(job: $0.job, attempt: 2, .connectFailed, silence: nil))
+            $0.open(attempt: 3, after: History.id(1), serverAfter: 1)
+            $0.phone(
+                .reconnected(
+                    job: $0.job, .connectFailed, attempts: 1, resumed: true, took: .milliseconds(4)))
+        }
+        #expect(self.outcome(.reset, measured) == [1, 0, 0, 1, 0])
+        #expect(self.outcome(.connectFailed, measured) == [1, 1, 0, 0, 0])
+        #expect(self.times(.sseReconnectTime, measured).first == 1)
+    }
+
+    @Test func `two kills in one loss leave one loss`() {
+        let measured = self.killedWhileLost {
+            $0.phone(.killed)
+            $0.launch(restored: 1)
+            $0.open(attempt: 2, after: History.id(1), serverAfter: 1)
+        }
+        #expect(self.outcome(.reset, measured) == [1, 1, 0, 0, 0])
+    }
+
+    @Test func `a loss that a kill cuts short is given up with a reinstallation`() {
+        let measured = self.killedWhileLost { $0.phone(.reinstalled(discarded: 1)) }
+        #expect(self.outcome(.reset, measured) == [1, 0, 0, 1, 0])
+    }
+
+    @Test func `a loss that a kill cuts short and nothing follows is open at the end`() {
+        #expect(self.outcome(.reset, self.killedWhileLost { _ in }) == [1, 0, 0, 0, 1])
+    }
+
+    @Test func `an unreadable terminal event is one that could not be decoded`() {
+        let measured = self.measured {
+            $0.phone(.eventIgnored(job: $0.job, id: nil, name: "progress", malformed: true))
+            $0.phone(.badAnswer(.stream, attempt: 1, .undecodable))
+            $0.phone(.badAnswer(.results, attempt: 1, .undecodable))
+            $0.phone(.badAnswer(.stream, attempt: 1, .unexpectedStatus))
+        }
+        #expect(self.count(.sseUndecodable, measured) == 2)
+        let named = [
+            PhoneObservation.eventIgnored(job: "j", id: nil, name: "progress", malformed: true),
+            .badAnswer(.stream, attempt: 1, .undecodable),
+        ].map { RunError($0)?.name }
+        #expect(named == Array(repeating: "stream: undecodable event", count: 2), "as in the table")
+    }
+
     @Test func `a suspended phone has lost nothing`() {
         let measured = self.measured {
             $0.streaming()

@@ -122,4 +122,27 @@ import Testing
         ])
         #expect(timeline.worstPhones(9).map(\.device) == [DeviceNumber(3), DeviceNumber(2)])
     }
+
+    /// Phones 0 to 8 with fewer and fewer losses, of which the last but one has the slowest scan.
+    private static func losses(_ most: UInt32) -> RunTimeline {
+        var observations: [Observation] = []
+        for device in UInt32(0)...8 {
+            for attempt in 1...(most - device) {
+                observations.append(
+                    Self.phone(
+                        .streamLost(job: "a", attempt: attempt, .reset, silence: nil), at: 1_000,
+                        device: device))
+            }
+            let took = Interval.seconds(device == 7 ? 9 : 1)
+            observations.append(Self.phone(.completed(took: took), at: 2_000, device: device))
+        }
+        return Self.timeline(observations)
+    }
+
+    @Test func `the phones with the slowest scans are among the worst`() {
+        let timeline = Self.losses(20)
+        #expect(timeline.worstPhones(6).map(\.device.raw) == [0, 1, 2, 3, 4, 7])
+        #expect(timeline.worstPhones(2).map(\.device.raw) == [0, 1], "of two, none is there for that")
+        #expect(timeline.worstPhones(20).map(\.device.raw) == Array(0...8), "all of them, in their order")
+    }
 }

@@ -56,6 +56,29 @@ import Testing
         #expect(FindingsTable(reading: summary["findings"]).rows.map(\.finding) == [finding])
     }
 
+    @Test func `an injected finding is marked in each report and comes back from the summary`() throws {
+        var result = Samples.passed()
+        for injected in [5, 2] {
+            result.findings.add(
+                ContractFinding(
+                    operation: .stream, part: "completed", path: "body \(injected)",
+                    expected: "a JSON object", seen: "not JSON", excerpt: nil, isDecisive: injected == 5,
+                    count: 5),
+                device: DeviceNumber(3), scan: ScanNumber(1), at: .zero, injected: injected)
+        }
+        let terminal = TerminalSummary.text(result, style: Self.wide)
+        #expect(terminal.contains("10 in total, not in the API contract; 7 of them injected by faults"))
+        #expect(terminal.contains("; response rejected, injected by a fault"))
+        #expect(terminal.contains("at 0:00, 2 injected by a fault"))
+        let markdown = MarkdownReport.text(result)
+        #expect(markdown.contains("| rejected, injected by a fault |"))
+        #expect(markdown.contains("| accepted, 2 injected by a fault |"))
+        let page = HTMLPage(RunReport(result, RunTimeline(faults: 0), folders: [])).text
+        #expect(page.contains("rejected, injected by a fault"))
+        let summary = try #require(JSONNode(SummaryJSON.bytes(result)))
+        #expect(FindingsTable(reading: summary["findings"]).rows.map(\.injected) == [5, 2])
+    }
+
     @Test func `a run without findings shows none`() {
         let result = Samples.passed()
         #expect(!TerminalSummary.text(result, style: Self.wide).contains("Findings"))

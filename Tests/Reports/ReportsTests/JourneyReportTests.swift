@@ -93,8 +93,8 @@ import Testing
         #expect(
             text.contains(
                 "Rows 50 in files = 40 created + 0 updated + 6 skipped + 4 failed + 0 missing; besides, 9 rows in "
-                    + "files of refused or discarded imports; besides, 12 rows stored by imports whose results were "
-                    + "never read"))
+                    + "files of refused or discarded imports; besides, 12 rows were stored by imports whose results "
+                    + "no phone has read"))
         #expect(MarkdownReport.text(result).contains("Rows: 50 in files, 40 created, 0 updated, 6 skipped"))
         let rows = JSONNode(SummaryJSON.bytes(result))?["rows"]
         #expect(rows?["sent"]?.integer == 50 && rows?["unread"]?.integer == 12)
@@ -105,7 +105,63 @@ import Testing
         settled.totals.scans.completed = 2
         #expect(
             page(settled).contains("Every scan, every import, every book and every row is accounted for."))
-        #expect(page(result).contains("<p>Rows: besides, 12 rows stored"))
+        #expect(page(result).contains("<p>Rows: besides, 12 rows were stored"))
+    }
+
+    @Test func `a report says what updated rows are where there are any`() {
+        var result = self.imports()
+        #expect(!MarkdownReport.text(result).contains("an earlier import"))
+        result.totals.rows.counts.updated = 3
+        #expect(
+            MarkdownReport.text(result).contains(
+                "updated: an earlier import of the phone had brought the book"))
+    }
+
+    // MARK: Books that were asked for
+
+    /// A foreign backend that has not found 7 of 60 books.
+    private func unanswered(_ change: (inout RunResult) -> Void = { _ in }) -> RunResult {
+        var result = Samples.foreign()
+        result.groups[1].journey = .batchEnrichment
+        result.totals.books.asked = 60
+        result.totals.books.unknown = 7
+        result.totals.books.name(absent: "\"Emma\" (9780141439587)", 3)
+        for number in 1...4 { result.totals.books.name(absent: "\"Other \(number)\"") }
+        change(&result)
+        return result
+    }
+
+    @Test func `books that a backend counts as not found are in every report, with their number and names`() {
+        let result = self.unanswered()
+        let note =
+            "7 of the 60 books that batches asked for by name never came: the backend counts them as not found"
+        let text = TerminalSummary.text(result, style: .plain).split(whereSeparator: \.isWhitespace)
+            .joined(separator: " ")
+        #expect(text.contains(note))
+        #expect(text.contains("\"Emma\" (9780141439587) ×3"))
+        #expect(MarkdownReport.text(result).contains(note))
+        #expect(page(result).contains(note))
+        let books = JSONNode(SummaryJSON.bytes(result))?["books"]
+        #expect(books?["asked"]?.integer == 60 && books?["unknown"]?.integer == 7)
+        #expect(books?["absent"]?["\"Emma\" (9780141439587)"]?.integer == 3)
+        #expect(JSONNode(SummaryJSON.bytes(Samples.passed()))?["books"]?["asked"] == nil)
+    }
+
+    @Test func `books that nobody can judge have their reason`() {
+        let result = self.unanswered {
+            $0.totals.books.unknown = 6
+            $0.totals.books.unjudged = 1
+        }
+        #expect(
+            MarkdownReport.text(result).contains(
+                "1 of the 60 books that batches asked for by name never came: whether the backend counts it as not found"
+            ))
+    }
+
+    @Test func `a backend that has found no book at all is the headline`() {
+        let result = self.unanswered { $0.totals.books.unknown = 60 }
+        #expect(result.outcome == "the backend found none of the 60 books that batches asked for")
+        #expect(self.unanswered().outcome == nil)
     }
 
     @Test func `missing rows are said where everything would be accounted for`() {

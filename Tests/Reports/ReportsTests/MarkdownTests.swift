@@ -142,6 +142,8 @@ import Testing
         | reset | 42 | 40 | 1 | 1 | 1.21s |
         | offline | 20 | 20 | 0 | 0 | 4.38s |
 
+        resumed: a new stream went on after the last event; restarted: it began again; p95: from the loss (after a kill: from the next launch) to the new stream.
+
         ### Latencies
 
         | metric | count | p50 | p95 | p99 | max | failed |

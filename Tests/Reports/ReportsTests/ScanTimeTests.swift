@@ -1,9 +1,11 @@
 import Observations
+import RunMetrics
 import SimBase
 import Talaria
 import Testing
 
 @testable import Reports
+@testable import RunArchive
 
 @Suite struct ScanTimeTests {
     private func at(_ milliseconds: Int64, _ what: PhoneObservation, scan: UInt32 = 1) -> Observation {
@@ -48,7 +50,7 @@ import Testing
         #expect(
             time?.sentence(WorkNoun(.scan))
                 == "scan 1 took 9.00s: 4.00s without a link, 2.00s waiting as a 429 requested (Retry-After), "
-                + "1.60s with the server at work, 700ms uploading, 400ms waiting before a retry (backoff), "
+                + "1.60s with the server at work, 700ms uploading, 400ms waiting before a retry (backoff or Retry-After), "
                 + "200ms connecting the stream.")
     }
 
@@ -74,5 +76,51 @@ import Testing
             }.map(\.element), until: .zero + .seconds(20))
         #expect(time?.scan == ScanNumber(2))
         #expect(self.spans(time).first == "limited 2000", "\(self.spans(time))")
+    }
+
+    @Test func `a scan that failed waits in the queue for its retry`() {
+        func waited(_ cause: WaitingCause) -> [String] {
+            self.spans(
+                ScanTime(
+                    slowestOf: [
+                        self.at(0, .captured(scheduled: .zero)),
+                        self.at(100, .requestSent(.upload, attempt: 1, job: nil, lastEventID: nil)),
+                        self.at(300, .replied(.upload, attempt: 1, status: 503, took: .milliseconds(200))),
+                        self.at(300, .queued(cause)),
+                        self.at(1_300, .requestSent(.upload, attempt: 2, job: nil, lastEventID: nil)),
+                        self.at(1_500, .completed(took: .milliseconds(1_500))),
+                    ], until: .zero + .seconds(20)))
+        }
+        #expect(waited(.serverError) == ["queue 100", "upload 200", "backoff 1000", "upload 200"])
+        #expect(waited(.tokenExpired) == ["queue 100", "upload 200", "queue 1000", "upload 200"])
+    }
+
+    /// The waits of the lanes of a phone.
+    private func waits(_ observations: [Observation]) -> [String] {
+        var timeline = RunTimeline(faults: 0)
+        for observation in observations { timeline.record(observation) }
+        var phone = PhoneTimeline(mark: timeline.phones[0])
+        for observation in observations { phone.add(observation) }
+        let lanes = PhoneLanes(
+            phone, WorkNoun(.scan), slow: nil, axis: TimeAxis(end: 20_000_000_000), faults: [])
+        return lanes.lanes.first { $0.name == "waits" }?.spans.map(\.text) ?? []
+    }
+
+    @Test func `a lane shows the whole wait for a retry, and none that took no time`() {
+        let retried = [
+            self.at(0, .captured(scheduled: .zero)),
+            self.at(100, .requestSent(.upload, attempt: 1, job: nil, lastEventID: nil)),
+            self.at(300, .replied(.upload, attempt: 1, status: 503, took: .milliseconds(200))),
+            self.at(300, .queued(.serverError)),
+            self.at(1_300, .requestSent(.upload, attempt: 2, job: nil, lastEventID: nil)),
+        ]
+        #expect(
+            self.waits(retried) == ["waited 1.00s before uploading again, scan 1 (backoff or Retry-After)"])
+        let lost = [
+            self.at(0, .captured(scheduled: .zero)),
+            self.at(500, .streamLost(job: "j", attempt: 1, .reset, silence: nil)),
+            self.at(500, .queued(.tokenExpired)),
+        ]
+        #expect(self.waits(lost) == [])
     }
 }

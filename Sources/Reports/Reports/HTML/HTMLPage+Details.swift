@@ -35,7 +35,7 @@ extension HTMLPage {
         return Section(
             id: "disconnections", title: "Disconnections",
             lead: "\(share) lost streams recovered: \(Figures.count(resumed)) resumed, "
-                + "\(Figures.count(restarted)) restarted.",
+                + "\(Figures.count(restarted)) restarted. Percentiles: from the loss (after a kill: from the next launch) to the new stream.",
             body: HTMLText.table(
                 [
                     "cause", "count", "resumed", "restarted", "gave up",

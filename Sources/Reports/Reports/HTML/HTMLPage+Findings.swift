@@ -13,7 +13,8 @@ extension HTMLPage {
                 HTMLText.escaped(text.answer), HTMLText.mono(text.path),
                 HTMLText.escaped(text.expected), HTMLText.escaped(text.seen),
                 text.excerpt.map { HTMLText.mono($0) } ?? "–",
-                text.isDecisive ? HTMLText.sign(.bad) + " rejected" : "accepted",
+                (text.isDecisive ? HTMLText.sign(.bad) + " rejected" : "accepted")
+                    + HTMLText.escaped(text.suffix),
                 text.count, HTMLText.escaped(text.first),
             ]
         }
@@ -21,7 +22,8 @@ extension HTMLPage {
         return Section(
             id: "findings", title: "Findings",
             lead: "Messages that deviate from the API contract: "
-                + "\(Figures.count(findings.kinds, "kind", "kinds")), \(Figures.count(findings.count)) in total.",
+                + "\(Figures.count(findings.kinds, "kind", "kinds")), \(Figures.count(findings.count)) in total"
+                + "\(findings.originText).",
             body: HTMLText.table(
                 ["message", "field", "expected", "actual", "excerpt", "handling", "count", "first"], rows,
                 numbers: [6], id: "finding-table")

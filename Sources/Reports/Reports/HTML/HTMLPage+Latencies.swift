@@ -55,6 +55,7 @@ extension HTMLPage {
                 "Measured from each \(self.result.noun.one)’s scheduled start, so generator stalls are included.",
             body: HTMLText.table(
                 header, cells, numbers: Set(1...(hasOpen ? 7 : 6)), id: "latency-table", isSortable: true)
+                + self.result.latencyNotes.map { "<p>\(HTMLText.escaped($0)).</p>\n" }.joined()
                 + self.unknownLatencies)
     }
 

@@ -200,6 +200,7 @@ package struct HTMLPage {
                 "<p>\(Figures.count(books.received, "book", "books")) received; the expected number is unknown "
             pair += "with --target.</p>"
         }
+        pair += RunResult.notes(books).map { "<p>\(HTMLText.escaped($0, bytesMax: 1_000)).</p>" }.joined()
         if self.result.importsRows { pair += Self.rows(self.result.totals.rows) }
         let jobs = self.result.totals.jobs
         let known = self.result.hasBackendView
@@ -261,7 +262,10 @@ package struct HTMLPage {
     private var everythingIsThere: String {
         let what = self.result.contentNouns.map { "every \($0.dropLast())" }
         let comma = what.count > 1 ? ", " : " and "
-        return "\(self.result.noun.every)\(comma)\(what.joined(separator: " and ")) is accounted for."
+        let books = self.result.totals.books
+        let absent = books.unknown + books.unjudged
+        return "\(self.result.noun.every)\(comma)\(what.joined(separator: " and ")) is accounted for"
+            + (absent > 0 ? ", apart from \(Figures.count(absent, "book", "books")) that never came." : ".")
     }
 
     private var conservationLead: String {

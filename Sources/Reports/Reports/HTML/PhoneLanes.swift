@@ -146,11 +146,13 @@ struct PhoneLanes {
             self.begin(\.queue, .scan(scan), at, .queue, "\(self.noun.one) \(scan.raw) waits for its upload")
         case .completed: self.end(\.scans, .scan(scan), at)
         case .canceled:
+            self.endBackoff(scan, at)
             for lane in [\Self.scans, \Self.streams, \Self.queue, \Self.uploads] {
                 self.end(lane, .scan(scan), at)
             }
             self.scans.marks.append(Mark(at: at, tone: .plain, text: "\(self.noun.one) \(scan.raw) canceled"))
         case .refused(let code, _):
+            self.endBackoff(scan, at)
             self.end(\.scans, .scan(scan), at)
             self.end(\.queue, .scan(scan), at)
             self.scans.marks.append(
@@ -193,6 +195,11 @@ struct PhoneLanes {
                 self.scans.marks.append(
                     Mark(at: at, tone: .warn, text: "\(operation.name): HTTP \(status)"))
             }
+        case .queued(let cause) where cause.isFailure:
+            // The wait after a failed upload goes on in the queue.
+            guard !self.backingOff.contains(where: { $0.scan == scan && $0.isUpload }) else { return }
+            self.endBackoff(scan, at)
+            self.backOff(scan, at, isUpload: true)
         case .queued, .reconnectGivenUp, .reconnectSuperseded: self.endBackoff(scan, at)
         case .lostFromStorage:
             self.scans.marks.append(
@@ -214,10 +221,12 @@ struct PhoneLanes {
     private mutating func endBackoff(_ scan: ScanNumber, _ at: Int64) {
         guard let index = self.backingOff.firstIndex(where: { $0.scan == scan }) else { return }
         let (_, from, isUpload) = self.backingOff.remove(at: index)
+        guard at > from else { return }
         let what = isUpload ? "uploading again" : "reconnecting"
         self.wait(
             .backoff, from: from, to: at,
-            "waited \(Figures.time(at - from)) before \(what), \(self.noun.one) \(scan.raw) (backoff)")
+            "waited \(Figures.time(at - from)) before \(what), \(self.noun.one) \(scan.raw)"
+                + (isUpload ? " (backoff or Retry-After)" : " (backoff)"))
     }
 
     private mutating func wait(_ state: SpanState, from: Int64, to: Int64, _ text: String) {
