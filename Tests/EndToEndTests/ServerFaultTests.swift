@@ -101,7 +101,7 @@ extension SideBySide {
                 each: ["sse.undecodable": 1]),
             Case(
                 name: "bad-json in completed", faults: ["{do: bad-json, on: stream, in: completed}"],
-                each: ["results.attempts": 1]),
+                each: ["results.attempts": 1, "sse.undecodable": 1]),
             Case(name: "no-message", faults: ["{do: no-message, on: stream}"]),
             Case(
                 name: "late-ping", faults: ["{do: late-ping, on: stream, by: 1s}"],
