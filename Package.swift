@@ -131,12 +131,14 @@ let modules = [
         [
             "SimBase", "Metrics", "JSON", "CSV", "Talaria", "Faults", "Phone", "Backend", "Ledger",
             "RunJudge",
-            "Plan", "CYAML",
+            "Plan", "BuiltIn", "CYAML",
         ],
         tests: ["Observations", "OriginServer"]),
     Module("Imaging", .files, ["SimBase", "SystemIO", "CTurboJPEG"]),
     // The pages of the manual, which `help` shows.
     Module("Manual", .files, ["CManual"]),
+    // The shipped scenarios, with what they name.
+    Module("BuiltIn", .files, ["CBuiltIn"]),
 
     Module(
         "RunArchive", .files,
@@ -173,7 +175,8 @@ let modules = [
         [
             "SimBase", "Metrics", "Wire", "Talaria", "Observations", "Faults", "Phone", "RunControl",
             "HTTPServer", "Ledger", "RunMetrics", "RunJudge", "Plan", "VirtualWorld", "RunSetup", "Search",
-            "SystemIO", "EventLoop", "CurlLoop", "LivePhones", "LiveServer", "ScenarioFile", "Imaging",
+            "SystemIO", "EventLoop", "CurlLoop", "LivePhones", "LiveServer", "BuiltIn", "ScenarioFile",
+            "Imaging",
             "RunArchive",
             "Reports", "Dashboard",
         ]),
@@ -265,6 +268,8 @@ let package = Package(
         .target(name: "CSystem", path: "Sources/System/CSystem"),
         // The pages of Docs/manual as bytes.
         .target(name: "CManual", path: "Sources/System/CManual"),
+        // The shipped scenarios as bytes, with the captured streams and photos that they name.
+        .target(name: "CBuiltIn", path: "Sources/System/CBuiltIn"),
     ]
         + modules.map(target)
         + [

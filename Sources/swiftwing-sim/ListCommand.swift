@@ -1,3 +1,4 @@
+import BuiltIn
 import Foundation
 import Plan
 import RunArchive
@@ -9,7 +10,7 @@ import SimBase
 enum ListCommand {
     static let command = Command(
         name: "list", usage: "",
-        summary: "Lists the available scenarios: name, description and path",
+        summary: "Lists the available scenarios: name, description, and path or 'built in'",
         options: [
             Option(name: "--names", value: nil, help: "print only the names, one on a line"),
             JSONOutput.option,
@@ -28,16 +29,11 @@ enum ListCommand {
             JSONOutput.print(["scenarios": .array(entries.map(\.json))], console)
             return .success
         }
-        guard !entries.isEmpty else {
-            console.out("no scenarios found")
-            console.error(
-                "help: 'swiftwing-sim new NAME' creates one; searched in \(folders.joined(separator: ", "))")
-            return .success
-        }
         let rows = entries.map { entry in
             [
                 entry.isHidden ? entry.path : entry.name,
-                entry.description ?? "(invalid: see 'swiftwing-sim check')", entry.path,
+                entry.description ?? "(invalid: see 'swiftwing-sim check')",
+                entry.isBuiltIn ? "built in" : entry.path,
             ]
         }
         console.out(
@@ -53,25 +49,39 @@ enum ListCommand {
         var description: String?
         /// Whether the name means another scenario, so that only the path means this one.
         var isHidden: Bool
+        /// Whether it is a part of the program, and its path that of no file.
+        var isBuiltIn: Bool
 
         var json: JSONValue {
             .object([
                 "name": .string(self.name), "path": .string(self.path),
                 "description": self.description.map { .string($0) } ?? .null,
                 "valid": .bool(self.description != nil), "hidden": .bool(self.isHidden),
+                "built_in": .bool(self.isBuiltIn),
             ])
         }
     }
 
     private static func entries(in folders: [String], current: String) -> [Entry] {
-        var known: Set<String> = []
-        return ScenarioFinder.all(in: folders).map { path in
+        // A name means the first that is found; the others are there by their paths only.
+        var known: [String: [String]] = [:]
+        return ScenarioFinder.all(in: folders).compactMap { path in
             let name = Self.name(of: path)
-            // A name means the first that is found; the others are there by their paths only.
-            let isHidden = !known.insert(name).inserted
+            let others = known[name, default: []]
+            known[name] = others + [path]
+            let isBuiltIn = BuiltInFiles.isPath(path)
+            guard !isBuiltIn || !Self.isCopy(path, of: others) else { return nil }
             let shown = path.hasPrefix(current + "/") ? String(path.dropFirst(current.count + 1)) : path
-            return Entry(name: name, path: shown, description: Self.description(shown), isHidden: isHidden)
+            return Entry(
+                name: name, path: shown, description: Self.description(shown), isHidden: !others.isEmpty,
+                isBuiltIn: isBuiltIn)
         }
+    }
+
+    /// Whether one of the files is the built-in scenario itself, as in the package that this program was built from.
+    private static func isCopy(_ path: String, of files: [String]) -> Bool {
+        let bytes = BuiltInFiles.contents(of: path)
+        return files.contains { (try? LoadedScenario.bytes(of: $0)) == bytes }
     }
 
     /// The names that commands understand, each once.

@@ -53,7 +53,7 @@ enum NewCommand {
     /// The text of a scenario under another name. What it takes from other files must be found from the current folder as well.
     private static func copy(of scenario: String, name: String) throws -> String {
         let path = try ScenarioSource.find(scenario)
-        let bytes = try InputFile.read(path, bytesMax: InputFile.documentBytesMax, hint: nil)
+        let bytes = try LoadedScenario.bytes(of: path)
         let text = StarterFile.text(copying: String(decoding: bytes, as: UTF8.self), name: name)
         do {
             _ = try LoadedScenario(

@@ -1,3 +1,4 @@
+import BuiltIn
 import Foundation
 import SimBase
 
@@ -25,12 +26,17 @@ package enum ScenarioFinder {
     }
 
     /// The path of a scenario. With a slash in it the name is a path and only that; otherwise it is looked for in the
-    /// current folder, then in the folders. Both as it is and with `.scenario` added.
+    /// current folder, then in the folders, one of which can be that of the built-in files. Both as it is and with `.scenario`
+    /// added; built-in scenarios only have names with it.
     package static func find(_ name: String, current: String, folders: [String]) throws(NotFound) -> String {
         var candidates = [name, name + self.suffix]
         if name.hasSuffix(self.suffix) { candidates.removeLast() }
         if !name.contains("/") {
-            let inFolders = folders.flatMap { folder in candidates.map { "\(folder)/\($0)" } }
+            let inFolders = folders.flatMap { folder in
+                (BuiltInFiles.isPath(folder) ? candidates.suffix(1) : candidates[...]).map {
+                    "\(folder)/\($0)"
+                }
+            }
             candidates += inFolders
         }
         for candidate in candidates
@@ -54,36 +60,40 @@ package enum ScenarioFinder {
         let start = isRoot ? "/" : folder.isEmpty ? current : self.absolute(folder, from: current)
         let found = try self.find(
             name, current: start, folders: (start == current ? [] : [current]) + folders)
-        return found.hasPrefix("/") || (folder.isEmpty && !isRoot) ? found : "\(folder)/\(found)"
+        return Self.isAbsolute(found) || (folder.isEmpty && !isRoot) ? found : "\(folder)/\(found)"
     }
 
     /// The paths of all scenarios in the folders, by folder and then by name. Folders that are not there have none.
     package static func all(in folders: [String]) -> [String] {
         folders.flatMap { folder in
-            let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+            let names =
+                BuiltInFiles.isPath(folder)
+                ? BuiltInFiles.names(inFolder: folder)
+                : (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
             return names.filter { $0.hasSuffix(self.suffix) && !$0.hasPrefix(".") }.sorted()
                 .prefix(self.filesMax).map { "\(folder)/\($0)" }
         }
     }
 
-    /// Returns the folders of scenarios for the running program: `Scenarios/` of the package that contains
-    /// its build folder, then those installed with it (`bin/../share/swiftwing-sim/Scenarios`). Only folders
-    /// that exist.
-    package static func folders(executable: String) -> [String] {
-        var folders: [String] = []
+    /// Returns the folders of scenarios: `Scenarios` in the current folder, `Scenarios` of the package that contains the build
+    /// folder of the program, and the built-in files. Only folders that exist, each once.
+    package static func folders(executable: String, current: String) -> [String] {
+        let own = "\(current)/Scenarios"
+        return (self.isFolder(own) ? [own] : []) + self.packageFolder(executable).filter { $0 != own }
+            + [BuiltInFiles.folder]
+    }
+
+    private static func packageFolder(_ executable: String) -> [String] {
         var folder = URL(fileURLWithPath: executable).resolvingSymlinksInPath().deletingLastPathComponent()
-        let installed = folder.deletingLastPathComponent().appending(path: "share/swiftwing-sim/Scenarios")
         // .build/<triple>/<configuration>/swiftwing-sim lies three folders below the package.
         for _ in 0..<5 where folder.path != "/" {
-            let isPackage = self.isFile(folder.appending(path: "Package.swift").path)
             let scenarios = folder.appending(path: "Scenarios").path
-            if isPackage, self.isFolder(scenarios) {
-                folders.append(scenarios)
-                break
+            if self.isFile(folder.appending(path: "Package.swift").path), self.isFolder(scenarios) {
+                return [scenarios]
             }
             folder.deleteLastPathComponent()
         }
-        return folders + (self.isFolder(installed.path) ? [installed.path] : [])
+        return []
     }
 
     private static func stem(_ path: String) -> String {
@@ -91,11 +101,16 @@ package enum ScenarioFinder {
         return file.hasSuffix(self.suffix) ? String(file.dropLast(self.suffix.count)) : file
     }
 
-    private static func absolute(_ path: String, from folder: String) -> String {
-        path.hasPrefix("/") ? path : "\(folder)/\(path)"
+    private static func isAbsolute(_ path: String) -> Bool {
+        path.hasPrefix("/") || BuiltInFiles.isPath(path)
+    }
+
+    static func absolute(_ path: String, from folder: String) -> String {
+        self.isAbsolute(path) ? path : "\(folder)/\(path)"
     }
 
     private static func isFile(_ path: String) -> Bool {
+        if BuiltInFiles.isPath(path) { return BuiltInFiles.contains(path) }
         var isFolder: ObjCBool = false
         return unsafe FileManager.default.fileExists(atPath: path, isDirectory: &isFolder)
             && !isFolder.boolValue

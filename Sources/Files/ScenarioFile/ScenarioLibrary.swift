@@ -1,3 +1,4 @@
+import BuiltIn
 import Foundation
 
 /// The files that a scenario can name: scenarios that it extends, and captured streams.
@@ -60,12 +61,13 @@ package struct ScenarioLibrary: Sendable {
         }, identity: { $0 })
 
     /// Files: beside the scenario that extends, then where scenarios are looked for by their name. `current` and
-    /// `folders` are absolute. `read` gives a file's bytes, or nil.
+    /// `folders` are absolute. `read` gives the bytes of a file that is not built in, or nil.
     package static func files(
         current: String, folders: [String], read: @escaping @Sendable (String) -> [UInt8]?
     ) -> ScenarioLibrary {
-        @Sendable func absolute(_ path: String) -> String {
-            path.hasPrefix("/") ? path : "\(current)/\(path)"
+        @Sendable func absolute(_ path: String) -> String { ScenarioFinder.absolute(path, from: current) }
+        @Sendable func content(_ path: String) -> [UInt8]? {
+            BuiltInFiles.isPath(path) ? BuiltInFiles.contents(of: path) : read(absolute(path))
         }
         return ScenarioLibrary(
             find: { name, path throws(Missing) in
@@ -78,7 +80,7 @@ package struct ScenarioLibrary: Sendable {
                         help: error.nearest.map { "did you mean `\($0)`?" }
                             ?? "looked for \(error.paths.joined(separator: ", "))")
                 }
-                guard let bytes = read(absolute(found)) else {
+                guard let bytes = content(found) else {
                     throw Missing("cannot read \(found)", help: nil)
                 }
                 return Found(
@@ -89,7 +91,7 @@ package struct ScenarioLibrary: Sendable {
                 let found =
                     name.hasPrefix("/") || folder.isEmpty
                     ? name : (folder + [name[...]]).joined(separator: "/")
-                guard let bytes = read(absolute(found)) else {
+                guard let bytes = content(found) else {
                     throw Missing(
                         "cannot read the captured stream \(found)",
                         help: "the path is relative to the folder of the scenario")
@@ -99,6 +101,7 @@ package struct ScenarioLibrary: Sendable {
     }
 
     private static func resolved(_ path: String) -> String {
-        URL(fileURLWithPath: path).resolvingSymlinksInPath().standardizedFileURL.path
+        BuiltInFiles.isPath(path)
+            ? path : URL(fileURLWithPath: path).resolvingSymlinksInPath().standardizedFileURL.path
     }
 }

@@ -1,3 +1,4 @@
+import BuiltIn
 import Foundation
 import Phone
 package import Plan
@@ -18,12 +19,18 @@ package struct LoadedScenario {
         self.bytes = bytes
     }
 
+    /// Returns the bytes of the scenario at a path, which may be built in.
+    package static func bytes(of path: String) throws -> [UInt8] {
+        if let bytes = BuiltInFiles.contents(of: path) { return bytes }
+        return try InputFile.read(path, bytesMax: InputFile.documentBytesMax, hint: nil)
+    }
+
     /// Reads a file by its path alone, as a child process does with a resolved scenario.
     package init(
         path: String, overrides: [String], environment: [String: String],
         for purpose: ScenarioCheck.Purpose = .run, checksPhotos: Bool = false
     ) throws {
-        let bytes = try InputFile.read(path, bytesMax: InputFile.documentBytesMax, hint: nil)
+        let bytes = try Self.bytes(of: path)
         try self.init(
             path: path, bytes: bytes, overrides: overrides, environment: environment, for: purpose,
             checksPhotos: checksPhotos)
@@ -53,7 +60,8 @@ package struct LoadedScenario {
 
     /// The folders in which bare names are searched after the current folder.
     package static func folders() throws -> [String] {
-        ScenarioFinder.folders(executable: try ProgramFile.path())
+        ScenarioFinder.folders(
+            executable: try ProgramFile.path(), current: FileManager.default.currentDirectoryPath)
     }
 
     /// Returns what the groups name in `photos` and is not there.

@@ -69,9 +69,54 @@ struct ScenarioFinderTests {
         }
     }
 
-    @Test func `the package's scenarios are found from its build folder`() {
+    @Test func `a built-in scenario is found after every file of its name`() throws {
+        try withFolders { (current, shared) throws -> Void in
+            func find(_ name: String) throws -> String {
+                try ScenarioFinder.find(name, current: current, folders: [shared, "built-in:"])
+            }
+            #expect(try find("flaky-network") == "\(shared)/flaky-network.scenario")
+            #expect(try find("crowd") == "built-in:/crowd.scenario")
+            #expect(try find("crowd.scenario") == "built-in:/crowd.scenario")
+            #expect(try find("built-in:/flaky-network") == "built-in:/flaky-network.scenario")
+            do throws(ScenarioFinder.NotFound) {
+                _ = try ScenarioFinder.find("crwod", current: current, folders: ["built-in:"])
+                Issue.record("found")
+            } catch {
+                #expect(error.paths == ["crwod", "crwod.scenario", "built-in:/crwod.scenario"])
+                #expect(error.nearest == "crowd")
+            }
+        }
+    }
+
+    @Test func `a file names a built-in scenario, which names others beside it`() throws {
+        try withFolders { (current, shared) throws -> Void in
+            func find(_ name: String, beside path: String) throws -> String {
+                try ScenarioFinder.find(
+                    name, beside: path, current: current, folders: [shared, "built-in:"])
+            }
+            #expect(try find("crowd", beside: "sub/deep.scenario") == "built-in:/crowd.scenario")
+            #expect(
+                try find("flaky-network", beside: "mine.scenario") == "\(shared)/flaky-network.scenario")
+            #expect(
+                try find("flaky-network", beside: "built-in:/crowd.scenario")
+                    == "built-in:/flaky-network.scenario")
+            #expect(try find("mine", beside: "built-in:/crowd.scenario") == "\(current)/mine.scenario")
+        }
+    }
+
+    @Test func `scenarios are those of the current folder, of the package, and of the program`() throws {
         let executable = packageFolder + "/.build/x86_64-unknown-linux-gnu/debug/swiftwing-sim"
-        #expect(ScenarioFinder.folders(executable: executable).map { $0.hasSuffix("/Scenarios") } == [true])
-        #expect(ScenarioFinder.folders(executable: "/usr/nowhere/bin/x") == [])
+        func folders(_ executable: String, _ current: String) -> [String] {
+            ScenarioFinder.folders(executable: executable, current: current)
+        }
+        let package = "\(packageFolder)/Scenarios"
+        #expect(folders(executable, "/nowhere") == [package, "built-in:"])
+        #expect(folders(executable, packageFolder) == [package, "built-in:"])
+        #expect(folders("/usr/nowhere/bin/x", "/nowhere") == ["built-in:"])
+        try withFolders { (current, _) throws -> Void in
+            let own = "\(current)/Scenarios"
+            try FileManager.default.createDirectory(atPath: own, withIntermediateDirectories: true)
+            #expect(folders(executable, current) == [own, package, "built-in:"])
+        }
     }
 }

@@ -1,0 +1,227 @@
+#include "CBuiltIn.h"
+
+// `#embed` is of C23 (clang 19 and newer).
+#pragma clang diagnostic ignored "-Wc23-extensions"
+
+static const unsigned char app_lifecycle[] = {
+#embed "../../../Scenarios/app-lifecycle.scenario"
+};
+
+static const unsigned char backend_degraded[] = {
+#embed "../../../Scenarios/backend-degraded.scenario"
+};
+
+static const unsigned char batch_enrichment[] = {
+#embed "../../../Scenarios/batch-enrichment.scenario"
+};
+
+static const unsigned char books_app[] = {
+#embed "../../../Scenarios/books-app.scenario"
+};
+
+static const unsigned char bookshelf_v2[] = {
+#embed "../../../Scenarios/bookshelf-v2.scenario"
+};
+
+static const unsigned char captured_stream[] = {
+#embed "../../../Scenarios/captured-stream.scenario"
+};
+
+static const unsigned char crowd[] = {
+#embed "../../../Scenarios/crowd.scenario"
+};
+
+static const unsigned char csv_import[] = {
+#embed "../../../Scenarios/csv-import.scenario"
+};
+
+static const unsigned char day[] = {
+#embed "../../../Scenarios/day.scenario"
+};
+
+static const unsigned char flaky_network[] = {
+#embed "../../../Scenarios/flaky-network.scenario"
+};
+
+static const unsigned char half_open[] = {
+#embed "../../../Scenarios/half-open.scenario"
+};
+
+static const unsigned char head_on_flaky_network[] = {
+#embed "../../../Scenarios/head-on-flaky-network.scenario"
+};
+
+static const unsigned char hostile_stream[] = {
+#embed "../../../Scenarios/hostile-stream.scenario"
+};
+
+static const unsigned char hour[] = {
+#embed "../../../Scenarios/hour.scenario"
+};
+
+static const unsigned char lingering_streams[] = {
+#embed "../../../Scenarios/lingering-streams.scenario"
+};
+
+static const unsigned char long_jobs[] = {
+#embed "../../../Scenarios/long-jobs.scenario"
+};
+
+static const unsigned char network_drops[] = {
+#embed "../../../Scenarios/network-drops.scenario"
+};
+
+static const unsigned char open_circuit[] = {
+#embed "../../../Scenarios/open-circuit.scenario"
+};
+
+static const unsigned char outage[] = {
+#embed "../../../Scenarios/outage.scenario"
+};
+
+static const unsigned char polling_app[] = {
+#embed "../../../Scenarios/polling-app.scenario"
+};
+
+static const unsigned char quiet_streams[] = {
+#embed "../../../Scenarios/quiet-streams.scenario"
+};
+
+static const unsigned char raised_base[] = {
+#embed "../../../Scenarios/raised-base.scenario"
+};
+
+static const unsigned char rate_limited[] = {
+#embed "../../../Scenarios/rate-limited.scenario"
+};
+
+static const unsigned char segmented_shelves[] = {
+#embed "../../../Scenarios/segmented-shelves.scenario"
+};
+
+static const unsigned char several_photos[] = {
+#embed "../../../Scenarios/several-photos.scenario"
+};
+
+static const unsigned char slow_uplink[] = {
+#embed "../../../Scenarios/slow-uplink.scenario"
+};
+
+static const unsigned char staging_smoke[] = {
+#embed "../../../Scenarios/staging-smoke.scenario"
+};
+
+static const unsigned char status_polling[] = {
+#embed "../../../Scenarios/status-polling.scenario"
+};
+
+static const unsigned char steady_load[] = {
+#embed "../../../Scenarios/steady-load.scenario"
+};
+
+static const unsigned char stream_outage[] = {
+#embed "../../../Scenarios/stream-outage.scenario"
+};
+
+static const unsigned char stripped_books[] = {
+#embed "../../../Scenarios/stripped-books.scenario"
+};
+
+static const unsigned char stubborn_jobs[] = {
+#embed "../../../Scenarios/stubborn-jobs.scenario"
+};
+
+static const unsigned char sudden_kills[] = {
+#embed "../../../Scenarios/sudden-kills.scenario"
+};
+
+static const unsigned char token_expiry[] = {
+#embed "../../../Scenarios/token-expiry.scenario"
+};
+
+static const unsigned char torn_writes[] = {
+#embed "../../../Scenarios/torn-writes.scenario"
+};
+
+static const unsigned char train_tunnel[] = {
+#embed "../../../Scenarios/train-tunnel.scenario"
+};
+
+static const unsigned char v2_under_fire[] = {
+#embed "../../../Scenarios/v2-under-fire.scenario"
+};
+
+static const unsigned char live_2026_02[] = {
+#embed "../../../Scenarios/captures/live-2026-02.sse"
+};
+
+static const unsigned char shelf_1_landscape_normal[] = {
+#embed "../../../Images/shelves/shelf-1-landscape-normal.jpg"
+};
+
+static const unsigned char shelf_2_portrait_normal[] = {
+#embed "../../../Images/shelves/shelf-2-portrait-normal.jpg"
+};
+
+static const unsigned char shelf_3_landscape_dark[] = {
+#embed "../../../Images/shelves/shelf-3-landscape-dark.jpg"
+};
+
+static const unsigned char shelf_4_landscape_bright[] = {
+#embed "../../../Images/shelves/shelf-4-landscape-bright.jpg"
+};
+
+static const unsigned char shelf_5_tall_hazy[] = {
+#embed "../../../Images/shelves/shelf-5-tall-hazy.jpg"
+};
+
+// By kind and then by name. A test compares this list with the folders.
+static const struct shim_built_in_file files[] = {
+    {"app-lifecycle.scenario", app_lifecycle, sizeof app_lifecycle},
+    {"backend-degraded.scenario", backend_degraded, sizeof backend_degraded},
+    {"batch-enrichment.scenario", batch_enrichment, sizeof batch_enrichment},
+    {"books-app.scenario", books_app, sizeof books_app},
+    {"bookshelf-v2.scenario", bookshelf_v2, sizeof bookshelf_v2},
+    {"captured-stream.scenario", captured_stream, sizeof captured_stream},
+    {"crowd.scenario", crowd, sizeof crowd},
+    {"csv-import.scenario", csv_import, sizeof csv_import},
+    {"day.scenario", day, sizeof day},
+    {"flaky-network.scenario", flaky_network, sizeof flaky_network},
+    {"half-open.scenario", half_open, sizeof half_open},
+    {"head-on-flaky-network.scenario", head_on_flaky_network, sizeof head_on_flaky_network},
+    {"hostile-stream.scenario", hostile_stream, sizeof hostile_stream},
+    {"hour.scenario", hour, sizeof hour},
+    {"lingering-streams.scenario", lingering_streams, sizeof lingering_streams},
+    {"long-jobs.scenario", long_jobs, sizeof long_jobs},
+    {"network-drops.scenario", network_drops, sizeof network_drops},
+    {"open-circuit.scenario", open_circuit, sizeof open_circuit},
+    {"outage.scenario", outage, sizeof outage},
+    {"polling-app.scenario", polling_app, sizeof polling_app},
+    {"quiet-streams.scenario", quiet_streams, sizeof quiet_streams},
+    {"raised-base.scenario", raised_base, sizeof raised_base},
+    {"rate-limited.scenario", rate_limited, sizeof rate_limited},
+    {"segmented-shelves.scenario", segmented_shelves, sizeof segmented_shelves},
+    {"several-photos.scenario", several_photos, sizeof several_photos},
+    {"slow-uplink.scenario", slow_uplink, sizeof slow_uplink},
+    {"staging-smoke.scenario", staging_smoke, sizeof staging_smoke},
+    {"status-polling.scenario", status_polling, sizeof status_polling},
+    {"steady-load.scenario", steady_load, sizeof steady_load},
+    {"stream-outage.scenario", stream_outage, sizeof stream_outage},
+    {"stripped-books.scenario", stripped_books, sizeof stripped_books},
+    {"stubborn-jobs.scenario", stubborn_jobs, sizeof stubborn_jobs},
+    {"sudden-kills.scenario", sudden_kills, sizeof sudden_kills},
+    {"token-expiry.scenario", token_expiry, sizeof token_expiry},
+    {"torn-writes.scenario", torn_writes, sizeof torn_writes},
+    {"train-tunnel.scenario", train_tunnel, sizeof train_tunnel},
+    {"v2-under-fire.scenario", v2_under_fire, sizeof v2_under_fire},
+    {"captures/live-2026-02.sse", live_2026_02, sizeof live_2026_02},
+    {"Images/shelves/shelf-1-landscape-normal.jpg", shelf_1_landscape_normal, sizeof shelf_1_landscape_normal},
+    {"Images/shelves/shelf-2-portrait-normal.jpg", shelf_2_portrait_normal, sizeof shelf_2_portrait_normal},
+    {"Images/shelves/shelf-3-landscape-dark.jpg", shelf_3_landscape_dark, sizeof shelf_3_landscape_dark},
+    {"Images/shelves/shelf-4-landscape-bright.jpg", shelf_4_landscape_bright, sizeof shelf_4_landscape_bright},
+    {"Images/shelves/shelf-5-tall-hazy.jpg", shelf_5_tall_hazy, sizeof shelf_5_tall_hazy},
+};
+
+size_t shim_built_in_count(void) { return sizeof files / sizeof *files; }
+
+struct shim_built_in_file shim_built_in_file(size_t index) { return files[index]; }
