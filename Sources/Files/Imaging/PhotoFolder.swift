@@ -42,8 +42,18 @@ package struct PhotoFolder: Sendable {
     /// A broken photograph is named among the problems, and so is one past `photosMax` or `folderBytesMax`; a
     /// folder that cannot be read or that has no good photograph is an error.
     package static func load(path: String) throws(ImagingError) -> PhotoFolder {
-        let names = try Self.names(in: path)
-            .filter { Self.isPhotograph($0) }
+        try Self.load(try Self.names(in: path), of: path) { name, bytesMax throws(ImagingError) in
+            try PhotoFile.bytes(of: "\(path)/\(name)", bytesMax: bytesMax)
+        }
+    }
+
+    /// Reads the photographs among the names of a folder that need not be one of the file system. `read` returns the bytes of
+    /// one of them, `bytesMax` at most.
+    package static func load(
+        _ names: [String], of path: String,
+        read: (_ name: String, _ bytesMax: Int) throws(ImagingError) -> [UInt8]
+    ) throws(ImagingError) -> PhotoFolder {
+        let names = names.filter { Self.isPhotograph($0) }
             .sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
         guard names.isEmpty == false else { throw .noPhotographs(folder: path) }
 
@@ -57,7 +67,7 @@ package struct PhotoFolder: Sendable {
                     throw .passedOver(reason: "a run uses at most \(Self.photosMax) (photosMax) photos")
                 }
                 let room = Self.folderBytesMax - bytes
-                let jpeg = try PhotoFile.bytes(of: "\(path)/\(name)", bytesMax: min(Self.bytesMax, room))
+                let jpeg = try read(name, min(Self.bytesMax, room))
                 let size = try Self.size(of: jpeg, &decoder)
                 photos.append(SourcePhoto(name: name, jpeg: jpeg, size: size))
                 bytes += jpeg.count

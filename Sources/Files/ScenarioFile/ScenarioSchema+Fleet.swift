@@ -75,7 +75,9 @@ extension ScenarioSchema {
             "start": .durations.described(
                 "closed model: when a phone starts (default: 0s up to the longest `think`)"),
             "photos": Self.photos
-                .described("a folder in Images/, a list of folders and photos, or synthetic photos"),
+                .described(
+                    "a folder of photos or a photo, a list of them, or synthetic photos. Paths are absolute, relative to the scenario's folder, or in Images/"
+                ),
             "photos-per-scan": .integers(1...ContractLimit.photosMax)
                 .described("photos of one scan, which are the parts of one upload"),
             "regions": .integers(1...ContractLimit.regionsMax)

@@ -54,7 +54,7 @@ package enum StarterFile {
                 spacing: poisson           # uniform | poisson | burst(n)
                 # arrivals: [{rate: 5/s, for: 10s}, {ramp: 5/s..50/s, over: 60s}]
                 # think: 1s..4s            # instead of arrivals: the pause of a phone after each scan
-                photos: shelves            # a folder in Images/, a list [shelves, mine/one.jpg], or {paint: 8}
+                photos: shelves            # built in; or your own folder or photo, a list [shelves, mine/one.jpg], {paint: 8}
 
             server:                        # the simulated backend; ignored with --target
               books: 3..8

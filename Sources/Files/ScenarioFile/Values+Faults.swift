@@ -187,16 +187,17 @@ extension Values {
         }
     }
 
+    /// The path of a folder or of a photo, or its name in `Images/`. What is there is found out where files are read.
     static func photos(_ text: String) throws(ValueError) -> String {
-        let parts = text.split(separator: "/", omittingEmptySubsequences: false)
-        guard text.unicodeScalars.count <= ScenarioLimit.nameCharactersMax,
-            parts.allSatisfy({ part in
-                !part.isEmpty && part != "." && part != ".."
-                    && part.unicodeScalars.allSatisfy(Self.isNameScalar)
-            })
-        else {
+        guard text.unicodeScalars.count <= ValueScanner.scalarsMax else {
+            throw ValueError("a path of more than \(ValueScanner.scalarsMax) characters")
+        }
+        let isPath =
+            !text.isEmpty
+            && text.unicodeScalars.allSatisfy { $0.properties.generalCategory != .control }
+        guard isPath else {
             throw ValueError(
-                "`photos` must be a folder in `Images/`, a list of folders and photos, or `{paint: 8}`, not \(Findings.quoted(text))"
+                "`photos` must be a folder or a photo, a list of them, or `{paint: 8}`, not \(Findings.quoted(text))"
             )
         }
         return text

@@ -23,7 +23,9 @@ final class WorkerScenario {
             try File.write(offer.text, to: path, .replace)
             self.loaded = try LoadedScenario(path: path, overrides: [], environment: [:])
             self.photos = try PhotoCorpus(
-                RunPlan(self.loaded.scenario, target: .foreign), scenarioPath: path, painter: painter)
+                RunPlan(self.loaded.scenario, target: .foreign),
+                // Photos are relative to the current folder: that of the master's file is on another machine.
+                scenarioPath: Self.fileName, painter: painter)
             self.folder = folder
         } catch {
             Self.remove(folder)

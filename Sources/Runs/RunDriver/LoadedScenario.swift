@@ -64,7 +64,7 @@ package struct LoadedScenario {
             executable: try ProgramFile.path(), current: FileManager.default.currentDirectoryPath)
     }
 
-    /// Returns what the groups name in `photos` and is not there.
+    /// Returns what the groups name in `photos` and is not there, or has no photos.
     private static func missingPhotos(_ scenario: Scenario, scenarioPath: String) -> [ScenarioFinding] {
         scenario.groups.enumerated().flatMap { index, group -> [ScenarioFinding] in
             let names: [String] =
@@ -88,21 +88,12 @@ package struct LoadedScenario {
         }
     }
 
-    /// The folder of photos, or the photo, that a scenario means: `Images/NAME` in the current folder, beside the
-    /// scenario's folder or beside the installed scenarios; a name with a slash may be a path as well.
+    /// The folder of photos, or the photo, that a scenario means.
     static func photoPath(_ name: String, scenarioPath: String) throws -> String {
-        if name.contains("/"), FileManager.default.fileExists(atPath: name) { return name }
-        let beside = ([URL(filePath: scenarioPath).deletingLastPathComponent().path] + (try Self.folders()))
-            .map {
-                URL(filePath: $0).deletingLastPathComponent().appending(path: "Images/\(name)").path
-            }
-        let paths = ["Images/\(name)"] + beside
-        guard let found = paths.first(where: { FileManager.default.fileExists(atPath: $0) }) else {
-            throw CommandFailure(
-                .noInput, "no photos '\(name)'",
-                hint: "looked for " + paths.joined(separator: ", "))
-        }
-        return found
+        try PhotoFinder(
+            scenarioPath: scenarioPath, current: FileManager.default.currentDirectoryPath,
+            folders: try Self.folders()
+        ).find(name)
     }
 }
 

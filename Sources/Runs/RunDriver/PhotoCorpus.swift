@@ -52,10 +52,7 @@ package struct PhotoCorpus {
     private mutating func read(_ names: [String], scenarioPath: String) throws {
         for name in names {
             let path = try LoadedScenario.photoPath(name, scenarioPath: scenarioPath)
-            let folder = try PhotoInput.of(path) { () throws(ImagingError) in
-                PhotoFolder.isPhotograph(name)
-                    ? try PhotoFolder(photo: path) : try PhotoFolder.load(path: path)
-            }
+            let folder = try PhotoInput.of(path) { () throws(ImagingError) in try PhotoFinder.load(path) }
             self.problems += folder.problems.map { "photo skipped: \($0)" }
             self.photos += folder.photos
         }

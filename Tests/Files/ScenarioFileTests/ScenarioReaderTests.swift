@@ -114,6 +114,7 @@ struct ScenarioReaderTests {
     @Test(
         arguments: [
             ("shelves", .folder("shelves")), ("deep/down", .folder("deep/down")),
+            ("/photos/of mine", .folder("/photos/of mine")), ("../mine", .folder("../mine")),
             ("[shelves, mine/one.jpg]", .list(["shelves", "mine/one.jpg"])),
             ("{paint: 8}", .painted(8, size: nil)),
             ("{paint: 2, size: 4032x3024}", .painted(2, size: PhotoSize(width: 4032, height: 3024))),
@@ -495,12 +496,16 @@ struct ScenarioReaderTests {
         ("fleet.phones.request-timeout=0s", "the request timeout must be above zero"),
         ("fleet.phones.spacing=burst(0)", "a burst must have 1 to 1000000 arrivals"),
         (
-            "fleet.phones.photos=../../etc",
-            "`photos` must be a folder in `Images/`, a list of folders and photos, or `{paint: 8}`, not `../../etc`"
+            "fleet.phones.photos=[shelves, '']",
+            "`photos` must be a folder or a photo, a list of them, or `{paint: 8}`, not ``"
         ),
         (
-            "fleet.phones.photos=[shelves, /etc]",
-            "`photos` must be a folder in `Images/`, a list of folders and photos, or `{paint: 8}`, not `/etc`"
+            "fleet.phones.photos=\"a\\nb\"",
+            "`photos` must be a folder or a photo, a list of them, or `{paint: 8}`, not `a?b`"
+        ),
+        (
+            "fleet.phones.photos=/" + String(repeating: "a", count: 256),
+            "a path of more than 256 characters"
         ),
         ("fleet.phones.photos=[]", "a list of photos must have 1 to 500 entries, not 0"),
         ("fleet.phones.photos=[{paint: 1}]", "`photos` must be a single value, not a map"),

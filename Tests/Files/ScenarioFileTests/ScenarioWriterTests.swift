@@ -67,6 +67,12 @@ struct ScenarioWriterTests {
         try expectRoundTrip(scenario.scaled(devices: 17))
     }
 
+    @Test(arguments: ["/mine", "../My photos: all, #1", "$${HOME}", "[./a, '{b}']"])
+    func `paths of photos are read back equal`(text: String) throws {
+        let quoted = text.hasPrefix("[") ? text : "'\(text)'"
+        try expectRoundTrip(try load(minimal, set: ["fleet.phones.photos=\(quoted)"]))
+    }
+
     @Test(arguments: ["[shelves, one.jpg]", "{paint: 8}", "{paint: 2, size: 640x480}"])
     func `photos are written as they are read`(text: String) throws {
         let scenario = try load(minimal, set: ["fleet.phones.photos=\(text)"])
