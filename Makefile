@@ -10,7 +10,7 @@ PREFIX ?= /usr/local
 SCENARIO ?= flaky-network.scenario
 BUILD := .build
 BINARY := $(BUILD)/release/swiftwing-sim
-# For a program that runs without an installed Swift: make build FLAGS=--static-swift-stdlib
+# For a program that runs without an installed Swift: make build FLAGS=--static-swift-stdlib (as `make deb` does)
 FLAGS ?=
 CHECKS := --explicit-target-dependency-import-check error
 
@@ -24,13 +24,17 @@ FUZZ_SEED ?= $(shell date +%s)
 FUZZ_FLAGS ?= -c release -Xswiftc -enable-testing --scratch-path $(BUILD)/tests
 FUZZ_NOTES := $(BUILD)/fuzz
 
+# The program of a package contains the Swift runtime. It is built in its own folder, since its flags differ.
+STATIC := $(BUILD)/static
+PACKAGES := $(BUILD)/packages
+
 CLIENTS ?=
 MUTANTS ?=
 CONFORMANCE ?=
 MANUAL ?=
 
 .PHONY: help run build deps test test-deps lint purity purity-and-build unit docs clients fuzz fuzz-sockets mutants asan \
-	bench manual conformance templates install clean
+	bench manual conformance templates install deb deb-test clean
 
 help: ## lists all targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -134,28 +138,40 @@ conformance: build ## checks the OpenAPI file, and `serve` against it, with open
 		$(CONFORMANCE)
 
 SHARE = $(DESTDIR)$(PREFIX)/share
+ZSH_COMPLETIONS ?= $(PREFIX)/share/zsh/site-functions
 
 templates: ## checks the templates in Distributed with published schemas and linters
 	@.ci/packages templates
 	@$(BUILD)/templates/venv/bin/kubernetes-validate --strict --quiet Distributed/kubernetes/*.yaml
 	@$(BUILD)/templates/venv/bin/hadolint Distributed/Containerfile
-	@$(BUILD)/templates/venv/bin/shellcheck Distributed/slurm/*.sbatch .ci/packages .ci/run
+	@$(BUILD)/templates/venv/bin/shellcheck Distributed/slurm/*.sbatch Distributed/debian/build Tests/Packages/deb \
+		.ci/packages .ci/run
+	@$(BUILD)/templates/venv/bin/shellcheck --shell=sh Tests/Packages/installed
+	@ruby -c Distributed/homebrew/swiftwing-sim.rb > /dev/null
 
-install: build ## installs program, scenarios, photos, man page and completions in PREFIX (default: /usr/local)
-	@install -d $(DESTDIR)$(PREFIX)/bin $(SHARE)/swiftwing-sim/Scenarios/captures $(SHARE)/swiftwing-sim/Images/shelves \
-		$(SHARE)/man/man1 $(SHARE)/bash-completion/completions $(SHARE)/zsh/site-functions \
-		$(SHARE)/fish/vendor_completions.d
-	@install -m 755 $(BINARY) $(DESTDIR)$(PREFIX)/bin/
-	@install -m 644 Scenarios/*.scenario $(SHARE)/swiftwing-sim/Scenarios/
-	@install -m 644 Scenarios/captures/*.sse $(SHARE)/swiftwing-sim/Scenarios/captures/
-	@install -m 644 Images/shelves/*.jpg $(SHARE)/swiftwing-sim/Images/shelves/
+install: build ## installs the program, its man page and completions in PREFIX (default: /usr/local)
+	@install -d $(DESTDIR)$(PREFIX)/bin $(SHARE)/man/man1 $(SHARE)/bash-completion/completions \
+		$(DESTDIR)$(ZSH_COMPLETIONS) $(SHARE)/fish/vendor_completions.d $(SHARE)/doc/swiftwing-sim
+	@install -m 755 $(BINARY) $(DESTDIR)$(PREFIX)/bin/swiftwing-sim
+	@install -m 644 LICENSE $(SHARE)/doc/swiftwing-sim/
 	@$(BINARY) schema --man > $(SHARE)/man/man1/swiftwing-sim.1
 	@$(BINARY) completion bash > $(SHARE)/bash-completion/completions/swiftwing-sim
-	@$(BINARY) completion zsh > $(SHARE)/zsh/site-functions/_swiftwing-sim
+	@$(BINARY) completion zsh > $(DESTDIR)$(ZSH_COMPLETIONS)/_swiftwing-sim
 	@$(BINARY) completion fish > $(SHARE)/fish/vendor_completions.d/swiftwing-sim.fish
 	@chmod 644 $(SHARE)/man/man1/swiftwing-sim.1 $(SHARE)/bash-completion/completions/swiftwing-sim \
-		$(SHARE)/zsh/site-functions/_swiftwing-sim $(SHARE)/fish/vendor_completions.d/swiftwing-sim.fish
+		$(DESTDIR)$(ZSH_COMPLETIONS)/_swiftwing-sim $(SHARE)/fish/vendor_completions.d/swiftwing-sim.fish
 	@echo "installed $(DESTDIR)$(PREFIX)/bin/swiftwing-sim"
+
+deb: deps ## builds a Debian package that needs no Swift toolchain, in .build/packages
+	@.ci/packages deb
+	@$(MAKE) --no-print-directory build FLAGS='--static-swift-stdlib --scratch-path $(STATIC)'
+	@rm -rf $(PACKAGES)
+	@Distributed/debian/build $(STATIC)/release/swiftwing-sim $(PACKAGES)
+
+deb-test: deb ## installs the Debian package in a new root of Debian and runs it there (as root; about five minutes)
+	@.ci/packages deb-test
+	@lintian --allow-root --fail-on error $(PACKAGES)/*.deb
+	@Tests/Packages/deb $(PACKAGES)/*.deb
 
 clean: ## removes all build products
 	@rm -rf $(BUILD)

@@ -33,7 +33,9 @@ enum ManPage {
             + Self.item(
                 "Reports/", "the folders of runs, in the current folder; Reports/latest is the newest")
             + Self.item(
-                "PREFIX/share/swiftwing-sim/Scenarios", "the scenarios that are found by their name")
+                "Scenarios/",
+                "scenarios in the current folder that are found by their name, before those that are built in"
+            )
             + [".SH EXAMPLES"]
         page += Command.all.prefix(3).flatMap { [".EX", Self.line($0.example), ".EE"] }
         return page.joined(separator: "\n") + "\n"
