@@ -3,6 +3,10 @@
 // `#embed` is of C23 (clang 19 and newer).
 #pragma clang diagnostic ignored "-Wc23-extensions"
 
+static const char installing[] = {
+#embed "../../../Docs/manual/installing.md" suffix(, )
+    0};
+
 static const char getting_started[] = {
 #embed "../../../Docs/manual/getting-started.md" suffix(, )
     0};
@@ -85,6 +89,7 @@ static const char index_page[] = {
 
 // In the order of the index.
 static const struct shim_manual_page pages[] = {
+    {"installing", installing},
     {"getting-started", getting_started},
     {"reading-a-report", reading_a_report},
     {"troubleshooting", troubleshooting},
