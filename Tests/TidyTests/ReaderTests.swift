@@ -90,7 +90,7 @@ import Testing
         ("RunArchive/SurgeCode", "* Self.columns", "of a limit of this program"),
         ("RunArchive/SurgeCode", "count * $0", "of places in memory"),
         ("RunArchive/SurgeCode", "+= columns[0][index]", "of a bounded number of bounded numbers"),
-        ("RunArchive/SurgeCode", "window.number - last", "of windows that are written"),
+        ("RunArchive/SurgeCode", "numbers += windows", "of lists"),
         ("RunArchive/PhoneTimeline", "device * 10", "below 400 million"),
         ("RunArchive/RunHead+JSON", "\"seed\"", "a seed has all 64 bits"),
         ("RunArchive/RunHead+JSON", "\"started_ms\"", "brought into range on the same line"),

@@ -32,7 +32,11 @@ import Testing
     }
 
     private func write(_ evidence: ShardEvidence, sizes: [(name: String, bytes: Int)]) throws -> Int {
-        let writer = EvidenceWriter(Self.head(), Samples.passed(), RunTimeline(faults: 1), evidence)
+        var result = Samples.passed()
+        for (index, group) in result.groups.enumerated() {
+            group.totals.record(into: &result.metrics, group: MetricGroup(index: index))
+        }
+        let writer = EvidenceWriter(Self.head(), result, RunTimeline(faults: 1), evidence)
         let bytes = writer.file(folder: self.scratch.at("run"), sizes: sizes)
         try FileManager.default.createDirectory(
             atPath: self.scratch.at("run"), withIntermediateDirectories: true)
