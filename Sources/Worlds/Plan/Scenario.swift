@@ -191,9 +191,9 @@ package enum Preprocessing: String, CaseIterable, Hashable, Sendable {
 
 /// The source of a group's photos.
 package enum PhotoSource: Hashable, Sendable {
-    /// A folder under `Images/`.
+    /// A folder of photos or a photo: its path, or its name in `Images/`.
     case folder(String)
-    /// Folders and single photos under `Images/`, in this order.
+    /// Folders and photos, in this order.
     case list([String])
     /// A number of synthetic shelves. The default is half the sides of a phone's photo.
     case painted(Int, size: PhotoSize?)
