@@ -49,7 +49,10 @@ extension Transfer {
         case .bytes(let bytes):
             self.post(bytes)
         case .multipart(let parts):
-            self.multipart = MultipartBody(parts, of: self.easy)
+            let body = MultipartBody(parts, number: UInt64(self.slot) << 32 | UInt64(self.generation))
+            self.multipart = body
+            self.easy.set(CURLOPT_POST, 1)
+            self.easy.set(CURLOPT_POSTFIELDSIZE_LARGE, size: body.count)
         case .streamed(let length):
             self.upload = UploadQueue()
             self.easy.set(CURLOPT_POST, 1)
@@ -99,7 +102,8 @@ extension Transfer {
     private func setHeaders(_ request: TransferRequest) -> String? {
         var list = TextList()
         var (hasAccept, hasExpect, hasType) = (false, false, false)
-        for field in request.headers {
+        let headers = self.multipart.map { Self.naming($0, in: request.headers) } ?? request.headers
+        for field in headers {
             guard Self.isOneLine(field.name), Self.isOneLine(field.value), !field.name.isEmpty else {
                 return "a header that is not one line"
             }
@@ -123,6 +127,17 @@ extension Transfer {
         self.headers = list
         self.easy.set(CURLOPT_HTTPHEADER, self.headers)
         return nil
+    }
+
+    /// The header fields with the boundary of a body.
+    private static func naming(_ body: MultipartBody, in headers: [HeaderField]) -> [HeaderField] {
+        var headers = headers
+        if let index = headers.firstIndex(where: { $0.isNamed("Content-Type") }) {
+            headers[index].value += body.parameter
+        } else {
+            headers.append(HeaderField("Content-Type", "multipart/form-data\(body.parameter)"))
+        }
+        return headers
     }
 
     private static func isOneLine(_ text: String) -> Bool {
