@@ -69,24 +69,55 @@ static inline CURLMcode shim_multi_set_timer(CURLM *multi, curl_multi_timer_call
     return code ? code : curl_multi_setopt(multi, CURLMOPT_TIMERDATA, context);
 }
 
-/// Appends "name: value", or "name;" without a value. Null when there is no memory; the list is then as it was.
-static inline struct curl_slist *shim_list_append_field(
-    struct curl_slist *list, const char *name, const char *value
-) {
-    size_t name_size = strlen(name), value_size = strlen(value);
-    char room[512], *line = room;
-    if (name_size + value_size + 3 > sizeof room && !(line = malloc(name_size + value_size + 3))) return NULL;
-    memcpy(line, name, name_size);
-    if (value_size) {
-        memcpy(line + name_size, ": ", 2);
-        memcpy(line + name_size + 2, value, value_size + 1);
-    } else {
-        memcpy(line + name_size, ";", 2);
-    }
-    struct curl_slist *longer = curl_slist_append(list, line);
-    if (line != room) free(line);
-    return longer;
+/// Header lines in one piece of memory. libcurl reads a list of headers, and neither changes nor frees it.
+struct shim_lines {
+    void *memory;
+    struct curl_slist *first, *last;
+    char *room;
+    size_t left;
+};
+
+/// The memory for a line of this length.
+static inline size_t shim_line_size(size_t length) { return sizeof(struct curl_slist) + ((length + 8) & ~(size_t)7); }
+
+/// False when there is no memory.
+static inline int shim_lines_make(struct shim_lines *lines, size_t size) {
+    memset(lines, 0, sizeof *lines);
+    lines->memory = lines->room = malloc(size);
+    lines->left = size;
+    return lines->memory != NULL;
 }
+
+/// Appends the memory for a line of this length, which the caller writes.
+static inline char *shim_lines_append(struct shim_lines *lines, size_t length) {
+    size_t size = shim_line_size(length);
+    if (size > lines->left) abort();
+    struct curl_slist *line = (struct curl_slist *)lines->room;
+    line->next = NULL;
+    line->data = lines->room + sizeof *line;
+    line->data[length] = 0;
+    if (lines->last) lines->last->next = line; else lines->first = line;
+    lines->last = line;
+    lines->room += size;
+    lines->left -= size;
+    return line->data;
+}
+
+static inline void shim_lines_append_text(struct shim_lines *lines, const char *text, size_t length) {
+    memcpy(shim_lines_append(lines, length), text, length);
+}
+
+/// Appends "name: value", or "name;" without a value: "name:" would mean "leave it out".
+static inline void shim_lines_append_field(
+    struct shim_lines *lines, const char *name, size_t name_size, const char *value, size_t value_size
+) {
+    char *line = shim_lines_append(lines, name_size + (value_size ? 2 + value_size : 1));
+    memcpy(line, name, name_size);
+    memcpy(line + name_size, value_size ? ": " : ";", value_size ? 2 : 1);
+    memcpy(line + name_size + (value_size ? 2 : 1), value, value_size);
+}
+
+static inline void shim_lines_free(struct shim_lines *lines) { free(lines->memory); }
 
 /// The next finished transfer, or null.
 static inline CURL *shim_multi_next_finished(CURLM *multi, CURLcode *result) {

@@ -49,7 +49,9 @@ import SimBase
     func set(_ option: CURLoption, _ value: String?) -> Bool {
         // A text with a zero byte would be cut there: refused.
         if let value, value.contains(byte: { $0.equal(0) }) { return false }
-        return unsafe shim_easy_set_text(self.raw, option, value) == CURLE_OK
+        guard let value else { return unsafe shim_easy_set_text(self.raw, option, nil) == CURLE_OK }
+        // As an argument, a text would become an array first.
+        return unsafe value.withCString { unsafe shim_easy_set_text(self.raw, option, $0) } == CURLE_OK
     }
 
     @discardableResult
@@ -60,6 +62,11 @@ import SimBase
     @discardableResult
     func set(_ option: CURLoption, _ list: borrowing TextList) -> Bool {
         unsafe shim_easy_set_list(self.raw, option, list.raw) == CURLE_OK
+    }
+
+    @discardableResult
+    func set(_ option: CURLoption, _ lines: borrowing HeaderLines) -> Bool {
+        unsafe shim_easy_set_list(self.raw, option, lines.raw) == CURLE_OK
     }
 
     @discardableResult
@@ -97,12 +104,50 @@ import SimBase
         }
         unsafe self.raw = longer
     }
+}
+
+/// The header lines of a request, in one piece of memory. libcurl does not copy them: they must outlive their use.
+@safe struct HeaderLines: ~Copyable {
+    private var lines = unsafe shim_lines()
+
+    init() {}
+
+    /// Has room for lines of so many bytes, by `size(of:)`.
+    init(bytes: Int) {
+        guard unsafe shim_lines_make(&self.lines, bytes) != 0 else {
+            preconditionFailure("libcurl has no memory for a list")
+        }
+    }
+
+    deinit {
+        var lines = unsafe self.lines
+        unsafe shim_lines_free(&lines)
+    }
+
+    var raw: UnsafeMutablePointer<curl_slist>? { unsafe self.lines.first }
+
+    static func size(of field: HeaderField) -> Int {
+        shim_line_size(field.name.utf8.count + field.value.utf8.count + 2)
+    }
+
+    static func size(of line: StaticString) -> Int { shim_line_size(line.utf8CodeUnitCount) }
 
     /// Adds a header field as libcurl reads it: "Name:" would mean "leave it out", and "Name;" sends it without a value.
     mutating func append(_ field: HeaderField) {
-        guard let longer = unsafe shim_list_append_field(self.raw, field.name, field.value) else {
-            preconditionFailure("libcurl has no memory for a list")
+        // As arguments, the texts would become arrays first.
+        unsafe field.name.withCString { name in
+            unsafe field.value.withCString { value in
+                unsafe shim_lines_append_field(
+                    &self.lines, name, field.name.utf8.count, value, field.value.utf8.count)
+            }
         }
-        unsafe self.raw = longer
+    }
+
+    mutating func append(_ line: StaticString) {
+        line.withUTF8Buffer { bytes in
+            unsafe bytes.withMemoryRebound(to: CChar.self) {
+                unsafe shim_lines_append_text(&self.lines, $0.baseAddress, $0.count)
+            }
+        }
     }
 }

@@ -1,3 +1,4 @@
+import SimBase
 import Wire
 
 extension ResponseHead {
@@ -10,9 +11,16 @@ extension ResponseHead {
     /// Reads header lines as libcurl delivered them, which has checked the status line.
     init(parsing bytes: [UInt8]) {
         self.init(status: Self.status(in: bytes[...]), headers: HeaderFields())
-        let lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: true)
-        for line in lines.dropFirst() {
-            self.headers.append(line: line.last == UInt8(ascii: "\r") ? line.dropLast() : line)
+        var isStatusLine = true
+        var start = 0
+        while start < bytes.count {
+            let end = bytes.offset(from: start) { $0.equal(UInt8(ascii: "\n")) }
+            if end > start {
+                let isTrimmed = bytes[end - 1] == UInt8(ascii: "\r")
+                if !isStatusLine { self.headers.append(line: bytes[start..<(isTrimmed ? end - 1 : end)]) }
+                isStatusLine = false
+            }
+            start = end + 1
         }
     }
 

@@ -100,31 +100,32 @@ extension Transfer {
     }
 
     private func setHeaders(_ request: TransferRequest) -> String? {
-        var list = TextList()
-        var (hasAccept, hasExpect, hasType) = (false, false, false)
+        var (hasAccept, hasExpect, hasType, bytes) = (false, false, false, Self.ownHeaderBytes)
         let headers = self.multipart.map { Self.naming($0, in: request.headers) } ?? request.headers
         for field in headers {
             guard Self.isOneLine(field.name), Self.isOneLine(field.value), !field.name.isEmpty else {
                 return "a header that is not one line"
             }
-            list.append(field)
+            bytes += HeaderLines.size(of: field)
             hasAccept = hasAccept || field.isNamed("Accept")
             hasExpect = hasExpect || field.isNamed("Expect")
             hasType = hasType || field.isNamed("Content-Type")
         }
-        if !hasAccept { list.append("Accept:") }
+        var lines = HeaderLines(bytes: bytes)
+        for field in headers { lines.append(field) }
+        if !hasAccept { lines.append("Accept:") }
         // Without this, bodies above 1 MB wait a second for a 100 that no backend here sends.
-        if !hasExpect { list.append("Expect:") }
+        if !hasExpect, request.hasBody { lines.append("Expect:") }
         switch request.body {
-        case .bytes: if !hasType { list.append("Content-Type:") }
-        case .none: if request.method == .post, !hasType { list.append("Content-Type:") }
+        case .bytes: if !hasType { lines.append("Content-Type:") }
+        case .none: if request.method == .post, !hasType { lines.append("Content-Type:") }
         case .streamed(let length):
-            if !hasType { list.append("Content-Type:") }
+            if !hasType { lines.append("Content-Type:") }
             // HTTP/2, which has no chunks, leaves it out again.
-            if length == nil { list.append("Transfer-Encoding: chunked") }
+            if length == nil { lines.append(Self.chunked) }
         case .multipart: break
         }
-        self.headers = list
+        self.headers = lines
         self.easy.set(CURLOPT_HTTPHEADER, self.headers)
         return nil
     }
@@ -139,6 +140,10 @@ extension Transfer {
         }
         return headers
     }
+
+    private static let chunked: StaticString = "Transfer-Encoding: chunked"
+    /// Room for the lines that are added to those of a request: four at most, none longer than this one.
+    private static let ownHeaderBytes = 4 * HeaderLines.size(of: Transfer.chunked)
 
     private static func isOneLine(_ text: String) -> Bool {
         !text.contains { $0.equal(UInt8(ascii: "\r")) | $0.equal(UInt8(ascii: "\n")) | $0.equal(0) }

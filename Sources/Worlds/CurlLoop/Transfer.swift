@@ -12,6 +12,8 @@ import SimBase
 final class Transfer {
     /// A response head longer than this ends the exchange.
     static let headBytesMax = 128 * 1_024
+    /// Most heads are below.
+    private static let headBytesUsual = 480
     /// A body of which more than this comes before it is delivered ends the exchange. What libcurl reads from a socket in
     /// one call is below 2 MB, and a turn has at most three calls for a socket; more comes only of a transfer coding that
     /// libcurl undoes by itself, such as a bomb of gzip.
@@ -27,7 +29,7 @@ final class Transfer {
     // The request.
     var request: TransferRequest?
     var phone = 0
-    var headers = TextList()
+    var headers = HeaderLines()
     var resolve = TextList()
     var connectTo = TextList()
     var multipart: MultipartBody?
@@ -82,7 +84,7 @@ final class Transfer {
         self.request = nil
         self.multipart = nil
         self.upload = nil
-        self.headers = TextList()
+        self.headers = HeaderLines()
         self.resolve = TextList()
         self.connectTo = TextList()
         self.sent = nil
@@ -146,6 +148,7 @@ final class Transfer {
             self.isHeadTooLong = true
             return false
         }
+        if self.head.isEmpty { self.head.reserveCapacity(Self.headBytesUsual) }
         unsafe self.head.append(contentsOf: line)
         guard line.count <= 2, unsafe line.first == UInt8(ascii: "\r") || line.first == UInt8(ascii: "\n")
         else { return true }

@@ -47,6 +47,14 @@ package struct TransferRequest: Sendable {
         case reply = 16_384
     }
 
+    /// Whether it is sent with a body, an empty one included.
+    var hasBody: Bool {
+        switch self.body {
+        case .none: self.method == .post
+        case .bytes, .multipart, .streamed: true
+        }
+    }
+
     /// The phone's index in the pool, from 0. Its connections are its own.
     package var phone: Int
     package var method: Method
