@@ -13,6 +13,15 @@ static inline CURLcode shim_easy_set_size(CURL *easy, CURLoption option, curl_of
 static inline CURLcode shim_easy_set_text(CURL *easy, CURLoption option, const char *value) {
     return curl_easy_setopt(easy, option, value);
 }
+/// Sets the URL up to this offset, and what is behind it as the target of the request.
+static inline CURLcode shim_easy_set_url(CURL *easy, const char *url, size_t target) {
+    char base[300];
+    if (target >= sizeof base) return curl_easy_setopt(easy, CURLOPT_URL, url);
+    memcpy(base, url, target);
+    base[target] = 0;
+    CURLcode code = curl_easy_setopt(easy, CURLOPT_URL, base);
+    return code ? code : curl_easy_setopt(easy, CURLOPT_REQUEST_TARGET, url + target);
+}
 static inline CURLcode shim_easy_set_list(CURL *easy, CURLoption option, struct curl_slist *value) {
     return curl_easy_setopt(easy, option, value);
 }

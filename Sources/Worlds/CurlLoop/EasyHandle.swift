@@ -54,6 +54,13 @@ import SimBase
         return unsafe value.withCString { unsafe shim_easy_set_text(self.raw, option, $0) } == CURLE_OK
     }
 
+    /// Sets the URL. `target`: the offset of the target of the request in it, if libcurl would send that as it is. For each
+    /// request libcurl prints its URL character by character, and a target that is set apart not.
+    func set(url: String, target: Int?) -> Bool {
+        guard let target else { return self.set(CURLOPT_URL, url) }
+        return unsafe url.withCString { unsafe shim_easy_set_url(self.raw, $0, target) } == CURLE_OK
+    }
+
     @discardableResult
     func set(_ option: CURLoption, size value: Int) -> Bool {
         unsafe shim_easy_set_size(self.raw, option, curl_off_t(value)) == CURLE_OK

@@ -30,6 +30,18 @@ import Testing
         #expect(bench.server.requests[4].body == Array("xy".utf8))
     }
 
+    @Test(arguments: [
+        ("/", "/"), ("", "/"), ("/a/b?c=d&e=/f?", "/a/b?c=d&e=/f?"), ("//a", "//a"), ("?a=b", "/?a=b"),
+        ("/a/../b", "/b"), ("/./a", "/a"), ("/a/.b/c.d", "/a/.b/c.d"), ("/a?b=/./c", "/a?b=/./c"),
+        ("/a%20b", "/a%20b"), ("/a#b", "/a"), ("/a?b#c", "/a?b"), ("/~!$&'()*+,;=:@|", "/~!$&'()*+,;=:@|"),
+    ])
+    func `a target is sent as it stands in a URL`(written: String, sent: String) throws {
+        let bench = try Bench(phones: 1)
+        bench.server.answer = { connection, _ in connection.reply("200 OK", body: "") }
+        #expect(bench.finish(bench.pool.start(bench.request(0, .get, written))))
+        #expect(bench.server.requests.map(\.line) == ["GET \(sent) HTTP/1.1"])
+    }
+
     @Test func `headers that libcurl would add can be given`() throws {
         let bench = try Bench(phones: 1)
         bench.server.answer = { connection, _ in connection.reply("200 OK", body: "") }
