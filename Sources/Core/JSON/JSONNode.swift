@@ -25,11 +25,53 @@ final class JSONDocument: Sendable {
         self.offsets = offsets
     }
 
+    /// The index of a string among others. `guess`: the index that is tried first.
+    func index(of index: Int, in keys: JSONKeys, guess: Int) -> Int? {
+        let offset = self.offsets[index]
+        guard !offset.hasEscapes else { return keys.texts.firstIndex(of: self.text(offset)) }
+        return keys.index(in: self.bytes, offset.range, guess: guess)
+    }
+
+    /// The number at this offset, if it is not negative and has neither an exponent nor more digits than a `Double` has.
+    func plainNumber(_ offset: Place) -> PlainNumber? {
+        let range = offset.range
+        guard range.count <= PlainNumber.digitsMax else { return nil }
+        var number = PlainNumber(digits: 0, places: 0)
+        var pointAt: Int?
+        for index in range {
+            let digit = self.bytes[index] &- UInt8(ascii: "0")
+            if digit < 10 {
+                number.digits = number.digits &* 10 &+ Int64(digit)
+            } else if self.bytes[index] == UInt8(ascii: ".") {
+                pointAt = index
+            } else {
+                return nil
+            }
+        }
+        if let pointAt { number.places = range.upperBound - pointAt - 1 }
+        return number
+    }
+
     /// The text of a string at this offset.
     func text(_ offset: Place) -> String {
         let string = self.bytes[offset.range]
         return offset.hasEscapes ? JSONEscape.text(string) : String(decoding: string, as: UTF8.self)
     }
+}
+
+/// Digits, and how many of them are behind the point.
+struct PlainNumber {
+    static let digitsMax = 15
+
+    var digits: Int64
+    var places: Int
+
+    /// Both numbers are whole and exact, so that the quotient is the `Double` that is nearest to the digits.
+    var decimal: Double { Double(self.digits) / Self.powers[self.places] }
+
+    private static let powers: [Double] = [
+        1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
+    ]
 }
 
 /// A value of a JSON document that was read, or the whole document. Texts and numbers are made from the bytes on demand.
@@ -84,13 +126,19 @@ package struct JSONNode: Sendable {
 
     /// A whole number within the range of the type, in any form that JSON has for it.
     package func integer<Number: FixedWidthInteger>(_: Number.Type) -> Number? {
-        self.digits.flatMap { digits in
+        guard self.kind == .number else { return nil }
+        if let plain = self.document.plainNumber(self.offset), plain.places == 0 {
+            return Number(exactly: plain.digits)
+        }
+        return self.digits.flatMap { digits in
             Number(digits) ?? Double(digits).flatMap { Number(exactly: $0) }
         }
     }
 
     package var decimal: Double? {
-        self.digits.flatMap { Double($0) }.flatMap { $0.isFinite ? $0 : nil }
+        guard self.kind == .number else { return nil }
+        if let plain = self.document.plainNumber(self.offset) { return plain.decimal }
+        return self.digits.flatMap { Double($0) }.flatMap { $0.isFinite ? $0 : nil }
     }
 
     // MARK: What is inside
@@ -127,23 +175,23 @@ package struct JSONNode: Sendable {
     /// Calls `look` with each member of an object in the order in which they were written, and with the index of its key
     /// among `keys`; nil for a key that is not among them.
     package func eachMember(
-        of keys: [String], _ look: (_ key: JSONNode, _ index: Int?, _ value: JSONNode) -> Void
+        of keys: JSONKeys, _ look: (_ key: JSONNode, _ index: Int?, _ value: JSONNode) -> Void
     ) {
         guard self.kind == .object else { return }
-        var index = self.index + 1
-        while index < self.next {
-            let offset = self.document.offsets[index]
-            let value = JSONNode(self.document, index + 1)
-            look(JSONNode(self.document, index), keys.firstIndex { self.isKey(offset, $0) }, value)
-            index = value.next
+        let end = self.next
+        var (index, guess) = (self.index + 1, 0)
+        while index < end {
+            let found = self.document.index(of: index, in: keys, guess: guess)
+            look(JSONNode(self.document, index), found, JSONNode(self.document, index + 1))
+            index = Int(self.document.offsets[index + 1].next)
+            // Most objects have their members in the order of the keys, and not all of them.
+            if let found { guess = found + 1 }
         }
     }
 
     /// Whether it is a string and one of these.
-    package func isText(among texts: [String]) -> Bool {
-        guard self.kind == .string else { return false }
-        let offset = self.offset
-        return texts.contains { self.isKey(offset, $0) }
+    package func isText(among texts: JSONKeys) -> Bool {
+        self.kind == .string && self.document.index(of: self.index, in: texts, guess: 0) != nil
     }
 
     /// The strings that are members of this key or another, at any depth, in the order in which they were written.

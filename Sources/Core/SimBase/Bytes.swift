@@ -38,6 +38,19 @@ extension [UInt8] {
         return isThere ?? self[offset...].starts(with: text.utf8)
     }
 
+    /// Up to eight of the bytes from `offset` on as a word, the first the least; zeros follow.
+    @inlinable @inline(__always) public func word(at offset: Int, count: Int) -> UInt64 {
+        precondition(offset >= 0 && count >= 0 && count <= 8 && offset <= self.count - count, "other bytes")
+        return unsafe self.withUnsafeBytes { bytes in
+            guard bytes.count - offset >= 8 else {
+                let some = unsafe UnsafeRawBufferPointer(rebasing: bytes[..<(offset + count)])
+                return unsafe Memory.rest(of: some, from: offset)
+            }
+            // A shift by 64 leaves nothing.
+            return unsafe Memory.word(bytes, at: offset) & ~(UInt64.max << UInt64(8 * count))
+        }
+    }
+
     /// The offset of the first byte at or behind `start` that `marks` marks; the count when there is none.
     @inlinable public func offset(from start: Int, _ marks: (SWARWord) -> UInt64) -> Int {
         let offset = unsafe self.withUnsafeBytes { unsafe Memory.offset(in: $0, from: start, marks) }

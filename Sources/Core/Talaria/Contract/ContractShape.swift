@@ -1,3 +1,5 @@
+import JSON
+
 /// The shape of a JSON value of the contract. The reader of an answer compares the answer with it, and the OpenAPI file is
 /// written from it, so that a finding is always about something that the file does not define.
 package indirect enum ContractShape: Sendable {
@@ -62,6 +64,14 @@ package final class ContractObject: Sendable {
     package let members: [ContractMember]
     /// The keys of the members, in their order.
     package let keys: [String]
+    /// The same, for looking up those of an answer.
+    let lookup: JSONKeys
+    /// What a reader needs to know first of each member.
+    private let rules: [ContractRule]
+    /// The strings that a member of this index may be.
+    private let words: [JSONKeys?]
+    /// The bits of the members that the contract promises.
+    let required: UInt64
 
     init(_ name: String?, _ summary: String, _ members: [ContractMember]) {
         precondition(members.count < 64, "a reader keeps the members of an object in a word")
@@ -69,5 +79,61 @@ package final class ContractObject: Sendable {
         self.summary = summary
         self.members = members
         self.keys = members.map(\.key)
+        self.lookup = JSONKeys(self.keys)
+        self.rules = members.map { ContractRule($0) }
+        self.words = members.map { if case .words(let words, _) = $0.shape { JSONKeys(words) } else { nil } }
+        self.required = members.indices.reduce(0) { members[$1].isRequired ? $0 | Self.bit(of: $1) : $0 }
+    }
+
+    /// The bit for an index in a table of the contract, which has fewer than 64 rows.
+    static func bit(of index: Int) -> UInt64 { 1 &<< UInt64(index) }
+
+    /// Whether a value of the member at this index is right with all that is inside of it. False also where that has to be
+    /// looked at.
+    func takes(_ value: JSONNode, at index: Int) -> Bool {
+        let kind = value.kind
+        guard kind == self.rules[index].kind else { return kind == .null && self.rules[index].takesNull }
+        switch self.rules[index].values {
+        case .all: return true
+        case .words: return self.words[index].map { value.isText(among: $0) } ?? false
+        case .integers(let range): return value.integer.map { range.contains($0) } ?? false
+        case .numbers(let range): return value.decimal.map { range.contains($0) } ?? false
+        case .inside: return false
+        }
+    }
+}
+
+/// What decides about most values of a member. It has no references, so that looking at it counts none.
+struct ContractRule: Sendable {
+    /// Which values of the kind are right.
+    enum Values: Sendable {
+        case all
+        /// One of these strings.
+        case words
+        case integers(ClosedRange<Int>)
+        case numbers(ClosedRange<Double>)
+        /// Those with the right values inside.
+        case inside
+    }
+
+    let kind: JSONNode.Kind
+    let values: Values
+    /// Whether null is taken for missing, which the member may be.
+    let takesNull: Bool
+
+    init(_ member: ContractMember) {
+        (self.kind, self.values) =
+            switch member.shape {
+            case .text, .pattern: (.string, .all)
+            case .words: (.string, .words)
+            case .flag: (.bool, .all)
+            case .integer(let range): (.number, .integers(range ?? Int.min...Int.max))
+            case .number(let range):
+                (.number, .numbers(range ?? -Double.greatestFiniteMagnitude...Double.greatestFiniteMagnitude))
+            case .list: (.array, .inside)
+            // Of what has no members here, the contract says nothing more.
+            case .object(let object): (.object, object.members.isEmpty ? .all : .inside)
+            }
+        self.takesNull = !member.isRequired || member.isNullable
     }
 }

@@ -7,13 +7,14 @@ extension LeanObject {
     /// Notes the members that the contract does not have or that are missing, and the values that it does not have for a
     /// member. A path about which something is noted already is left alone: the reading has more to say of it.
     func compare(with object: ContractObject, into notes: inout ContractNotes) {
-        self.compare(with: object, noted: notes.notes.map(\.path), into: &notes)
+        let noted = notes.isEmpty ? [] : notes.notes.map(\.path)
+        self.compare(with: object, noted: noted, into: &notes)
     }
 
     /// `noted`: the paths about which the reading has noted something.
     private func compare(with object: ContractObject, noted: [String], into notes: inout ContractNotes) {
         var present: UInt64 = 0
-        self.node.eachMember(of: object.keys) { key, index, value in
+        self.node.eachMember(of: object.lookup) { key, index, value in
             guard let index else {
                 // Its value may be a secret under another name.
                 notes.add(
@@ -21,21 +22,19 @@ extension LeanObject {
                     seen: "an unknown field")
                 return
             }
-            present |= Self.bit(of: index)
+            present |= ContractObject.bit(of: index)
+            if object.takes(value, at: index) { return }
             // By index: a member in a variable of its own would be copied, with all its texts.
-            if value.isNull, !object.members[index].isRequired || object.members[index].isNullable { return }
             self.compare(value, with: object, at: index, noted: noted, into: &notes)
         }
-        for index in object.members.indices
-        where object.members[index].isRequired && present & Self.bit(of: index) == 0 {
+        let missing = object.required & ~present
+        guard missing != 0 else { return }
+        for index in object.members.indices where missing & ContractObject.bit(of: index) != 0 {
             let path = self.path(object.members[index].key)
             guard !noted.contains(path) else { continue }
             notes.add(path, expected: object.members[index].shape.kindName, seen: "missing")
         }
     }
-
-    /// The bit for an index in a table of the contract, which has fewer than 64 rows.
-    private static func bit(of index: Int) -> UInt64 { 1 &<< UInt64(index) }
 
     /// `index`: that of the member.
     private func compare(
@@ -105,7 +104,7 @@ extension ContractShape {
         case .text, .pattern: return self.kindDeviation(of: value, isRight: value.kind == .string)
         case .words(let words, let name):
             guard value.kind == .string else { return (self.kindName, value.kindName) }
-            return value.isText(among: words) ? nil : (name, "another one")
+            return value.isText(among: JSONKeys(words)) ? nil : (name, "another one")
         case .flag: return self.kindDeviation(of: value, isRight: value.kind == .bool)
         case .integer(let range):
             guard let number = value.integer else { return (self.kindName, value.kindName) }
