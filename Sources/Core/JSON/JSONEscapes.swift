@@ -16,9 +16,13 @@ package enum JSONEscapes: Sendable {
     /// Returns where a character may need an escape: exactly below 0x80, and by its first byte beyond.
     func start(in draft: borrowing ByteBuilder, from start: Int) -> Int? {
         switch self {
-        case .standard, .numbered: draft.offset(from: start) { Self.marks($0) }
+        case .standard, .numbered:
+            return draft.offset(from: start) { Self.marks($0) }
         case .log, .yaml:
-            draft.offset(from: start) {
+            // Most texts are ASCII, which takes fewer comparisons.
+            let first = draft.offset(from: start) { Self.marks($0) | $0.equal(0x7F) | $0.beyondASCII }
+            guard let first else { return nil }
+            return draft.offset(from: first) {
                 Self.marks($0) | $0.equal(0x7F) | $0.equal(0xC2) | $0.equal(0xE2) | $0.equal(0xEF)
             }
         }

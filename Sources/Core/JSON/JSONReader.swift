@@ -123,8 +123,14 @@ struct JSONReader {
         return self.position > start
     }
 
-    private mutating func skipBlanks() {
-        while self.position < self.bytes.count, self.bytes[self.position] <= 0x20 {
+    /// Most values are written without blanks.
+    @inline(__always) private mutating func skipBlanks() {
+        guard self.position < self.bytes.count, self.bytes[self.position] <= 0x20 else { return }
+        self.skipBlankBytes()
+    }
+
+    private mutating func skipBlankBytes() {
+        while self.position < self.bytes.count {
             switch self.bytes[self.position] {
             case 0x20, 0x0A, 0x0D, 0x09: self.position += 1
             default: return
@@ -132,7 +138,7 @@ struct JSONReader {
         }
     }
 
-    private mutating func take(_ byte: UInt8) -> Bool {
+    @inline(__always) private mutating func take(_ byte: UInt8) -> Bool {
         guard self.position < self.bytes.count, self.bytes[self.position] == byte else { return false }
         self.position += 1
         return true

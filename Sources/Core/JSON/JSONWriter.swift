@@ -65,9 +65,9 @@ package struct JSONWriter: ~Copyable {
         _ elements: [Element], _ write: (inout JSONWriter, Element) -> Void
     ) {
         self.draft.append(UInt8(ascii: "["))
-        for (offset, element) in elements.enumerated() {
-            if offset > 0 { self.draft.append(UInt8(ascii: ",")) }
-            write(&self, element)
+        for index in elements.indices {
+            if index > 0 { self.draft.append(UInt8(ascii: ",")) }
+            write(&self, elements[index])
         }
         self.draft.append(UInt8(ascii: "]"))
     }
@@ -152,6 +152,17 @@ package struct JSONWriter: ~Copyable {
     ) {
         self.key(key)
         self.array(elements, write)
+    }
+
+    /// An array without a call for each element, which reads it by the tables of its type.
+    package mutating func array(_ key: StaticString, integers: [Int]) {
+        self.key(key)
+        self.draft.append(UInt8(ascii: "["))
+        for index in integers.indices {
+            if index > 0 { self.draft.append(UInt8(ascii: ",")) }
+            self.integer(Int64(integers[index]))
+        }
+        self.draft.append(UInt8(ascii: "]"))
     }
 
     /// A text that is written where it is to stand.

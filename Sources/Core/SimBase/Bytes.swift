@@ -14,6 +14,9 @@ public struct SWARWord: Hashable, Sendable {
         SWARWord(self.bits ^ (0x0101_0101_0101_0101 &* UInt64(byte))).less(1)
     }
 
+    /// The bytes beyond ASCII.
+    @inlinable public var beyondASCII: UInt64 { self.bits & 0x8080_8080_8080_8080 }
+
     /// The bytes below `limit`, which is at most 128.
     @inlinable public func less(_ limit: UInt8) -> UInt64 {
         (self.bits &- 0x0101_0101_0101_0101 &* UInt64(limit)) & ~self.bits & 0x8080_8080_8080_8080

@@ -39,7 +39,7 @@ extension JSONWriter {
                     writer.member("lastEventID", job.lastEventID)
                 }
             }
-            writer.array("booksApplied", record.booksApplied) { $0.integer(Int64($1)) }
+            writer.array("booksApplied", integers: record.booksApplied)
             writer.member("cause", record.cause)
             writer.object("attempts") { writer in
                 writer.member("upload", record.attempts.upload)

@@ -49,6 +49,51 @@ import Testing
         #expect(JSONNode(Array("-1.5E-3".utf8))?.decimal == -0.0015)
     }
 
+    @Test func `a decimal number is the double that is nearest to its digits`() {
+        for digits in [
+            "0", "1", "5", "15", "123", "70711", "314159265", "999999999999999", "123456789012345678",
+        ] {
+            for places in 0...digits.count {
+                let (whole, rest) = (digits.dropLast(places), digits.suffix(places))
+                for sign in ["", "-"] {
+                    let text = sign + (whole.isEmpty ? "0" : whole) + (rest.isEmpty ? "" : "." + rest)
+                    #expect(JSONNode(Array(text.utf8))?.decimal == Double(text), "\(text)")
+                }
+            }
+        }
+    }
+
+    @Test(arguments: [UInt8.max.description, "256", "-1", "1.0", "12e1", "0"])
+    func `a whole number is read into the type that it is wanted in`(text: String) {
+        let number = JSONNode(Array("[\(text) ]".utf8))?.elements.first?.integer(UInt8.self)
+        #expect(number == Double(text).flatMap { UInt8(exactly: $0) })
+    }
+
+    @Test func `keys are found by all of their bytes, in any order`() throws {
+        let keys = JSONKeys([
+            "", "a", "b", "eightchr", "ninechars", "sixteencharsx123", "abcdefgh-12345678",
+            "abcdefgh+12345678", "é",
+        ])
+        let others = ["A", "eightchs", "ninecharS", "sixteencharsy123", "abcdefgh*12345678", "ab", "e"]
+        for order in [keys.texts + others, others + keys.texts.reversed()] {
+            let text = "{" + order.map { "\"\($0)\":1" }.joined(separator: ",") + "}"
+            let node = try #require(JSONNode(Array(text.utf8)))
+            var found: [Int?] = []
+            node.eachMember(of: keys) { key, index, value in
+                found.append(index)
+                #expect(index == nil ? others.contains(key.text ?? "") : keys.texts[index ?? 0] == key.text)
+                #expect(value.integer == 1)
+            }
+            #expect(found == order.map { keys.texts.firstIndex(of: $0) })
+        }
+        let escaped = try #require(JSONNode(Array(#"{"\u0061":"\u0062"}"#.utf8)))
+        escaped.eachMember(of: keys) { _, index, value in
+            #expect(index == 1)
+            #expect(value.isText(among: keys))
+            #expect(!value.isText(among: JSONKeys(["a"])))
+        }
+    }
+
     @Test func `of a key that comes twice the first counts, and all are members`() throws {
         let node = try #require(JSONNode(Array(#"{"a":1,"\u0061":2,"b":{"a":3},"c":[]}"#.utf8)))
         #expect(node["a"]?.integer == 1)
@@ -132,6 +177,8 @@ import Testing
         writer.object { writer in
             writer.object("a") { _ in }
             writer.array("b", [1, 2]) { $0.integer($1) }
+            writer.array("B", integers: [])
+            writer.array("i", integers: [-1, 0, 12])
             writer.member("c", nil as String?)
             writer.key(text: "d")
             writer.null()
@@ -139,6 +186,6 @@ import Testing
         }
         #expect(
             String(decoding: writer.bytes, as: UTF8.self)
-                == #"{"a":{},"b":[1,2],"d":null,"e":18446744073709551615}"#)
+                == #"{"a":{},"b":[1,2],"B":[],"i":[-1,0,12],"d":null,"e":18446744073709551615}"#)
     }
 }

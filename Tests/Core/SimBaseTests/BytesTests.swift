@@ -32,6 +32,28 @@ import Testing
         }
     }
 
+    @Test func `a byte beyond ASCII is marked, wherever it stands`() {
+        for round in 0..<200 as Range<UInt64> {
+            let bytes = Self.bytes(round)
+            #expect(bytes[...].offset(from: 0) { $0.beyondASCII } == bytes.firstIndex { $0 >= 0x80 })
+        }
+    }
+
+    @Test func `a word of a few bytes has these and zeros, also at the end`() {
+        for round in 0..<100 as Range<UInt64> {
+            let bytes = Self.bytes(round)
+            for start in 0...bytes.count {
+                for count in 0...min(8, bytes.count - start) {
+                    let word = bytes.word(at: start, count: count)
+                    let expected = bytes[start..<(start + count)].reversed().reduce(0 as UInt64) {
+                        $0 << 8 | UInt64($1)
+                    }
+                    #expect(word == expected)
+                }
+            }
+        }
+    }
+
     @Test func `words hold the bytes in their order, and what is left comes last`() {
         for round in 0..<200 as Range<UInt64> {
             let bytes = Self.bytes(round)
