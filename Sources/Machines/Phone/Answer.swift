@@ -228,7 +228,9 @@ enum ServerText {
     /// Whether it may be the target of a request: an absolute path, or an absolute HTTP URL.
     static func isTarget(_ text: String) -> Bool {
         (1...AppLimits.targetBytesMax).contains(text.utf8.count)
-            && text.utf8.allSatisfy { (0x21...0x7E).contains($0) && $0 != UInt8(ascii: "#") }
+            && !text.contains {
+                $0.less(0x21) | $0.equal(0x7F) | $0.equal(UInt8(ascii: "#")) | $0.beyondASCII
+            }
             && (Self.isPath(text) || Self.origin(text) != nil)
     }
 
@@ -239,7 +241,7 @@ enum ServerText {
 
     /// Whether it is a path on the target's base. `//host/` would be another host.
     static func isPath(_ text: String) -> Bool {
-        text.hasPrefix("/") && !text.hasPrefix("//")
+        text.utf8.first == UInt8(ascii: "/") && text.utf8.dropFirst().first != UInt8(ascii: "/")
     }
 
     /// Scheme and authority of an absolute URL.

@@ -100,15 +100,15 @@ extension App {
             return (transit, novelty, novelty == .repeated ? nil : connection.takeFirstEvent(at: now))
         }
         guard novelty != .repeated, !self.isStale(event, index) else { return false }
-        self.note(reading, of: self.active[index].jobID, into: &notes)
+        let job = self.active[index].jobID
+        self.note(reading, of: job, into: &notes)
         if !notes.isEmpty {
             let part = reading.kind?.rawValue ?? "event"
             self.observe(notes, of: scan, .stream, part, at: now, into: &effects)
         }
         if let took = firstAfter {
             self.observe(
-                .firstEvent(job: self.active[index].jobID, took: took), of: scan, at: now,
-                into: &effects)
+                .firstEvent(job: job, took: took), of: scan, at: now, into: &effects)
         }
         guard !self.profile.events.fails(at: reading, contents.bytes) else {
             return self.misread(reading, event, index, exchange: exchange, at: now, into: &effects)
@@ -152,8 +152,10 @@ extension App {
         }
     }
 
-    /// The event as the client knows it by its name.
-    private func told(_ name: String, _ bytes: [UInt8], into notes: inout ContractNotes) -> JobEvent {
+    /// The event as the client knows it by its name. Changes nothing, see `observe`.
+    private mutating func told(
+        _ name: String, _ bytes: [UInt8], into notes: inout ContractNotes
+    ) -> JobEvent {
         switch self.profile.events.names {
         case .plain where self.profile.journey.isV2: JobEvent(v2Name: name, bytes: bytes, into: &notes)
         case .plain: JobEvent(name: name, bytes: bytes, into: &notes)
@@ -203,8 +205,8 @@ extension App {
         }
     }
 
-    /// Notes what only the phone knows to be odd.
-    private func note(_ reading: JobEvent, of job: String, into notes: inout ContractNotes) {
+    /// Notes what only the phone knows to be odd. Changes nothing, see `observe`.
+    private mutating func note(_ reading: JobEvent, of job: String, into notes: inout ContractNotes) {
         switch reading {
         case .unknown(let name):
             let isDotted = self.profile.events.names == .dotted

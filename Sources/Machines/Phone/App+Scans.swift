@@ -153,7 +153,8 @@ extension App {
 
     /// Gives free slots to the next scans. Scans with only a DELETE left need none.
     mutating func startWaiting(at now: Instant, into effects: inout [PhoneEffect]) {
-        guard self.phase == .running else { return }
+        // The queue first: nearly always it is empty, and a look at the slots is a look at each active scan.
+        guard self.queue.count > 0, self.phase == .running else { return }
         while let index = self.queue.nextDecided(self.conditions(at: now)) {
             self.startFinishing(self.queue.remove(at: index).scan, at: now, into: &effects)
         }

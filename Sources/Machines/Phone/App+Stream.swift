@@ -255,6 +255,8 @@ extension App {
 
     /// Opens the streams and requests the results and the statuses whose wait is over.
     mutating func returnToJobs(at now: Instant, into effects: inout [PhoneEffect]) {
+        // Nearly always there is none, and no list is made.
+        guard self.hasDueJob(at: now) else { return }
         for scan in self.active.indices.map({ self.active[$0].number }) {
             guard let index = self.activeIndex(scan) else { continue }
             switch self.active[index].stage {
@@ -270,5 +272,17 @@ extension App {
                 break
             }
         }
+    }
+
+    /// Whether the wait for a stream, for results or for a status is over.
+    private func hasDueJob(at now: Instant) -> Bool {
+        for index in self.active.indices {
+            switch self.active[index].stage {
+            case .disconnected(_, _, let pause), .unfetched(_, let pause), .unpolled(_, let pause):
+                if pause.end <= now { return true }
+            case .uploading, .recording, .opening, .streaming, .polling, .fetching, .filing, .cleaning: break
+            }
+        }
+        return false
     }
 }

@@ -213,7 +213,7 @@ package struct App: Sendable {
         if self.maySendCleanup {
             for index in self.cleanups.indices { consider(self.cleanups[index].dueAt) }
         }
-        if self.phase == .running {
+        if self.queue.count > 0, self.phase == .running {
             let hasSlot = self.slotsTaken < self.profile.stream.slots
             consider(self.queue.nextReady(self.conditions(at: now), hasSlot: hasSlot))
         }

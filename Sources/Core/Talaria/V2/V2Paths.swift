@@ -1,16 +1,29 @@
-/// The paths of one journey of v2 (Docs/contract.md section 3.2). Its cleanup is the DELETE by which a client cancels.
-struct V2Paths: Sendable {
+/// The paths of one journey of v2 (Docs/contract.md section 3.2). Its cleanup is the DELETE by which a client cancels. A class,
+/// so that passing it on counts one reference.
+final class V2Paths: Sendable {
     let journey: Journey
     /// The path of the upload.
     let upload: String
     /// Another path of it, which older clients use.
-    var otherUpload: String?
+    let otherUpload: String?
     /// The folder of its jobs; nil for a journey without jobs.
-    var jobs: String?
+    let jobs: String?
     /// What the ids of its jobs begin with: the paths below `/v1/jobs` are those of all journeys.
-    var jobPrefix: String?
+    let jobPrefix: String?
     /// Whether its jobs can be canceled in two more ways, which older clients use.
-    var hasOtherCancels = false
+    let hasOtherCancels: Bool
+
+    private init(
+        journey: Journey, upload: String, otherUpload: String? = nil, jobs: String? = nil,
+        jobPrefix: String? = nil, hasOtherCancels: Bool = false
+    ) {
+        self.journey = journey
+        self.upload = upload
+        self.otherUpload = otherUpload
+        self.jobs = jobs
+        self.jobPrefix = jobPrefix
+        self.hasOtherCancels = hasOtherCancels
+    }
 
     private static let allJobs = "/v1/jobs/"
     private static let canceledJobs = "/api/v2/jobs/"
