@@ -81,7 +81,7 @@ import SimBase
         switch what {
         case CURL_POLL_IN: interest = .read
         case CURL_POLL_OUT: interest = .write
-        case CURL_POLL_INOUT: interest = [.read, .write]
+        case CURL_POLL_INOUT: interest = .both
         default: interest = []  // CURL_POLL_NONE and CURL_POLL_REMOVE.
         }
         self.sockets.watch(socket, interest) {

@@ -27,7 +27,10 @@ package final class WakeTable {
     /// Arms the key for a moment, or disarms it with nil.
     package func set(key: Int, at moment: Instant?) {
         self.queue.set(key: key, at: moment)
-        if moment != nil { self.armTimer() }
+        guard let moment else { return }
+        // Nearly always the timer is armed for another key, which is due before this one.
+        if let armed = self.timer?.armedFor, armed <= moment { return }
+        self.armTimer()
     }
 
     /// The moment at which the key is due.

@@ -7,6 +7,7 @@ package struct Readiness: OptionSet, Hashable, Sendable {
 
     package static let read = Readiness(rawValue: 1)
     package static let write = Readiness(rawValue: 2)
+    package static let both = Readiness(rawValue: 3)
 }
 
 /// Watches one descriptor until it is cancelled or let go.

@@ -185,7 +185,10 @@ extension Fleet {
 
     /// An absolute URL must be the target's own.
     private func url(of target: String) -> String? {
-        if target.hasPrefix("/") && !target.hasPrefix("//") { return self.plan.base + target }
+        let slash = UInt8(ascii: "/")
+        if target.utf8.first == slash, target.utf8.dropFirst().first != slash {
+            return self.plan.base + target
+        }
         return target.hasPrefix(self.plan.base + "/") ? target : nil
     }
 
