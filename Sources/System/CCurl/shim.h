@@ -29,6 +29,9 @@ static inline CURLcode shim_easy_set_list(CURL *easy, CURLoption option, struct 
 static inline CURLcode shim_easy_set_pointer(CURL *easy, CURLoption option, const void *value) {
     return curl_easy_setopt(easy, option, value);
 }
+static inline CURLcode shim_easy_set_mime(CURL *easy, curl_mime *value) {
+    return curl_easy_setopt(easy, CURLOPT_MIMEPOST, value);
+}
 
 /// For CURLOPT_WRITEFUNCTION and CURLOPT_HEADERFUNCTION.
 static inline CURLcode shim_easy_set_receiver(
@@ -38,9 +41,6 @@ static inline CURLcode shim_easy_set_receiver(
 }
 static inline CURLcode shim_easy_set_reader(CURL *easy, size_t (*callback)(char *, size_t, size_t, void *)) {
     return curl_easy_setopt(easy, CURLOPT_READFUNCTION, callback);
-}
-static inline CURLcode shim_easy_set_seeker(CURL *easy, int (*callback)(void *, curl_off_t, int)) {
-    return curl_easy_setopt(easy, CURLOPT_SEEKFUNCTION, callback);
 }
 static inline CURLcode shim_easy_set_open_socket(
     CURL *easy, curl_socket_t (*callback)(void *, curlsocktype, struct curl_sockaddr *)

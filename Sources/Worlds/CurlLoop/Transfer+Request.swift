@@ -51,10 +51,7 @@ extension Transfer {
         case .bytes(let bytes):
             self.post(bytes)
         case .multipart(let parts):
-            let body = MultipartBody(parts, number: UInt64(self.slot) << 32 | UInt64(self.generation))
-            self.multipart = body
-            self.easy.set(CURLOPT_POST, 1)
-            self.easy.set(CURLOPT_POSTFIELDSIZE_LARGE, size: body.count)
+            self.multipart = MultipartBody(parts, of: self.easy)
         case .streamed(let length):
             self.upload = UploadQueue()
             self.easy.set(CURLOPT_POST, 1)
@@ -103,8 +100,7 @@ extension Transfer {
 
     private func setHeaders(_ request: TransferRequest) -> String? {
         var (hasAccept, hasExpect, hasType, bytes) = (false, false, false, Self.ownHeaderBytes)
-        let headers = self.multipart.map { Self.naming($0, in: request.headers) } ?? request.headers
-        for field in headers {
+        for field in request.headers {
             guard Self.isOneLine(field.name), Self.isOneLine(field.value), !field.name.isEmpty else {
                 return "a header that is not one line"
             }
@@ -114,7 +110,7 @@ extension Transfer {
             hasType = hasType || field.isNamed("Content-Type")
         }
         var lines = HeaderLines(bytes: bytes)
-        for field in headers { lines.append(field) }
+        for field in request.headers { lines.append(field) }
         if !hasAccept { lines.append("Accept:") }
         // Without this, bodies above 1 MB wait a second for a 100 that no backend here sends.
         if !hasExpect, request.hasBody { lines.append("Expect:") }
@@ -130,17 +126,6 @@ extension Transfer {
         self.headers = lines
         self.easy.set(CURLOPT_HTTPHEADER, self.headers)
         return nil
-    }
-
-    /// The header fields with the boundary of a body.
-    private static func naming(_ body: MultipartBody, in headers: [HeaderField]) -> [HeaderField] {
-        var headers = headers
-        if let index = headers.firstIndex(where: { $0.isNamed("Content-Type") }) {
-            headers[index].value += body.parameter
-        } else {
-            headers.append(HeaderField("Content-Type", "multipart/form-data\(body.parameter)"))
-        }
-        return headers
     }
 
     private static let chunked: StaticString = "Transfer-Encoding: chunked"

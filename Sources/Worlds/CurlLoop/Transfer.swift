@@ -125,7 +125,6 @@ final class Transfer {
     // MARK: - From libcurl
 
     private func readBody(into room: UnsafeMutableRawBufferPointer) -> Int {
-        if let multipart = self.multipart { return unsafe multipart.read(into: room) }
         guard let upload = self.upload else { return 0 }
         guard let count = unsafe upload.read(into: room) else { return Int(CURL_READFUNC_PAUSE) }
         if count > 0 {
@@ -133,12 +132,6 @@ final class Transfer {
             self.inbox.queue(self)
         }
         return count
-    }
-
-    /// A body that is fed while it is sent is gone once it is.
-    private func seekBody(to offset: Int) -> Int32 {
-        guard let multipart = self.multipart else { return CURL_SEEKFUNC_CANTSEEK }
-        return multipart.seek(to: offset) ? CURL_SEEKFUNC_OK : CURL_SEEKFUNC_FAIL
     }
 
     private func receivedHeaderLine(_ line: UnsafeRawBufferPointer) -> Bool {
@@ -206,7 +199,6 @@ final class Transfer {
         unsafe self.easy.set(CURLOPT_HEADERDATA, pointer: context)
         unsafe self.easy.set(CURLOPT_WRITEDATA, pointer: context)
         unsafe self.easy.set(CURLOPT_READDATA, pointer: context)
-        unsafe self.easy.set(CURLOPT_SEEKDATA, pointer: context)
         unsafe self.easy.set(CURLOPT_PREREQDATA, pointer: context)
         unsafe self.easy.set(CURLOPT_OPENSOCKETDATA, pointer: context)
         // A connection outlives the transfer that opened it, so closing is the table's.
@@ -229,12 +221,6 @@ final class Transfer {
             let transfer = unsafe Unmanaged<Transfer>.fromOpaque(context).takeUnretainedValue()
             return unsafe transfer.readBody(
                 into: UnsafeMutableRawBufferPointer(start: room, count: size * count))
-        }
-        _ = unsafe shim_easy_set_seeker(raw) { context, offset, origin in
-            // 0 is SEEK_SET, the only one that libcurl uses.
-            guard let context = unsafe context, origin == 0 else { return CURL_SEEKFUNC_CANTSEEK }
-            let transfer = unsafe Unmanaged<Transfer>.fromOpaque(context).takeUnretainedValue()
-            return transfer.seekBody(to: Int(offset))
         }
         _ = unsafe shim_easy_set_before_send(raw) { context, _, _, _, _ in
             guard let context = unsafe context else { return CURL_PREREQFUNC_ABORT }
