@@ -184,6 +184,9 @@ private final class Listener {
             let kind = SOCK_STREAM
         #endif
         self.number = socket(AF_INET, kind, 0)
+        // As the dashboard does it: connections of an earlier run may be in TIME_WAIT.
+        var yes: Int32 = 1
+        setsockopt(self.number, SOL_SOCKET, SO_REUSEADDR, &yes, socklen_t(MemoryLayout<Int32>.size))
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
         address.sin_port = port.bigEndian

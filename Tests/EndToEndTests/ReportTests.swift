@@ -60,16 +60,18 @@ extension SideBySide {
         @Test func `a backend whose every text is hostile leaves all outputs inert`() async throws {
             let script = Package.tests.appending(path: "Tools/talaria.py").path
             let server = try await ServeProcess.start(Self.python, [script, "--hostile"])
+            let scratch = try Scratch()
+            let plan = scratch.folder.appending(path: "plan.json")
             let run = try RunProcess(
-                [ShortRun.scenario, "--target", server.base] + ShortRun.options
+                [ShortRun.scenario, "--target", server.base, "--save-plan", plan.path] + ShortRun.options
                     + ShortRun.set(["drain=30s", "fleet.commuters.scans=1", "faults=[]"]))
             let outcome = try await run.end(seconds: 40)
             #expect(await server.end() == 0)
 
-            let files = (RunReport.names + ["plan.json"]).sorted()
-            #expect(run.report.files == files)
-            for name in files {
-                let data = try Data(contentsOf: run.report.folder.appending(path: name))
+            #expect(run.report.files == RunReport.names.sorted())
+            let files = RunReport.names.map { run.report.folder.appending(path: $0) } + [plan]
+            for (name, file) in files.map({ ($0.lastPathComponent, $0) }) {
+                let data = try Data(contentsOf: file)
                 #expect(!data.contains(0) && !data.contains(0x1B), "\(name)")
                 if name == "report.html" || name == "junit.xml" {
                     #expect(!String(decoding: data, as: UTF8.self).contains("<script>alert"), "\(name)")

@@ -128,7 +128,9 @@ extension EndToEnd {
             let folder = try self.folder(with: ["README.txt": text])
             let none = try await self.run(in: folder)
             #expect(none.code == 65)
-            #expect(none.complaint.contains("Images/mixed: "), "\(none.complaint)")
+            let reason = "no photos (*.jpg or *.jpeg) in Images/mixed"
+            #expect(none.complaint.contains(reason), "\(none.complaint)")
+            #expect(none.complaint.contains("looked for "), "\(none.complaint)")
             let broken = try await self.run(in: try self.folder(with: ["broken.jpg": text]))
             #expect(broken.code == 65)
             #expect(broken.complaint.contains("Images/mixed: "), "\(broken.complaint)")

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-extension EndToEnd {
+extension SideBySide {
     /// What editors and readers get of the scenario format.
     @Suite struct SchemaTests {
         @Test func `the committed pages are the ones that the program makes`() async throws {

@@ -495,10 +495,7 @@ struct ScenarioReaderTests {
         ("fleet.phones.idle-timeout=0s", "the idle timeout must be above zero"),
         ("fleet.phones.request-timeout=0s", "the request timeout must be above zero"),
         ("fleet.phones.spacing=burst(0)", "a burst must have 1 to 1000000 arrivals"),
-        (
-            "fleet.phones.photos=[shelves, '']",
-            "`photos` must be a folder or a photo, a list of them, or `{paint: 8}`, not ``"
-        ),
+        ("fleet.phones.photos=[shelves, '']", "`photos` has no value"),
         (
             "fleet.phones.photos=\"a\\nb\"",
             "`photos` must be a folder or a photo, a list of them, or `{paint: 8}`, not `a?b`"

@@ -46,7 +46,7 @@ import Testing
         evidence.drawn.retries = Self.quiet(SurgeRecord.windowsMax + 1)
         #expect(Self.verdicts(evidence) == [.notAvailable, .held])
         let until = evidence.judgedUntil(Self.settings, ledger: .embedded)
-        #expect(until == .zero + RetryStormDetector.window * Int64(SurgeRecord.windowsMax + 1))
+        #expect(until == Instant.zero + RetryStormDetector.window * Int64(SurgeRecord.windowsMax + 1))
         Self.herd(at: 5, in: &evidence.drawn.retries)
         #expect(Self.verdicts(evidence) == [.broken, .held])
         var later = FleetEvidence()

@@ -182,7 +182,7 @@ extension HTMLPage {
                         ? "Phones of the fleet are missing, so the numbers are those of the others."
                         : result.heldBack > 0
                             ? "The load was not the requested load, so the numbers are not those of the scenario."
-                        : "The load generator did not keep up, so the latencies are not valid.",
+                            : "The load generator did not keep up, so the latencies are not valid.",
             body: complaints + HTMLText.definitions("stats", stats) + "\n")
     }
 
