@@ -23,6 +23,9 @@ struct EvidenceReader {
     private var sets: [SeriesLog.Entry] = []
     private var histograms: [(metric: LatencyMetric, group: String?, histogram: HDRHistogram)] = []
     private var endedAt = Instant.zero
+    /// Those of the result, exactly: `summary.json` has milliseconds.
+    private(set) var length = Interval.zero
+    private(set) var drained: Interval?
     private var fleet = FleetEvidence()
     private var hasFleet = false
     private var coverage: [Int] = []
@@ -51,9 +54,11 @@ struct EvidenceReader {
                 guard line["evidence"]?.integer == EvidenceWriter.schema,
                     line["shard"]?.text == head.shard.description,
                     line["started_ms"]?.integer(Int64.self) == head.started,
-                    let ended = line["ended"]?.nanoseconds(0)
+                    let ended = line["ended"]?.nanoseconds(0), let length = line["length"]?.nanoseconds(0)
                 else { return nil }
                 self.endedAt = Instant(nanoseconds: ended)
+                self.length = Interval(nanoseconds: length)
+                self.drained = line["drained"]?.nanoseconds(0).map { Interval(nanoseconds: $0) }
                 for member in line["files"]?.members ?? [] { self.sizes[member.key] = member.value.count }
                 isFirst = false
             } else {

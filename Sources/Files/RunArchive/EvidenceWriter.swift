@@ -39,6 +39,8 @@ package struct EvidenceWriter {
             line.member("shard", self.head.shard.description)
             line.member("started_ms", self.head.started)
             line.member("ended", self.evidence.endedAt.nanoseconds)
+            line.member("length", self.result.length.nanoseconds)
+            line.member("drained", self.result.drained?.nanoseconds)
             line.object("files") { line in
                 for size in sizes {
                     line.key(text: size.name)

@@ -141,8 +141,10 @@ package struct ShardSet: Sendable {
             known.groups[index].errors = reader.errors(ofGroup: index)
         }
         known.expectations = settings.expectations
-        let result = SummaryReader(summary: summary, head: head)
+        var result = SummaryReader(summary: summary, head: head)
             .result(instead: known, measured: reader.table, slos: settings.objectives)
+        result.length = reader.length
+        result.drained = reader.drained
         return Shard(
             folder: folder, head: head,
             part: .init(head.shard, result, reader.timeline, reader.evidence), lanes: reader.lanes,

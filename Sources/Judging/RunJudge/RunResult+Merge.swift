@@ -57,9 +57,18 @@ extension RunResult {
         if ofGroups.count == self.findings.count { self.findings = ofGroups }
     }
 
+    /// The drain of the whole begins with its last capture, and ends with the last of them.
+    private mutating func addLength(_ other: RunResult) {
+        let length = max(self.length, other.length)
+        self.drained = self.drained.flatMap { mine in
+            other.drained.map { length - max(self.length - mine, other.length - $0) }
+        }
+        self.length = length
+    }
+
     private mutating func add(_ other: RunResult) {
         self.started = min(self.started, other.started)
-        self.length = max(self.length, other.length)
+        self.addLength(other)
         for index in self.groups.indices where index < other.groups.count {
             self.groups[index].add(other.groups[index])
         }
@@ -83,7 +92,6 @@ extension RunResult {
         self.resources.add(other.resources)
         self.generator.complaints += other.generator.complaints
         self.streamsOpen = nil
-        self.drained = self.drained.flatMap { mine in other.drained.map { max(mine, $0) } }
         self.notes += other.notes
         self.warnings += other.warnings
     }

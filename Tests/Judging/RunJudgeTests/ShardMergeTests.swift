@@ -65,6 +65,19 @@ import Testing
         return try #require(merge.merged(spans: nil)?.result)
     }
 
+    /// Last captures after 6 and 7 s, and an end after 10 s.
+    @Test func `the drain of the whole begins with its last capture`() throws {
+        var parts = [Self.whole(0), Self.whole(1)]
+        for (index, times) in [(10, 4), (8, 1)].enumerated() {
+            parts[index].result.length = .seconds(times.0)
+            parts[index].result.drained = .seconds(times.1)
+        }
+        let result = try Self.merge(parts)
+        #expect(result.length == .seconds(10) && result.drained == .seconds(3))
+        parts[1].result.drained = nil
+        #expect(try Self.merge(parts).drained == nil)
+    }
+
     @Test func `what a shard could not say of its phones is held by all`() throws {
         let result = try Self.merge([Self.whole(0), Self.whole(1)])
         #expect(result.exit == .success && !result.isShard)
