@@ -125,6 +125,7 @@ import Testing
         ("RunJudge/RunLabels", "base.tags + new.tags", "of lists"),
         ("RunJudge/RunLabels", "plain[..<scheme.upperBound] +", "of texts"),
         ("RunJudge/RunResult+Merge", "self.controls + other.controls", "of lists"),
+        ("RunJudge/RunResult+Merge", "length - max(", "intervals saturate"),
         ("RunJudge/RunResult+Merge", "mine.processor + others.processor", "intervals saturate"),
         ("RunJudge/RunHead", "first", "of a bounded number of bounded numbers"),
         ("RunJudge/RunResult+Merge", "self.examples + other.examples", "of lists"),

@@ -68,10 +68,8 @@ import Testing
     /// Last captures after 6 and 7 s, and an end after 10 s.
     @Test func `the drain of the whole begins with its last capture`() throws {
         var parts = [Self.whole(0), Self.whole(1)]
-        for (index, times) in [(10, 4), (8, 1)].enumerated() {
-            parts[index].result.length = .seconds(times.0)
-            parts[index].result.drained = .seconds(times.1)
-        }
+        (parts[0].result.length, parts[0].result.drained) = (.seconds(10), .seconds(4))
+        (parts[1].result.length, parts[1].result.drained) = (.seconds(8), .seconds(1))
         let result = try Self.merge(parts)
         #expect(result.length == .seconds(10) && result.drained == .seconds(3))
         parts[1].result.drained = nil
