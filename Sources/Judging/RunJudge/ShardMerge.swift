@@ -25,7 +25,7 @@ package struct ShardMerge {
             self.defect = nil
         }
 
-        /// Of a shard with a defect: the result is what its files still show.
+        /// Creates the part of a damaged shard. `result` is what its files still show.
         package init(
             _ shard: FleetShard, _ result: RunResult, _ timeline: RunTimeline, lacking defect: Defect
         ) {

@@ -64,7 +64,7 @@ package final class ContractObject: Sendable {
     package let members: [ContractMember]
     /// The keys of the members, in their order.
     package let keys: [String]
-    /// The same, for looking up those of an answer.
+    /// The keys as words, to find those of an answer.
     let lookup: JSONKeys
     /// What a reader needs to know first of each member.
     private let rules: [ContractRule]
