@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-extension EndToEnd {
+extension SideBySide {
     /// Where the photos of a scenario come from.
     @Suite struct PhotoSourceTests {
         private static let options =

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-extension EndToEnd {
+extension SideBySide {
     /// The program copied to another folder, without the package that it was built from.
     @Suite struct ProgramAloneTests {
         private final class Place {
