@@ -17,7 +17,7 @@ import Testing
         + [
             "JSONNode+Ranges", "ObservationReader", "SeriesLog", "HistogramLog",
             "HistogramCode", "PackedNumbers", "SurgeCode",
-            "EvidenceReader", "IntervalReader", "LineReader", "PhoneTimeline", "RunHead+JSON",
+            "EvidenceReader", "GaugeCode", "IntervalReader", "LineReader", "PhoneTimeline", "RunHead+JSON",
             "SummaryReader", "PastRun",
             "InputFile",
         ].map { "RunArchive/" + $0 }
@@ -89,6 +89,8 @@ import Testing
         ("RunArchive/HistogramCode", "<< 8 | UInt32", "of four bytes"),
         ("RunArchive/PackedNumbers", "number << 1", "bits that are pushed out are no error"),
         ("RunArchive/PackedNumbers", "UInt64(7 * index)", "of nine bytes"),
+        ("RunArchive/GaugeCode", "3 * GaugeSeries", "of a limit of this program"),
+        ("RunArchive/GaugeCode", "least + more", "of numbers of 32 bits"),
         ("RunArchive/SurgeCode", "* Self.columns", "of a limit of this program"),
         ("RunArchive/SurgeCode", "count * $0", "of places in memory"),
         ("RunArchive/SurgeCode", "+= columns[0][index]", "of a bounded number of bounded numbers"),
@@ -124,7 +126,7 @@ import Testing
         ("RunArchive/IntervalReader", "(entry.length - length)", "intervals saturate"),
         ("RunJudge/RunLabels", "base.tags + new.tags", "of lists"),
         ("RunJudge/RunLabels", "plain[..<scheme.upperBound] +", "of texts"),
-        ("RunJudge/RunResult+Merge", "self.controls + other.controls", "of lists"),
+        ("RunJudge/RunResult+Merge", "mine + others", "of lists"),
         ("RunJudge/RunResult+Merge", "length - max(", "intervals saturate"),
         ("RunJudge/RunResult+Merge", "mine.processor + others.processor", "intervals saturate"),
         ("RunJudge/RunHead", "first", "of a bounded number of bounded numbers"),

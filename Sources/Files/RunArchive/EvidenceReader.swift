@@ -10,7 +10,7 @@ import Talaria
 /// Reads `evidence.ndjson`, as `EvidenceWriter` wrote it. What is not a record of it makes the file unreadable: a merge is exact
 /// or is none.
 struct EvidenceReader {
-    private let head: RunHead
+    let head: RunHead
     private(set) var table: MetricTable
     /// By group; the last ones are those of the fleet.
     private(set) var disconnections: [Disconnections]
@@ -19,6 +19,8 @@ struct EvidenceReader {
     private var until = Instant.zero
     private var windows: [TimelineWindow] = []
     private var faults: [FaultTimeline]
+    private(set) var streamsOpen: GaugeSeries?
+    private(set) var controls: [ControlRecord] = []
     private(set) var lanes: [PhoneTimeline] = []
     private var sets: [SeriesLog.Entry] = []
     private var histograms: [(metric: LatencyMetric, group: String?, histogram: HDRHistogram)] = []
@@ -97,6 +99,10 @@ struct EvidenceReader {
         if line["width"] != nil { return self.readWidth(line) }
         if line["phone"] != nil { return self.readPhone(line) }
         if line["fault"] != nil { return self.readFault(line) }
+        if let code = line["streams"] {
+            self.streamsOpen = code.text.flatMap { GaugeCode.series($0) }
+            return self.streamsOpen != nil
+        }
         if line["surges"] != nil { return self.readSurges(line) }
         if line["drawn_waits"] != nil { return self.readWaits(line) }
         if line["held"] != nil { return self.readHeld(line) }
@@ -246,11 +252,19 @@ struct EvidenceReader {
     }
 
     private mutating func readObservation(_ bytes: ArraySlice<UInt8>) -> Bool {
-        guard let observation = self.observations.observation(bytes), var lane = self.lanes.popLast(),
-            lane.observations.count < EvidenceWriter.observationsMax
+        guard let observation = self.observations.observation(bytes) else { return false }
+        guard !self.lanes.isEmpty else { return self.add(control: observation) }
+        guard var lane = self.lanes.popLast(), lane.observations.count < EvidenceWriter.observationsMax
         else { return false }
         lane.add(observation)
         self.lanes.append(lane)
+        return true
+    }
+
+    private mutating func add(control observation: Observation) -> Bool {
+        guard case .control(let action) = observation.what, self.controls.count < ControlRecord.recordsMax
+        else { return false }
+        self.controls.append(ControlRecord(at: observation.at, action: action, faults: self.head.faults))
         return true
     }
 

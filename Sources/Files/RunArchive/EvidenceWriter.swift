@@ -11,10 +11,10 @@ import SimBase
 ///
 /// It holds the exact metrics of the whole run by group, the times of reconnects by cause, the errors, the history in at most
 /// `RunTimeline.windowsMax` windows, the phones with the most problems with the beginning of their log, and what is counted for
-/// the checks of the whole fleet. Its size does not depend on the length of the run or on the number of phones. It also has the
+/// the checks of the whole fleet. What an operator did to the run comes before the phones, as observations. Its size does not depend on the length of the run or on the number of phones. It also has the
 /// sizes of the files that belong to it.
 package struct EvidenceWriter {
-    package static let schema = 2
+    package static let schema = 3
     /// Observations of each phone with problems.
     package static let observationsMax = 250
 
@@ -56,6 +56,8 @@ package struct EvidenceWriter {
         Self.write(self.timeline.errors, group: nil, to: &bytes)
         for group in self.result.groups { Self.write(group.errors, group: group.name, to: &bytes) }
         self.writeTimeline(to: &bytes)
+        self.writeStreams(to: &bytes)
+        self.writeControls(to: &bytes)
         self.writePhones(folder, to: &bytes)
         self.writeChecks(to: &bytes)
         bytes += Self.line { $0.member("end", true) }
@@ -163,6 +165,21 @@ package struct EvidenceWriter {
                     line.array([span.from, span.to].compactMap { $0?.nanoseconds }) { $0.integer($1) }
                 }
             }
+        }
+    }
+
+    private func writeStreams(to bytes: inout [UInt8]) {
+        guard let series = self.result.streamsOpen else { return }
+        bytes += Self.line { $0.member("streams", GaugeCode.text(series)) }
+    }
+
+    private func writeControls(to bytes: inout [UInt8]) {
+        var writer = ObservationLineWriter(faults: self.head.faults)
+        for record in self.result.controls {
+            writer.write(
+                Observation(
+                    at: record.at, device: DeviceNumber(0), scan: .none, what: .control(record.action)))
+            writer.line.copy(to: &bytes)
         }
     }
 

@@ -147,7 +147,12 @@ package struct PastRun: Sendable {
                     && $0.head.scenario.name == first.head.scenario.name
             })
         else { return nil }
-        let shards = runs.map { (result: $0.result, timeline: $0.timeline) }
+        let shards = runs.map { run in
+            var result = run.result
+            // They did not run at the same time.
+            result.streamsOpen = nil
+            return (result: result, timeline: run.timeline)
+        }
         guard var merged = RunResult.merged(shards, objectives: slos) else { return nil }
         let targets = Set(runs.map(\.head.labels.target)).count
         if targets > 1 { merged.result.notes.insert("the runs used \(targets) different backends", at: 0) }

@@ -17,6 +17,12 @@ package struct ControlRecord: Hashable, Sendable {
         self.fault = fault
     }
 
+    /// `faults`: the ids of those of the scenario.
+    package init(at: Instant, action: ControlObservation, faults: [String]) {
+        self.init(at: at, action: action)
+        if case .fault(let index) = action, faults.indices.contains(index) { self.fault = faults[index] }
+    }
+
     /// The name of the action, as in the log.
     package var name: String {
         switch self.action {

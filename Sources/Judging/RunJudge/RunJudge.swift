@@ -153,11 +153,7 @@ package struct RunJudge: Sendable {
     private mutating func note(_ observation: borrowing Observation) {
         guard case .control(let action) = observation.what, self.controls.count < ControlRecord.recordsMax
         else { return }
-        var record = ControlRecord(at: observation.at, action: action)
-        if case .fault(let index) = action, self.faults.indices.contains(index) {
-            record.fault = self.faults[index]
-        }
-        self.controls.append(record)
+        self.controls.append(ControlRecord(at: observation.at, action: action, faults: self.faults))
     }
 
     /// Receives the measurements of one interval of a past run.

@@ -50,6 +50,20 @@ extension RunResult {
             + names.joined(separator: ", ")
     }
 
+    /// What the operator of several processes did, each of them has, unless it ended before: it is listed once. Those of shards
+    /// that were controlled one by one have their own.
+    private static func merged(_ mine: [ControlRecord], _ others: [ControlRecord]) -> [ControlRecord] {
+        let (longer, shorter) = mine.count < others.count ? (others, mine) : (mine, others)
+        guard zip(longer, shorter).allSatisfy({ $0.action == $1.action }) else {
+            return (mine + others).sorted { $0.at < $1.at }
+        }
+        var merged = longer
+        for (index, record) in shorter.enumerated() {
+            merged[index].at = min(merged[index].at, record.at)
+        }
+        return merged
+    }
+
     /// As one process has them: those of each group in the order of time, and those of the fleet group by group.
     private mutating func sortFindings() {
         for index in self.groups.indices { self.groups[index].tables.findings.sortByTime() }
@@ -79,7 +93,7 @@ extension RunResult {
         }
         self.failure = self.failure ?? other.failure
         self.endedEarly = self.endedEarly ?? other.endedEarly
-        self.controls = (self.controls + other.controls).sorted { $0.at < $1.at }
+        self.controls = Self.merged(self.controls, other.controls)
         self.heldBack += other.heldBack
         // What one of them came to, the run came to.
         self.unreached = self.unreached.filter { other.unreached.contains($0) }
@@ -91,7 +105,7 @@ extension RunResult {
         self.findings.add(other.findings)
         self.resources.add(other.resources)
         self.generator.complaints += other.generator.complaints
-        self.streamsOpen = nil
+        if let others = other.streamsOpen { self.streamsOpen?.add(others) } else { self.streamsOpen = nil }
         self.notes += other.notes
         self.warnings += other.warnings
     }

@@ -73,6 +73,18 @@ package struct ShardMerge {
         self.count = parts[0].shard.count
     }
 
+    /// Returns how the shards of a run in progress stand together, without objectives; nil without any.
+    package static func soFar(
+        _ shards: [(result: RunResult, timeline: RunTimeline)]
+    ) -> (result: RunResult, timeline: RunTimeline)? {
+        guard var merged = RunResult.merged(shards, objectives: []) else { return nil }
+        merged.result.isShard = false
+        merged.result.warnings = merged.result.warnings.reduce(into: []) { all, warning in
+            if !all.contains(warning) { all.append(warning) }
+        }
+        return merged
+    }
+
     /// Shards that nothing was handed over of.
     package var missing: [FleetShard] {
         (0..<self.count).filter { index in !self.parts.contains { $0.shard.index == index } }
@@ -180,16 +192,17 @@ package struct ShardMerge {
     private func warnings(_ result: RunResult) -> [String] {
         var warnings: [String] = []
         for part in self.parts {
-            let own = part.evidence.flatMap { evidence in
-                ArrivalAccount(part.result.metrics)?.warnings(evidence.skipped)
+            var own = [part.result.controlNote].compactMap { $0 }
+            if let skipped = part.evidence?.skipped {
+                own += ArrivalAccount(part.result.metrics)?.warnings(skipped) ?? []
             }
-            for warning in part.result.warnings
-            where !warnings.contains(warning) && own?.contains(warning) != true {
+            for warning in part.result.warnings where !warnings.contains(warning) && !own.contains(warning) {
                 warnings.append(warning)
             }
         }
         let skipped = self.parts.compactMap(\.evidence?.skipped).reduce(into: SkippedWork()) { $0.add($1) }
-        return warnings + (ArrivalAccount(result.metrics)?.warnings(skipped) ?? [])
+        return [result.controlNote].compactMap { $0 } + warnings
+            + (ArrivalAccount(result.metrics)?.warnings(skipped) ?? [])
     }
 
     /// The notes that all shards have, and those of the whole.

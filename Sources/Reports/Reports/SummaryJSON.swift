@@ -13,7 +13,8 @@ import Talaria
 /// without samples has a count of 0 and no other numbers. A rate has the unit `share`: `count` operations, of which
 /// `failed`, as the `rate`. `failure` says what cut the run short and is there only when something did, and so does
 /// `ended_early` of an objective with `abort`. `control` is there only where the run was controlled while it ran. `target` is
-/// null where the backend was the simulated one.
+/// null where the backend was the simulated one. The `peak` of a gauge of several shards is what was reached for certain, and
+/// `peak_at_most` is there only for these.
 package enum SummaryJSON {
     package static let schema = 1
 
@@ -254,12 +255,14 @@ package enum SummaryJSON {
         func seconds(_ level: Int) -> JSONValue {
             .number(Figures.seconds(series.time(atLeast: level).nanoseconds))
         }
-        return .object([
+        var members: [String: JSONValue] = [
             "peak": .integer(peak.count),
             "peak_by_s": .number(Figures.seconds(peak.by.nanoseconds)),
             "at_peak_s": seconds(peak.count),
             "near_peak_s": seconds(RunResult.nearPeak(peak.count)),
-        ])
+        ]
+        if series.isSum { members["peak_at_most"] = .integer(series.ceiling) }
+        return .object(members)
     }
 
     private static func resources(_ resources: Resources) -> JSONValue {

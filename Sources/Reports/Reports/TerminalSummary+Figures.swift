@@ -250,7 +250,8 @@ extension SummaryWriter {
             let time = series.time(atLeast: RunResult.nearPeak(peak.count))
             let near = time < .seconds(1) ? "" : " (within 1 % for \(Figures.length(time)))"
             let open = Figures.count(peak.count, "open stream", "open streams")
-            self.labeled("", [Piece("peak \(open)\(near), measured at the server")])
+            let peak = series.isSum ? "peak at least" : "peak"
+            self.labeled("", [Piece("\(peak) \(open)\(near), measured at the server")])
         }
         self.faults()
     }

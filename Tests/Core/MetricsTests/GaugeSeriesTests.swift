@@ -33,4 +33,37 @@ import Testing
         #expect(series.samples.map(\.least).min() == 1)
         #expect(series.samples.last?.to == .zero + .seconds(20_000))
     }
+
+    @Test func `of a sum the peak is what is certain, and the ceiling what is possible`() {
+        var sum = self.series([(0, 3), (3, 9), (9, 9), (9, 9)])
+        sum.add(self.series([(1, 4), (4, 8), (7, 8)]))
+        #expect(sum.isSum)
+        #expect(sum.samples.map(\.least) == [1, 7, 16, 9] && sum.samples.map(\.most) == [7, 17, 17, 9])
+        #expect(sum.peak?.count == 16 && sum.peak?.by == .zero + .seconds(3))
+        #expect(sum.ceiling == 17)
+        #expect(sum.time(atLeast: 16) == .seconds(1))
+    }
+
+    @Test func `samples of different lengths are summed where they overlap`() {
+        var sum = GaugeSeries()
+        sum.add(least: 1, most: 2, upTo: .zero + .milliseconds(1_500))
+        sum.add(least: 3, most: 3, upTo: .zero + .milliseconds(3_000))
+        sum.add(self.series([(10, 20), (30, 40)]))
+        #expect(
+            sum.samples.map(\.to) == [1_000, 1_500, 2_000, 3_000].map { .zero + .milliseconds($0) })
+        #expect(sum.samples.map(\.least) == [11, 31, 33, 3])
+        #expect(sum.samples.map(\.most) == [22, 42, 43, 3])
+    }
+
+    @Test func `a sum of many samples is bounded and covers all of the time`() {
+        var sum = self.series((0..<8_000).map { _ in (1, 2) })
+        var other = GaugeSeries()
+        for number in 0..<8_001 {
+            other.add(least: 3, most: 4, upTo: .zero + .milliseconds(500 + Int64(number) * 1_000))
+        }
+        sum.add(other)
+        #expect(sum.samples.count < GaugeSeries.samplesMax)
+        #expect(sum.samples.last?.to == other.samples.last?.to)
+        #expect(sum.peak?.count == 4 && sum.ceiling == 6)
+    }
 }

@@ -31,8 +31,25 @@ import Testing
             waiting: [WaitingRecord(device: DeviceNumber(4), scan: ScanNumber(2), cause: .offline)])
     }
 
+    private static let controls = [
+        ControlRecord(at: .zero + .seconds(3), action: .fault(0), faults: Self.head().faults),
+        ControlRecord(
+            at: .zero + .seconds(4), action: .phones(group: "commuters", active: 7, phones: 12)),
+    ]
+
+    private static var streams: GaugeSeries {
+        var series = GaugeSeries()
+        for number in 0..<9 {
+            let until = Instant.zero + .milliseconds(Int64(number) * 1_001 + 7)
+            series.add(least: number, most: 3 * number, upTo: until)
+        }
+        return series
+    }
+
     private func write(_ evidence: ShardEvidence, sizes: [(name: String, bytes: Int)]) throws -> Int {
         var result = Samples.passed()
+        result.controls = Self.controls
+        result.streamsOpen = Self.streams
         for (index, group) in result.groups.enumerated() {
             group.totals.record(into: &result.metrics, group: MetricGroup(index: index))
         }
@@ -71,6 +88,8 @@ import Testing
         _ = try self.write(evidence, sizes: [("series.ndjson", 120), ("latency.hlog", 7)])
         let reader = try #require(EvidenceReader(folder: self.scratch.at("run"), head: Self.head()))
         #expect(reader.evidence == evidence)
+        #expect(reader.controls == Self.controls && reader.controls.first?.fault != nil)
+        #expect(reader.streamsOpen == Self.streams)
         #expect(reader.sizes == ["series.ndjson": 120, "latency.hlog": 7])
         #expect(
             EvidenceReader(folder: self.scratch.at("run"), head: Self.head(Samples.started + 1)) == nil,
@@ -109,6 +128,13 @@ import Testing
         try #require(edited != whole)
         try Data(edited.utf8).write(to: URL(filePath: path))
         #expect(EvidenceReader(folder: self.scratch.at("run"), head: Self.head()) == nil)
+    }
+
+    @Test(arguments: [
+        [0, 1, 1], [-1, 1, 1], [1, -1, 1], [1, 1, -1], [1, 1], [1, 1, Int64.max], [.max, 1, 1, .max, 1, 1],
+    ])
+    func `what are no samples is no gauge`(numbers: [Int64]) throws {
+        #expect(GaugeCode.series(try #require(PackedNumbers.text(numbers))) == nil)
     }
 
     @Test func `windows go up, and count what a run can count`() throws {

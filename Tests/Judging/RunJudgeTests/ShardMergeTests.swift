@@ -1,5 +1,6 @@
 import Ledger
 import Metrics
+import Observations
 import RunJudge
 import RunMetrics
 import SimBase
@@ -63,6 +64,47 @@ import Testing
         merge.exits[FleetShard(index: 1, count: 2)] = exit
         merge.damage = damage
         return try #require(merge.merged(spans: nil)?.result)
+    }
+
+    /// Parts with what their operator did to them, in seconds.
+    private static func controlled(
+        _ records: [[(at: Int64, action: ControlObservation)]]
+    ) -> [ShardMerge.Part] {
+        records.enumerated().map { index, records in
+            var part = Self.whole(index)
+            part.result.controls = records.map {
+                ControlRecord(at: .zero + .seconds($0.at), action: $0.action)
+            }
+            part.result.warnings = [part.result.controlNote, "photos are missing"].compactMap { $0 }
+            return part
+        }
+    }
+
+    @Test func `what an operator did to all shards is listed once`() throws {
+        let result = try Self.merge(
+            Self.controlled([[(3, .paused), (5, .resumed)], [(4, .paused), (5, .resumed), (9, .stopped)]]))
+        #expect(result.controls.map(\.action) == [.paused, .resumed, .stopped])
+        #expect(result.controls.map(\.at) == [3, 5, 9].map { .zero + .seconds($0) })
+        #expect(result.warnings.count == 2 && result.warnings.first == result.controlNote)
+    }
+
+    @Test func `what was done to shards one by one is listed of each`() throws {
+        let result = try Self.merge(Self.controlled([[(3, .paused), (8, .resumed)], [(4, .stopped)]]))
+        #expect(result.controls.map(\.action) == [.paused, .stopped, .resumed])
+        #expect(result.warnings.count { $0.contains("controlled from the dashboard") } == 1)
+    }
+
+    @Test func `streams of shards are open at the same time`() throws {
+        var parts = [Self.whole(0), Self.whole(1)]
+        for index in parts.indices {
+            var series = GaugeSeries()
+            series.add(least: 10, most: 12 + index, upTo: .zero + .seconds(1))
+            parts[index].result.streamsOpen = series
+        }
+        let streams = try #require(try Self.merge(parts).streamsOpen)
+        #expect(streams.peak?.count == 20 && streams.ceiling == 25)
+        parts[1].result.streamsOpen = nil
+        #expect(try Self.merge(parts).streamsOpen == nil, "what one of them does not know")
     }
 
     /// Last captures after 6 and 7 s, and an end after 10 s.

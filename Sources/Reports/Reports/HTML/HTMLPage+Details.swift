@@ -165,8 +165,9 @@ extension HTMLPage {
                 ))
             stats.append(("memory, \(name)", usage.map { Figures.memory($0.residentBytes) } ?? "n/a"))
         }
-        if let peak = result.streamsOpen?.peak {
-            stats.append(("peak streams at the server", Figures.count(peak.count)))
+        if let streams = result.streamsOpen, let peak = streams.peak {
+            let least = streams.isSum ? "at least " : ""
+            stats.append(("peak streams at the server", least + Figures.count(peak.count)))
         }
         stats.append(("sockets refused", count(.descriptorsRefused)))
         let complaints = result.generator.complaints.prefix(20).map {
