@@ -61,7 +61,11 @@ enum RunCommand {
         let target = try Self.target(arguments)
         let dashboard = try Self.dashboard(arguments)
         let loaded = try Self.load(arguments, target: target)
-        if let code = try ShardOptions.run(arguments, loaded, target: target, console) { return code }
+        if let code = try ShardOptions.run(
+            arguments, loaded, target: target, dashboard: dashboard, console)
+        {
+            return code
+        }
         let baseline = try Baseline(arguments, world: .live, scenario: loaded.scenario.name)
         let options = try RunOptions(
             loaded, again: Self.words(arguments, loaded), target: target, arguments)

@@ -1,3 +1,4 @@
+import Dashboard
 import Foundation
 import Plan
 import RunDriver
@@ -36,7 +37,8 @@ enum ShardOptions {
 
     /// Runs in several processes; nil if one process is enough.
     static func run(
-        _ arguments: Arguments, _ loaded: LoadedScenario, target: TargetURL?, _ console: Console
+        _ arguments: Arguments, _ loaded: LoadedScenario, target: TargetURL?,
+        dashboard: DashboardAddress?, _ console: Console
     ) throws -> ExitCode? {
         guard let processes = try arguments.number(Self.processes.name, in: 1...Self.processesMax) else {
             guard !arguments.has(Self.timeout.name) else {
@@ -51,13 +53,15 @@ enum ShardOptions {
         let words =
             arguments.words(RunCommand.valueOptions + ["--threads"])
             + RunCommand.flags.filter(arguments.has) + ["--seed", String(loaded.scenario.seed)]
-        let request = ShardedRun.Request(
+        var request = ShardedRun.Request(
             loaded, scenario: arguments.positionals[0], words: words, processes: processes,
             output: try OutputFolder.path(arguments),
             isQuiet: arguments.has("--quiet"), target: target == nil ? .embedded : .foreign,
             startAt: try Self.startAt(arguments),
             silenceMax: try Self.silenceMax(arguments),
             stateFolder: arguments["--state"], savesPlanTo: arguments["--save-plan"])
+        request.dashboard = dashboard
+        request.dashboardStays = arguments.has(RunCommand.dashboardStays)
         return try ShardedRun(request, console: console).run()
     }
 
@@ -78,11 +82,6 @@ enum ShardOptions {
             [
                 (Self.shard.name, "leave one of the two out"),
                 (Self.linked.name, "leave one of the two out"),
-                (
-                    "--dashboard",
-                    "start each process yourself, with \(Self.shard.name) I/N --dashboard=PORT and a port of its own, and merge with 'report'"
-                ),
-                (RunCommand.dashboardStays, "leave it out: there is no dashboard of several processes"),
                 (Option.summaryLine.name, "leave it out: the summary of all processes is printed"),
             ]
             + Baseline.options.map {

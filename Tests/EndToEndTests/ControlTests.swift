@@ -4,13 +4,13 @@ import Testing
 extension EndToEnd {
     /// The control of a run by its dashboard.
     @Suite struct ControlTests {
-        private struct Answer: Decodable {
+        struct Answer: Decodable {
             var step: String
             var status: Int
             var body: String
         }
 
-        private static func control(_ url: String, _ steps: [String]) async throws -> [Answer] {
+        static func control(_ url: String, _ steps: [String]) async throws -> [Answer] {
             let script = Package.tests.appending(path: "Tools/control.py").path
             let outcome = try await Subprocess.run(
                 URL(filePath: "/usr/bin/env"), ["python3", script, url] + steps, seconds: 55)
@@ -19,7 +19,7 @@ extension EndToEnd {
         }
 
         /// What `summary.json` says of the control.
-        private struct Control: Decodable {
+        struct Control: Decodable {
             struct Action: Decodable {
                 var at: Double
                 var by, action, text: String
@@ -38,7 +38,7 @@ extension EndToEnd {
         }
 
         /// Phones that have no trouble, and a capture each quarter of a second for six seconds.
-        private static func calm(
+        static func calm(
             scans: Int = 2, jobTime: String = "200ms..400ms", faults: String = "[]"
         ) -> [String] {
             [ShortRun.scenario]
@@ -49,7 +49,7 @@ extension EndToEnd {
                 ]) + ShortRun.objectiveOfScansAlone + ["--dashboard"]
         }
 
-        private static let scans = 24
+        static let scans = 24
 
         // MARK: Who may
 

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-extension EndToEnd {
+extension SideBySide {
     /// One run in several processes.
     @Suite struct ProcessesTests {
         private static let arguments = ShortRun.arguments + ["--processes", "3"]
@@ -140,15 +140,13 @@ extension EndToEnd {
 
         @Test func `options of one process are refused`() async throws {
             for words in [
-                ["--dashboard"], ["--shard", "0/2"], ["--baseline", "x"], ["--summary-line"],
+                ["--shard", "0/2"], ["--baseline", "x"], ["--summary-line"],
             ] {
                 let outcome = try await Binary.run(["run", "flaky-network", "--processes", "2"] + words)
                 #expect(outcome.code == 64, "\(outcome)")
                 #expect(
                     outcome.complaint.contains("\(words[0]) belongs to one process"), "\(outcome.complaint)")
             }
-            let board = try await Binary.run(["run", "flaky-network", "--processes", "2", "--dashboard"])
-            #expect(board.complaint.contains("--shard I/N --dashboard=PORT"), "\(board.complaint)")
             for (words, text) in [
                 (["--shard-timeout", "5s"], "--shard-timeout requires --processes"),
                 (["--processes", "2", "--shard-timeout", "10ms"], "--shard-timeout is at least 1s"),

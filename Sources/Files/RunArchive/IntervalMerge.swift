@@ -1,5 +1,7 @@
+package import SimBase
+
 /// The intervals of several concurrent runs in the order of time.
-struct IntervalMerge {
+package struct IntervalMerge {
     private var readers: [IntervalReader]
     private var heads: [IntervalReader.Moment?] = []
 
@@ -8,7 +10,29 @@ struct IntervalMerge {
         for index in self.readers.indices { self.heads.append(self.readers[index].next()) }
     }
 
+    /// Creates the merge of runs that continue, for `next(before:)`.
+    package init(growing readers: [IntervalReader]) {
+        self.readers = readers
+        self.heads = readers.map { _ in nil }
+    }
+
     mutating func next() -> IntervalReader.Moment? {
+        self.take { $0.next() }
+    }
+
+    /// The next interval of runs that continue. Intervals that begin before this moment are known to be complete, but for those of
+    /// runs that tell later: these come when they are there.
+    package mutating func next(before moment: Instant) -> IntervalReader.Moment? {
+        for index in self.heads.indices where self.heads[index] == nil {
+            self.heads[index] = self.readers[index].next(before: moment)
+        }
+        return self.take { _ in nil }
+    }
+
+    /// Returns the first of the heads, and puts what `next` returns in its place.
+    private mutating func take(
+        _ next: (inout IntervalReader) -> IntervalReader.Moment?
+    ) -> IntervalReader.Moment? {
         var first: Int?
         for index in self.heads.indices {
             guard let moment = self.heads[index] else { continue }
@@ -17,7 +41,7 @@ struct IntervalMerge {
         }
         guard let first else { return nil }
         let moment = self.heads[first]
-        self.heads[first] = self.readers[first].next()
+        self.heads[first] = next(&self.readers[first])
         return moment
     }
 

@@ -36,6 +36,7 @@ package final class RunFolder {
     /// Removes what a run has written to a folder, and the folder if nothing else is in it.
     private static func removeRun(_ folder: String) throws(OutputError.Failure) {
         for name in RunDirectory.FileName.all { try RunDirectory.remove(RunDirectory.joined(folder, name)) }
+        ShardSnapshot.remove(from: folder)
         FileTree.removeFolder(folder)
     }
 

@@ -126,29 +126,18 @@ package struct ShardSet: Sendable {
         guard defect == nil, let summary, let reader else {
             let rest = try PastRun(
                 folder: folder, head: head, settings: settings, group: nil, summary: summary)
+            var result = rest.result
+            // Only the evidence has more than the peak.
+            result.streamsOpen = nil
             return Shard(
                 folder: folder, head: head,
-                part: .init(head.shard, rest.result, rest.timeline, lacking: defect ?? .evidence))
+                part: .init(head.shard, result, rest.timeline, lacking: defect ?? .evidence))
         }
-        var known = RunResult(
-            head, length: .zero, exit: .success, totals: LedgerTotals(),
-            groups: head.groups.map { _ in LedgerTotals() },
-            verdicts: [],
-            tables: GroupTables(disconnections: reader.disconnections[head.groups.count]),
-            metrics: reader.table)
-        for index in known.groups.indices {
-            known.groups[index].tables = GroupTables(disconnections: reader.disconnections[index])
-            known.groups[index].errors = reader.errors(ofGroup: index)
-        }
-        known.expectations = settings.expectations
-        var result = SummaryReader(summary: summary, head: head)
-            .result(instead: known, measured: reader.table, slos: settings.objectives)
-        result.length = reader.length
-        result.drained = reader.drained
         return Shard(
             folder: folder, head: head,
-            part: .init(head.shard, result, reader.timeline, reader.evidence), lanes: reader.lanes,
-            sizes: reader.sizes)
+            part: .init(
+                head.shard, reader.result(summary, settings), reader.timeline, reader.evidence),
+            lanes: reader.lanes, sizes: reader.sizes)
     }
 
     // MARK: The merge
@@ -190,5 +179,28 @@ package struct ShardSet: Sendable {
         return RunReport(
             merged.result, merged.timeline, folders: self.shards.map(\.folder),
             lanes: self.shards.flatMap(\.lanes))
+    }
+}
+
+extension EvidenceReader {
+    /// The result of the shard. `summary`: its `summary.json`.
+    func result(_ summary: JSONNode, _ settings: JudgeSettings) -> RunResult {
+        var known = RunResult(
+            self.head, length: .zero, exit: .success, totals: LedgerTotals(),
+            groups: self.head.groups.map { _ in LedgerTotals() }, verdicts: [],
+            tables: GroupTables(disconnections: self.disconnections[self.head.groups.count]),
+            metrics: self.table)
+        for index in known.groups.indices {
+            known.groups[index].tables = GroupTables(disconnections: self.disconnections[index])
+            known.groups[index].errors = self.errors(ofGroup: index)
+        }
+        known.expectations = settings.expectations
+        known.controls = self.controls
+        var result = SummaryReader(summary: summary, head: self.head)
+            .result(instead: known, measured: self.table, slos: settings.objectives)
+        result.length = self.length
+        result.drained = self.drained
+        result.streamsOpen = self.streamsOpen
+        return result
     }
 }

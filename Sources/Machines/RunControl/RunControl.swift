@@ -6,7 +6,7 @@ package struct RunControl: Sendable {
     /// A group of phones.
     package struct Group: Hashable, Sendable {
         package var name: String
-        /// The phones that run in this process.
+        /// The phones that the run was started with.
         package var phones: Int
         /// The phones that capture.
         package fileprivate(set) var active: Int
@@ -92,20 +92,49 @@ package struct RunControl: Sendable {
     package mutating func handle(
         _ order: ControlOrder, at now: Instant
     ) throws(ControlRefusal) -> ControlDecision {
+        self.decision(try self.effect(of: order, at: now))
+    }
+
+    /// The decision for an effect that somebody else has decided on, of the same groups.
+    package func decision(_ effect: ControlEffect) -> ControlDecision {
+        ControlDecision(effect: effect, observation: self.observation(of: effect))
+    }
+
+    /// What the log of the run says; nil for what is not done to the run.
+    private func observation(of effect: ControlEffect) -> ControlObservation? {
+        func phones(_ group: Int, active: Int) -> ControlObservation? {
+            guard self.groups.indices.contains(group) else { return nil }
+            return .phones(group: self.groups[group].name, active: active, phones: self.groups[group].phones)
+        }
+        return switch effect {
+        case .stop: .stopped
+        case .holdArrivals: .paused
+        case .releaseArrivals: .resumed
+        case .rest(let group, let numbers): phones(group, active: numbers.lowerBound)
+        case .wake(let group, let numbers): phones(group, active: numbers.upperBound)
+        case .fault(let index): .fault(index)
+        case .offline(let time): .offline(for: time)
+        case .close: nil
+        }
+    }
+
+    private mutating func effect(
+        of order: ControlOrder, at now: Instant
+    ) throws(ControlRefusal) -> ControlEffect {
         if case .close = order { return try self.close() }
         switch self.stage {
         case .preparing:
             guard case .stop = order else { throw ControlRefusal("the run has not begun") }
             return self.stop()
-        case .running(let isPaused): return try self.handle(order, at: now, isPaused: isPaused)
+        case .running(let isPaused): return try self.effect(of: order, at: now, isPaused: isPaused)
         case .ending: throw ControlRefusal("the run is already ending")
         case .over: throw ControlRefusal("the run is over")
         }
     }
 
-    private mutating func handle(
-        _ order: ControlOrder, at now: Instant, isPaused: Bool
-    ) throws(ControlRefusal) -> ControlDecision {
+    private mutating func effect(
+        of order: ControlOrder, at now: Instant, isPaused: Bool
+    ) throws(ControlRefusal) -> ControlEffect {
         switch order {
         case .stop: return self.stop()
         case .close: return try self.close()
@@ -115,11 +144,11 @@ package struct RunControl: Sendable {
                 throw ControlRefusal("no arrivals are left to pause: all captures have been made")
             }
             self.stage = .running(isPaused: true)
-            return ControlDecision(effect: .holdArrivals, observation: .paused)
+            return .holdArrivals
         case .resume:
             guard isPaused else { throw ControlRefusal("arrivals are not paused") }
             self.stage = .running(isPaused: false)
-            return ControlDecision(effect: .releaseArrivals, observation: .resumed)
+            return .releaseArrivals
         case .phones(let by, let name):
             return try self.change(by: by, of: try self.group(name))
         case .fault(let id):
@@ -131,20 +160,20 @@ package struct RunControl: Sendable {
                     "fault '\(id)' acts in the server or on the link, and cannot be started now"
                         + self.startable)
             }
-            return ControlDecision(effect: .fault(index), observation: .fault(index))
+            return .fault(index)
         case .offline(let time):
-            return ControlDecision(effect: .offline(for: time), observation: .offline(for: time))
+            return .offline(for: time)
         }
     }
 
-    private mutating func stop() -> ControlDecision {
+    private mutating func stop() -> ControlEffect {
         self.stage = .ending
-        return ControlDecision(effect: .stop, observation: .stopped)
+        return .stop
     }
 
-    private func close() throws(ControlRefusal) -> ControlDecision {
+    private func close() throws(ControlRefusal) -> ControlEffect {
         switch self.stage {
-        case .over(isServed: true): return ControlDecision(effect: .close, observation: nil)
+        case .over(isServed: true): return .close
         case .preparing, .running, .ending, .over(isServed: false):
             throw ControlRefusal("the page can be closed when the run is over")
         }
@@ -171,7 +200,7 @@ package struct RunControl: Sendable {
         return index
     }
 
-    private mutating func change(by count: Int, of index: Int) throws(ControlRefusal) -> ControlDecision {
+    private mutating func change(by count: Int, of index: Int) throws(ControlRefusal) -> ControlEffect {
         let group = self.groups[index]
         guard count != 0 else { throw ControlRefusal("the number of phones must not be 0") }
         // In this order nothing overflows.
@@ -185,10 +214,8 @@ package struct RunControl: Sendable {
         }
         let active = group.active + count
         self.groups[index].active = active
-        return ControlDecision(
-            effect: count < 0
-                ? .rest(group: index, phones: active..<group.active)
-                : .wake(group: index, phones: group.active..<active),
-            observation: .phones(group: group.name, active: active, phones: group.phones))
+        return count < 0
+            ? .rest(group: index, phones: active..<group.active)
+            : .wake(group: index, phones: group.active..<active)
     }
 }

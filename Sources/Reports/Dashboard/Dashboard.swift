@@ -36,7 +36,7 @@ package final class DashboardListener {
 /// on; it never waits for a client, except briefly at its end.
 package final class Dashboard {
     private enum Message: Sendable {
-        case begin(folder: String, RunHead, SLOParts)
+        case begin(folders: [(path: String, head: RunHead)], SLOParts)
         case moment(LiveMoment)
         case judged(RunResult, RunTimeline)
         case finish(RunResult, stays: Bool)
@@ -102,9 +102,9 @@ package final class Dashboard {
 
     // MARK: Calls of the run
 
-    /// Begins with the run's folder. `objectives` have no measurements yet.
-    package func begin(folder: String, head: RunHead, objectives: SLOParts) {
-        self.messages.post(.begin(folder: folder, head, objectives))
+    /// Begins with the folder of the run, or those of its shards, with their heads. `objectives` have no measurements yet.
+    package func begin(folders: [(path: String, head: RunHead)], objectives: SLOParts) {
+        self.messages.post(.begin(folders: folders, objectives))
     }
 
     package func show(_ moment: LiveMoment) { self.messages.post(.moment(moment)) }
@@ -190,8 +190,8 @@ package final class Dashboard {
         func handle(_ messages: [Message]) {
             for (index, message) in messages.enumerated() {
                 switch message {
-                case .begin(let folder, let head, let objectives):
-                    self.page = LivePage(folder: folder, head: head, objectives: objectives)
+                case .begin(let folders, let objectives):
+                    self.page = LivePage(folders: folders, objectives: objectives)
                 case .moment(let moment):
                     // Only the newest moment is rendered.
                     let isNewest = !messages[(index + 1)...].contains {

@@ -20,10 +20,10 @@ package struct LivePage {
     private var processorBefore: (at: Instant, used: Interval)?
     private var processorShare: Double?
 
-    /// `folder`: of the run. `objectives`: of a run that has not begun.
-    package init(folder: String, head: RunHead, objectives: SLOParts) {
-        self.conditions = head.conditions
-        self.series = LiveSeries(folder: folder, head: head, objectives: objectives)
+    /// `folders`: of the run, or of its shards, with their heads; at least one. `objectives`: of a run that has not begun.
+    package init(folders: [(path: String, head: RunHead)], objectives: SLOParts) {
+        self.conditions = folders[0].head.conditions
+        self.series = LiveSeries(folders: folders, objectives: objectives)
     }
 
     /// Reads new measurements. Called for every moment, also while nobody follows, so that each call reads little.

@@ -28,18 +28,19 @@ struct LiveSeries {
         }
     }
 
-    private var reader: IntervalReader
+    private var reader: IntervalMerge
     private var objectives: SLOParts
     private var windows: [Window] = []
     private(set) var width = RunTimeline.widthFirst
     /// The sum of all intervals that were read.
     private(set) var table: MetricTable
 
-    /// `objectives`: of a run that has not begun.
-    init(folder: String, head: RunHead, objectives: SLOParts) {
-        self.reader = IntervalReader(folder: folder, head: head, isGrowing: true)
+    /// `folders`: of the run, or of its shards, with their heads; at least one. `objectives`: of a run that has not begun.
+    init(folders: [(path: String, head: RunHead)], objectives: SLOParts) {
+        self.reader = IntervalMerge(
+            growing: folders.map { IntervalReader(folder: $0.path, head: $0.head, isGrowing: true) })
         self.objectives = objectives
-        self.table = head.table
+        self.table = folders[0].head.table
     }
 
     /// Reads what was written since: all intervals that begin before this moment.

@@ -11,53 +11,38 @@ import RunJudge
 import RunMetrics
 import SimBase
 
-/// The page that shows the run as it goes: told once a second, and never waited for but at the very end.
+/// The page that shows the run as it goes.
 extension LiveRun {
     func openDashboard() throws {
         guard let listener = self.preparation.dashboard else { return }
-        let scenario = self.plan.scenario
-        let dashboard = try Dashboard(
-            listener, scenario: scenario.name, description: scenario.description,
-            run: Hexadecimal.text(UInt64(bitPattern: self.startedWall), digits: 16),
-            token: Self.drawToken(), stays: self.request.dashboardStays, clock: self.clock)
-        self.dashboard = dashboard
-        dashboard.onOrder(on: self.loop) { [unowned self] in self.follow($0) }
-        if let asked = self.request.dashboard, asked.mayMove, asked.port != listener.port {
-            self.console.error("port \(asked.port) is in use, so the dashboard is on a free port")
-        }
-        self.console.error("dashboard: \(dashboard.controlURL)")
-    }
-
-    /// 128 bits that nobody can guess: the right to control this run.
-    private static func drawToken() -> String {
-        (0..<2).map { _ in Hexadecimal.text(UInt64.random(in: .min ... .max), digits: 16) }.joined()
+        self.page = try RunPage(
+            listener, asked: self.request.dashboard, stays: self.request.dashboardStays,
+            of: self.plan.scenario, started: self.startedWall, clock: self.clock, loop: self.loop,
+            console: self.console
+        ) { [unowned self] in self.follow($0) }
     }
 
     func updateDashboard() {
+        guard self.outcome == nil else { return }
         let now = self.clock.now()
-        guard let dashboard = self.dashboard, self.outcome == nil, now >= .zero,
-            self.toldAt.map({ now - $0 >= .seconds(1) }) ?? true
-        else { return }
-        self.toldAt = now
-        dashboard.show(self.moment(at: now))
+        self.page?.show(at: now) {
+            var moment = self.moment(at: now)
+            if let note = moment.result.controlNote { moment.result.warnings.insert(note, at: 0) }
+            moment.control = self.control
+            return moment
+        }
     }
 
-    /// Serves the page of the finished run until it is closed or a signal comes. A run that a signal has ended is not kept.
+    /// Serves the page of the finished run until it is closed or a signal comes.
     func keepDashboard() {
-        guard let dashboard = self.dashboard, self.staysOpen else { return }
+        guard let page = self.page, page.staysOpen else { return }
         self.control.ended(isServed: true)
-        RunInterruption.followsReport()
-        self.console.error("the dashboard stays at \(dashboard.url) until you close it there or press Ctrl-C")
-        _ = self.loop.turn(
-            until: { self.isDashboardClosed || Interruption.isRequested }, atMost: .hours(24 * 365))
-        dashboard.end()
+        page.keep()
     }
-
-    var staysOpen: Bool { self.request.dashboardStays && !Interruption.isRequested }
 
     func closeDashboard() {
-        self.dashboard?.close(on: self.loop)
-        self.dashboard = nil
+        self.page?.close()
+        self.page = nil
     }
 
     /// Returns the moment from data that is already known: measurements are read from the files by the page.
@@ -80,7 +65,6 @@ extension LiveRun {
         result.heldBack = self.gauges.heldBack
         result.warnings = self.warnings
         result.directory = self.directory.path
-        if let note = result.controlNote { result.warnings.insert(note, at: 0) }
         var moment = LiveMoment(
             at: now, measured: judge.measuredUntil, result: result, timeline: judge.timeline.withoutPhones,
             scansPlanned: self.plan.scenario.closedGroups.isEmpty
@@ -88,7 +72,6 @@ extension LiveRun {
             lastArrival: self.preparation.expectedArrivals.lastArrival,
             phonesOffline: self.gauges.phonesOffline,
             latenessMost: self.gauges.latenessMost)
-        moment.control = self.control
         moment.heldBack = self.gauges.heldBack
         return moment
     }

@@ -37,8 +37,8 @@ extension LiveRun {
             isShard: !self.head.shard.isWhole
         ).finish(
             result, of: judge,
-            judged: { self.dashboard?.judged($0, judge.timeline.withoutPhones) },
-            written: { self.dashboard?.finish($0, stays: self.staysOpen) })
+            judged: { self.page?.judged($0, judge.timeline.withoutPhones) },
+            written: { self.page?.finish($0) })
     }
 
     private var skipped: SkippedWork {

@@ -34,8 +34,9 @@ package final class LiveRun {
 
     var child: BackendChild?
     /// The pipes to the process that started this one as a shard; nil if none did.
-    private let link: ShardLink?
-    private var progressSentAt = Instant.zero
+    let link: ShardLink?
+    var progressSentAt = Instant.zero
+    var snapshotSentAt = Instant.zero
     private(set) var fleet: FleetThreads?
     /// Of a worker: nil for every other run.
     var workerPhones: WorkerPhones?
@@ -45,12 +46,10 @@ package final class LiveRun {
     private var watchman: LoopTimer?
     private var progress: ProgressLine
     /// The dashboard, if there is one.
-    var dashboard: Dashboard?
+    var page: RunPage?
     var isStoppedByOperator = false
-    var isDashboardClosed = false
     private(set) var head: RunHead
     var control: RunControl
-    var toldAt: Instant?
     var due: DueArrivals
 
     var request: RunRequest { self.preparation.request }
@@ -64,7 +63,10 @@ package final class LiveRun {
         self.clock = .startingNow()
         self.startedWall = WallClock.now() / 1_000_000
         self.due = DueArrivals(preparation.plan.arrivals)
-        self.control = RunControl(preparation.plan, preparation.expectedArrivals)
+        // An operator of several processes orders what the whole fleet does.
+        self.control = RunControl(
+            preparation.plan, preparation.expectedArrivals,
+            ofWholeFleet: preparation.request.isLinked)
         self.loop = try preparation.request.worker?.loop ?? Loop(clock: self.clock)
         self.link = preparation.request.isLinked ? try ShardLink(loop: self.loop) : nil
         self.workerPhones = preparation.request.worker.map { _ in WorkerPhones(preparation.plan) }
@@ -103,7 +105,7 @@ package final class LiveRun {
             self.closeDashboard()
             return code
         } catch {
-            self.dashboard?.fail((error as? CommandFailure)?.message ?? "\(error)")
+            self.page?.fail(error)
             self.closeDashboard()
             throw error
         }
@@ -117,6 +119,7 @@ package final class LiveRun {
             self.announce()
             try self.startFleet(target)
             self.control.began()
+            self.link?.onControl = { [unowned self] in self.follow($0) }
             self.startWatching()
             _ = self.loop.turn(until: { self.outcome != nil }, atMost: .hours(24 * 365))
             self.link?.send(.judging)
@@ -135,8 +138,9 @@ package final class LiveRun {
     private func begin() {
         self.head.started = self.startedWall
         self.directory.begin(self.head)
-        self.dashboard?.begin(
-            folder: self.directory.path, head: self.head, objectives: self.feed.judge.objectives)
+        self.page?.begin(
+            folders: [(path: self.directory.path, head: self.head)],
+            objectives: self.feed.judge.objectives)
     }
 
     /// Says what is about to happen, before any load.
@@ -283,16 +287,6 @@ package final class LiveRun {
         Interruption.isRequested || self.isStoppedByOperator || self.link?.hasEnded == true
     }
 
-    /// How often a shard says how it stands.
-    private static let progressEvery = Interval.milliseconds(250)
-
-    private func sendProgress() {
-        let now = self.loop.now()
-        guard let link = self.link, now - self.progressSentAt >= Self.progressEvery else { return }
-        self.progressSentAt = now
-        link.send(.progress(ShardProgress(self.gauges, self.feed.judge.ledger.totals.scans)))
-    }
-
     /// Handles an interruption: phones clean up and return their scans to the queue; the rest is not held
     /// against them.
     func noticeInterruption() {
@@ -311,16 +305,20 @@ package final class LiveRun {
             let now = self.clock.now()
             self.progress.show(now: now, self.standing(at: now))
             self.sendProgress()
+            self.sendSnapshot()
             self.updateDashboard()
             self.watchman?.arm(after: .milliseconds(50))
         }
         self.watchman?.arm(after: .milliseconds(50))
     }
 
+    var standing: RunProgress {
+        RunProgress(
+            self.gauges, self.feed.judge.ledger.totals.scans, errors: self.feed.judge.timeline.errors.count)
+    }
+
     private func standing(at now: Instant) -> RunStanding {
-        var standing = RunStanding(
-            at: now, self.gauges, self.feed.judge.ledger.totals.scans,
-            errors: self.feed.judge.timeline.errors.count)
+        var standing = RunStanding(at: now, self.standing)
         standing.isPaused = self.control.isPaused
         return standing
     }

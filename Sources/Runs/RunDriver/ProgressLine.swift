@@ -1,27 +1,15 @@
-import Ledger
-import LivePhones
 import SimBase
 
 /// How a run stands.
 struct RunStanding {
     /// The time of the run.
     var moment: Instant
-    var gauges: FleetGauges
-    var scans: ScanTotals
-    /// Errors that the phones saw; nil if nobody counts them.
-    var errors: Int?
+    var progress: RunProgress
     var isPaused = false
 
-    init(at moment: Instant, _ gauges: FleetGauges, _ scans: ScanTotals, errors: Int?) {
+    init(at moment: Instant, _ progress: RunProgress) {
         self.moment = moment
-        self.gauges = gauges
-        self.scans = scans
-        self.errors = errors
-    }
-
-    fileprivate var settled: Int {
-        self.scans.completed + self.scans.refused + self.scans.canceled + self.scans.lost
-            + self.scans.discarded
+        self.progress = progress
     }
 }
 
@@ -50,32 +38,30 @@ struct ProgressLine {
 
     /// The most important parts come first: a narrow terminal shows no others.
     func text(_ standing: RunStanding, now: Instant) -> String {
-        let (gauges, scans) = (standing.gauges, standing.scans)
+        let progress = standing.progress
         var parts = [Self.clock(standing.moment)]
-        if let percent = self.outlook.percent(settled: standing.settled) { parts.append("\(percent)%") }
+        if let percent = self.outlook.percent(settled: progress.settled) { parts.append("\(percent)%") }
         if let left = self.left(standing, now: now) { parts.append(left) }
         parts += [
-            self.phase(standing), "captured \(gauges.captured)/\(self.outlook.scans)",
-            "done \(scans.completed)",
+            self.phase(standing), "captured \(progress.captured)/\(self.outlook.scans)",
+            "done \(progress.completed)", "errors \(progress.errors)",
         ]
-        if let errors = standing.errors { parts.append("errors \(errors)") }
-        let failed = scans.refused + scans.lost
-        if failed > 0 { parts.append("failed \(failed)") }
-        if scans.canceled > 0 { parts.append("canceled \(scans.canceled)") }
-        if gauges.heldBack > 0 { parts.append("held back \(gauges.heldBack)") }
-        parts += ["busy \(gauges.phonesBusy)", "offline \(gauges.phonesOffline)", "seed \(self.seed)"]
+        if progress.failed > 0 { parts.append("failed \(progress.failed)") }
+        if progress.canceled > 0 { parts.append("canceled \(progress.canceled)") }
+        if progress.heldBack > 0 { parts.append("held back \(progress.heldBack)") }
+        parts += ["busy \(progress.busy)", "offline \(progress.offline)", "seed \(self.seed)"]
         return parts.joined(separator: "  ")
     }
 
     private func phase(_ standing: RunStanding) -> String {
         if standing.isPaused { return "paused" }
-        return self.outlook.isDraining(at: standing.moment, captured: standing.gauges.captured)
+        return self.outlook.isDraining(at: standing.moment, captured: standing.progress.captured)
             ? "drain" : "arrivals"
     }
 
     private func left(_ standing: RunStanding, now: Instant) -> String? {
         guard standing.moment > .zero,
-            let remainder = self.outlook.remainder(at: standing.moment, settled: standing.settled)
+            let remainder = self.outlook.remainder(at: standing.moment, settled: standing.progress.settled)
         else { return nil }
         let pace = Double(now.nanoseconds) / Double(standing.moment.nanoseconds)
         return switch remainder.scaled(by: pace) {

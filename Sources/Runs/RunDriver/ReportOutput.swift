@@ -1,6 +1,6 @@
 import Reports
 package import RunArchive
-import RunJudge
+package import RunJudge
 
 /// The end of a command that makes reports from the files of runs that are over.
 package struct ReportOutput {
@@ -19,9 +19,9 @@ package struct ReportOutput {
     }
 
     /// Writes the reports and prints the summary. Returns the exit code: where something cannot be written, that of the run if
-    /// it is a graver one, and the reports that are written say so.
-    package func write(_ written: RunReport) -> ExitCode {
-        var report = written
+    /// it is a graver one, and the reports that are written say so. `written` gets the result as the files have it.
+    package func write(_ merged: RunReport, written: (RunResult) -> Void = { _ in }) -> ExitCode {
+        var report = merged
         report.result.directory = self.folder
         var complaint = self.failures.isEmpty ? nil : OutputError(failures: self.failures, saved: [])
         if let complaint { report.result.failOutput(complaint.description) }
@@ -35,6 +35,7 @@ package struct ReportOutput {
             _ = try? ReportFile.write(
                 report.files.filter { error.saved.contains($0.name) }, to: self.folder)
         }
+        written(report.result)
         self.console.out(TerminalSummary.text(report.result, style: self.console.style))
         if let complaint { self.console.error("swiftwing-sim: \(complaint)") }
         return ExitCode(report.result.exit)

@@ -66,7 +66,7 @@ package struct RunPreparation {
         self.socketsKept = try Self.takeDescriptors(
             phones: phones,
             beside: request.dashboard == nil ? 0 : DashboardLimits.descriptors)
-        self.dashboard = try request.dashboard.map { try Self.listen($0) }
+        self.dashboard = try request.dashboard.map { try RunPage.listen($0) }
         try RunInterruption.check()
         // Nobody knows how long a worker's phones will run.
         self.expectedArrivals =
@@ -163,18 +163,6 @@ package struct RunPreparation {
                 hint: "raise the hard limit (ulimit -Hn), or use fewer phones with --devices")
         }
         return (granted - needs.descriptorsBeside - beside) / 5 * 4
-    }
-
-    private static func listen(_ address: DashboardAddress) throws -> DashboardListener {
-        do throws(SystemError) {
-            return try DashboardListener(address)
-        } catch {
-            if address.mayMove, let listener = try? DashboardListener(.anyPort) { return listener }
-            throw CommandFailure(
-                .unavailable,
-                "the dashboard cannot listen on \(address.host) port \(address.port): \(error)",
-                hint: "choose another port with --dashboard=PORT, or a free port with --dashboard=0")
-        }
     }
 
     /// Sends one request before any load, for the stream of a job that does not exist, so that a dead target

@@ -1,83 +1,6 @@
 import EventLoop
-import Ledger
-import LivePhones
-import SimBase
+import RunControl
 import SystemIO
-
-/// The messages between a run in several processes and its shards, as lines of numbers on two pipes.
-enum ShardMessage: Equatable {
-    /// From a shard: it can start.
-    case ready
-    /// From a shard: how it stands.
-    case progress(ShardProgress)
-    /// From a shard: its phones have ended. It judges the run and writes its reports, and says nothing meanwhile.
-    case judging
-    /// To a shard: its zero, in nanoseconds since 1970.
-    case start(at: Int64)
-
-    var line: String {
-        switch self {
-        case .ready: "ready"
-        case .progress(let progress):
-            "progress \(progress.numbers.map(String.init).joined(separator: " "))"
-        case .judging: "judging"
-        case .start(let at): "start \(at)"
-        }
-    }
-
-    init?(line: String) {
-        let words = line.split(separator: " ")
-        let numbers = words.dropFirst().compactMap { Int64($0) }
-        guard numbers.count == words.count - 1 else { return nil }
-        switch (words.first ?? "", numbers.count) {
-        case ("ready", 0): self = .ready
-        case ("judging", 0): self = .judging
-        case ("start", 1): self = .start(at: numbers[0])
-        case ("progress", ShardProgress.count):
-            self = .progress(ShardProgress(numbers: numbers.map { Int($0) }))
-        default: return nil
-        }
-    }
-}
-
-/// How a shard stands, for the progress line.
-struct ShardProgress: Equatable {
-    static let count = 5
-
-    var captured = 0
-    var completed = 0
-    var canceled = 0
-    var busy = 0
-    var offline = 0
-
-    init() {}
-
-    init(_ gauges: FleetGauges, _ scans: ScanTotals) {
-        self.captured = gauges.captured
-        self.completed = scans.completed
-        self.canceled = scans.canceled
-        self.busy = gauges.phonesBusy
-        self.offline = gauges.phonesOffline
-    }
-
-    init(numbers: [Int]) {
-        self.captured = numbers[0]
-        self.completed = numbers[1]
-        self.canceled = numbers[2]
-        self.busy = numbers[3]
-        self.offline = numbers[4]
-    }
-
-    var numbers: [Int] { [self.captured, self.completed, self.canceled, self.busy, self.offline] }
-
-    mutating func add(_ other: ShardProgress) {
-        self.captured += other.captured
-        self.completed += other.completed
-        self.canceled += other.canceled
-        self.busy += other.busy
-        self.offline += other.offline
-    }
-}
 
 /// The numbers under which a shard finds its pipes.
 enum ShardDescriptor {
@@ -93,6 +16,10 @@ final class ShardLink {
     private var bytes: [UInt8] = []
     /// The zero of the run in nanoseconds since 1970, once it is known.
     private(set) var startAt: Int64?
+    /// Whether a dashboard shows the run.
+    private(set) var isShown = false
+    /// Hears what the operator has ordered.
+    var onControl: (ControlEffect) -> Void = { _ in }
     /// The process that started this one has ended, or wants it to end.
     private(set) var hasEnded = false
 
@@ -121,7 +48,12 @@ final class ShardLink {
         while let end = self.bytes.firstIndex(of: UInt8(ascii: "\n")) {
             let line = String(decoding: self.bytes[..<end], as: UTF8.self)
             self.bytes.removeFirst(end + 1)
-            if case .start(let at)? = ShardMessage(line: line) { self.startAt = at }
+            switch ShardMessage(line: line) {
+            case .show: self.isShown = true
+            case .start(let at): self.startAt = at
+            case .control(let effect): self.onControl(effect)
+            case .ready, .progress, .snapshot, .judging, nil: break
+            }
         }
     }
 }

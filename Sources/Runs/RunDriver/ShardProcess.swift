@@ -21,7 +21,9 @@ final class ShardProcess {
     private(set) var isReady = false
     /// Whether its phones have ended.
     private(set) var isJudging = false
-    private(set) var progress = ShardProgress()
+    private(set) var progress = RunProgress()
+    /// What it said of its last snapshot; nil before the first one.
+    private(set) var snapshot: (measured: Instant, lateness: Interval)?
     /// How often it has said something.
     private(set) var messages = 0
     /// Why this process has ended it; nil if it has not.
@@ -87,10 +89,9 @@ final class ShardProcess {
         }
     }
 
-    func start(at nanoseconds: Int64) {
+    func send(_ message: ShardMessage) {
         guard let number = self.orders?.number else { return }
-        _ = DescriptorIO.write(
-            number, Array("\(ShardMessage.start(at: nanoseconds).line)\n".utf8)[...])
+        _ = DescriptorIO.write(number, Array("\(message.line)\n".utf8)[...])
     }
 
     /// Lets it end as an interruption does, with its report.
@@ -115,8 +116,9 @@ final class ShardProcess {
             switch ShardMessage(line: line) {
             case .ready: self.isReady = true
             case .progress(let progress): self.progress = progress
+            case .snapshot(let measured, let lateness): self.snapshot = (measured, lateness)
             case .judging: self.isJudging = true
-            case .start, nil: break
+            case .show, .start, .control, nil: break
             }
         }
     }

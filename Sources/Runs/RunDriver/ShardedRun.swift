@@ -1,10 +1,12 @@
+package import Dashboard
 import EventLoop
 import Ledger
-import LivePhones
 package import Plan
 import Reports
 import RunArchive
+import RunControl
 import RunJudge
+import RunMetrics
 package import SimBase
 import SystemIO
 
@@ -30,6 +32,10 @@ package final class ShardedRun {
         let stateFolder: String?
         /// The file of the plan, whatever the verdict; nil for none.
         let savesPlanTo: String?
+        /// The address of the live dashboard; nil for none.
+        package var dashboard: DashboardAddress?
+        /// Whether the dashboard is served after the run, until it is closed.
+        package var dashboardStays = false
 
         package init(
             _ loaded: LoadedScenario, scenario: String, words: [String], processes: Int, output: String?,
@@ -56,18 +62,31 @@ package final class ShardedRun {
     /// The time in which each process prepares the run.
     private static let readyTimeMax = Interval.minutes(10)
 
-    private let request: Request
-    private let console: Console
-    private let loop: Loop
-    private let folder: RunFolder
-    private var shards: [ShardProcess] = []
+    let request: Request
+    let console: Console
+    let loop: Loop
+    let folder: RunFolder
+    let plan: RunPlan
+    let expectedArrivals: ExpectedArrivals
+    private(set) var shards: [ShardProcess] = []
     private var zero: Int64?
-    private var isInterrupted = false
+    var isInterrupted = false
+    private let listener: DashboardListener?
+    /// The dashboard, if there is one.
+    var page: RunPage?
+    var standing: ShardedStanding
+    var control: RunControl
 
     package init(_ request: Request, console: Console) throws {
         self.request = request
         self.console = console
         self.loop = try Loop(clock: .startingNow())
+        self.plan = RunPlan(request.loaded.scenario, target: request.target)
+        self.expectedArrivals = self.plan.expectedArrivals
+        self.listener = try request.dashboard.map { try RunPage.listen($0) }
+        self.standing = ShardedStanding(
+            self.plan, self.expectedArrivals, target: request.target, processes: request.processes)
+        self.control = RunControl(self.plan, self.expectedArrivals, ofWholeFleet: true)
         if let state = request.stateFolder {
             try ShardedState.prepare(state, processes: request.processes)
         }
@@ -94,9 +113,19 @@ package final class ShardedRun {
                         Self.linkOption, "--", self.request.scenario,
                     ], shard: shard, folder: folder, loop: self.loop))
         }
-        try self.start()
-        self.follow()
-        return try self.merge()
+        try self.openDashboard(self.listener)
+        do {
+            try self.start()
+            self.follow()
+            let code = try self.merge()
+            self.keepDashboard()
+            self.closeDashboard()
+            return code
+        } catch {
+            self.page?.fail(error)
+            self.closeDashboard()
+            throw error
+        }
     }
 
     /// Starts all of them at one moment. Throws if one of them cannot.
@@ -128,12 +157,17 @@ package final class ShardedRun {
         let zero =
             self.request.startAt.map { $0 * 1_000_000 } ?? WallClock.now() + Self.headStart.nanoseconds
         self.zero = zero
-        for shard in self.shards { shard.start(at: zero) }
+        for shard in self.shards {
+            if self.page != nil { shard.send(.show) }
+            shard.send(.start(at: zero))
+        }
     }
 
+    /// The time of the run.
+    var now: Instant { self.zero.map { Instant(nanoseconds: WallClock.now() - $0) } ?? .zero }
+
     private func follow() {
-        let plan = RunPlan(self.request.loaded.scenario, target: self.request.target)
-        let outlook = RunOutlook(plan, plan.expectedArrivals)
+        let outlook = RunOutlook(self.plan, self.expectedArrivals)
         if !self.request.isQuiet {
             let option = self.request.words.firstIndex(of: "--target")
             self.console.error(
@@ -141,7 +175,7 @@ package final class ShardedRun {
                     target: option.map { self.request.words[$0 + 1] }, folder: self.folder.path))
         }
         var line = ProgressLine(
-            self.console, isQuiet: self.request.isQuiet, outlook: outlook, seed: plan.scenario.seed)
+            self.console, isQuiet: self.request.isQuiet, outlook: outlook, seed: self.plan.scenario.seed)
         var told: Set<Int> = []
         var silence = ShardSilence(
             self.request.silenceMax, processes: self.shards.count, at: self.loop.now())
@@ -153,8 +187,9 @@ package final class ShardedRun {
                     told.insert(shard.shard.index)
                     self.tell(shard)
                 }
-                let moment = self.zero.map { Instant(nanoseconds: WallClock.now() - $0) } ?? .zero
-                line.show(now: moment, RunStanding(at: moment, self.gauges, self.scans, errors: nil))
+                let moment = self.now
+                line.show(now: moment, self.standing(at: moment))
+                self.updateDashboard()
                 return told.count == self.shards.count
             }, atMost: .hours(24 * 365))
         self.console.clearProgress()
@@ -179,23 +214,12 @@ package final class ShardedRun {
         }
     }
 
-    private var progress: ShardProgress {
-        self.shards.reduce(into: ShardProgress()) { $0.add($1.progress) }
-    }
+    var progress: RunProgress { self.shards.reduce(into: RunProgress()) { $0.add($1.progress) } }
 
-    private var gauges: FleetGauges {
-        var gauges = FleetGauges()
-        gauges.captured = self.progress.captured
-        gauges.phonesBusy = self.progress.busy
-        gauges.phonesOffline = self.progress.offline
-        return gauges
-    }
-
-    private var scans: ScanTotals {
-        var scans = ScanTotals()
-        scans.completed = self.progress.completed
-        scans.canceled = self.progress.canceled
-        return scans
+    private func standing(at moment: Instant) -> RunStanding {
+        var standing = RunStanding(at: moment, self.progress)
+        standing.isPaused = self.control.isPaused
+        return standing
     }
 
     /// Signals reach this process only: its children are in groups of their own.
@@ -208,6 +232,7 @@ package final class ShardedRun {
     // MARK: The verdict
 
     private func merge() throws -> ExitCode {
+        for shard in self.shards { ShardSnapshot.remove(from: shard.folder) }
         let folders = MergedShards.folders(self.shards.map(\.folder))
         guard !folders.readable.isEmpty else {
             let codes = self.exits.values.map { ExitCode($0) }.filter { $0 != .success }
@@ -220,7 +245,9 @@ package final class ShardedRun {
         let merged = try self.merged(folders)
         var output = ReportOutput(folder: self.folder.path, console: self.console)
         self.savePlan(merged, folders: folders.readable.map(\.path), with: &output)
-        return RunInterruption.code(after: output.write(merged.report))
+        self.page?.judged(merged.report.result, merged.report.timeline.withoutPhones)
+        let code = output.write(merged.report) { self.page?.finish($0) }
+        return RunInterruption.code(after: code)
     }
 
     /// What the processes ended with that came to an end by themselves.
@@ -255,7 +282,7 @@ package final class ShardedRun {
     ) {
         let result = merged.report.result
         let file = LivePlanFile(
-            plan: RunPlan(self.request.loaded.scenario, target: self.request.target), result: result,
+            plan: self.plan, result: result,
             timeline: merged.report.timeline, waiting: merged.waiting, folders: folders,
             wallClockAtZero: result.started, endedAt: .zero + result.length)
         guard file.isKept || self.request.savesPlanTo != nil else { return }

@@ -113,8 +113,10 @@ package final class VirtualRun {
             self.progress.show(
                 now: self.loop.now(),
                 RunStanding(
-                    at: self.world.now, self.gauges, self.judge.ledger.totals.scans,
-                    errors: self.judge.timeline.errors.count))
+                    at: self.world.now,
+                    RunProgress(
+                        self.gauges, self.judge.ledger.totals.scans, errors: self.judge.timeline.errors.count)
+                ))
         }
     }
 

@@ -55,7 +55,7 @@ import Testing
         directory.begin(head)
         let slos = try Self.objectives()
         var series = LiveSeries(
-            folder: scratch.at("run"), head: head, objectives: SLOParts(slos, faults: []))
+            folders: [(path: scratch.at("run"), head: head)], objectives: SLOParts(slos, faults: []))
         var whole = head.table
         var timeline = RunTimeline(faults: 1)
         for number in 0..<seconds {
@@ -95,7 +95,8 @@ import Testing
         let path = scratch.at("run") + "/series.ndjson"
         let written = try Data(contentsOf: URL(filePath: path))
         try written.dropLast(20).write(to: URL(filePath: path))
-        var series = LiveSeries(folder: scratch.at("run"), head: head, objectives: SLOParts([], faults: []))
+        var series = LiveSeries(
+            folders: [(path: scratch.at("run"), head: head)], objectives: SLOParts([], faults: []))
         series.read(before: .zero + .seconds(1))
         #expect(series.table == Self.second(0, head))
         let file = try FileHandle(forWritingTo: URL(filePath: path))
@@ -134,7 +135,9 @@ import Testing
     private static func page(_ slos: [SLO]) throws -> LivePage {
         let scratch = try Scratch()
         return LivePage(
-            folder: scratch.at("nowhere"), head: Samples.head(groups: ["commuters", "readers"]),
+            folders: [
+                (path: scratch.at("nowhere"), head: Samples.head(groups: ["commuters", "readers"]))
+            ],
             objectives: SLOParts(slos, faults: []))
     }
 

@@ -12,7 +12,7 @@ import Testing
         isClosed: false)
 
     private static func standing(
-        at seconds: Int64, captured: Int, completed: Int, errors: Int? = 2
+        at seconds: Int64, captured: Int, completed: Int, errors: Int = 2
     ) -> RunStanding {
         var gauges = FleetGauges()
         gauges.captured = captured
@@ -20,7 +20,8 @@ import Testing
         gauges.phonesOffline = 1
         var scans = ScanTotals()
         scans.completed = completed
-        return RunStanding(at: .zero + .seconds(seconds), gauges, scans, errors: errors)
+        return RunStanding(
+            at: .zero + .seconds(seconds), RunProgress(gauges, scans, errors: errors))
     }
 
     private static func text(
@@ -39,7 +40,7 @@ import Testing
 
     @Test func `what matters fits into 80 columns`() {
         var standing = Self.standing(at: 65, captured: 123, completed: 100, errors: 12)
-        standing.scans.refused = 4
+        standing.progress.failed = 4
         var outlook = Self.outlook
         outlook.scans = 400
         let line = Console.fitted(Self.text(standing, outlook), columns: 79)
@@ -50,14 +51,14 @@ import Testing
     @Test func `when all have arrived the drain is the limit`() {
         let standing = Self.standing(at: 100, captured: 40, completed: 39)
         #expect(Self.text(standing).hasPrefix("1:40  97%  up to 0:20 left  drain  captured 40/40"))
-        let late = Self.standing(at: 125, captured: 40, completed: 39, errors: nil)
-        #expect(Self.text(late).hasPrefix("2:05  97%  drain  captured 40/40  done 39  busy 3"))
+        let late = Self.standing(at: 125, captured: 40, completed: 39)
+        #expect(Self.text(late).hasPrefix("2:05  97%  drain  captured 40/40  done 39  errors 2  busy 3"))
     }
 
     @Test func `a pause is shown with what it holds back`() {
         var standing = Self.standing(at: 30, captured: 8, completed: 8)
         standing.isPaused = true
-        standing.gauges.heldBack = 5
+        standing.progress.heldBack = 5
         let line = Self.text(standing)
         #expect(line.contains("  paused  captured 8/40") && line.contains("  held back 5  "))
     }
