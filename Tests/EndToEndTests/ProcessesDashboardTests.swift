@@ -54,7 +54,7 @@ extension SideBySide {
             let answers = try await Self.control(
                 url,
                 [
-                    "=2", "phones?by=-10", "phones?by=-3", "=1", "phones?by=4&group=commuters",
+                    "+phones?by=-10", "phones?by=-3", "=1", "phones?by=4&group=commuters",
                     "pause", "pause", "=1", "resume", "fault?offline=1", "close",
                 ])
             let outcome = try await run.end(seconds: 40)

@@ -2,8 +2,9 @@
 
 usage: control.py URL STEP...
 
-URL is the address that the run has printed, with the token. A step is an order such as pause or phones?by=-3, =SECONDS to
-wait, page to read the page, end to read the stream of events to its end, or guard to try what must be refused.
+URL is the address that the run has printed, with the token. A step is an order such as pause or phones?by=-3, an order behind a
++ to give it as soon as the run has begun, =SECONDS to wait, page to read the page, end to read the stream of events to its end, or
+guard to try what must be refused.
 """
 
 import http.client
@@ -64,6 +65,12 @@ def main(url, steps):
             order("cross-site", Sec_Fetch_Site="cross-site")
             for method in ("GET", "HEAD", "PUT", "OPTIONS"):
                 order(method, method=method)
+        elif step.startswith("+"):
+            order(step, path=step[1:])
+            while "the run has not begun" in found[-1]["body"]:
+                time.sleep(0.1)
+                found.pop()
+                order(step, path=step[1:])
         else:
             order(step, path=step)
     print(json.dumps(found))
