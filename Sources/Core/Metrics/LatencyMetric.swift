@@ -23,6 +23,7 @@ package enum LatencyMetric: String, CaseIterable, Sendable {
     case statusTime = "status.time"
     case cancelTime = "cancel.time"
     case jobFirstEventTime = "job.first_event.time"
+    case jobTime = "job.time"
 }
 
 extension LatencyMetric: MetricCase {
@@ -60,6 +61,8 @@ extension LatencyMetric: MetricCase {
             (19, "canceled by the user (after a kill: next launch) to the job deleted, over all attempts")
         case .jobFirstEventTime:
             (20, "202 decoded to the first event of its job dispatched, over all streams")
+        case .jobTime:
+            (21, "202 decoded to the terminal event of its job dispatched, or to the status that says so")
         }
     }
 

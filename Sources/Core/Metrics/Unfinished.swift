@@ -32,8 +32,7 @@ extension LatencyMetric {
     package var countsUnfinished: Bool {
         switch self {
         case .uploadTime, .uploadServiceTime, .sseConnectTime, .sseFirstEventTime, .sseReconnectTime,
-            .resultsTime, .cleanupTime, .scanTime, .statusTime, .cancelTime,
-            .jobFirstEventTime:
+            .resultsTime, .cleanupTime, .scanTime, .statusTime, .cancelTime, .jobFirstEventTime, .jobTime:
             true
         // How long something took that nobody sees before it is over.
         case .preprocessTime, .sseEventLatency, .sseEventDelay, .ssePingGap, .sseDetectTime,

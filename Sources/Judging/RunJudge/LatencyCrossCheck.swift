@@ -50,7 +50,7 @@ package struct LatencyCrossCheck: Sendable {
     private var indexes = DeviceIndex()
     /// The phones in the order of their first observation.
     private var reconnects: [ReconnectAccount] = []
-    private var firstEvents: [FirstEventAccount] = []
+    private var jobTimes: [JobTimesAccount] = []
 
     /// The jobs of one group, as both sides reported them.
     private struct JobCount: Sendable {
@@ -93,8 +93,9 @@ package struct LatencyCrossCheck: Sendable {
                 let (scan, at) = (observation.scan, observation.at)
                 self.add(
                     self.reconnects[index].record(payload, scan, at: at), to: .sseReconnectTime, group)
-                self.add(
-                    self.firstEvents[index].record(payload, scan, at: at), to: .jobFirstEventTime, group)
+                if let (metric, time) = self.jobTimes[index].record(payload, scan, at: at) {
+                    self.add(time, to: metric, group)
+                }
             }
         case .network(let payload):
             self.add(payload.lookup, to: .netDNSTime, group)
@@ -143,7 +144,7 @@ package struct LatencyCrossCheck: Sendable {
     private mutating func index(of device: DeviceNumber) -> Int {
         if let index = self.indexes[device] { return index }
         self.reconnects.append(ReconnectAccount())
-        self.firstEvents.append(FirstEventAccount())
+        self.jobTimes.append(JobTimesAccount())
         self.indexes[device] = self.reconnects.count - 1
         return self.reconnects.count - 1
     }

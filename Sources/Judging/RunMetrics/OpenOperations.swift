@@ -14,8 +14,10 @@ struct ScanTimes: Sendable {
     var uploadDueAt: Instant?
     /// The moment at which the stream was opened, until its first event.
     var streamOpenedAt: Instant?
-    /// The moment of the 202, until the first event of its job.
+    /// The moment of the 202, until its job has ended.
     var acceptedAt: Instant?
+    /// Whether an event of that job has come.
+    var hasEvent = false
     /// Whether the client reads streams: it has requested one.
     var hasStream = false
     /// The moment at which the user canceled the scan, until its job is deleted or given up.
@@ -32,6 +34,9 @@ struct ScanTimes: Sendable {
             && self.acceptedAt == nil
             && self.canceledAt == nil && self.cut.isEmpty
     }
+
+    /// The moment of the 202, until the first event of its job.
+    var awaitsEventSince: Instant? { self.hasEvent ? nil : self.acceptedAt }
 
     /// The app is back, or another process is: what was given up is over.
     mutating func goesOn() {
@@ -62,6 +67,7 @@ extension ScanOperations {
         case .uploadAccepted:
             self.times.uploadDueAt = nil
             self.times.acceptedAt = at
+            self.times.hasEvent = false
         case .lookupAnswered: self.times.uploadDueAt = nil
         case .recordKept(let job, _, _) where job != self.job: self.times.acceptedAt = nil
         case .streamOpened(let job, _, _, _) where job == self.job: self.times.streamOpenedAt = at
@@ -81,14 +87,15 @@ extension ScanOperations {
         case .reconnectGivenUp where isSuspended: self.cut(.sseReconnectTime, self.lostAt)
         case .jobAbandoned(let job, _):
             if job == self.times.canceledJob { self.times.canceledAt = nil }
-            let acceptedAt = self.times.acceptedAt
+            let (acceptedAt, awaitsEventSince) = (self.times.acceptedAt, self.times.awaitsEventSince)
             if job == self.job { self.times.acceptedAt = nil }
             guard isSuspended else { return }
             for delete in self.deletes where delete.job == job {
                 self.cut(.cleanupTime, delete.operation.beganAt)
             }
             guard job == self.job else { return }
-            if self.times.hasStream { self.cut(.jobFirstEventTime, acceptedAt) }
+            if self.times.hasStream { self.cut(.jobFirstEventTime, awaitsEventSince) }
+            self.cut(.jobTime, acceptedAt)
             self.cut(.sseConnectTime, self.connect.beganAt)
             self.cut(.resultsTime, self.results.beganAt)
             self.cut(.statusTime, self.status.beganAt)
@@ -116,8 +123,8 @@ extension ScanOperations {
             (.uploadServiceTime, self.upload.beganAt), (.sseConnectTime, self.connect.beganAt),
             (.sseFirstEventTime, self.times.streamOpenedAt), (.sseReconnectTime, reconnecting),
             (.resultsTime, self.results.beganAt), (.statusTime, self.status.beganAt),
-            (.cancelTime, self.times.canceledAt),
-            (.jobFirstEventTime, self.times.hasStream ? self.times.acceptedAt : nil),
+            (.cancelTime, self.times.canceledAt), (.jobTime, self.times.acceptedAt),
+            (.jobFirstEventTime, self.times.hasStream ? self.times.awaitsEventSince : nil),
         ]
         for case (let metric, let since?) in times { found(metric, since) }
         for delete in self.deletes {

@@ -7,15 +7,11 @@ extension PhoneObservation {
     /// Most observations, and all that come once for each event, do not.
     var concernsOperations: Bool {
         switch self {
-        case .launched, .killed, .reinstalled, .suspended, .resumed, .captured, .queued, .refused, .completed,
-            .cancelRequested, .canceled, .cancelAnswered, .requestSent,
-            .replied,
-            .requestFailed,
-            .badAnswer, .uploadAccepted, .lookupAnswered, .resultsDecoded, .resultsGivenUp, .statusDecoded,
-            .statusGivenUp,
-            .cleanupAnswered, .jobAbandoned,
-            .streamOpened, .firstEvent, .terminalApplied, .streamLost, .reconnected, .reconnectGivenUp,
-            .reconnectSuperseded:
+        case .launched, .killed, .recordKept, .reinstalled, .suspended, .resumed, .captured, .queued,
+            .refused, .completed, .cancelRequested, .canceled, .cancelAnswered, .requestSent, .replied,
+            .requestFailed, .badAnswer, .uploadAccepted, .lookupAnswered, .resultsDecoded, .resultsGivenUp,
+            .statusDecoded, .statusGivenUp, .cleanupAnswered, .jobAbandoned, .streamOpened, .firstEvent,
+            .terminalApplied, .streamLost, .reconnected, .reconnectGivenUp, .reconnectSuperseded:
             true
         default: false
         }

@@ -133,8 +133,9 @@ extension ScanOperations {
             self.results.end(failed: false, .resultsFailed, into: &measured, group)
         case .resultsGivenUp:
             self.results.end(failed: true, .resultsFailed, into: &measured, group)
-        case .statusDecoded:
+        case .statusDecoded(let job, let status, _):
             self.status.end(failed: false, .statusFailed, into: &measured, group)
+            if status.isTerminal { self.jobEnded(job, at: at, into: &measured, group) }
         case .statusGivenUp:
             self.status.end(failed: true, .statusFailed, into: &measured, group)
         case .cleanupAnswered(let job, let status, _):
@@ -147,11 +148,12 @@ extension ScanOperations {
             guard job == self.job else { return }
             self.opened(resumed: after != nil, at: at, launchedAt: launchedAt, into: &measured, group)
         case .firstEvent(let job, _):
-            guard job == self.job, let since = self.times.acceptedAt else { return }
-            self.times.acceptedAt = nil
+            guard job == self.job, let since = self.times.awaitsEventSince else { return }
+            self.times.hasEvent = true
             measured.table.record(.jobFirstEventTime, at - since, in: group)
-        case .terminalApplied:
+        case .terminalApplied(let job, _, _):
             self.stream.ended()
+            self.jobEnded(job, at: at, into: &measured, group)
         case .streamLost(_, _, let cause, _):
             self.streamLost(cause, at: at, into: &measured, group)
         case .reconnected(_, let cause, _, let resumed, let took):
@@ -219,6 +221,15 @@ extension ScanOperations {
         guard let index = self.deletes.firstIndex(where: { $0.job == job }) else { return }
         self.deletes[index].operation.end(failed: failed, .cleanupFailed, into: &measured, group)
         self.deletes.remove(at: index)
+    }
+
+    /// The phone has learned that a job has ended.
+    private mutating func jobEnded(
+        _ job: String, at: Instant, into measured: inout Measurements, _ group: MetricGroup
+    ) {
+        guard job == self.job, let since = self.times.acceptedAt else { return }
+        self.times.acceptedAt = nil
+        measured.table.record(.jobTime, at - since, in: group)
     }
 
     /// The stream of the present job is of no more interest.

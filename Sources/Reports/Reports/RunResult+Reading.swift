@@ -314,7 +314,7 @@ extension RunResult {
         case .statusTime: .statusFailed
         case .uploadServiceTime, .sseFirstEventTime, .sseEventLatency, .sseEventDelay, .ssePingGap,
             .sseDetectTime, .scanTime, .generatorLateness, .netDNSTime, .netConnectTime, .netTLSTime,
-            .netFirstByteTime, .cancelTime, .jobFirstEventTime:
+            .netFirstByteTime, .cancelTime, .jobFirstEventTime, .jobTime:
             nil
         }
     }

@@ -70,6 +70,7 @@ import Testing
             .ping(id: nil, gap: second), .streamLost(job: "j", attempt: 1, .silence, silence: second),
             .streamOpened(job: "j", attempt: 2, after: nil, took: second),
             .reconnected(job: "j", .silence, attempts: 1, resumed: false, took: .zero),
+            .terminalApplied(job: "j", kind: .completed, inline: .books),
         ]
         let network = NetworkObservation(lookup: second, connect: second, tls: second, firstByte: second)
         let seen = (payloads.map { ObservationPayload.phone($0) } + [.network(network)]).map {

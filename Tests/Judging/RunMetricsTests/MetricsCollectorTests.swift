@@ -82,6 +82,7 @@ import Testing
             $0.phone(.cleanupAnswered(job: "j", status: 204, took: .milliseconds(12)))
             $0.phone(.statusDecoded(job: "j", status: .processing, took: .milliseconds(18)))
             $0.phone(.cancelAnswered(job: "j", took: .milliseconds(19)))
+            $0.phone(.terminalApplied(job: "j", kind: .completed, inline: .books))
             $0.phone(.completed(took: .milliseconds(13)))
             $0.network(
                 NetworkObservation(
@@ -95,6 +96,7 @@ import Testing
             (.sseDetectTime, 9), (.sseReconnectTime, 10), (.resultsTime, 11), (.cleanupTime, 12),
             (.scanTime, 13), (.netDNSTime, 14), (.netConnectTime, 15), (.netTLSTime, 16),
             (.netFirstByteTime, 17), (.statusTime, 18), (.cancelTime, 19), (.jobFirstEventTime, 2),
+            (.jobTime, 13),
         ]
         for (metric, milliseconds) in expected {
             #expect(self.times(metric, measured) == self.once(milliseconds), "\(metric.rawValue)")

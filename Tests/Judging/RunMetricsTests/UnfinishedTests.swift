@@ -101,6 +101,7 @@ import Testing
         #expect(
             silent == [
                 .scanTime: [1, 1_009], .sseFirstEventTime: [1, 1_001], .jobFirstEventTime: [1, 1_004],
+                .jobTime: [1, 1_004],
             ])
         let lost = self.unfinished {
             $0.streaming()
