@@ -17,8 +17,8 @@ extension SideBySide {
                 Self.options + ShortRun.set(["slo={http.503: {expect: count < 3, abort: on}}"]))
             let outcome = try await run.end(seconds: 40)
             #expect(outcome.code == 99, "\(outcome)")
-            #expect(outcome.complaint.contains("ended early: http.503 was "), "\(outcome.complaint)")
-            #expect(outcome.output.contains("ended early: http.503 was "))
+            #expect(outcome.complaint.contains("ended early: http.503 count was "), "\(outcome.complaint)")
+            #expect(outcome.output.contains("ended early: http.503 count was "))
             let summary = try run.report.summary()
             // A minute of arrivals was planned.
             #expect((1..<100).contains(summary.scans.captured))
@@ -61,7 +61,7 @@ extension SideBySide {
             let runs = [try await Self.simulated(arguments), try await Self.simulated(arguments)]
             for run in runs {
                 #expect(run.code == 99, "\(run)")
-                #expect(run.complaint.hasPrefix("ended early: upload.attempts.failed was "), "\(run)")
+                #expect(run.complaint.hasPrefix("ended early: upload.attempts.failed rate was "), "\(run)")
             }
             func digest(_ outcome: Outcome) -> Substring? {
                 outcome.output.split(separator: "\n").first { $0.contains("digest ") }

@@ -13,15 +13,13 @@ package struct RunEnding: Hashable, Sendable {
         found.slo == self.objective.slo && found.passed == true ? self.objective : found
     }
 
-    /// `ended early: upload.attempts.failed was 96% (24 of 25) in the last 6 s, expected rate < 50%`.
+    /// `ended early: upload.attempts.failed rate was 96% (24 of 25) in the last 6 s, limit < 50%`.
     package var text: String {
-        let slo = self.objective.slo
         let part = self.lately.map { lately in
             let seconds = max(1, (lately.nanoseconds + 999_999_999) / 1_000_000_000)
             return " in the last \(seconds) s"
         }
-        return
-            "ended early: \(slo.selector) was \(self.objective.actual)\(part ?? ""), expected \(slo.condition)"
+        return "ended early: " + self.objective.sentence(observed: self.objective.actual + (part ?? ""))
     }
 }
 

@@ -27,6 +27,15 @@ package struct SLOResult: Hashable, Sendable {
     /// Whether nobody can know the value. One that is known and not judged has a value, or no data.
     package var isNotKnown: Bool { self.passed == nil && self.value == nil && !self.noData }
 
+    /// What the objective judges, what was observed and the limit: `scan.time p(95) was 46.1s, limit < 20s`. `observed`: the
+    /// value as text.
+    package func sentence(observed: String) -> String {
+        let (selector, condition) = (self.slo.selector, self.slo.condition)
+        let verb = self.value == nil ? "had" : "was"
+        let limit = "limit \(condition.comparison.rawValue) \(condition.threshold)\(condition.span)"
+        return "\(selector) \(condition.aggregation) \(verb) \(observed), \(limit)"
+    }
+
     /// The text for a value that the run cannot know.
     package static let unknown = "n/a"
 

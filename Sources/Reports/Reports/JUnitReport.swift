@@ -92,10 +92,7 @@ enum JUnitReport {
                 message = "\(words) (\(message))"
             }
             return Self.testcase(
-                name, suite: "objectives", of: result, .failed, message: message,
-                detail:
-                    "\(slo.slo.selector.description) was \(slo.shown), expected \(slo.slo.condition.description)"
-            )
+                name, suite: "objectives", of: result, .failed, message: message, detail: slo.sentence)
         case (false, .warn):
             return Self.testcase(
                 name, suite: "objectives", of: result, .passed, message: "",

@@ -219,8 +219,7 @@ extension RunResult {
         if let endedEarly { reasons.append(endedEarly) }
         let breaches = self.breaches
         if let slo = breaches.first, breaches.count == 1 {
-            reasons.append(
-                "SLO failed: \(slo.slo.selector) was \(slo.shown), limit \(slo.slo.condition)")
+            reasons.append("SLO failed: " + slo.sentence)
         } else if !breaches.isEmpty {
             reasons.append(
                 Figures.count(breaches.count, "SLO", "SLOs") + " failed: "

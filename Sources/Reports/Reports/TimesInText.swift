@@ -82,4 +82,7 @@ enum TimesInText {
 extension SLOResult {
     /// The observed value as text reports show it: in the units of the other figures.
     package var shown: String { TimesInText.rewritten(self.actual, space: "") }
+
+    /// What was observed, and the limit, as a sentence in these units.
+    var sentence: String { self.sentence(observed: self.shown) }
 }

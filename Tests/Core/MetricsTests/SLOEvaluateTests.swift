@@ -150,6 +150,23 @@ struct SLOEvaluateTests {
         #expect(try slo("scan.time", "p(99) < 2h").evaluate(against: slow).passed == false)
     }
 
+    @Test(arguments: [
+        ("sse.connect.time", "p(95) < 900ms", "sse.connect.time p(95) was 951.1ms, limit < 900ms"),
+        (
+            "sse.connect.time{group:readers}", "med <= 1m over 30s",
+            "sse.connect.time{group:readers} med was 5s, limit <= 1m over 30s"
+        ),
+        ("books.received", "count == 4", "books.received count was 3, limit == 4"),
+        ("upload.failed", "rate < 0.5%", "upload.failed rate was 0.83% (5 of 600), limit < 0.5%"),
+        ("scan.time", "p(95) < 1s", "scan.time p(95) had no data, limit < 1s"),
+    ])
+    func `a sentence names the statistic, the value and the limit`(
+        selector: String, condition: String, sentence: String
+    ) throws {
+        let result = try slo(selector, condition).evaluate(against: observed)
+        #expect(result.sentence(observed: result.actual) == sentence)
+    }
+
     @Test func `a warning is no breach`() throws {
         let warned = try slo("scans.lost", "count > 0", severity: .warn).evaluate(against: nothing)
         #expect(warned.passed == false && !warned.isBreach)

@@ -28,11 +28,13 @@ import Testing
 
     @Test func `a run that ended early did not run to its end`() {
         var result = Samples.failedSLO()
-        result.endedEarly = "ended early: upload.attempts.failed was 100% (20 of 20) in the last 5 s"
+        result.endedEarly =
+            "ended early: upload.attempts.failed rate was 100% (20 of 20) in the last 5 s, limit < 50%"
         let last = Self.lines(result, containing: "run completed, load generator kept up")
         #expect(last.count == 1)
         #expect(
-            last.first?.contains("<error type=\"run\" message=\"ended early: upload.attempts.failed") == true)
+            last.first?.contains("<error type=\"run\" message=\"ended early: upload.attempts.failed rate")
+                == true)
         #expect(result.reasons.contains { $0.hasPrefix("ended early: ") })
     }
 

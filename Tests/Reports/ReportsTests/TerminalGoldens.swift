@@ -137,7 +137,7 @@ enum TerminalGoldens {
     static let failedSLO = #"""
         ✗ FAILED  flaky-network
           an SLO failed (exit code 99)
-          - SLO failed: sse.first_event.time{group:commuters} was 812ms, limit p(95) <
+          - SLO failed: sse.first_event.time{group:commuters} p(95) was 812ms, limit <
             500ms
           - 1 SLO missed (warning only)
           42 phones · seed 42 · 34.2 s · live · 2026-11-21 09:30:00 UTC
