@@ -40,11 +40,13 @@ struct SLOBudget {
         self.allowed = allowed
     }
 
-    /// `10.1% missed the limit, 5% may: 202% of the error budget`.
+    /// `10.1% missed the limit, 5% may: 202% of the error budget used`.
     var text: String {
-        let percent = self.used > 9.995 ? "more than 999" : String(Int(nearest: self.used * 100))
-        return "\(Self.percent(self.missed)) missed the limit, \(Self.percent(self.allowed)) may: "
-            + "\(percent)% of the error budget used"
+        let used =
+            self.used > 10
+            ? "more than 10 times the error budget"
+            : "\(Int(nearest: self.used * 100))% of the error budget used"
+        return "\(Self.percent(self.missed)) missed the limit, \(Self.percent(self.allowed)) may: \(used)"
     }
 
     private static func percent(_ share: Double) -> String {
