@@ -183,13 +183,11 @@ enum PlanCommand {
             [$0.id, String($1), "\($0.kind.name) on \($0.target.rawValue)"]
         }
         let rare = zip(specs, firings).filter { $1 < Self.firingsMin }.map { spec, count in
-            "\(spec.id) is expected to fire \(Self.count(count, "time")); fewer than \(Self.firingsMin) give little evidence"
+            "\(spec.id): \(Self.count(count, "firing")) drawn with seed \(plan.scenario.seed); fewer than \(Self.firingsMin) give little evidence"
         }
-        return (
-            ["", "faults, with the expected number of firings:"]
-                + TextTable.lines(
-                    rows, indent: 2, columns: columns), rare
-        )
+        let title =
+            "faults, with the number of firings drawn with seed \(plan.scenario.seed) (first attempts only):"
+        return (["", title] + TextTable.lines(rows, indent: 2, columns: columns), rare)
     }
 
     // MARK: Text
