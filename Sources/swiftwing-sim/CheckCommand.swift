@@ -35,7 +35,7 @@ enum CheckCommand {
         for name in arguments.positionals {
             do {
                 let loaded = try ScenarioSource.load(name, arguments, checksPhotos: true)
-                ScenarioSource.warn(loaded, console)
+                ScenarioSource.print(Self.warnings(loaded), of: loaded, console)
                 if format == "text" { console.out("\(loaded.path): ok") }
             } catch let errors as ScenarioErrors {
                 code = .badData
@@ -47,6 +47,11 @@ enum CheckCommand {
             }
         }
         return code
+    }
+
+    /// What `plan` warns of, except of faults that seldom fire: that takes a draw for each fault and capture.
+    static func warnings(_ loaded: LoadedScenario) -> [String] {
+        ScenarioSource.warnings(loaded) + PlanWarnings(checking: loaded.scenario).all
     }
 
     private static func printJSON(_ errors: ScenarioErrors, _ console: Console) {

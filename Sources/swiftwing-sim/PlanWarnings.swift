@@ -3,16 +3,27 @@ import Faults
 import Plan
 import SimBase
 
-/// What a scenario is unlikely to mean: `plan` says so before a run shows it.
+/// What a scenario is unlikely to mean: `plan` and `check` say so before a run shows it.
 struct PlanWarnings {
+    /// Counting the captures takes a draw for each. A check of more is not kept waiting for it.
+    private static let capturesMax = 1_000_000
+
     let all: [String]
 
-    init(_ plan: RunPlan, _ arrivals: ExpectedArrivals) {
+    /// `arrivals`: nil if they were not counted.
+    init(_ plan: RunPlan, _ arrivals: ExpectedArrivals?) {
         let scenario = plan.scenario
         self.all =
             scenario.faults.compactMap { Self.wait($0, drain: scenario.drain) }
-            + Self.limit(plan, arrivals) + scenario.faults.compactMap(Self.early)
-            + Self.idle(plan, arrivals)
+            + (arrivals.map { Self.limit(plan, $0) } ?? []) + scenario.faults.compactMap(Self.early)
+            + (arrivals.map { Self.idle(plan, $0) } ?? [])
+    }
+
+    /// Those of a scenario that is only checked.
+    init(checking scenario: Scenario) {
+        let plan = RunPlan(scenario, target: .embedded)
+        let captures = plan.groups.reduce(0) { $0 + $1.spec.devices * $1.spec.scansPerDevice }
+        self.init(plan, captures <= Self.capturesMax ? plan.expectedArrivals : nil)
     }
 
     /// A wait that an answer asks for, if no scan that gets it at the end can finish.

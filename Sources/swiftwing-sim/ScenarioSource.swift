@@ -55,9 +55,11 @@ enum ScenarioSource {
     static func warn(
         _ loaded: LoadedScenario, for purpose: ScenarioCheck.Purpose = .run, _ console: Console
     ) {
-        for warning in Self.warnings(loaded, for: purpose) {
-            console.error("\(loaded.path): warning: \(warning)")
-        }
+        Self.print(Self.warnings(loaded, for: purpose), of: loaded, console)
+    }
+
+    static func print(_ warnings: [String], of loaded: LoadedScenario, _ console: Console) {
+        for warning in warnings { console.error("\(loaded.path): warning: \(warning)") }
     }
 
     static func warnings(

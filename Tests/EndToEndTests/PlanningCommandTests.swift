@@ -99,6 +99,18 @@ extension EndToEnd {
             #expect(short.contains("the stages have 16 captures, so that at least 4 of 20 phones never scan"))
             let longer = try await Binary.run(["plan", file, "--set", "drain=30m"]).complaint
             #expect(!longer.contains("retry-after") && !longer.contains("server.rate-limit"))
+            // `check` says the same, and finds no mistake.
+            let check = try await Binary.run(["check", file])
+            #expect(check.code == 0 && check.output == "\(file): ok\n")
+            let texts = [
+                "faults.http-error-1.retry-after: phones wait 30s, ",
+                "server.rate-limit: the phones of phones scan more than 10 times",
+            ]
+            let json = try await Binary.run(["check", "--json", file])
+            for text in texts {
+                #expect(check.complaint.contains("\(file): warning: \(text)"), "\(check.complaint)")
+                #expect(json.output.contains("\"\(text)"), "\(json.output)")
+            }
         }
 
         @Test func `check finds photos that are not there, with their place`() async throws {
