@@ -16,7 +16,7 @@ struct PlanWarnings {
         self.all =
             scenario.faults.compactMap { Self.wait($0, drain: scenario.drain) }
             + (arrivals.map { Self.limit(plan, $0) } ?? []) + scenario.faults.compactMap(Self.early)
-            + (arrivals.map { Self.idle(plan, $0) } ?? [])
+            + (arrivals.map { Self.idle(plan, $0) } ?? []) + ObjectiveCheck.warnings(scenario, arrivals)
     }
 
     /// Those of a scenario that is only checked.

@@ -79,6 +79,7 @@ extension EndToEnd {
                     scenario: 1
                     fleet: {phones: {devices: 20, scans: 12, arrivals: 40/s}}
                     server: {rate-limit: 10 per 20m}
+                    slo: {scan.time: p(95) < 5s, scans.completed: count >= 240}
                     faults:
                       - {do: http-error, on: upload, status: 429, retry-after: 30s, chance: 10%}
                       - {do: http-error, on: upload, status: 503, retry-after: 29s, chance: 10%}
@@ -103,6 +104,7 @@ extension EndToEnd {
             let check = try await Binary.run(["check", file])
             #expect(check.code == 0 && check.output == "\(file): ok\n")
             let texts = [
+                "slo.scan.time: `p(95) < 5s` cannot hold with the simulated backend: a job takes at least 8s",
                 "faults.http-error-1.retry-after: phones wait 30s, ",
                 "server.rate-limit: the phones of phones scan more than 10 times",
             ]

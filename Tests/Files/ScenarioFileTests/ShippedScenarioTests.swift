@@ -25,7 +25,9 @@ struct ShippedScenarioTests {
         let scenarios = try scenarios()
         #expect(!scenarios.isEmpty)
         for scenario in scenarios {
-            let firings = RunPlan(scenario, target: .embedded).expectedFirings
+            let plan = RunPlan(scenario, target: .embedded)
+            #expect(ObjectiveCheck.warnings(scenario, plan.expectedArrivals) == [], "\(scenario.name)")
+            let firings = plan.expectedFirings
             for (fault, count) in zip(scenario.faults, firings) {
                 #expect(count >= 10, "\(scenario.name): \(fault.id) is expected to fire \(count) times")
             }
