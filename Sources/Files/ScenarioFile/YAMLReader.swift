@@ -192,7 +192,27 @@ struct YAMLReader {
         let opening = unsafe self.location(shim_yaml_context_mark(yaml))
         self.findings.add(
             location, "invalid YAML: \(problem)\(context)",
-            help: self.help(at: location) ?? self.help(context: context, opening))
+            help: self.help(at: location) ?? self.help(problem, at: location)
+                ?? self.help(context: context, opening))
+    }
+
+    /// What is likely to be wrong where the parser meets a line at a place where it expects none: it names that line, and cannot
+    /// know which one has the wrong indentation.
+    private func help(_ problem: String, at location: Place) -> String? {
+        let indentation = "the indentation of this line or of the line above may be wrong"
+        let line = self.findings.sources[location.source].line(location.line).prefix(location.column - 1)
+        let followsKey = zip(line, line.dropFirst()).contains { $0 == ":" && $1 == " " }
+        switch problem {
+        case "did not find expected key", "did not find expected '-' indicator":
+            return indentation + ": what belongs together begins in one column"
+        case "mapping values are not allowed in this context":
+            return followsKey
+                ? "quote a value that contains a colon and a blank"
+                : indentation + ", or the key above lacks a colon and a blank"
+        case "block sequence entries are not allowed in this context":
+            return followsKey ? "begin the list in the line below its key" : indentation
+        default: return nil
+        }
     }
 
     /// Where the bracket stands that is not closed: the parser notices it only at the end of what it takes for its content.
@@ -200,6 +220,7 @@ struct YAMLReader {
         switch context {
         case " while parsing a flow mapping": "the `{` in line \(opening.line) is not closed"
         case " while parsing a flow sequence": "the `[` in line \(opening.line) is not closed"
+        case " while scanning a simple key": "the key in line \(opening.line) lacks its colon"
         default: nil
         }
     }

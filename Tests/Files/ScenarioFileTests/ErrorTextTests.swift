@@ -181,6 +181,30 @@ struct ErrorTextTests {
                 """)
     }
 
+    @Test func `an indentation that may be wrong is named, in whichever line the parser noticed it`() {
+        #expect(
+            rendered("scenario: 1\nfleet:\n  a:\n    devices: 2\n   arrivals: 1/s\n") == """
+                test.scenario:5:4: invalid YAML: did not find expected key while parsing a block mapping
+                       arrivals: 1/s
+                       ^
+                help: the indentation of this line or of the line above may be wrong: what belongs together begins in one column
+                """)
+        let indentation = "the indentation of this line or of the line above may be wrong"
+        let cases = [
+            ("faults:\n  - {do: reset}\n    - {do: offline}\n", 8, indentation + ": what belongs together"),
+            ("server:\n  ping: 1s\n    books: 3\n", 8, indentation + ", or the key above lacks a colon"),
+            ("server:\n  ping:1s\n  books: 3\n", 8, indentation + ", or the key above lacks a colon"),
+            ("description: one: two\n", 6, "quote a value that contains a colon and a blank"),
+            ("faults: - {do: reset}\n", 6, "begin the list in the line below its key"),
+            ("slo\n  scan.time: p(95) < 1s\n", 7, "the key in line 6 lacks its colon"),
+        ]
+        for (text, line, help) in cases {
+            let found = errors(minimal + text)
+            #expect(found.map(\.line) == [line], "\(text)")
+            #expect(found.first?.help?.hasPrefix(help) == true, "\(text): \(found.first?.help ?? "no help")")
+        }
+    }
+
     @Test func `a run that can never succeed is told where`() {
         #expect(
             rendered(
