@@ -167,6 +167,7 @@ enum InspectCommand {
         console.out(
             TextTable.lines(rows, indent: 0, columns: console.tableColumns, isNumeric: true).joined(
                 separator: "\n"))
+        console.outFolded(PhoneTimelineText.order(run, count: Self.phonesMax))
         console.error(
             "help: 'swiftwing-sim inspect \(folder) --device \(rows[1][0])' shows the first one")
         return .success

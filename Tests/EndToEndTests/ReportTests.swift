@@ -347,6 +347,7 @@ extension SideBySide {
 
             let list = try await Binary.run(["inspect", report.folder.path])
             #expect(list.code == 0 && list.output.hasPrefix("phone  group"))
+            #expect(list.output.contains(#/\n[0-9]+ phones? with problems, the worst first; the weights, /#))
             #expect(list.complaint.contains("--device"))
             let nobody = try await Binary.run(["inspect", report.folder.path, "--device", "99"])
             #expect(nobody.code == 65)

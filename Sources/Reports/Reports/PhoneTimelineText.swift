@@ -96,6 +96,15 @@ package enum PhoneTimelineText {
 
     // MARK: The worst-affected phones
 
+    /// Says how many of the phones `worst` has, and in which order: `PhoneSummary.hardship` has the weights.
+    package static func order(_ run: PastRun, count: Int) -> String {
+        let all = run.timeline.worstPhones(.max).count
+        let shown = all > count ? "\(Figures.count(count)) of " : ""
+        return
+            "\(shown)\(Figures.count(all, "phone", "phones")) with problems, the worst first; the weights, from high to low: "
+            + "refused and unfinished scans, reconnects given up, kills, lost streams, errors, slow scans"
+    }
+
     /// The worst-affected phones as rows of a table with a header.
     package static func worst(_ run: PastRun, count: Int) -> [[String]] {
         let marks = run.timeline.worstPhones(count)
