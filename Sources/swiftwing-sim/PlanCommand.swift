@@ -129,7 +129,7 @@ enum PlanCommand {
         case .open(let curve, _):
             let end = plan.scenario.duration.map { Instant.zero + $0 }
             let due = end.map { curve.count(before: $0) } ?? curve.total
-            let schedule = due.map { "about \($0) in the schedule" } ?? "open-ended schedule"
+            let schedule = due.map { "about \($0) in the schedule" } ?? "arrivals until all have begun"
             total = "\(scans) \(things) (\(product), \(schedule))"
         case .closed: total = "at most \(scans) \(things) (\(product), one after the other)"
         }

@@ -43,7 +43,7 @@ extension LatencyMetric: MetricCase {
         case .sseEventLatency:
             (5, "event handed to the backend’s connection to event dispatched on the phone")
         case .sseEventDelay:
-            (6, "replayed event handed to the backend’s connection to event dispatched on the phone")
+            (6, "first emission of an event that a stream replays to event dispatched on the phone")
         case .ssePingGap: (7, "ping to next ping, as received by the phone")
         case .sseReconnectTime:
             (8, "loss noticed (after a kill: next launch) to next 200 head, over all attempts")

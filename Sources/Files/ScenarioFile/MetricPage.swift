@@ -34,6 +34,11 @@ package enum MetricPage {
             })
         page += """
 
+            `sse.event.latency` is about events that are sent as they occur. `sse.event.delay` is about those that a stream replays, because
+            they were emitted while it was lost or not yet open: it contains the time of the loss.
+
+            `preprocess.time` has one value for each photo, not for each capture, unless the group has `preprocess: each`.
+
             The four `net.*` are measured by libcurl, with `--target` only. `generator.lateness` is about this program, and is measured in live
             runs.
 

@@ -52,6 +52,8 @@ package enum ScenarioPage {
             ScenarioSchema.groupValues, in: FleetReader.valueKeys, defaults: Self.groupDefaults)
         page += """
 
+            A constant rate of `arrivals` goes on until each phone has had all its `scans`. Stages end by themselves, and `duration` ends both.
+
             Stages of `arrivals` are `{rate: 5/s, for: 10s}` and `{ramp: 5/s..50/s, over: 60s}`. A timeline of `network` is in
             [links](links.md).
 

@@ -83,7 +83,9 @@ extension ScenarioSchema {
             "regions": .integers(1...ContractLimit.regionsMax)
                 .described("regions of a photo that the app segments, each a scan with an upload of its own"),
             "preprocess": .choice(Preprocessing.allCases.map(\.rawValue))
-                .described("whether photos are preprocessed for each capture or once per run"),
+                .described(
+                    "each: for every capture, as in the app; once: for the first capture of a photo, whose result later ones share"
+                ),
             "resume": .toggle.described("whether streams resume with Last-Event-ID"),
             "cleanup": .toggle.described("whether the client deletes finished jobs"),
             "cancel": .map(
