@@ -49,12 +49,16 @@ package struct ScanStory: Sendable {
         }
         self.outcome = outcome
         guard let first = own.first?.at, let last = own.last?.at else { return }
+        let waits = RateLimitWait.texts(observations, for: scan, WorkNoun(journey))
         // What happened to the whole phone in this time belongs to the story.
         let told = observations.filter {
-            $0.scan == scan || $0.scan == .none && first <= $0.at && ($0.at <= last || !isOver)
+            $0.scan == scan || waits[$0] != nil
+                || $0.scan == .none && first <= $0.at && ($0.at <= last || !isOver)
         }
         for observation in StoryOrder.causesFirst(told) {
-            guard let text = StoryText.text(observation, journey, faults: faults) else { continue }
+            guard let text = waits[observation] ?? StoryText.text(observation, journey, faults: faults) else {
+                continue
+            }
             let side = observation.side == .phone ? "phone" : StoryText.side(observation)
             self.lines.append(
                 Line(

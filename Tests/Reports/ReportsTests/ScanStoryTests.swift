@@ -80,6 +80,43 @@ import Testing
         #expect(story.lines.last?.text == "scan completed")
     }
 
+    /// What a story says of waits, with these observations of scan 1 and of scan 2, which it is about.
+    private static func waits(_ more: [(Double, UInt32, PhoneObservation)]) -> [String] {
+        let observations = more.map { Self.seen($0, scan: $1, .phone($2)) }
+        let story = ScanStory(
+            observations, .scan, device: Self.device, scan: ScanNumber(2), faults: [], violations: [],
+            end: .zero + .seconds(60))
+        return story.lines.map(\.text).filter { $0.contains("wait") }
+    }
+
+    @Test func `a scan that waits for the rate limit of another says of which`() {
+        let held = "which holds all uploads of the phone"
+        let limited = PhoneObservation.rateLimited(.upload, retryAfter: .seconds(20))
+        let sent = PhoneObservation.requestSent(.upload, attempt: 1, job: nil, lastEventID: nil)
+        let before = Self.waits([
+            (1, 1, limited), (2, 2, .captured(scheduled: .zero)), (2, 2, .queued(.rateLimited)),
+        ])
+        #expect(before == ["scan waits: the server told scan 1 to wait (429), \(held)"])
+        let meanwhile = Self.waits([
+            (1, 2, .captured(scheduled: .zero)), (1, 2, .queued(.captured)), (2, 1, limited), (22, 2, sent),
+        ])
+        #expect(meanwhile == ["waits: the server told scan 1 to wait 20.000 s, \(held)"])
+        let own = Self.waits([
+            (1, 2, .captured(scheduled: .zero)), (2, 2, sent), (3, 2, limited), (3, 2, .queued(.rateLimited)),
+        ])
+        #expect(
+            own == [
+                "told to wait 20.000 s before POST scans", "scan waits: the server told it to wait (429)",
+            ])
+        // It has been uploaded, or is just being so.
+        let later: [PhoneObservation] = [
+            sent, .uploadAccepted(job: "j", took: .zero, service: .zero), .refused(code: "NO", cause: nil),
+        ]
+        for after in later {
+            #expect(Self.waits([(1, 2, .captured(scheduled: .zero)), (2, 2, after), (3, 1, limited)]) == [])
+        }
+    }
+
     @Test func `a scan that is not there has no story`() {
         let story = ScanStory(
             Self.observations, .scan, device: Self.device, scan: ScanNumber(5), faults: [], violations: [],
