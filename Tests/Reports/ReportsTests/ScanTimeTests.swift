@@ -95,15 +95,19 @@ import Testing
         #expect(waited(.tokenExpired) == ["queue 100", "upload 200", "queue 1000", "upload 200"])
     }
 
-    /// The waits of the lanes of a phone.
-    private func waits(_ observations: [Observation]) -> [String] {
+    /// The spans of a lane of a phone.
+    private func lane(_ name: String, _ observations: [Observation]) -> [PhoneLanes.Span] {
         var timeline = RunTimeline(faults: 0)
         for observation in observations { timeline.record(observation) }
         var phone = PhoneTimeline(mark: timeline.phones[0])
         for observation in observations { phone.add(observation) }
         let lanes = PhoneLanes(
             phone, WorkNoun(.scan), slow: nil, axis: TimeAxis(end: 20_000_000_000), faults: [])
-        return lanes.lanes.first { $0.name == "waits" }?.spans.map(\.text) ?? []
+        return lanes.lanes.first { $0.name == name }?.spans ?? []
+    }
+
+    private func waits(_ observations: [Observation]) -> [String] {
+        self.lane("waits", observations).map(\.text)
     }
 
     @Test func `a lane shows the whole wait for a retry, and none that took no time`() {
@@ -122,5 +126,23 @@ import Testing
             self.at(500, .queued(.tokenExpired)),
         ]
         #expect(self.waits(lost) == [])
+    }
+
+    @Test func `a phone does not connect any more to a stream that was refused`() {
+        let refused = self.lane(
+            "streams",
+            [
+                self.at(0, .captured(scheduled: .zero)),
+                self.at(400, .requestSent(.stream, attempt: 1, job: "j", lastEventID: nil)),
+                self.at(500, .replied(.stream, attempt: 1, status: 401, took: .milliseconds(100))),
+                self.at(500, .jobAbandoned(job: "j", cause: .waiting(.tokenExpired))),
+                self.at(900, .requestSent(.upload, attempt: 1, job: nil, lastEventID: nil)),
+                self.at(1_900, .requestSent(.stream, attempt: 1, job: "k", lastEventID: nil)),
+                self.at(2_000, .replied(.stream, attempt: 1, status: 200, took: .milliseconds(100))),
+                self.at(2_000, .streamOpened(job: "k", attempt: 1, after: nil, took: .milliseconds(100))),
+            ])
+        #expect(refused.map { $0.from / 1_000_000 } == [400, 1_900, 2_000])
+        #expect(refused.map { ($0.to ?? 0) / 1_000_000 } == [500, 2_000, 0])
+        #expect(refused.map(\.state) == [.opening, .opening, .on])
     }
 }

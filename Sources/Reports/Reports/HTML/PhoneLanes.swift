@@ -190,6 +190,8 @@ struct PhoneLanes {
                 Mark(at: at, tone: .good, text: "\(kind.rawValue)\(id.map { " \($0)" } ?? "")"))
         case .replied(let operation, _, let status, _):
             if operation == .upload { self.end(\.uploads, .scan(scan), at) }
+            // A stream that is refused because its job is over is not lost: it has no other end.
+            if operation == .stream, !(200..<300).contains(status) { self.end(\.streams, .scan(scan), at) }
             if operation == .upload, (500..<600).contains(status) { self.backOff(scan, at, isUpload: true) }
             if !(200..<400).contains(status) {
                 self.scans.marks.append(
