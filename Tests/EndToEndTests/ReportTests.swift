@@ -342,6 +342,9 @@ extension SideBySide {
             #expect(lines[0].hasSuffix("launched             restored=0"))
             #expect(
                 lines.contains { $0.contains("request-sent") && $0.contains("operation=upload attempt=1") })
+            // In words: what it has in the log is for programs.
+            #expect(told.output.contains(/upload-accepted .* took=.* after-sending=/))
+            #expect(!told.output.contains(#/ [a-z]+_[a-z_]+=/#))
             // What a fault decides is not what it does.
             #expect(told.output.contains(" armed ") && !told.output.contains(" decided "))
 

@@ -75,15 +75,25 @@ package enum PhoneTimelineText {
         return style.isASCII ? Printable.ascii(plain) : plain
     }
 
+    /// Words for the names of the log that do not say what they are. The others are shown without a change.
+    private static let words = [
+        "ahead": "clock-ahead", "by_peer": "closed-by-phone", "decided": "outcome-stored",
+        "effective": "deleted", "first_byte": "first-byte", "gap": "since-last-ping",
+        "inline": "books-in-event", "last_event_id": "Last-Event-ID", "latency": "after-emission",
+        "replayed": "replay", "retry_after": "Retry-After", "scheduled": "due", "service": "after-sending",
+    ]
+
     private static func field(_ key: String, _ value: JSONNode) -> (name: String, text: String?) {
-        switch value.kind {
-        case .null, .array, .object: return (key, nil)
-        case .bool: return (key, value.flag.map { $0 ? "yes" : "no" })
-        case .number:
-            guard key.hasSuffix("_ns") else { return (key, value.digits) }
-            return (String(key.dropLast(3)), value.integer(Int64.self).map { Figures.time($0) })
-        case .string: return (key, value.text.map { Printable.line($0, bytesMax: Self.textBytesMax) })
-        }
+        let isTime = value.kind == .number && key.hasSuffix("_ns")
+        let name = isTime ? String(key.dropLast(3)) : key
+        let text: String? =
+            switch value.kind {
+            case .null, .array, .object: nil
+            case .bool: value.flag.map { $0 ? "yes" : "no" }
+            case .number: isTime ? value.integer(Int64.self).map { Figures.time($0) } : value.digits
+            case .string: value.text.map { Printable.line($0, bytesMax: Self.textBytesMax) }
+            }
+        return (Self.words[name] ?? name, text)
     }
 
     private static func left(_ text: String, _ width: Int) -> String {
