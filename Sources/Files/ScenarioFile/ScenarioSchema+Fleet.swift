@@ -100,7 +100,7 @@ extension ScenarioSchema {
             "idle-timeout": .text(
                 "\(JSONSchema.time)|auto", "a duration or `auto`", examples: ["30s", "auto"]
             ).described("maximum silence on a stream"),
-            "request-timeout": .duration.described("maximum time for any other response"),
+            "request-timeout": .duration.described("maximum silence before and within any other response"),
             "retries": .choice(RetryPreset.allCases.map(\.rawValue))
                 .described("books-v3: which of its numbers for failed requests the client uses"),
             "status-polling": .choice(StatusPolling.allCases.map(\.rawValue))

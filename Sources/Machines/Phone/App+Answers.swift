@@ -37,9 +37,18 @@ extension App {
             }
             self.exchanges[index].deadline = nil
             self.streamOpened(exchange, at: now, into: &effects)
-        case .upload, .stream, .results, .status, .cleanup, .cancel, .drain, .left:
+        case .upload, .stream, .results, .status, .cleanup, .cancel:
+            self.restartTimeout(of: index, at: now)
+        case .drain, .left:
             break
         }
+    }
+
+    /// The timeout of a request is for its silence: it begins again with each byte of the answer, as that of URLSession does
+    /// (Docs/contract.md section 4.2, step 8).
+    private mutating func restartTimeout(of index: Int, at now: Instant) {
+        let end = now + self.profile.timeout(of: self.exchanges[index].operation)
+        self.exchanges[index].deadline = self.exchanges[index].deadline.map { max($0, end) }
     }
 
     /// - Returns: Whether anything changed beyond the stream that the bytes belong to.
@@ -59,7 +68,10 @@ extension App {
         case .stream where head.status == 200:
             return self.streamBytes(bytes, exchange: index, at: now, into: &effects)
         case .upload, .stream, .results, .status, .cleanup, .cancel:
-            guard !self.exchanges[index].collect(bytes) else { return false }
+            guard !self.exchanges[index].collect(bytes) else {
+                self.restartTimeout(of: index, at: now)
+                return false
+            }
             let exchange = self.exchanges.remove(at: index)
             effects.append(.app(.abort(id)))
             self.observe(

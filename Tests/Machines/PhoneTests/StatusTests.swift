@@ -204,6 +204,21 @@ struct StatusTests {
         #expect(phone.request(.status) != nil)
     }
 
+    @Test func `the timeout of a request begins again with each byte of its answer`() throws {
+        var phone = Self.asked()
+        phone.pass(.seconds(29))
+        phone.head(.status, 200)
+        phone.pass(.seconds(29))
+        let request = try #require(phone.request(.status))
+        phone.handle(.replyBytes(request.id, Array("{".utf8)[...]))
+        phone.pass(.milliseconds(29_999))
+        #expect(phone.request(.status)?.id == request.id)
+        phone.pass(.milliseconds(1))
+        #expect(
+            phone.payloads.contains(
+                .requestFailed(.status, attempt: 1, .timedOut, took: .seconds(88))))
+    }
+
     @Test func `a request without an answer is given up after its timeout`() {
         var phone = Self.asked()
         phone.pass(.seconds(30))

@@ -25,7 +25,7 @@ package struct ClientProfile: Hashable, Sendable {
     package var failureOverlay = Interval.zero
     package var queue = QueuePolicy()
     package var background = BackgroundPolicy.closesStreams
-    /// The time without a response after which an upload, results or cleanup request is given up.
+    /// The time without a byte of the response after which an upload, results or cleanup request is given up.
     package var requestTimeout = Interval.seconds(30)
     package var timeouts = TimeoutPolicy()
     package var backoff = BackoffPolicy(base: .milliseconds(500), cap: .seconds(30))
@@ -75,7 +75,7 @@ package struct ClientProfile: Hashable, Sendable {
         return policy
     }
 
-    /// The time without a response after which a request is given up.
+    /// The time without a byte of the response after which a request is given up.
     func timeout(of operation: Operation) -> Interval {
         let own: Interval? =
             switch operation {
