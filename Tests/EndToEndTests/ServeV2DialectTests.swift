@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-extension EndToEnd {
+extension SideBySide {
     /// `serve` with each switch of v2, as `curl` sees it.
     @Suite struct ServeV2DialectTests {
         private struct Started: Decodable {

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-extension EndToEnd {
+extension SideBySide {
     /// `simulate`, as it ships.
     @Suite struct SimulateTests {
         /// Every scenario of the repository. The largest with fewer phones: each is one of many alike.

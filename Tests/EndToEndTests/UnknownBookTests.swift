@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-extension EndToEnd {
+extension SideBySide {
     /// Batches of barcodes against a backend that nobody observes, and that does not know all books.
     @Suite struct UnknownBookTests {
         private static let scenario = """

@@ -90,6 +90,10 @@ import Testing
         ("RunArchive/PackedNumbers", "number << 1", "bits that are pushed out are no error"),
         ("RunArchive/PackedNumbers", "UInt64(7 * index)", "of nine bytes"),
         ("RunArchive/GaugeCode", "3 * GaugeSeries", "of a limit of this program"),
+        (
+            "RunArchive/GaugeCode", "$0.to - $0.from",
+            "intervals saturate, and no sample has less at most than at least"
+        ),
         ("RunArchive/GaugeCode", "least + more", "of numbers of 32 bits"),
         ("RunArchive/SurgeCode", "* Self.columns", "of a limit of this program"),
         ("RunArchive/SurgeCode", "count * $0", "of places in memory"),
