@@ -55,7 +55,10 @@ package enum FaultSentence {
         var parts: [String] = []
         let window = fault.window
         if window.at > .zero || fault.spread > .zero {
-            parts.append("from \(Units.text(window.at...(window.at + fault.spread))) on")
+            parts.append(
+                fault.spread > .zero
+                    ? "starting between \(Units.text(window.at)) and \(Units.text(window.at + fault.spread))"
+                    : "from \(Units.text(window.at)) on")
         }
         if let length = window.length, !self.tellsLength(fault.kind.id) {
             parts.append("for \(Units.text(length))")
@@ -112,7 +115,10 @@ package enum FaultSentence {
     private static func text(_ trigger: FaultTrigger) -> String? {
         switch trigger {
         case .atOnce: nil
-        case .afterTime(let range): "after \(Units.text(range))"
+        case .afterTime(let range):
+            range.lowerBound == range.upperBound
+                ? "after \(Units.text(range))"
+                : "after \(Units.text(range.lowerBound)) to \(Units.text(range.upperBound))"
         case .afterEvents(let range): "after \(self.counted(range, "event"))"
         case .afterBytes(let range): "after \(self.counted(range, "byte"))"
         case .afterRecords(let range): "after \(self.counted(range, "write")) of the app to its storage"

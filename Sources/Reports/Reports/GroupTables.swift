@@ -114,7 +114,7 @@ extension RunResult {
 
     private static func named(_ finding: ContractFinding) -> (name: String, count: Int) {
         (
-            "\(finding.operation.name) \(finding.part) \(finding.path): expected \(finding.expected), "
+            "\(finding.operation.name), \(finding.part) \(finding.path): expected \(finding.expected), "
                 + "was \(finding.seen)", finding.count
         )
     }

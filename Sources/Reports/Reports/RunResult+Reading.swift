@@ -102,7 +102,7 @@ extension RunResult {
                     + failed.joined(separator: ", "))
         }
         if self.looksUp, self.groups.contains(where: { $0.journey != .bookEnrichment }) {
-            notes.append("upload.time is that of uploads and of look-ups; the groups have it apart")
+            notes.append("upload.time includes look-ups; the tables by group show each alone")
         }
         return notes
     }

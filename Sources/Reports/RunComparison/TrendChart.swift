@@ -66,9 +66,10 @@ struct TrendChart {
             <span class="legend">\(keys)</span></figcaption>
             <svg class="plot" width="100%" height="\(Self.height + 22)" role="img" \
             aria-label="\(HTMLText.sentence(self.told, bytesMax: 2_000))">
-            \(top.marks(height: Self.height) { HTMLText.units(self.text($0)) })\(self.marks)
+            \(top.grid(height: Self.height))\(self.marks)
             <svg x="0" y="0" width="100%" height="\(Self.height)" viewBox="0 0 1000 \(Self.height)" \
-            preserveAspectRatio="none" class="curves">\(self.curves(top))</svg>\(self.dots(top))\(limitLine ?? "")</svg>
+            preserveAspectRatio="none" class="curves">\(self.curves(top))</svg>\(self.dots(top))\(limitLine ?? "")\
+            \(top.labels(height: Self.height) { HTMLText.units(self.text($0)) })</svg>
             </figure>
 
             """

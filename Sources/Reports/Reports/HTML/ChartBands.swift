@@ -119,15 +119,22 @@ struct ChartBands {
             else { continue }
             end = Double(band.to) / Double(self.axis.end)
             count += 1
-            names +=
-                "<text class=\"label band-name\" x=\"\(self.axis.position(band.from))\" dx=\"3\" y=\"-4\">"
-            names += "\(HTMLText.escaped(band.name, bytesMax: 24))</text>"
+            names += Self.clipped(
+                "<text class=\"label band-name\" x=\"3\" y=\"10\">\(HTMLText.escaped(band.name, bytesMax: 24))</text>",
+                from: self.axis.position(band.from), share: self.share(band), y: -14, height: 14)
         }
         return names
     }
 
+    /// A text that ends with its band, whose width in pixels nobody knows.
+    static func clipped(_ text: String, from: String, share: Double, y: Int, height: Int) -> String {
+        "<svg class=\"clip\" x=\"\(from)\" y=\"\(y)\" width=\"\(HTMLText.share(share, of: 1))\" "
+            + "height=\"\(height)\">\(text)</svg>"
+    }
+
     private static func time(_ band: Band) -> String {
-        "\(HTMLText.clock(band.from)) to \(HTMLText.clock(band.to))"
+        let (from, to) = (HTMLText.clock(band.from), HTMLText.clock(band.to))
+        return from == to ? from : "\(from) to \(to)"
     }
 
     /// What is shaded, with names and times; empty if nothing is.

@@ -68,8 +68,10 @@ extension HTMLPage {
             series: [
                 series("lost", 7, .line(dashed: true)) { $0.losses },
                 series("attempts", 2, .area) { $0.reconnectAttempts },
-                series("reconnected", 3, .line(dashed: false)) { $0.reconnected },
-            ], width: self.timeline.width.nanoseconds, axis: self.axis, bands: ""
+                // None of a run whose jobs all began again.
+                windows.contains { $0.reconnected > 0 }
+                    ? series("reconnected", 3, .line(dashed: false)) { $0.reconnected } : nil,
+            ].compactMap { $0 }, width: self.timeline.width.nanoseconds, axis: self.axis, bands: ""
         ).html
     }
 
@@ -102,11 +104,12 @@ extension HTMLPage {
                     + (self.isLive
                         ? (silent == 1 ? "has not fired yet." : "have not fired yet.") : "never fired."),
             body: HTMLText.table(
-                ["fault", "what it does", "fired", "expected", "first", "last", ""], rows,
+                ["fault", "what it does", "fired", "expected", "first", "last"] + (silent > 0 ? [""] : []),
+                silent > 0 ? rows : rows.map { Array($0.dropLast()) },
                 numbers: [2, 3, 4, 5], id: "fault-table")
                 + (self.report.conditions.faults.contains { $0.expected != nil }
-                    ? "<p>Expected: what the plan counts for first attempts. Retries can make it more, and a request that ends "
-                        + "before its fault acts makes it fewer.</p>\n" : ""))
+                    ? "<p>Expected: what the plan counts for first attempts. Retries can raise the number; requests that end before "
+                        + "the fault acts lower it.</p>\n" : ""))
     }
 
     // MARK: Errors
@@ -210,7 +213,7 @@ extension HTMLPage {
             body += "\(HTMLText.escaped(ShellWords.line(result.command), bytesMax: 4_000))</pre>\n"
         }
         if !self.report.scenarioText.isEmpty {
-            body += "<details><summary>Resolved scenario with all defaults</summary>"
+            body += "<details class=\"long\"><summary>Resolved scenario with all defaults</summary>"
             body +=
                 "<pre tabindex=\"0\">\(HTMLText.block(self.report.scenarioText, linesMax: 1_000))</pre></details>\n"
         }

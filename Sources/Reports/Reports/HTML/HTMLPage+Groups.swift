@@ -7,11 +7,15 @@ extension HTMLPage {
         let tables = self.result.groupTables.map { table in
             "<h3>\(HTMLText.escaped(table.title))</h3>"
                 + HTMLText.table(
-                    table.header, table.rows.map { row in row.map { HTMLText.sentence($0, bytesMax: 200) } },
+                    table.header, table.rows.map { row in row.map(Self.cell) },
                     numbers: Set(table.textColumns..<table.header.count), id: table.id)
                 + (table.note.map { "<p>\(Self.marked($0))</p>\n" } ?? "")
         }
         return Section(id: "by-group", title: "By group", body: tables.joined())
+    }
+
+    private static func cell(_ text: String) -> String {
+        ["", "-"].contains(text) ? "–" : HTMLText.sentence(text, bytesMax: 200)
     }
 
     /// A text with code between backquotes, as in Markdown.

@@ -52,10 +52,12 @@ extension HTMLPage {
         return Section(
             id: "latencies", title: "Latencies",
             lead:
-                "Measured from each \(self.result.noun.one)’s scheduled start, so generator stalls are included.",
+                "scan.time and upload.time are measured from the scheduled start of each \(self.result.noun.one), so generator stalls are included.",
             body: HTMLText.table(
                 header, cells, numbers: Set(1...(hasOpen ? 7 : 6)), id: "latency-table", isSortable: true)
-                + self.result.latencyNotes.map { "<p>\(HTMLText.escaped($0)).</p>\n" }.joined()
+                + self.result.latencyNotes.map {
+                    "<p>\(HTMLText.escaped($0, bytesMax: 1_000)).</p>\n"
+                }.joined()
                 + self.unknownLatencies)
     }
 
@@ -139,6 +141,8 @@ extension HTMLPage {
             text: "limit \(slo.condition.aggregation) \(Figures.time(nanoseconds))")
     }
 
+    private static let samplesMinOfP999 = 1_000
+
     private func latency(_ row: LatencyRow) -> String {
         let metric = row.metric
         var stats = [("count", Figures.count(row.summary?.count ?? 0))]
@@ -146,8 +150,10 @@ extension HTMLPage {
             stats += [
                 ("p50", HTMLText.time(summary.p50)), ("p90", HTMLText.time(summary.p90)),
                 ("p95", HTMLText.time(summary.p95)), ("p99", HTMLText.time(summary.p99)),
-                ("p99.9", HTMLText.time(summary.p999)), ("max", HTMLText.time(summary.maximum)),
             ]
+            // Of fewer, it is the slowest.
+            if summary.count >= Self.samplesMinOfP999 { stats.append(("p99.9", HTMLText.time(summary.p999))) }
+            stats.append(("max", HTMLText.time(summary.maximum)))
         }
         if !row.unfinished.isEmpty { stats.append(("unfinished", HTMLText.units(row.unfinishedText))) }
         if let failures = row.failures {

@@ -15,8 +15,8 @@ extension HTMLPage {
         return Section(
             id: "objectives", title: "Objectives",
             lead: hasBudget
-                ? "Error budget: the share of operations that an objective lets miss its limit; p(95) lets 5% of them. "
-                    + "The bar shows how much of that share did."
+                ? "Error budget: the share of operations that may miss the limit, 5% for p(95). "
+                    + "The bar shows how much of it was used."
                 : "",
             body: cards.isEmpty ? "" : "<div class=\"cards\">\(cards)</div>\n")
     }
@@ -72,12 +72,13 @@ extension HTMLPage {
         return slo.noData ? "no data yet" : slo.value != nil ? "not reached yet" : "not available"
     }
 
-    /// `0.83% (5 of 600)` has its number first.
+    /// `0.83% (5 of 600)` has its number first; `4.7s, 5 unfinished` has its time as the tables show it.
     private static func observed(_ slo: SLOResult) -> String {
-        guard case .time = slo.value else {
+        guard case .time(let nanoseconds) = slo.value else {
             return slo.actual.split(separator: " (").first.map { String($0) } ?? ""
         }
-        return slo.shown
+        let rest = slo.actual.split(separator: ", ", maxSplits: 1).dropFirst()
+        return ([Figures.time(nanoseconds)] + rest.map { String($0) }).joined(separator: ", ")
     }
 
     // MARK: Invariants
@@ -99,7 +100,7 @@ extension HTMLPage {
         }
         return Section(
             id: "invariants", title: "Invariants",
-            lead: "Rules that hold in every run, whatever the scenario does to it.", body: body)
+            lead: "Rules that must hold in every run, whatever the scenario does to it.", body: body)
     }
 
     private func brokenTable(_ broken: [Verdict]) -> String {

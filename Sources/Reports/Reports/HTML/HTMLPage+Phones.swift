@@ -19,7 +19,7 @@ extension HTMLPage {
         return Section(
             id: "worst", title: "Worst-affected phones",
             lead: "The app, its \(self.result.noun.many), the link and the streams of each phone over time. "
-                + "Every other phone: <code>swiftwing-sim inspect RUNDIR --device N</code>.",
+                + "For any other phone, run <code>swiftwing-sim inspect RUNDIR --device N</code>.",
             body: "<p>\(list)</p>\n\(PhoneLanes.legend)" + timelines.map { self.phone($0) }.joined())
     }
 

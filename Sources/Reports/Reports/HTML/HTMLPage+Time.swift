@@ -63,13 +63,13 @@ extension HTMLPage {
                 })
         }
         body += self.chart(
-            "phones", "Peak phones", "per \(bucket)", phones,
+            "phones", "Peak phones", "most at once in each \(bucket)", phones,
             "peak phones per \(bucket): connected \(connected), reconnecting \(reconnecting)")
         var streams = [
             self.series("events", 1, .area, note: Figures.count(events)) { self.rate($0.events) }
         ]
         if windows.contains(where: { $0.pings > 0 }) {
-            streams.append(self.series("pings", 7, .line(dashed: true)) { self.rate($0.pings) })
+            streams.append(self.series("pings", 2, .line(dashed: true)) { self.rate($0.pings) })
         }
         body += self.chart(
             "events", "Stream events", "per second", streams,
@@ -124,7 +124,8 @@ extension HTMLPage {
                 for (bucket, window) in self.timeline.windows.enumerated() where window.fired(index) > 0 {
                     let strength = 0.25 + 0.75 * Double(window.fired(index)) / Double(max(1, most))
                     cells += "<rect x=\"\(HTMLText.share(Double(bucket) * width, of: end))\" "
-                    cells += "width=\"\(HTMLText.share(width * 0.86, of: end))\" height=\"10\" "
+                    let shown = min(width * 0.86, end - Double(bucket) * width)
+                    cells += "width=\"\(HTMLText.share(shown, of: end))\" height=\"10\" "
                     cells += "fill-opacity=\"\(HTMLText.number(strength))\"/>"
                 }
             } else {
@@ -151,20 +152,22 @@ extension HTMLPage {
     private var linkStrips: String {
         self.report.conditions.itineraries.prefix(20).map { itinerary in
             var cells = ""
-            for (index, phase) in itinerary.phases.enumerated() {
+            for phase in itinerary.phases {
                 let from = phase.window.from.nanoseconds
                 guard from < self.until else { continue }
                 let to = min(phase.window.to?.nanoseconds ?? self.until, self.until)
                 let share = Double(to - from) / Double(self.axis.end)
                 let name = phase.link ?? "no link"
                 let told = "\(name), \(HTMLText.clock(from)) to \(HTMLText.clock(to))"
-                let tone = phase.link == nil ? "gap" : index % 2 == 0 ? "even" : "odd"
+                let tone =
+                    phase.link == nil ? "gap" : phase.link == itinerary.phases.first?.link ? "even" : "odd"
                 cells += "<rect class=\"\(tone)\" x=\"\(self.axis.position(from))\" height=\"16\" "
                 cells +=
                     "width=\"\(HTMLText.share(share, of: 1))\"><title>\(HTMLText.escaped(told))</title></rect>"
                 if share > 0.05 {
-                    cells += "<text class=\"note\" x=\"\(self.axis.position(from))\" dx=\"3\" y=\"12\">"
-                    cells += "\(HTMLText.escaped(name, bytesMax: 24))</text>"
+                    cells += ChartBands.clipped(
+                        "<text class=\"note\" x=\"3\" y=\"12\">\(HTMLText.escaped(name, bytesMax: 24))</text>",
+                        from: self.axis.position(from), share: share, y: 0, height: 16)
                 }
             }
             let groups = itinerary.groups.joined(separator: ", ")

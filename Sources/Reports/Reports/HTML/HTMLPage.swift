@@ -250,7 +250,9 @@ package struct HTMLPage {
 
     /// Rows that are in no number of the flow.
     private var rowNotes: String {
-        RunResult.notes(self.result.totals.rows).map { "<p>Rows: \(HTMLText.escaped($0)).</p>" }.joined()
+        RunResult.notes(self.result.totals.rows).map {
+            "<p>Rows: \(HTMLText.escaped($0, bytesMax: 1_000)).</p>"
+        }.joined()
     }
 
     private var jobNotes: String {

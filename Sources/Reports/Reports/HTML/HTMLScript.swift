@@ -1,6 +1,9 @@
 import RunArchive
 
 /// The page's script for pointer and keyboard. All its information is also available without it.
+///
+/// What sorts a table is a `span` with the role of a button: Chromium does not paint a `button` in the header of a table that it
+/// repeats on the next printed page.
 enum HTMLScript {
     static let text = """
         "use strict";(function(){
@@ -47,8 +50,9 @@ enum HTMLScript {
         document.querySelectorAll("table.sortable").forEach(function(table){var body=table.tBodies[0],
         first=Array.prototype.slice.call(body.rows);
         Array.prototype.forEach.call(table.tHead.rows[0].cells,function(cell,i){
-        var button=document.createElement("button");button.type="button";
+        var button=document.createElement("span");button.setAttribute("role","button");button.tabIndex=0;
         while(cell.firstChild)button.appendChild(cell.firstChild);cell.appendChild(button);
+        button.addEventListener("keydown",function(e){if(e.key==="Enter"||e.key===" "){e.preventDefault();button.click()}});
         button.addEventListener("click",function(){var now=cell.getAttribute("aria-sort"),
         numeric=cell.className==="n",next=!now?(numeric?"descending":"ascending"):now===(numeric?"descending":"ascending")?
         (numeric?"ascending":"descending"):"";
@@ -58,7 +62,7 @@ enum HTMLScript {
         if(x.dataset.key!==undefined&&y.dataset.key!==undefined)return sign*(x.dataset.key-y.dataset.key);
         return sign*(x.textContent<y.textContent?-1:x.textContent>y.textContent?1:0)})}
         rows.forEach(function(r){body.appendChild(r)})})})});
-        addEventListener("beforeprint",function(){document.querySelectorAll("details").forEach(function(d){d.open=true})});
+        addEventListener("beforeprint",function(){document.querySelectorAll("details:not(.long)").forEach(function(d){d.open=true})});
         })();
         """
 }

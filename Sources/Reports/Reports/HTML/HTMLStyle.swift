@@ -6,11 +6,11 @@ package enum HTMLStyle {
         :root{color-scheme:light dark;--bg:#fff;--panel:#f6f6f4;--ink:#1b1d20;--soft:#5c636b;--rule:#dcddd9;
         --grid:#ebebe8;--good:#00704c;--bad:#b3261e;--warn:#8a5700;--plain:#7d8791;
         --i1:#0b62a4;--i2:#c85a06;--i3:#00805a;--i4:#8a489c;--i5:#4698c9;--i6:#8b7a00;--i7:#6b7280;
-        --band:#c85a06;--bandq:.1;--edge:rgba(27,29,32,.28)}
+        --band:#c85a06;--bandq:.1;--edge:rgba(27,29,32,.28);--opening:.45}
         @media (prefers-color-scheme:dark){:root{--bg:#131518;--panel:#1b1e22;--ink:#e8eaec;--soft:#9ba3ab;
         --rule:#31363c;--grid:#24282d;--good:#4cc38a;--bad:#ff7b72;--warn:#e0ae3f;--plain:#8b949e;
         --i1:#6cb2ee;--i2:#f29c52;--i3:#4fc79c;--i4:#c99be0;--i5:#9cd5f5;--i6:#d6c552;--i7:#9ba3ab;
-        --band:#f29c52;--bandq:.13;--edge:rgba(232,234,236,.3)}}
+        --band:#f29c52;--bandq:.13;--edge:rgba(232,234,236,.3);--opening:.85}}
         *{box-sizing:border-box}
         html{font:15px/1.5 system-ui,-apple-system,"Segoe UI",Roboto,"Helvetica Neue",Arial,sans-serif;
         font-variant-numeric:tabular-nums;-webkit-text-size-adjust:100%}
@@ -60,7 +60,7 @@ package enum HTMLStyle {
         .bands-legend li,.lanes-legend li{margin:.15rem 0}.bands-legend{margin-bottom:1rem}
         .bands-legend b{font-weight:600;color:var(--ink)}
         .lanes-legend ul{display:flex;flex-wrap:wrap;gap:.1rem 1.2rem}.lanes-legend p{margin:.5rem 0 0;font-size:.85rem}
-        svg.key{display:inline-block;vertical-align:baseline}
+        svg.key{display:inline-block;vertical-align:baseline}svg.key rect{stroke:var(--edge)}
         .pair{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(26rem,100%),1fr));gap:1.4rem 3rem}
         figure{margin:0 0 1.5rem;break-inside:avoid;min-width:0}
         figcaption{display:flex;flex-wrap:wrap;align-items:baseline;gap:.1rem .7rem;margin-bottom:.45rem}
@@ -73,7 +73,7 @@ package enum HTMLStyle {
         .legend b{font-weight:600;color:var(--ink)}
         .limit-key{color:var(--bad);display:inline-flex;align-items:center;gap:.35rem;padding:.1rem .4rem}
         svg{display:block;overflow:visible}svg svg{display:inline}
-        svg.curves{overflow:hidden}
+        svg.curves,svg.clip{overflow:hidden}
         .plot{touch-action:pan-y;margin-top:1.05rem}.scroll+figure{margin-top:2rem}
         text{font:12px system-ui,-apple-system,"Segoe UI",Roboto,"Helvetica Neue",Arial,sans-serif;fill:var(--ink);
         font-variant-numeric:tabular-nums}
@@ -107,7 +107,7 @@ package enum HTMLStyle {
         .strip b{color:var(--ink);font-weight:600}
         .strip.links .even{fill:var(--i5);fill-opacity:.25}.strip.links .odd{fill:var(--i5);fill-opacity:.45}
         .strip.links .gap{fill:var(--plain);fill-opacity:.55}.strip.links text{fill:var(--ink)}
-        .lanes rect.on{fill:var(--i1);fill-opacity:.55}.lanes rect.opening{fill:var(--i5);fill-opacity:.45}
+        .lanes rect.on{fill:var(--i1);fill-opacity:.55}.lanes rect.opening{fill:var(--i5);fill-opacity:var(--opening)}
         .lanes rect.off{fill:var(--plain);fill-opacity:.35}.lanes rect.gone{fill:var(--bad);fill-opacity:.08;stroke:var(--bad);stroke-dasharray:4 3}
         .lanes rect.bad{fill:var(--band);fill-opacity:.35}
         .lanes rect.queue,.a-queue{fill:var(--i7);fill-opacity:.5}.lanes rect.upload,.a-upload{fill:var(--i1)}
@@ -129,9 +129,8 @@ package enum HTMLStyle {
         th,td{padding:.42rem .9rem .42rem 0;border-bottom:1px solid var(--rule)}
         td{vertical-align:top}th,td.n,td:first-child{white-space:nowrap}.n{text-align:right}.n+td:not(.n),.n+th:not(.n){padding-left:1.4rem}th:last-child,td:last-child{padding-right:0}
         td small,th small{color:var(--soft);font-size:.92em}
-        .sortable thead button{all:unset;cursor:pointer}.sortable thead button:focus-visible{outline:2px solid var(--i1)}
-        .sortable thead button:hover{color:var(--ink);text-decoration:underline}
-        [aria-sort=ascending] button::after{content:" ▲"}[aria-sort=descending] button::after{content:" ▼"}
+        .sortable thead [role=button]{cursor:pointer}.sortable thead [role=button]:hover{color:var(--ink);text-decoration:underline}
+        [aria-sort=ascending] [role=button]::after{content:" ▲"}[aria-sort=descending] [role=button]::after{content:" ▼"}
         .scroll{overflow-x:auto;background:linear-gradient(to right,var(--bg) 40%,transparent) left/3rem 100% no-repeat local,
         linear-gradient(to left,var(--bg) 40%,transparent) right/3rem 100% no-repeat local,
         linear-gradient(to right,var(--edge),transparent) left/.9rem 100% no-repeat scroll,
@@ -139,7 +138,8 @@ package enum HTMLStyle {
         .find{margin:0 0 .7rem}.found{font-size:.87rem;color:var(--soft);margin-left:.6rem}
         #broken,#finding-table,#error-table,#fault-table{min-width:36rem}#latency-table{min-width:46rem}
         [id$=loss-table] td:nth-child(2),#runs-table td{white-space:nowrap}#runs-table{min-width:64rem}h2+.pair{margin-top:1rem}
-        #latency-table td:first-child{white-space:normal}.scroll+h3,.scroll+details,dl+h3{margin-top:1.5rem}
+        #latency-table td:first-child{white-space:normal}.scroll+h3,.scroll+details,dl+h3,p+h3{margin-top:1.5rem}
+        h2+h3{margin-top:1rem}h2+.scroll{margin-top:.8rem}
         input[type=search]{font:inherit;color:inherit;background:var(--panel);border:1px solid var(--rule);border-radius:6px;
         padding:.35rem .6rem;width:min(22rem,100%)}
         pre{background:var(--panel);border-radius:8px;padding:.9rem 1rem;overflow-x:auto;margin:.6rem 0;line-height:1.5}
@@ -154,6 +154,8 @@ package enum HTMLStyle {
         --i5:#4698c9;--i6:#8b7a00;--i7:#6b7280}html{font-size:11px}main{max-width:none;padding:0}
         nav,.find,#tip{display:none}section{margin-top:2rem}h2,h3,h4,summary{break-after:avoid}
         .legend button{padding:0}tr,.card{break-inside:avoid}thead{display:table-header-group}
+        .stats,.facts,.headline,.metric,.phone,.pair,section>.lead{break-inside:avoid}.legend{gap:0 .8rem}
+        text{font-size:9px}.label,.note,.band-name{font-size:8px}.count{font-size:11px}.count .soft{font-size:10.5px}
         *{-webkit-print-color-adjust:exact;print-color-adjust:exact}.scroll{overflow:visible;background:none}table{min-width:0 !important}
         pre{white-space:pre-wrap;overflow-wrap:anywhere}}
         @page{margin:14mm}

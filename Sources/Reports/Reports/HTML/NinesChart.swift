@@ -111,9 +111,10 @@ package struct NinesChart {
             <span class="u">the share that took at most this long</span>\(self.legend)</figcaption>
             <svg class="plot" width="100%" height="\(self.height + 22)" role="img" \
             aria-label="latency by percentile, up to \(HTMLText.time(most))">
-            \(marks)\(top.marks(height: self.height) { HTMLText.time(Int64(nearest: $0)) })
+            \(marks)\(top.grid(height: self.height))
             <svg x="0" y="0" width="100%" height="\(self.height)" viewBox="0 0 1000 \(self.height)" \
-            preserveAspectRatio="none" class="curves">\(lines)</svg>\(limitLine)</svg>
+            preserveAspectRatio="none" class="curves">\(lines)</svg>\(limitLine)\
+            \(top.labels(height: self.height) { HTMLText.time(Int64(nearest: $0)) })</svg>
             </figure>
 
             """

@@ -17,7 +17,7 @@ extension PhoneLanes {
 
     private static let slowHeight = 14
 
-    /// Where the time of the slowest scan went.
+    /// Where the time of the slowest one went.
     private var slowLane: String {
         guard let slow = self.slow else { return "" }
         let shapes = slow.spans.prefix(Self.elementsMax).map { span in
@@ -88,7 +88,7 @@ extension PhoneLanes {
             (HTMLText.sign(.good, "◆"), "event applied"),
         ].map { "<li>\($0) \($1)</li>" }.joined()
         return
-            "<div class=\"lanes-legend lanes\"><p>First lane, where the time of the slowest went; also queue, uploads and waits:</p><ul>\(activities)</ul>"
+            "<div class=\"lanes-legend lanes\"><p>Top lane: where the time of the slowest scan went. The lanes queue, uploads and waits have the same colors:</p><ul>\(activities)</ul>"
             + "<p>Other lanes:</p><ul>\(states)\(signs)</ul></div>\n"
     }
 }

@@ -40,13 +40,14 @@ struct SLOBudget {
         self.allowed = allowed
     }
 
-    /// `10.1% missed the limit, 5% may: 202% of the error budget used`.
+    /// `10.1% missed the limit (5% allowed): 202% of the error budget used`.
     var text: String {
         let used =
             self.used > 10
             ? "more than 10 times the error budget"
             : "\(Int(nearest: self.used * 100))% of the error budget used"
-        return "\(Self.percent(self.missed)) missed the limit, \(Self.percent(self.allowed)) may: \(used)"
+        return
+            "\(Self.percent(self.missed)) missed the limit (\(Self.percent(self.allowed)) allowed): \(used)"
     }
 
     private static func percent(_ share: Double) -> String {

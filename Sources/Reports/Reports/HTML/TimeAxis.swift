@@ -86,15 +86,20 @@ package struct ValueAxis {
         Double(height) - min(value, self.top) / self.top * Double(height)
     }
 
-    package func marks(height: Int, text: (Double) -> String) -> String {
-        var marks = "<line class=\"base\" x1=\"0\" x2=\"100%\" y1=\"\(height)\" y2=\"\(height)\"/>"
-        for tick in self.ticks {
+    /// The lines of the ticks, which lie behind the curves.
+    package func grid(height: Int) -> String {
+        self.ticks.reduce("<line class=\"base\" x1=\"0\" x2=\"100%\" y1=\"\(height)\" y2=\"\(height)\"/>") {
+            grid, tick in
             let y = HTMLText.number(self.position(tick, height: height))
-            marks += "<line class=\"grid\" x1=\"0\" x2=\"100%\" y1=\"\(y)\" y2=\"\(y)\"/>"
-            marks +=
-                "<text class=\"label\" x=\"0\" y=\"\(HTMLText.number(self.position(tick, height: height) - 4))\">"
-            marks += "\(text(tick))</text>"
+            return grid + "<line class=\"grid\" x1=\"0\" x2=\"100%\" y1=\"\(y)\" y2=\"\(y)\"/>"
         }
-        return marks
+    }
+
+    /// The values of the ticks, which no curve may strike through.
+    package func labels(height: Int, text: (Double) -> String) -> String {
+        self.ticks.map { tick in
+            let y = HTMLText.number(self.position(tick, height: height) - 4)
+            return "<text class=\"label\" x=\"0\" y=\"\(y)\">\(text(tick))</text>"
+        }.joined()
     }
 }

@@ -118,8 +118,8 @@ package struct TimeChart {
             data-width="\(self.width)" data-height="\(self.height)"\(self.data)>
             <g class="bands">\(self.bands)</g>
             \(self.axis.marks(height: self.height, labels: true))
-            \(top.marks(height: self.height) { self.text($0) })
-            \(self.curves(top))\(self.limitLine(top))
+            \(top.grid(height: self.height))
+            \(self.curves(top))\(self.limitLine(top))\(top.labels(height: self.height) { self.text($0) })
             <line class="cross" y1="0" y2="\(self.height)" visibility="hidden"/></svg>
             </figure>
 
