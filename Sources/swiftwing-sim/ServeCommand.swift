@@ -94,15 +94,28 @@ enum ServeCommand {
             setup.links.otherCallers = .always(NamedLink(preset))
         }
         let file = try RecordingFile(arguments, by: arguments.command, began: wall, &setup)
-        let exit = try Self.serve(setup, loop: try Loop(clock: .startingNow()), console)
+        let exit = try Self.serve(
+            setup, about: Self.text(setup.origin, plan), loop: try Loop(clock: .startingNow()), console)
         try file?.close()
         return exit
     }
 
+    /// What answers.
+    private static func text(_ origin: ServerOrigin, _ plan: RunPlan) -> String {
+        switch origin {
+        case .simulated where plan.scenario.groups.isEmpty:
+            "simulated backend, seed \(plan.scenario.seed)"
+        case .simulated:
+            "simulated backend of the scenario \(Printable.line(plan.scenario.name)), seed \(plan.scenario.seed)"
+        case .recorded: "answers from a recording"
+        case .upstream: "answers of the backend behind it"
+        }
+    }
+
     /// Prints the address, and serves until the process is told to end.
-    private static func serve(_ setup: LiveServerConfiguration, loop: Loop, _ console: Console) throws
-        -> ExitCode
-    {
+    private static func serve(
+        _ setup: LiveServerConfiguration, about: String, loop: Loop, _ console: Console
+    ) throws -> ExitCode {
         let (host, port) = (setup.host, setup.port)
         let server: SocketServer
         if let warning = setup.exposureWarning { console.error(warning) }
@@ -121,7 +134,11 @@ enum ServeCommand {
         // Before anybody is told that it listens, and may tell it to end.
         let signals = Signal.asking.map { loop.onSignal($0) { loop.stop() } }
         let scheme = setup.tls == nil ? "http" : "https"
-        console.out("listening \(scheme)://\(host.contains(":") ? "[\(host)]" : host):\(try server.port())")
+        let address = "\(scheme)://\(host.contains(":") ? "[\(host)]" : host):\(try server.port())"
+        console.out("listening \(address)")
+        if setup.served != nil {
+            console.error("\(about); state and faults on demand: \(address)/_sim; Ctrl-C stops it")
+        }
         // A server whose address nobody was told is of no use; one whose reader has seen it and left is.
         guard StandardStream.output.failure == nil else { return .cannotWrite }
         withExtendedLifetime(signals) { loop.run() }
