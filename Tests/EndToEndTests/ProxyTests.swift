@@ -191,8 +191,9 @@ extension SideBySide {
                     #expect(all == [])
                     continue
                 }
+                #expect(all.first?.hasSuffix("/_sim; Ctrl-C stops it") == true)
                 // What deviates from the contract stands above its request, indented.
-                let lines = all.filter { !$0.hasPrefix(" ") }
+                let lines = all.dropFirst().filter { !$0.hasPrefix(" ") }
                 #expect(all.last { $0.hasPrefix(" ") }?.contains("stream request: ") == true, "\(all)")
                 #expect(all.contains { $0.contains("query token: ") }, "\(all)")
                 #expect(lines.count == 2)
