@@ -98,6 +98,14 @@ extension SideBySide {
             #expect(try Control(run.report).control?.actions.map(\.action) == ["stopped"])
         }
 
+        /// Shards that have not begun hear no orders.
+        @Test func `a run in several processes that is stopped before it begins ends at once`() async throws {
+            let run = try RunProcess(EndToEnd.ControlTests.calm() + Self.processes)
+            let answers = try await Self.control(try await run.controlURL(), ["stop"])
+            #expect(answers[0].status == 200, "\(answers)")
+            #expect(try await run.end(seconds: 20).code == 105)
+        }
+
         @Test func `a process that is killed leaves the page of the others`() async throws {
             let run = try RunProcess(EndToEnd.ControlTests.calm(scans: 4) + Self.processes)
             let url = try await run.controlURL()

@@ -83,6 +83,8 @@ extension ShardedRun {
         case .stop:
             self.isInterrupted = true
             self.sendToAll(effect)
+            // One that has not begun hears no orders, and ends with its pipe.
+            for shard in self.shards { shard.interrupt() }
         case .holdArrivals, .releaseArrivals, .rest, .wake, .fault, .offline: self.sendToAll(effect)
         }
     }
