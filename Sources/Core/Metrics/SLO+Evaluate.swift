@@ -42,6 +42,9 @@ package struct SLOResult: Hashable, Sendable {
     /// Whether it fails the run.
     package var isBreach: Bool { self.passed == false && self.slo.severity == .error }
 
+    /// Whether it was left open and had to be judged.
+    package var isOwed: Bool { self.passed == nil && self.slo.mustBeJudged }
+
     /// The smallest number of operations for which a failure rate can end a run.
     package static let operationsToEndRun: Int64 = 20
 

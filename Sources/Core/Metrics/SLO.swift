@@ -9,6 +9,14 @@ package struct SLO: Hashable, Sendable {
         case warn
     }
 
+    /// Who asks for it.
+    package enum Origin: Sendable {
+        /// The scenario.
+        case stated
+        /// Every run has it (Docs/design.md section 11.1).
+        case implicit
+    }
+
     package let selector: MetricSelector
     package let condition: SLOCondition
     package let severity: Severity
@@ -16,10 +24,13 @@ package struct SLO: Hashable, Sendable {
     package let abort: Bool
     /// Whether the objective passes without data; nil for the default, see `SLOResult.noData`.
     package let passesWithoutData: Bool?
+    /// Whether a run that cannot judge it may pass (`not-judged: pass`).
+    package let mayStayOpen: Bool
+    package let origin: Origin
 
     package init(
         selector: MetricSelector, condition: SLOCondition, severity: Severity, abort: Bool,
-        passesWithoutData: Bool? = nil
+        passesWithoutData: Bool? = nil, mayStayOpen: Bool = false, origin: Origin = .stated
     ) {
         precondition(
             condition.aggregation.measure(of: selector.metric.kind) == condition.threshold.measure,
@@ -29,6 +40,13 @@ package struct SLO: Hashable, Sendable {
         self.severity = severity
         self.abort = abort
         self.passesWithoutData = passesWithoutData
+        self.mayStayOpen = mayStayOpen
+        self.origin = origin
+    }
+
+    /// Whether a run that could not judge it is not trustworthy (Docs/design.md section 11).
+    package var mustBeJudged: Bool {
+        self.origin == .stated && self.severity == .error && !self.mayStayOpen
     }
 }
 

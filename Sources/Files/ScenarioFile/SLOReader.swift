@@ -4,7 +4,7 @@ import SimBase
 
 /// Reads `slo`. The grammar of selectors and conditions is that of `Metrics`.
 struct SLOReader {
-    static let keys = ["expect", "severity", "abort", "no-data"]
+    static let keys = ["expect", "severity", "abort", "no-data", "not-judged"]
 
     let findings: Findings
     let vocabulary: SLOVocabulary
@@ -80,6 +80,9 @@ struct SLOReader {
         let passesWithoutData = map.value("no-data") { text throws(ValueError) -> Bool in
             try Values.choice(text, of: ["pass", "fail"], what: "`no-data`") == "pass"
         }
+        let mayStayOpen = map.value("not-judged", default: false) { text throws(ValueError) -> Bool in
+            try Values.choice(text, of: ["pass", "fail"], what: "`not-judged`") == "pass"
+        }
         guard let expect = map.entry("expect")?.value else {
             self.findings.add(
                 map.location, "an objective needs `expect`", help: "for example `expect: p(95) < 400ms`")
@@ -88,7 +91,7 @@ struct SLOReader {
         return self.condition(expect, of: selector).map {
             SLO(
                 selector: selector, condition: $0, severity: severity, abort: abort,
-                passesWithoutData: passesWithoutData)
+                passesWithoutData: passesWithoutData, mayStayOpen: mayStayOpen)
         }
     }
 

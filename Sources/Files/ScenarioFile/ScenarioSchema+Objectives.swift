@@ -74,6 +74,8 @@ extension ScenarioSchema {
                 .described("warn: a miss does not change the exit code"),
             "abort": JSONSchema.toggle.described("whether a miss ends the run"),
             "no-data": JSONSchema.choice(["pass", "fail"]).described("what it is worth without any value"),
+            "not-judged": JSONSchema.choice(["pass", "fail"])
+                .described("what it is worth in a run that cannot judge it (default: fail, exit code 98)"),
         ]
         one.required = ["expect"]
         one.isClosed = true

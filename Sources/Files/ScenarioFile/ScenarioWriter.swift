@@ -321,8 +321,10 @@ package enum ScenarioWriter {
 
     // MARK: Objectives
 
-    private static func noData(_ objective: SLO) -> String {
-        objective.passesWithoutData.map { ", no-data: \($0 ? "pass" : "fail")" } ?? ""
+    /// What it is worth without data, and without a verdict.
+    private static func exceptions(_ objective: SLO) -> String {
+        (objective.passesWithoutData.map { ", no-data: \($0 ? "pass" : "fail")" } ?? "")
+            + (objective.mayStayOpen ? ", not-judged: pass" : "")
     }
 
     private static func lines(_ objectives: [SLO]) -> [String] {
@@ -334,7 +336,7 @@ package enum ScenarioWriter {
             }
             selector = objective.selector
             lines.append(
-                "    - {expect: \(self.quoted(objective.condition.description)), severity: \(objective.severity.rawValue), abort: \(self.text(objective.abort))\(self.noData(objective))}"
+                "    - {expect: \(self.quoted(objective.condition.description)), severity: \(objective.severity.rawValue), abort: \(self.text(objective.abort))\(self.exceptions(objective))}"
             )
         }
         return lines

@@ -37,7 +37,7 @@ extension Scenario {
         return scopes.map { scope in
             SLO(
                 selector: MetricSelector(metric: .count(metric), scope: scope), condition: .none,
-                severity: .error, abort: false)
+                severity: .error, abort: false, origin: .implicit)
         }
     }
 

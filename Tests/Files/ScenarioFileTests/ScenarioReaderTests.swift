@@ -366,8 +366,12 @@ struct ScenarioReaderTests {
                   faults.cut: {expect: count >= 1, severity: warn}
                   scans.lost: {expect: count == 0, abort: on}
                   upload.time: {expect: p(95) < 2s over 30s, no-data: pass}
+                  sse.event.latency: {expect: p(95) < 2s, not-judged: pass}
                 """)
-        #expect(scenario.slos.map(\.passesWithoutData) == [nil, nil, nil, nil, true])
+        #expect(scenario.slos.map(\.mayStayOpen) == [false, false, false, false, false, true])
+        #expect(scenario.slos.map(\.mustBeJudged) == [true, true, false, true, true, false])
+        #expect(ScenarioWriter.resolved(scenario).contains("severity: error, abort: off, not-judged: pass}"))
+        #expect(scenario.slos.map(\.passesWithoutData) == [nil, nil, nil, nil, true, nil])
         #expect(
             scenario.slos.map { "\($0.selector) \($0.condition) \($0.severity.rawValue) \($0.abort)" } == [
                 "sse.connect.time{group:phones} p(95) < 400ms error false",
@@ -375,6 +379,7 @@ struct ScenarioReaderTests {
                 "faults.cut count >= 1 warn false",
                 "scans.lost count == 0 error true",
                 "upload.time p(95) < 2s over 30s error false",
+                "sse.event.latency p(95) < 2s error false",
             ])
     }
 
