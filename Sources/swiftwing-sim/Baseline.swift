@@ -88,8 +88,8 @@ struct Baseline {
             return code
         }
         do {
-            let isRegression = try self.compare(run, console)
-            return code == .success && isRegression ? .sloFailed : code
+            let exit = try self.compare(run, console)
+            return code == .success ? ExitCode(exit) : code
         } catch {
             let (problem, text): (ExitCode, String) =
                 switch error {
@@ -104,9 +104,13 @@ struct Baseline {
         }
     }
 
-    /// Returns whether the run is worse than the earlier one.
-    private func compare(_ run: String, _ console: Console) throws -> Bool {
+    /// Returns what the comparison alone ends with. A run that an objective ended is not compared: everything in it is shorter.
+    private func compare(_ run: String, _ console: Console) throws -> RunExit {
         let (base, new) = (try ReportCommand.read(self.folder).run, try ReportCommand.read(run).run)
+        guard new.report.result.endedEarly == nil else {
+            console.out("\nnot compared with \(Printable.line(self.folder)): an SLO ended the run")
+            return .success
+        }
         let comparison = RunComparison(base: base, new: new, tolerance: self.tolerance)
         console.out(
             self.isOneLine
@@ -121,7 +125,7 @@ struct Baseline {
                 Self.page(report, comparison),
                 ReportFile(name: RunDirectory.FileName.baseline, bytes: record.bytes),
             ], to: run)
-        return comparison.isRegression
+        return comparison.exitReasons.exit
     }
 
     /// The page of a run with its comparison.

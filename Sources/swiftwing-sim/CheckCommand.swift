@@ -15,7 +15,7 @@ enum CheckCommand {
             Option(
                 name: JSONOutput.name, value: nil,
                 help: "print one JSON document: each scenario with its errors and warnings"),
-            .set, .noColor,
+            UnjudgedWithTarget.option, .set, .noColor,
         ],
         positionalsMin: 1, positionalsMax: 1_000, example: "swiftwing-sim check flaky-network.scenario",
         run: { try Self.run($0, $1) })
@@ -35,7 +35,7 @@ enum CheckCommand {
         for name in arguments.positionals {
             do {
                 let loaded = try ScenarioSource.load(name, arguments, checksPhotos: true)
-                ScenarioSource.print(Self.warnings(loaded), of: loaded, console)
+                ScenarioSource.print(Self.warnings(loaded, arguments), of: loaded, console)
                 if format == "text" { console.out("\(loaded.path): ok") }
             } catch let errors as ScenarioErrors {
                 code = .badData
@@ -50,8 +50,9 @@ enum CheckCommand {
     }
 
     /// What `plan` warns of, except of faults that seldom fire: that takes a draw for each fault and capture.
-    static func warnings(_ loaded: LoadedScenario) -> [String] {
-        ScenarioSource.warnings(loaded) + PlanWarnings(checking: loaded.scenario).all
+    static func warnings(_ loaded: LoadedScenario, _ arguments: Arguments) -> [String] {
+        ScenarioSource.warnings(loaded)
+            + PlanWarnings(checking: loaded.scenario, target: UnjudgedWithTarget.target(arguments)).all
     }
 
     private static func printJSON(_ errors: ScenarioErrors, _ console: Console) {

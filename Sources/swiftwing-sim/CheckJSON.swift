@@ -14,7 +14,7 @@ enum CheckJSON {
                     .object([
                         "name": .string(name), "path": .string(loaded.path), "valid": .bool(true),
                         "errors": .array([]), "errors_left_out": .integer(0),
-                        "warnings": .array(CheckCommand.warnings(loaded).map { .string($0) }),
+                        "warnings": .array(CheckCommand.warnings(loaded, arguments).map { .string($0) }),
                     ]))
             } catch let errors as ScenarioErrors {
                 code = .badData

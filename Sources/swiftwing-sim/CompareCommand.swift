@@ -44,6 +44,6 @@ enum CompareCommand {
                 ComparisonText.text(comparison, style: console.style, isWhole: arguments.has("--all")))
         }
         try OutputError.write(files)
-        return comparison.isRegression ? .sloFailed : .success
+        return ExitCode(comparison.exitReasons.exit)
     }
 }

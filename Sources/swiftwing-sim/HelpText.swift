@@ -37,7 +37,7 @@ enum HelpText {
                 section.options.map { [Self.form(of: $0), $0.help] }, indent: 2, columns: columns)
         }
         if command.hasVerdict {
-            lines += ["", "exit codes ('swiftwing-sim help troubleshooting' tells what to do):"]
+            lines += ["", "exit codes ('swiftwing-sim help exit-codes' has every reason):"]
             lines += Self.codes(ExitCode.allCases, columns: columns)
         }
         // The example is a command: broken, it would be another.

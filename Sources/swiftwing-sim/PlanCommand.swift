@@ -19,11 +19,12 @@ enum PlanCommand {
         name: "plan", usage: "SCENARIO",
         summary: "Shows what a run would do: fleet, captures, expected faults and required resources",
         options: ScenarioSource.options + FleetPlanOptions.options + [
+            UnjudgedWithTarget.option,
             Option(
                 name: "--json", value: nil,
                 help:
                     "print JSON: groups, seed, drain and the resolved scenario, or with --shards what the fleet needs"
-            )
+            ),
         ], positionalsMin: 1, positionalsMax: 1,
         example: "swiftwing-sim plan flaky-network.scenario --devices 400",
         run: { try Self.run($0, $1) })
@@ -66,7 +67,9 @@ enum PlanCommand {
             Self.memory(needs, plan, photos),
         ]
         console.outFolded(lines.joined(separator: "\n"))
-        let waits = PlanWarnings(plan, expectedArrivals).all
+        let waits = PlanWarnings(
+            plan, expectedArrivals, target: UnjudgedWithTarget.target(arguments)
+        ).all
         for warning in warnings + waits + photos.problems { console.error("warning: \(warning)") }
         guard needs.descriptorsLeast <= limits.hard else {
             throw CommandFailure(

@@ -10,20 +10,21 @@ struct PlanWarnings {
 
     let all: [String]
 
-    /// `arrivals`: nil if they were not counted.
-    init(_ plan: RunPlan, _ arrivals: ExpectedArrivals?) {
+    /// `arrivals`: nil if they were not counted. `target`: the backend of the run.
+    init(_ plan: RunPlan, _ arrivals: ExpectedArrivals?, target: PlanTarget = .embedded) {
         let scenario = plan.scenario
         self.all =
-            scenario.faults.compactMap { Self.wait($0, drain: scenario.drain) }
+            (target == .foreign ? UnjudgedWithTarget.warnings(scenario) : [])
+            + scenario.faults.compactMap { Self.wait($0, drain: scenario.drain) }
             + (arrivals.map { Self.limit(plan, $0) } ?? []) + scenario.faults.compactMap(Self.early)
             + (arrivals.map { Self.idle(plan, $0) } ?? []) + ObjectiveCheck.warnings(scenario, arrivals)
     }
 
     /// Those of a scenario that is only checked.
-    init(checking scenario: Scenario) {
+    init(checking scenario: Scenario, target: PlanTarget = .embedded) {
         let plan = RunPlan(scenario, target: .embedded)
         let captures = plan.groups.reduce(0) { $0 + $1.spec.devices * $1.spec.scansPerDevice }
-        self.init(plan, captures <= Self.capturesMax ? plan.expectedArrivals : nil)
+        self.init(plan, captures <= Self.capturesMax ? plan.expectedArrivals : nil, target: target)
     }
 
     /// A wait that an answer asks for, if no scan that gets it at the end can finish.

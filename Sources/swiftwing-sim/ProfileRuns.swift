@@ -3,6 +3,7 @@ import Plan
 import RunArchive
 import RunComparison
 import RunDriver
+import RunJudge
 import ScenarioFile
 
 /// `--profile A,B`: the same run once for each profile, and the differences beside each other.
@@ -47,7 +48,12 @@ enum ProfileRuns {
         {
             console.out(line)
         }
-        return ExitCode.worst(codes)
+        // Of a run that was interrupted after its verdict, or whose summary could not be printed, the code knows more.
+        let reasons = zip(codes, runs).reduce(into: ExitReasons()) { all, run in
+            let isSame = run.0 == ExitCode(run.1.result.exit)
+            all.add(isSame ? run.1.result.exitReasons : run.0.reasons)
+        }
+        return ExitCode(reasons.exit)
     }
 
     private static func names(_ text: String) throws -> [String] {

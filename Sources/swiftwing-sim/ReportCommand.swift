@@ -109,8 +109,8 @@ enum ReportCommand {
         if let comparison {
             console.out("\n" + ComparisonText.text(comparison, style: console.style, isWhole: false))
         }
-        let isRegression = comparison?.isRegression ?? baseline.isRegression
-        return isRegression && code == .success ? .sloFailed : code
+        let reasons = comparison?.exitReasons ?? (baseline.isRegression ? [.regression] : [])
+        return code == .success ? ExitCode(reasons.exit) : code
     }
 
     /// Throws if a folder beside those of shards is none of them. One that is only damaged is left out, and the merged report

@@ -17,6 +17,10 @@ enum SchemaCommand {
             .page("--invariants", "print the documentation of all invariants as Markdown"),
             { InvariantPage.text }
         ),
+        (
+            .page("--exit-codes", "print the documentation of all exit codes as Markdown"),
+            { ExitCodePage.text }
+        ),
         (.page("--man", "print the manual page (man 1 swiftwing-sim)"), { ManPage.text }),
     ]
 

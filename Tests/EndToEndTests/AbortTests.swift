@@ -17,8 +17,9 @@ extension SideBySide {
                 Self.options + ShortRun.set(["slo={http.503: {expect: count < 3, abort: on}}"]))
             let outcome = try await run.end(seconds: 40)
             #expect(outcome.code == 99, "\(outcome)")
-            #expect(outcome.complaint.contains("ended early: http.503 count was "), "\(outcome.complaint)")
-            #expect(outcome.output.contains("ended early: http.503 count was "))
+            #expect(outcome.complaint.contains(" s: http.503 count was "), "\(outcome.complaint)")
+            #expect(outcome.output.contains("\n  Stopped after "))
+            #expect(outcome.output.contains("an SLO with `abort` ended the run (exit\u{A0}code\u{A0}99)"))
             let summary = try run.report.summary()
             // A minute of arrivals was planned.
             #expect((1..<100).contains(summary.scans.captured))
@@ -35,15 +36,17 @@ extension SideBySide {
 
         fileprivate static func check(_ outcome: Outcome, _ run: RunProcess, of: String) throws {
             #expect(outcome.code == 99, "\(of): \(outcome)")
-            #expect(outcome.complaint.contains("ended early: "), "\(of): \(outcome.complaint)")
-            #expect(outcome.output.contains("  - ended early: "), "\(of): \(outcome.output)")
+            #expect(outcome.complaint.contains("stopped after "), "\(of): \(outcome.complaint)")
+            #expect(outcome.output.contains("\n  Stopped after "), "\(of): \(outcome.output)")
             let summary = try run.report.summary()
             // Twelve seconds of arrivals were planned.
             #expect((1..<110).contains(summary.scans.captured), "\(of)")
             #expect(summary.scans.isConserved && summary.scans.lost == 0, "\(of)")
+            // One cause, one failure: the objective's.
             let junit = try run.report.text("junit.xml")
             #expect(junit.contains("run completed, load generator kept up"))
-            #expect(junit.contains("<error type=\"run\" message=\"ended early: "), "\(of): \(junit)")
+            #expect(junit.split(separator: "<failure ").count == 2, "\(of): \(junit)")
+            #expect(!junit.contains("<error "), "\(of): \(junit)")
         }
 
         @Test(arguments: [HostileServer.Mode.unavailable, .unauthorized])
@@ -61,12 +64,16 @@ extension SideBySide {
             let runs = [try await Self.simulated(arguments), try await Self.simulated(arguments)]
             for run in runs {
                 #expect(run.code == 99, "\(run)")
-                #expect(run.complaint.hasPrefix("ended early: upload.attempts.failed rate was "), "\(run)")
+                #expect(run.complaint.hasPrefix("stopped after "), "\(run)")
+                #expect(run.complaint.contains(" s: upload.attempts.failed rate was "), "\(run)")
             }
             func digest(_ outcome: Outcome) -> Substring? {
                 outcome.output.split(separator: "\n").first { $0.contains("digest ") }
             }
             #expect(digest(runs[0]) != nil && digest(runs[0]) == digest(runs[1]))
+            // The others are not judged, and what is left is not blamed on anybody.
+            #expect(runs[0].output.contains("SLOs            1 failed, "), "\(runs[0].output)")
+            #expect(runs[0].output.contains("could not be judged because the run was cut short"))
         }
 
         private static func simulated(_ arguments: [String]) async throws -> Outcome {

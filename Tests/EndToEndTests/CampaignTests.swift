@@ -23,6 +23,15 @@ extension SideBySide {
             #expect(Set(digests).count == 1)
         }
 
+        @Test func `a search that its budget ended at once has shown nothing`() async throws {
+            let scratch = try Scratch()
+            defer { withExtendedLifetime(scratch) {} }
+            let outcome = try await CampaignSearch.run(
+                ["--seeds", "1..1000000", "--budget", "1s"], in: scratch.folder.appending(path: "search"))
+            #expect(outcome.code == 98, "\(outcome)")
+            #expect(outcome.output.contains("ended early: the time of --budget"), "\(outcome)")
+        }
+
         /// The first two once ended the program: the answer to an upload came with its last bytes, and the next upload took the
         /// connection before its head was sent. In the last one the status of one stream was taken for that of another scan's.
         @Test(arguments: [3_483, 7_499, 8_417]) func `a seed that once failed passes`(seed: Int) async throws

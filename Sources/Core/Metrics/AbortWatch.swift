@@ -2,24 +2,29 @@ package import SimBase
 
 /// Why a run ends before its time.
 package struct RunEnding: Hashable, Sendable {
+    package let at: Instant
     /// The objective as it stood then.
     package let objective: SLOResult
     /// The part of the run that was judged; nil for the whole run.
     package let lately: Interval?
 
-    /// Returns the result of the objective that ended the run: it stays failed, even if the whole run would
-    /// satisfy it.
+    /// Returns the result of an objective at the end of the run: the one that ended it stays failed, even if the whole run would
+    /// satisfy it, and the others are not judged.
     package func result(instead found: SLOResult) -> SLOResult {
-        found.slo == self.objective.slo && found.passed == true ? self.objective : found
+        guard found.slo == self.objective.slo else { return found.unjudged }
+        return found.passed == true ? self.objective : found
     }
 
-    /// `ended early: upload.attempts.failed rate was 96% (24 of 25) in the last 6 s, limit < 50%`.
+    /// `stopped after 11 s: upload.attempts.failed rate was 96% (24 of 25) in the last 6 s, limit < 50%`.
     package var text: String {
-        let part = self.lately.map { lately in
-            let seconds = max(1, (lately.nanoseconds + 999_999_999) / 1_000_000_000)
-            return " in the last \(seconds) s"
-        }
-        return "ended early: " + self.objective.sentence(observed: self.objective.actual + (part ?? ""))
+        let part = self.lately.map { " in the last \(Self.seconds($0)) s" } ?? ""
+        return "stopped after \(Self.seconds(self.at - .zero)) s: "
+            + self.objective.sentence(observed: self.objective.actual + part)
+    }
+
+    /// Rounded up.
+    private static func seconds(_ time: Interval) -> Int64 {
+        max(1, (time.nanoseconds + 999_999_999) / 1_000_000_000)
     }
 }
 
@@ -70,12 +75,12 @@ extension AbortWatch.Track {
     ) -> RunEnding? {
         guard self.recent != nil, case .rate(let whole) = SLOSample(of: self.slo.selector, in: table) else {
             return results.first { $0.slo == self.slo && $0.endsRun }.map {
-                RunEnding(objective: $0, lately: nil)
+                RunEnding(at: moment, objective: $0, lately: nil)
             }
         }
         self.recent?.look(at: moment, whole: whole)
         guard let recent = self.recent else { return nil }
         let result = self.slo.evaluate(.rate(recent.rate))
-        return result.endsRun ? RunEnding(objective: result, lately: recent.length) : nil
+        return result.endsRun ? RunEnding(at: moment, objective: result, lately: recent.length) : nil
     }
 }

@@ -186,7 +186,7 @@ extension EvidenceReader {
     /// The result of the shard. `summary`: its `summary.json`.
     func result(_ summary: JSONNode, _ settings: JudgeSettings) -> RunResult {
         var known = RunResult(
-            self.head, length: .zero, exit: .success, totals: LedgerTotals(),
+            self.head, length: .zero, totals: LedgerTotals(),
             groups: self.head.groups.map { _ in LedgerTotals() }, verdicts: [],
             tables: GroupTables(disconnections: self.disconnections[self.head.groups.count]),
             metrics: self.table)

@@ -40,7 +40,7 @@ struct SummaryReader {
         }
         var result = RunResult(
             self.head, length: Interval(nanoseconds: summary["seconds"]?.nanoseconds(9) ?? 0),
-            exit: summary["exit"]?.integer(Int32.self).flatMap { RunExit(rawValue: $0) } ?? .internalError,
+            exitReasons: Self.exitReasons(summary),
             totals: Self.totals(summary), groups: groups,
             verdicts: killed.expectations.applied(to: Self.verdicts(summary)),
             tables: Self.tables(summary, killed.disconnections), metrics: table)
@@ -94,6 +94,15 @@ struct SummaryReader {
             }
             table.add(set, in: index < 0 ? .none : MetricGroup(index: index))
         }
+    }
+
+    /// A file of an older version has the code only.
+    private static func exitReasons(_ summary: JSONNode) -> ExitReasons {
+        if let reasons = summary["exit_reasons"]?.elements {
+            return ExitReasons(reasons.compactMap { $0.text.flatMap(ExitReason.init) })
+        }
+        let exit = summary["exit"]?.integer(Int32.self).flatMap { RunExit(rawValue: $0) }
+        return ExitReasons(of: exit ?? .internalError)
     }
 
     private static func totals(_ value: JSONNode?) -> LedgerTotals {
@@ -177,10 +186,12 @@ struct SummaryReader {
     private static func verdicts(_ summary: JSONNode) -> [Verdict] {
         (summary["invariants"]?.elements ?? []).compactMap { value in
             guard let invariant = value["id"]?.text.flatMap(Invariant.init) else { return nil }
+            let hadOccasion = value["had_occasion"]?.flag ?? true
             guard let violations = value["violations"]?.count, let expected = value["expected"]?.count
             else {
                 return Verdict(
-                    invariant: invariant, standing: .notAvailable, violations: 0, expected: 0, examples: [])
+                    invariant: invariant, standing: .notAvailable, violations: 0, expected: 0, examples: [],
+                    hadOccasion: hadOccasion)
             }
             let first = value["first"].flatMap { first -> Violation? in
                 guard let at = first["at"]?.nanoseconds(6), let text = first["text"]?.text else { return nil }
@@ -193,7 +204,8 @@ struct SummaryReader {
             return Verdict(
                 invariant: invariant,
                 standing: violations == 0 ? .held : violations == expected ? .brokenAsExpected : .broken,
-                violations: violations, expected: expected, examples: [first].compactMap { $0 })
+                violations: violations, expected: expected, examples: [first].compactMap { $0 },
+                hadOccasion: hadOccasion)
         }
     }
 

@@ -91,7 +91,8 @@ struct Findings: Sendable {
         Verdict(
             invariant: invariant, standing: self.standing(of: invariant, count), violations: count.violations,
             expected: count.expected,
-            examples: Array((count.examples + count.expectedExamples).prefix(self.settings.examplesMax)))
+            examples: Array((count.examples + count.expectedExamples).prefix(self.settings.examplesMax)),
+            hadOccasion: count.violations > 0)
     }
 
     private func standing(of invariant: Invariant, _ count: ViolationCount) -> Verdict.Standing {

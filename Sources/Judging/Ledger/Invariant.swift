@@ -243,14 +243,18 @@ package struct Verdict: Hashable, Sendable {
     package var expected: Int
     /// The first few, those that count before those that were expected.
     package var examples: [Violation]
+    /// Whether the run came to a moment at which it could have been broken.
+    package var hadOccasion: Bool
 
     package init(
-        invariant: Invariant, standing: Standing, violations: Int, expected: Int, examples: [Violation]
+        invariant: Invariant, standing: Standing, violations: Int, expected: Int, examples: [Violation],
+        hadOccasion: Bool = true
     ) {
         self.invariant = invariant
         self.standing = standing
         self.violations = violations
         self.expected = expected
         self.examples = examples
+        self.hadOccasion = hadOccasion
     }
 }

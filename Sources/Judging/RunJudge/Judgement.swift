@@ -1,82 +1,72 @@
 package import Ledger
 package import Metrics
 
-/// The exit of a run (Docs/design.md section 4). Usage and input errors have codes of the command line.
-package enum RunExit: Int32, CaseIterable, Hashable, Sendable {
-    case success = 0
-    /// An error of our own, or the backend process died.
-    case internalError = 70
-    case cannotWrite = 74
-    /// Something was lost, duplicated or reordered.
-    case invariantBroken = 97
-    /// The measurement cannot be trusted.
-    case untrusted = 98
-    case sloFailed = 99
-    case interrupted = 105
-
-    /// The failure of the program itself; nil for every other exit.
-    var failure: RunFailure.Kind? {
-        switch self {
-        case .internalError: .internalError
-        case .cannotWrite: .cannotWrite
-        case .success, .invariantBroken, .untrusted, .sloFailed, .interrupted: nil
-        }
-    }
-
-    /// The exit if the results cannot be written.
-    package var withoutOutput: RunExit {
-        switch self {
-        case .internalError, .invariantBroken: self
-        case .success, .cannotWrite, .untrusted, .sloFailed, .interrupted: .cannotWrite
-        }
-    }
-}
-
 /// Everything that decides how a run ended.
 package struct Judgement: Sendable {
     package var verdicts: [Verdict]
     package var totals: LedgerTotals
     package var slos: [SLOResult]
-    /// Whether the program itself failed: a crash of the backend process, a failed observation pipe.
-    package var hasInternalError: Bool
-    package var hasOutputError: Bool
-    /// The generator was saturated, arrivals came late, or a search reached nothing.
-    package var isUntrusted: Bool
+    /// The failures of the program itself: a crash of the backend process, an output that could not be written.
+    package var failures: ExitReasons
+    /// Whether the load was not the requested one: the generator was saturated, arrivals came late, load was held back.
+    package var isLoadComplete: Bool
     package var isInterrupted: Bool
     /// The failures that the scenario expects.
     package var expectations: Expectations
-    /// Whether phones of the fleet are missing: nobody knows what they completed, or broke as expected.
+    /// Whether phones of the fleet are missing: what they completed, or broke as expected, is not known.
     package var isPartial = false
+    /// Whether an objective ended the run before its time.
+    package var isEndedByObjective = false
+    /// Whether a situation was not reached that the scenario requires.
+    package var lacksSituations = false
 
     package init(
-        verdicts: [Verdict], totals: LedgerTotals, slos: [SLOResult], hasInternalError: Bool,
-        hasOutputError: Bool, isUntrusted: Bool, isInterrupted: Bool,
-        expectations: Expectations = .none
+        verdicts: [Verdict], totals: LedgerTotals, slos: [SLOResult], failures: ExitReasons = [],
+        isLoadComplete: Bool = true, isInterrupted: Bool = false, expectations: Expectations = .none
     ) {
         self.verdicts = verdicts
         self.totals = totals
         self.slos = slos
-        self.hasInternalError = hasInternalError
-        self.hasOutputError = hasOutputError
-        self.isUntrusted = isUntrusted
+        self.failures = failures
+        self.isLoadComplete = isLoadComplete
         self.isInterrupted = isInterrupted
         self.expectations = expectations
     }
 
-    /// The first that applies, in the order of Docs/design.md section 11.10: 97, 70, 74, 105, 98, 99. A
-    /// failed objective on a count or a rate goes before 98: a late generator spoils latencies, not counts.
-    package var exit: RunExit {
-        let isBroken = self.verdicts.contains { $0.standing == .broken && !self.expectations.covers($0) }
-        if isBroken || self.isOtherThanExpected { return .invariantBroken }
+    /// All that speaks against the run. The exit code is that of the gravest (Docs/design.md section 11.10).
+    package var reasons: ExitReasons {
+        var reasons = self.failures
         // A ledger whose sum does not hold is wrong itself: nothing that it says counts.
-        if self.hasInternalError || !self.totals.scans.isConserved { return .internalError }
-        if self.hasOutputError { return .cannotWrite }
-        if self.isInterrupted { return .interrupted }
+        if !self.totals.scans.isConserved { reasons.insert(.internalError) }
+        let isBroken = self.verdicts.contains { $0.standing == .broken && !self.expectations.covers($0) }
+        let conditions: [(ExitReason, Bool)] = [
+            (.invariantBroken, isBroken), (.heldUnexpectedly, self.isOtherThanExpected),
+            (.interrupted, self.isInterrupted),
+        ]
+        reasons.add(ExitReasons(conditions.filter(\.1).map(\.0)))
+        // What was cut short owes nothing else: an abort is one reason, not a row of consequences.
+        if self.isEndedByObjective, !self.isInterrupted { reasons.insert(.endedByObjective) }
+        if !self.isCutShort { reasons.add(self.reasonsOfWholeRun) }
+        return reasons
+    }
+
+    private var isCutShort: Bool { self.isInterrupted || self.isEndedByObjective }
+
+    /// What is held only against a run that came to its end.
+    private var reasonsOfWholeRun: ExitReasons {
         let breaches = self.breaches
-        let hasCountBreach = breaches.contains { $0.slo.condition.threshold.measure != .time }
-        if hasCountBreach || self.hasCompletedNothing { return .sloFailed }
-        if self.isUntrusted || self.isPartial || self.totals.scans.begun == 0 { return .untrusted }
-        return breaches.isEmpty ? .success : .sloFailed
+        let isOpen = self.slos.contains { $0.isOwed && !self.expectations.covers($0) }
+        let conditions: [(ExitReason, Bool)] = [
+            (.objectiveFailed, breaches.contains { $0.slo.condition.threshold.measure != .time }),
+            (.latencyObjectiveFailed, breaches.contains { $0.slo.condition.threshold.measure == .time }),
+            (.nothingCompleted, self.hasCompletedNothing),
+            (.nothingCaptured, self.totals.scans.begun == 0),
+            (.loadNotMade, !self.isLoadComplete),
+            (.phonesMissing, self.isPartial),
+            (.objectiveNotJudged, isOpen),
+            (.situationNotReached, self.lacksSituations),
+        ]
+        return ExitReasons(conditions.filter(\.1).map(\.0))
     }
 
     /// Objectives that failed, and that the scenario does not expect to fail.
@@ -91,9 +81,11 @@ package struct Judgement: Sendable {
             && !self.expectations.includesNothingCompleted
     }
 
-    /// Whether the failures differ from those that the scenario expects. An interrupted run is not judged.
+    /// Whether the failures differ from those that the scenario expects. A run that was cut short is not judged.
     private var isOtherThanExpected: Bool {
-        guard !self.expectations.isEmpty, !self.hasInternalError, !self.isInterrupted else { return false }
+        guard !self.expectations.isEmpty, !self.failures.contains(.internalError), !self.isCutShort else {
+            return false
+        }
         let outcomes =
             self.isPartial
             ? []

@@ -4,16 +4,12 @@ package import SimBase
 
 /// The reason why a run ended early, independent of what it tests.
 package struct RunFailure: Hashable, Sendable {
-    package enum Kind: Hashable, Sendable {
-        case internalError
-        case cannotWrite
-    }
-
-    package var kind: Kind
+    /// `.internalError` or `.cannotWrite`.
+    package var kind: ExitReason
     /// The text in one sentence.
     package var text: String
 
-    package init(_ kind: Kind, _ text: String) {
+    package init(_ kind: ExitReason, _ text: String) {
         self.kind = kind
         self.text = text
     }

@@ -36,8 +36,7 @@ extension RunJudge {
         result.warnings = [result.controlNote, self.lost.warning(hasBackendView: head.hasBackendView)]
             .compactMap { $0 }
         result.take(self.timeline.errors)
-        let isBroken = verdicts.contains { $0.standing == .broken }
-        result.exit = isBroken ? .invariantBroken : .interrupted
+        result.judge(failures: [])
         return result
     }
 

@@ -41,6 +41,7 @@ package struct RunJudge: Sendable {
     /// The goals that the run must reach; nil if none are required.
     package private(set) var coverage: CoverageTable?
     private var regions = RegionAccount()
+    private var occasions: Occasions
     /// The ids of the faults in the order of the scenario.
     private let faults: [String]
     private var controls: [ControlRecord] = []
@@ -81,6 +82,7 @@ package struct RunJudge: Sendable {
         self.ledger = Ledger(
             shelf: settings.shelf, settings: settings.ledger, harness: settings.harness)
         self.losses = Ledger(shelf: settings.shelf, settings: settings.ledger)
+        self.occasions = Occasions(fleet: fleet)
         self.timeline = RunTimeline(faults: settings.faults.count)
         self.errors = GroupErrors(fleet: fleet)
         self.collector = MetricsCollector(
@@ -132,6 +134,7 @@ package struct RunJudge: Sendable {
         self.invariants?.record(observation)
         self.coverage?.record(observation)
         self.regions.record(observation)
+        self.occasions.record(observation)
         self.samples.record(observation)
         self.collector.record(observation)
         if self.judges(observation.device) {
@@ -164,6 +167,10 @@ package struct RunJudge: Sendable {
     /// The run was interrupted at this moment: what it leaves undone is held against nobody.
     package mutating func interrupted(at moment: Instant) {
         self.isInterrupted = true
+        self.cutShort(at: moment)
+    }
+
+    private mutating func cutShort(at moment: Instant) {
         self.ledger.interrupted(at: moment)
         self.judged?.ledger.interrupted(at: moment)
         self.invariants?.interrupted(at: moment)
@@ -182,6 +189,8 @@ package struct RunJudge: Sendable {
         guard self.endedBy == nil, self.watch.isDue(at: moment) else { return nil }
         let table = self.table
         self.endedBy = self.watch.look(at: moment, table: table, results: self.results(table))
+        // What it leaves undone is its own doing.
+        if self.endedBy != nil { self.cutShort(at: moment) }
         return self.endedBy
     }
 
@@ -250,7 +259,7 @@ package struct RunJudge: Sendable {
         self.endedAt = facts.endedAt
         self.waiting = Array(facts.waiting.prefix(ShardEvidence.waitingMax))
         result.take(self.timeline.errors)
-        result.exit = result.judgement(failures: Set([failure?.kind].compactMap { $0 })).exit
+        result.judge(failures: ExitReasons([failure?.kind].compactMap { $0 }))
         return result
     }
 
@@ -258,14 +267,16 @@ package struct RunJudge: Sendable {
     package func result(of head: RunHead, length: Interval, metrics: MetricTable) -> RunResult {
         let totals = self.ledger.totalsByGroup
         var result = RunResult(
-            head, length: length, exit: .success, totals: self.ledger.totals,
+            head, length: length, totals: self.ledger.totals,
             groups: head.groups.indices.map { $0 < totals.count ? totals[$0] : LedgerTotals() },
             verdicts: self.expectations.applied(
-                to: self.ledger.verdicts + (self.invariants?.verdicts ?? [])),
+                to: self.occasions.applied(to: self.ledger.verdicts + (self.invariants?.verdicts ?? []))),
             tables: self.past.whole, metrics: metrics)
         for index in result.groups.indices where index < totals.count {
             result.groups[index].verdicts = self.expectations.applied(
-                to: self.ledger.verdicts(ofGroup: index) + (self.invariants?.verdicts(ofGroup: index) ?? []))
+                to: self.occasions.applied(
+                    to: self.ledger.verdicts(ofGroup: index)
+                        + (self.invariants?.verdicts(ofGroup: index) ?? []), ofGroup: index))
             result.groups[index].tables = self.past[MetricGroup(index: index)]
             result.groups[index].errors = self.errors[index]
         }

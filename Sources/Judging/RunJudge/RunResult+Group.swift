@@ -33,7 +33,7 @@ extension RunResult {
             })
         part.resources = Resources(client: nil, backend: nil)
         part.streamsOpen = nil
-        part.exit = part.judgement(failures: Set([self.exit.failure].compactMap { $0 })).exit
+        part.judge(failures: self.exitReasons.failures)
         return part
     }
 }
@@ -45,7 +45,7 @@ extension SLO {
         switch self.selector.scope {
         case .group(let name): return name == group
         case .fleet:
-            guard self.condition.span == .wholeRun else { return false }
+            guard self.condition.span == .wholeRun, !self.selector.metric.isOfWholeFleet else { return false }
             switch self.condition.comparison {
             case .less, .lessOrEqual, .equal: return true
             case .greater, .greaterOrEqual, .notEqual: return false

@@ -34,11 +34,19 @@ extension RunResult {
             return slo.worst(of: told)
         }
         merged.result.notes += [Self.noteOnParts(objectives, of: shards.count)].compactMap { $0 }
-        if merged.result.isInterrupted { merged.result.slos = merged.result.slos.map(\.unjudged) }
+        merged.result.leaveOpenWhatWasCutShort()
         merged.result.take(merged.timeline.errors)
-        let failures = Set(shards.compactMap(\.result.exit.failure))
-        merged.result.exit = merged.result.judgement(failures: failures).exit
+        merged.result.judge(
+            failures: shards.reduce(into: []) { $0.add($1.result.exitReasons.failures) })
         return merged
+    }
+
+    /// What a run that was cut short has left open is not judged; an objective that ended it has failed.
+    private mutating func leaveOpenWhatWasCutShort() {
+        guard self.isInterrupted || self.endedEarly != nil else { return }
+        self.slos = self.slos.map {
+            !self.isInterrupted && $0.slo.abort && $0.passed == false ? $0 : $0.unjudged
+        }
     }
 
     /// How objectives for parts of a run were judged; nil if there are none.
@@ -178,6 +186,7 @@ extension Verdict {
     }
 
     private mutating func add(_ other: Verdict) {
+        self.hadOccasion = self.hadOccasion || other.hadOccasion
         self.violations += other.violations
         self.expected += other.expected
         // Those that count come first, and the earliest of them.

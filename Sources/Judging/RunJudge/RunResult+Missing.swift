@@ -12,7 +12,7 @@ extension RunResult {
                 "no evidence of \(Printable.line(part)): what these phones did is not known")
         }
         self.leaveRestOpen()
-        self.exit = self.judgement(failures: Set([self.exit.failure].compactMap { $0 })).exit
+        self.judge(failures: self.exitReasons.failures)
     }
 
     /// Leaves open what the phones that are missing may have changed. What the others have broken is broken.

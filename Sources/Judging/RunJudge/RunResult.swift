@@ -30,8 +30,8 @@ package struct RunResult: Sendable {
     package var failure: String?
     /// Which objective ended the run before its time, in one sentence.
     package var endedEarly: String?
-    /// The exit of the process (Docs/design.md section 4).
-    package var exit: RunExit
+    /// Why it did not pass; empty if it did.
+    package var exitReasons: ExitReasons
 
     // MARK: What was found
 
@@ -85,7 +85,8 @@ package struct RunResult: Sendable {
 
     /// `groups`: the totals of the groups of `head`, in their order.
     package init(
-        _ head: RunHead, length: Interval, exit: RunExit, totals: LedgerTotals, groups: [LedgerTotals],
+        _ head: RunHead, length: Interval, exitReasons: ExitReasons = [], totals: LedgerTotals,
+        groups: [LedgerTotals],
         verdicts: [Verdict], tables: GroupTables, metrics: MetricTable
     ) {
         self.tool = head.tool
@@ -103,7 +104,7 @@ package struct RunResult: Sendable {
         }
         self.labels = head.labels
         self.isShard = !head.shard.isWhole
-        self.exit = exit
+        self.exitReasons = exitReasons
         self.hasBackendView = head.hasBackendView
         self.totals = totals
         self.verdicts = verdicts
@@ -136,21 +137,24 @@ package struct RunResult: Sendable {
         }.min().map { Interval(nanoseconds: $0) }
     }
 
-    /// Returns the judgement that decides the exit code. `failures`: the failures of the program itself.
-    func judgement(failures: Set<RunFailure.Kind>) -> Judgement {
+    /// The exit of the process (Docs/design.md section 4).
+    package var exit: RunExit { self.exitReasons.exit }
+
+    /// Decides the exit code. `failures`: those of the program itself.
+    mutating func judge(failures: ExitReasons) {
         var judgement = Judgement(
-            verdicts: self.verdicts, totals: self.totals, slos: self.slos,
-            hasInternalError: failures.contains(.internalError),
-            hasOutputError: failures.contains(.cannotWrite),
-            isUntrusted: !self.generator.isTrustworthy || !self.unreached.isEmpty,
-            isInterrupted: self.isInterrupted, expectations: self.expectations)
+            verdicts: self.verdicts, totals: self.totals, slos: self.slos, failures: failures,
+            isLoadComplete: self.generator.isTrustworthy, isInterrupted: self.isInterrupted,
+            expectations: self.expectations)
         judgement.isPartial = self.isPartial
-        return judgement
+        judgement.isEndedByObjective = self.endedEarly != nil
+        judgement.lacksSituations = !self.unreached.isEmpty
+        self.exitReasons = judgement.reasons
     }
 
     /// Records that results could not be written. An earlier failure stays.
     package mutating func failOutput(_ text: String) {
-        self.exit = self.exit.withoutOutput
+        self.exitReasons.insert(.cannotWrite)
         self.failure = self.failure ?? text
     }
 }

@@ -116,7 +116,7 @@ package struct ShardMerge {
         var result = merged.result
         result.isShard = false
         result.command = RerunCommand.withoutShard(result.command)
-        if let spans, !result.isInterrupted {
+        if let spans, !result.isInterrupted, result.endedEarly == nil {
             for index in result.slos.indices
             where result.slos[index].slo.condition.span != .wholeRun && index < spans.count {
                 result.slos[index] = spans[index]
@@ -128,9 +128,11 @@ package struct ShardMerge {
         result.notes = self.notes(&result)
         if !self.gaps.isEmpty { result.leaveRestOpen() }
         let unseen = self.unseenExits
-        let failures = Set((parts.map(\.result.exit) + unseen.map(\.exit)).compactMap(\.failure))
-        result.exit = result.judgement(failures: failures).exit
-        if unseen.contains(where: { $0.exit == .invariantBroken }) { result.exit = .invariantBroken }
+        let reasons = parts.map(\.result.exitReasons) + unseen.map { ExitReasons(of: $0.exit) }
+        result.judge(failures: reasons.reduce(into: []) { $0.add($1.failures) })
+        if unseen.contains(where: { $0.exit == .invariantBroken }) {
+            result.exitReasons.insert(.invariantBroken)
+        }
         return (result, merged.timeline)
     }
 

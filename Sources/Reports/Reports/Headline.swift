@@ -12,6 +12,9 @@ extension RunResult {
     /// Nil if nothing of the kind happened, or where the run was cut short.
     var outcome: String? {
         guard !self.isInterrupted else { return self.lossSentence }
+        if let endedEarly {
+            return [endedEarly, self.commonestError].compactMap { $0 }.joined(separator: "; ")
+        }
         if self.totals.scans.begun == 0 { return "no \(self.noun.one) was captured, so nothing was measured" }
         if self.totals.scans.isNothingCompleted, !self.expectations.includesNothingCompleted {
             return "no \(self.noun.one) was completed" + (self.commonestCause.map { ": " + $0 } ?? "")
@@ -140,6 +143,11 @@ extension RunResult {
         let sentences = self.errors.lazy.filter { families.contains($0.trouble.family) }
             .compactMap { self.sentence($0) }
         return sentences.first ?? "\(Figures.count(count)) of \(Figures.count(scans.begun)) \(cause.words)"
+    }
+
+    /// The most frequent error of an operation.
+    private var commonestError: String? {
+        self.errors.lazy.compactMap { self.sentence($0) }.first
     }
 
     /// The code with which most scans were refused: `INVALID_FILE`.

@@ -100,9 +100,7 @@ enum JUnitReport {
         case (nil, _):
             return Self.testcase(
                 name, suite: "objectives", of: result, .skipped,
-                message: slo.isNotKnown
-                    ? "not available in this run"
-                    : "not judged because \(result.isPartial ? "phones are missing" : "the run was interrupted"): observed \(slo.shown)",
+                message: result.whyOpen(slo).remark + (slo.isNotKnown ? "" : ": observed \(slo.shown)"),
                 detail: "")
         }
     }
@@ -112,7 +110,9 @@ enum JUnitReport {
         let examples = verdict.examples.prefix(1).map { "\(result.place(of: $0)): \($0.text)" }
         switch verdict.standing {
         case .held:
-            return Self.testcase(name, suite: "invariants", of: result, .passed, message: "", detail: "")
+            return Self.testcase(
+                name, suite: "invariants", of: result, .passed, message: "",
+                detail: verdict.hadOccasion ? "" : "had no occasion")
         case .brokenAsExpected:
             return Self.testcase(
                 name, suite: "invariants", of: result, .passed, message: "",
@@ -125,18 +125,21 @@ enum JUnitReport {
         case .notAvailable:
             return Self.testcase(
                 name, suite: "invariants", of: result, .skipped,
-                message: result.whyUnknownOfPart(verdict) ?? "not available in this run", detail: "")
+                message: result.whyOpen(verdict).remark, detail: "")
         }
     }
 
     /// The case that fails if the run did not complete or the load generator did not keep up.
     private static func run(_ result: RunResult) -> Case {
+        // An objective that ended the run has a case of its own.
         let problem: String? =
-            result.failure ?? result.endedEarly
+            result.failure
             ?? (result.generator.isTrustworthy ? nil : result.generator.complaints.joined(separator: "; "))
             ?? (result.unreached.isEmpty
                 ? nil : "target situations not reached: \(result.unreached.joined(separator: ", "))")
             ?? (result.isInterrupted ? "the run was interrupted" : nil)
+            ?? (result.exitReasons.contains(.objectiveNotJudged)
+                ? result.reasons.joined(separator: "; ") : nil)
         guard let problem else {
             return Self.testcase(
                 "run completed, load generator kept up", suite: Self.runSuite, of: result, .passed,
@@ -153,17 +156,18 @@ enum JUnitReport {
     private static func completion(_ result: RunResult) -> Case {
         let name = "completed at least one \(result.noun.one)"
         let scans = result.totals.scans
+        let isCutShort = result.isInterrupted || result.endedEarly != nil
         guard scans.completed == 0, !result.expectations.includesNothingCompleted else {
             return Self.testcase(
                 name, suite: Self.completionSuite, of: result, .passed, message: "", detail: "")
         }
         return Self.testcase(
-            name, suite: Self.completionSuite, of: result, result.isInterrupted ? .skipped : .failed,
+            name, suite: Self.completionSuite, of: result, isCutShort ? .skipped : .failed,
             message: result.outcome ?? "no \(result.noun.one) was completed", detail: "")
     }
 
     private static func expected(_ outcome: Expectations.Outcome, of result: RunResult) -> Case {
-        let isJudged = !result.isInterrupted && result.failure == nil
+        let isJudged = !result.isInterrupted && result.endedEarly == nil && result.failure == nil
         return Self.testcase(
             outcome.expected.name, suite: "expected to break", of: result,
             outcome.isBroken ? .passed : isJudged ? .failed : .skipped,

@@ -67,6 +67,7 @@ package enum MarkdownReport {
                 result.labels.words.map { MarkdownText.code($0, bytesMax: 400) }.joined(separator: ", ")
                 + "\n\n"
         }
+        text += MarkdownText.escaped(Obligations(result).sentence) + ".\n\n"
         for reason in result.reasons { text += "- \(MarkdownText.code(reason, bytesMax: 600))\n" }
         if !result.reasons.isEmpty { text += "\n" }
         text += MarkdownText.table(
@@ -92,7 +93,7 @@ package enum MarkdownReport {
                 case (false, _) where result.expectations.covers(slo): "⚠️ as expected"
                 case (false, .error): "❌"
                 case (false, .warn): "⚠️"
-                case (nil, _): slo.isNotKnown ? "n/a" : "not judged"
+                case (nil, _): result.whyOpen(slo).remark
                 }
             return [
                 sign, MarkdownText.code(slo.slo.selector.description),
@@ -128,11 +129,19 @@ package enum MarkdownReport {
                     ["", "invariant", "violations", "first", "description"], rows, textColumns: 5)
                 + "\n"
         }
-        for (standing, sign) in [(Verdict.Standing.held, "✅"), (.notAvailable, "n/a")] {
-            let ids = result.verdicts.filter { $0.standing == standing }.map(\.invariant.rawValue)
-            if !ids.isEmpty {
-                text += "\(sign) " + ids.map { MarkdownText.code($0) }.joined(separator: ", ") + "\n\n"
+        let held = result.verdicts.filter { $0.standing == .held }
+        let open = result.verdicts.filter { $0.standing == .notAvailable }
+        let lists =
+            [
+                ("✅", held.filter(\.hadOccasion), ""),
+                ("✅", held.filter { !$0.hadOccasion }, " (had no occasion)"),
+            ]
+            + OpenReason.allCases.map { reason in
+                ("n/a", open.filter { result.whyOpen($0) == reason }, " (\(reason.remark))")
             }
+        for (sign, verdicts, remark) in lists where !verdicts.isEmpty {
+            let ids = verdicts.map { MarkdownText.code($0.invariant.rawValue) }.joined(separator: ", ")
+            text += "\(sign) \(ids)\(remark)\n\n"
         }
         return String(text.dropLast())
     }

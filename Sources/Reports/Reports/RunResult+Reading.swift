@@ -22,25 +22,14 @@ extension RunResult {
         }
     }
 
-    /// The meaning of the exit code (Docs/design.md section 4).
+    /// The meaning of the exit code: that of the gravest reason.
     var meaning: String {
-        switch self.exit {
-        case .success:
-            self.expectations.isEmpty
-                ? "every SLO and invariant held"
-                : "exactly what `expect-broken` lists failed"
-        case .internalError: "an internal error, or the backend process died"
-        case .cannotWrite: "output could not be written"
-        case .invariantBroken:
-            self.expectations.isEmpty || !self.brokenInvariants.isEmpty
-                ? (self.harmlessViolations == nil
-                    ? "an invariant is broken: data was lost, duplicated or reordered"
-                    : "an invariant is broken, though no data was lost or duplicated")
-                : "something that `expect-broken` lists did not fail"
-        case .untrusted: "the measurement cannot be trusted"
-        case .sloFailed: "an SLO failed"
-        case .interrupted: "interrupted; these are the results up to that point"
+        guard let gravest = self.exitReasons.all.first else {
+            return self.expectations.isEmpty
+                ? Obligations(self).sentence : "exactly what `expect-broken` lists failed"
         }
+        return gravest == .invariantBroken && self.harmlessViolations != nil
+            ? "an invariant is broken, though no data was lost or duplicated" : gravest.meaning
     }
 
     /// Whether some phones import files.
@@ -192,20 +181,6 @@ extension RunResult {
         self.expectations.outcomes(verdicts: self.verdicts, slos: self.slos, totals: self.totals)
     }
 
-    /// Why the value of an objective is not known.
-    var whyUnknown: String {
-        self.hasBackendView || self.isPartial ? "not judged" : "unknown with this target"
-    }
-
-    /// Why a run of a part of the fleet, or one in which phones are missing, does not judge an invariant; nil if that is not the
-    /// reason.
-    func whyUnknownOfPart(_ verdict: Verdict) -> String? {
-        if self.isShard, FleetEvidence.invariants.contains(verdict.invariant) {
-            return "judged when the shards are merged"
-        }
-        return self.isPartial ? "phones are missing" : nil
-    }
-
     /// All reasons against the run, the worst first. The exit code names only one.
     package var reasons: [String] {
         var reasons: [String] = []
@@ -216,11 +191,12 @@ extension RunResult {
                     + broken.map(\.invariant.rawValue).joined(separator: ", "))
         }
         if let failure { reasons.append(failure) }
-        if let endedEarly { reasons.append(endedEarly) }
+        // An objective that ended the run is the headline.
+        if self.isInterrupted, let endedEarly { reasons.append(endedEarly) }
         let breaches = self.breaches
-        if let slo = breaches.first, breaches.count == 1 {
+        if let slo = breaches.first, breaches.count == 1, self.endedEarly == nil {
             reasons.append("SLO failed: " + slo.sentence)
-        } else if !breaches.isEmpty {
+        } else if !breaches.isEmpty, self.endedEarly == nil {
             reasons.append(
                 Figures.count(breaches.count, "SLO", "SLOs") + " failed: "
                     + breaches.map(\.slo.selector.description).joined(separator: ", "))
@@ -235,6 +211,10 @@ extension RunResult {
             reasons.append(
                 self.heldBack > 0
                     ? "the load was not the requested load" : "the load generator did not keep up")
+        }
+        if self.exitReasons.contains(.objectiveNotJudged) {
+            reasons += self.slos.filter { $0.isOwed && !self.expectations.covers($0) }
+                .map { "\($0.slo.selector) `\($0.slo.condition)` \(self.whyOpen($0).remark)" }
         }
         if !self.unreached.isEmpty, !self.isInterrupted {
             reasons.append(

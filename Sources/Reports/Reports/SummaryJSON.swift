@@ -60,7 +60,7 @@ package enum SummaryJSON {
                     result.faults.map {
                         (Printable.bounded($0.id), $0.count.map { .integer($0) } ?? .notAvailable)
                     }, uniquingKeysWith: { first, _ in first })),
-            "slos": .array(result.slos.map(Self.slo)),
+            "slos": .array(result.slos.map { Self.slo($0, of: result) }),
             "expect_broken": .array(
                 result.expected.map {
                     .object([
@@ -69,7 +69,8 @@ package enum SummaryJSON {
                 }),
             "outcome": result.outcome.map { .string(Printable.bounded($0, bytesMax: 600)) } ?? .null,
             "drained_s": result.drained.map { .number(Figures.seconds($0.nanoseconds)) } ?? .null,
-            "invariants": .array(result.verdicts.map(Self.invariant)),
+            "invariants": .array(result.verdicts.map { Self.invariant($0, of: result) }),
+            "obligations": Self.obligations(Obligations(result)),
             "groups": .object(
                 Dictionary(
                     result.groups.map { (Printable.bounded($0.name), Self.group($0, of: result)) },
@@ -78,6 +79,7 @@ package enum SummaryJSON {
             "resources": Self.resources(result.resources),
             "passed": .bool(result.exit == .success),
             "exit": .integer(result.exit.rawValue),
+            "exit_reasons": .array(result.exitReasons.all.map { .string($0.rawValue) }),
             "interrupted": .bool(result.isInterrupted),
             "complaints": .array(result.generator.complaints.map { .string($0) }),
             "warnings": .array(result.warnings.map { .string(Printable.bounded($0, bytesMax: 1_000)) }),
@@ -201,23 +203,45 @@ package enum SummaryJSON {
         ])
     }
 
-    private static func slo(_ result: SLOResult) -> JSONValue {
-        .object([
-            "metric": .string(result.slo.selector.description),
-            "expression": .string(result.slo.condition.description),
-            "actual": .string(result.actual),
-            "passed": result.passed.map { .bool($0) } ?? .notAvailable,
-            "severity": .string(result.slo.severity.rawValue),
+    /// What had to be judged, by what became of it. `open` has a number for each reason.
+    private static func obligations(_ obligations: Obligations) -> JSONValue {
+        func tally(_ tally: Obligations.Tally) -> JSONValue {
+            .object([
+                "held": .integer(tally.held), "without_occasion": .integer(tally.withoutOccasion),
+                "broken": .integer(tally.broken), "excused": .integer(tally.excused),
+                "open": .object(
+                    Dictionary(
+                        uniqueKeysWithValues: tally.open.map { ($0.key.rawValue, .integer($0.value)) })),
+            ])
+        }
+        return .object([
+            "slos": tally(obligations.objectives), "invariants": tally(obligations.invariants),
+            "text": .string(obligations.sentence),
         ])
     }
 
-    private static func invariant(_ verdict: Verdict) -> JSONValue {
+    /// `why_open` is there only where it could not be judged.
+    private static func slo(_ slo: SLOResult, of result: RunResult) -> JSONValue {
+        var members: [String: JSONValue] = [
+            "metric": .string(slo.slo.selector.description),
+            "expression": .string(slo.slo.condition.description),
+            "actual": .string(slo.actual),
+            "passed": slo.passed.map { .bool($0) } ?? .notAvailable,
+            "severity": .string(slo.slo.severity.rawValue),
+            "stated": .bool(slo.slo.origin == .stated),
+        ]
+        if slo.passed == nil { members["why_open"] = .string(result.whyOpen(slo).rawValue) }
+        return .object(members)
+    }
+
+    private static func invariant(_ verdict: Verdict, of result: RunResult) -> JSONValue {
         let isKnown = verdict.standing != .notAvailable
-        return .object([
+        var members: [String: JSONValue] = [
             "id": .string(verdict.invariant.rawValue),
             "kind": .string(verdict.invariant.kind.rawValue),
             "violations": isKnown ? .integer(verdict.violations) : .notAvailable,
             "expected": isKnown ? .integer(verdict.expected) : .notAvailable,
+            "had_occasion": .bool(verdict.hadOccasion),
             "first": verdict.examples.first.map { first in
                 .object([
                     "device": first.device.map { .integer($0.raw) } ?? .null,
@@ -226,7 +250,9 @@ package enum SummaryJSON {
                     "text": .string(Printable.bounded(first.text)),
                 ])
             } ?? .null,
-        ])
+        ]
+        if !isKnown { members["why_open"] = .string(result.whyOpen(verdict).rawValue) }
+        return .object(members)
     }
 
     private static func group(_ group: GroupResult, of result: RunResult) -> JSONValue {
@@ -238,7 +264,8 @@ package enum SummaryJSON {
             "jobs": Self.jobs(group.totals.jobs, of: result),
             "disconnections": .array(group.tables.disconnections.losses.map(Self.disconnection)),
             "findings": group.tables.findings.json,
-            "invariants": .array(group.verdicts.filter { $0.violations > 0 }.map(Self.invariant)),
+            "invariants": .array(
+                group.verdicts.filter { $0.violations > 0 }.map { Self.invariant($0, of: result) }),
             "metrics": Self.metrics(result.metrics, of: .group(group.name)),
             "counters": Self.counters(result.metrics, of: .group(group.name)),
         ]

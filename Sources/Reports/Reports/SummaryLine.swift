@@ -19,6 +19,7 @@ package enum SummaryLine {
                 "\(LatencyMetric.scanTime.rawValue) p50 \(Figures.time(time.p50)) p95 \(Figures.time(time.p95))\(limit)"
             )
         }
+        if result.exitReasons.contains(.endedByObjective) { facts += [result.endedEarly].compactMap { $0 } }
         facts += result.reasons
         facts.append("exit code \(result.exit.rawValue)")
         if let directory = result.directory { facts.append(directory) }

@@ -91,6 +91,7 @@ struct SummaryWriter {
         line(
             "\(self.result.meaning) (exit\u{A0}code\u{A0}\(self.result.exit.rawValue))",
             isGood ? .plain : sign.ink)
+        if !isGood || !self.result.expectations.isEmpty { line(Obligations(self.result).sentence, .dim) }
         for reason in self.result.reasons {
             self.page.paragraph(Piece("  - "), indent: 4, [Piece(Printable.line(reason, bytesMax: 600))])
         }
@@ -142,7 +143,7 @@ struct SummaryWriter {
             let tone = self.result.tone(of: slo)
             let mark = self.mark(tone)
             let ink = tone == .good ? .plain : mark.ink
-            let actual = slo.isNotKnown ? self.result.whyUnknown : slo.shown
+            let actual = slo.isNotKnown ? self.result.whyOpen(slo).remark : slo.shown
             let selector = slo.slo.selector.description
             let expression = slo.slo.condition.description
             let width = self.markColumns + metric + 2 + condition + 2 + Printable.width(actual)
@@ -163,14 +164,15 @@ struct SummaryWriter {
     mutating func invariants() {
         let verdicts = self.result.verdicts
         guard !verdicts.isEmpty else { return }
-        let held = verdicts.filter { $0.standing == .held }
+        let held = verdicts.filter { $0.standing == .held && $0.hadOccasion }
+        let idle = verdicts.filter { $0.standing == .held && !$0.hadOccasion }
         let unknown = verdicts.filter { $0.standing == .notAvailable }
         self.section(
             "Invariants",
             Self.tally([
                 (held.count, "held"), (self.result.brokenInvariants.count, "broken"),
                 (verdicts.count { $0.standing == .brokenAsExpected }, "broken as expected"),
-                (unknown.count, "n/a"),
+                (idle.count, "without an occasion"), (unknown.count, "n/a"),
             ]))
         for verdict in verdicts {
             switch verdict.standing {
@@ -179,20 +181,12 @@ struct SummaryWriter {
             case .brokenAsExpected: self.violated(verdict, .warn)
             }
         }
-        var told: [String] = []
-        for reason in unknown.map(self.whyUnknown) where !told.contains(reason) {
-            told.append(reason)
-            let names = Self.names(unknown.filter { self.whyUnknown($0) == reason })
-            self.marked(.unknown, [Piece("\(names) (\(reason))", .dim)])
+        for reason in OpenReason.allCases {
+            let names = Self.names(unknown.filter { self.result.whyOpen($0) == reason })
+            if !names.isEmpty { self.marked(.unknown, [Piece("\(names) (\(reason.remark))", .dim)]) }
         }
+        if !idle.isEmpty { self.marked(.good, [Piece("\(Self.names(idle)) (had no occasion)", .dim)]) }
         if !held.isEmpty { self.marked(.good, [Piece(Self.names(held), .dim)]) }
-    }
-
-    private func whyUnknown(_ verdict: Verdict) -> String {
-        if let reason = self.result.whyUnknownOfPart(verdict) { return reason }
-        if self.result.isInterrupted { return "needs the end of the run" }
-        return self.result.failure == nil
-            ? "needs the simulated backend" : "needs data that the backend did not send"
     }
 
     private static func names(_ verdicts: [Verdict]) -> String {

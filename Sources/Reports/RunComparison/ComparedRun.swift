@@ -67,6 +67,12 @@ package struct ComparedRun: Sendable {
     /// Whether every scan came to an end of its own.
     var cameToItsEnd: Bool {
         !self.wasCutOff && !self.result.isInterrupted && self.result.failure == nil
+            && self.result.endedEarly == nil
+    }
+
+    /// Whether its results can be relied on: it came to its end, and its load was the requested load.
+    var isTrustworthy: Bool {
+        self.cameToItsEnd && !self.result.exitReasons.all.contains { $0.exit == .untrusted }
     }
 
     /// Whether it was killed, or something of ours failed.

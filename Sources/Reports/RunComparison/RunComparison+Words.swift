@@ -2,19 +2,43 @@ import Ledger
 import Metrics
 import Reports
 import RunArchive
-import RunJudge
+package import RunJudge
 import SimBase
 import Talaria
 
 // The sentences that all formats share.
 extension RunComparison {
-    /// Whether the process ends with 99.
     package var isRegression: Bool { !self.regressions.isEmpty }
+
+    /// What the comparison adds to the exit of the runs themselves.
+    package var exitReasons: ExitReasons {
+        self.isRegression ? [.regression] : self.doubts.isEmpty ? [] : [.notProven]
+    }
+
+    /// Why a regression cannot be excluded though none was found.
+    var doubts: [String] {
+        let untrusted = [("BASE", self.base), ("NEW", self.new)].filter { !$0.1.isTrustworthy }
+            .map { "\($0.0) ended with exit code \($0.1.result.exit.rawValue)" }
+        let invariants = self.invariants.filter {
+            $0.base?.standing == .held && $0.new?.standing == .notAvailable
+        }
+        .map { "\($0.invariant.rawValue) held in BASE and was not judged in NEW" }
+        let objectives = self.objectives.filter {
+            $0.base?.passed == true && $0.new?.passed == nil && $0.new != nil
+        }
+        .map { "\($0.name) held in BASE and was not judged in NEW" }
+        let silent = self.latencies.filter {
+            $0.change == .onlyBase && $0.name.scope == .fleet && $0.name.metric.isJudged
+        }
+        .map { "\($0.name.metric.rawValue) has no values in NEW" }
+        return self.isIdentical ? [] : untrusted + invariants + objectives + silent
+    }
 
     /// A word or two.
     package var headline: String {
         if self.isIdentical { return "IDENTICAL" }
         if self.isRegression { return "WORSE" }
+        if !self.doubts.isEmpty { return "NOT PROVEN" }
         return self.count(of: .better) == nil ? "NO REGRESSION" : "BETTER"
     }
 
@@ -22,6 +46,10 @@ extension RunComparison {
         if self.isIdentical { return "both runs are identical, bit for bit" }
         let better = self.count(of: .better).map { "\($0) better" }
         guard let worse = self.count(of: .worse) else {
+            if let doubt = self.doubts.first {
+                let more = self.doubts.count > 1 ? ", and \(self.doubts.count - 1) more" : ""
+                return "a regression cannot be excluded: \(doubt)\(more)"
+            }
             return "nothing got worse" + (better.map { ", " + $0 } ?? "")
         }
         return "\(worse) got worse" + (better.map { ", " + $0 } ?? "")

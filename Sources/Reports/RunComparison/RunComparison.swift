@@ -427,7 +427,7 @@ package struct RunComparison: Sendable {
 
 extension LatencyMetric {
     /// Whether a change counts. The lateness of the load generator is not a property of the backend.
-    fileprivate var isJudged: Bool { self.better != .neither && self != .generatorLateness }
+    var isJudged: Bool { self.better != .neither && self != .generatorLateness }
 }
 
 extension SLOCondition {

@@ -190,16 +190,25 @@ struct CampaignReport {
     // MARK: The exit code
 
     private var code: ExitCode {
-        var codes: [ExitCode] = []
-        if self.tally.kinds.contains(where: { $0 != .simulation }) { codes.append(.invariantBroken) }
         let hasErrors = self.tally.kinds.contains(.simulation) || !self.findings.crashes.isEmpty
         let isUnsteady = !self.findings.unequal.isEmpty || !self.findings.unsteady.isEmpty
         let isIncomplete =
             self.findings.missing(of: self.request.seeds.count) > 0 || self.findings.unrepeated > 0
-        if hasErrors || isUnsteady || isIncomplete { codes.append(.internalError) }
-        if self.findings.endedEarly == .interrupted { codes.append(.interrupted) }
-        if self.tally.scans == 0 || !self.neverReached.isEmpty { codes.append(.untrustworthy) }
-        return ExitCode.worst(codes)
+        let conditions: [(ExitReason, Bool)] = [
+            (.invariantBroken, self.tally.kinds.contains { $0 != .simulation }),
+            (.internalError, hasErrors || isUnsteady || isIncomplete),
+            (.interrupted, self.findings.endedEarly == .interrupted),
+            (.nothingCaptured, self.tally.scans == 0),
+            (.situationNotReached, !self.neverReached.isEmpty),
+            (.searchTooShort, self.isTooShort),
+        ]
+        return ExitCode(ExitReasons(conditions.filter(\.1).map(\.0)).exit)
+    }
+
+    /// Whether its budget was over before a hundredth of its seeds had run: such a search shows nothing.
+    private var isTooShort: Bool {
+        guard case .budget? = self.findings.endedEarly else { return false }
+        return self.tally.seeds * 100 < self.request.seeds.count
     }
 
     /// What a whole search must have come to, or it has tried too little.

@@ -19,29 +19,31 @@ package enum ExitCode: Int32, CaseIterable {
     /// Creates the exit code of a run.
     package init(_ exit: RunExit) { self = Self(rawValue: exit.rawValue) ?? .internalError }
 
-    /// The code of several runs: the first that one of them has, in the order of Docs/design.md section 11.10.
+    /// The reasons of a run of which only the code is known; empty for a code that no run ends with.
+    package var reasons: ExitReasons { RunExit(rawValue: self.rawValue).map { ExitReasons(of: $0) } ?? [] }
+
+    /// The code of several runs of which only the codes are known. A code that no run ends with counts if no other does.
     package static func worst(_ codes: [ExitCode]) -> ExitCode {
-        let order: [ExitCode] = [
-            .invariantBroken, .internalError, .cannotWrite, .interrupted, .untrustworthy, .sloFailed,
-        ]
-        return order.first { codes.contains($0) } ?? codes.first { $0 != .success } ?? .success
+        let reasons = codes.reduce(into: ExitReasons()) { $0.add($1.reasons) }
+        let exit = ExitCode(reasons.exit)
+        return exit == .success ? codes.first { $0 != .success } ?? .success : exit
     }
 
     package var meaning: String {
         switch self {
-        case .success: "every SLO and invariant held"
+        case .success: ExitReasons.meaningOfNone
         case .usage: "the command line is invalid"
         case .badData: "a scenario or other input is invalid"
         case .noInput: "a file or folder does not exist"
         case .unavailable: "the target is not available"
-        case .internalError: "an internal error, or the backend process died"
-        case .cannotWrite: "output cannot be written"
-        case .invariantBroken: "an invariant is broken: data was lost, duplicated or reordered"
+        case .internalError: ExitReason.internalError.meaning
+        case .cannotWrite: ExitReason.cannotWrite.meaning
+        case .invariantBroken: ExitReason.invariantBroken.meaning
         case .untrustworthy: "the measurement cannot be trusted"
         case .sloFailed: "an SLO failed, or 'compare' found a regression"
         case .impossible:
             "this machine cannot run the configuration, for example for lack of file descriptors"
-        case .interrupted: "interrupted; the report covers what ran until then"
+        case .interrupted: ExitReason.interrupted.meaning
         }
     }
 }

@@ -19,6 +19,10 @@ static const char troubleshooting[] = {
 #embed "../../../Docs/manual/troubleshooting.md" suffix(, )
     0};
 
+static const char exit_codes[] = {
+#embed "../../../Docs/manual/exit-codes.md" suffix(, )
+    0};
+
 static const char scenario[] = {
 #embed "../../../Docs/manual/scenario.md" suffix(, )
     0};
@@ -93,6 +97,7 @@ static const struct shim_manual_page pages[] = {
     {"getting-started", getting_started},
     {"reading-a-report", reading_a_report},
     {"troubleshooting", troubleshooting},
+    {"exit-codes", exit_codes},
     {"scenario", scenario},
     {"links", links},
     {"faults", faults},

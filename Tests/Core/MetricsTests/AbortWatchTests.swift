@@ -84,7 +84,7 @@ import Testing
         let found = try #require(self.ending(slo, good: 600, perSecond: 10, failing: 30))
         #expect(found.at <= Instant.zero + .milliseconds(603_000))
         #expect(found.ending.objective.passed == false)
-        #expect(found.ending.text.hasPrefix("ended early: upload.attempts.failed rate was 5"))
+        #expect(found.ending.text.hasPrefix("stopped after 603 s: upload.attempts.failed rate was 5"))
         #expect(found.ending.text.hasSuffix(" in the last 5 s, limit < 50%"))
     }
 

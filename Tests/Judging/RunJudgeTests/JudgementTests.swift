@@ -9,6 +9,14 @@ import Testing
     private enum RunError: CaseIterable {
         case invariant, internalError, outputError, interrupted, countObjective, untrusted, timeObjective
 
+        var failure: ExitReason? {
+            switch self {
+            case .internalError: .internalError
+            case .outputError: .cannotWrite
+            case .invariant, .interrupted, .countObjective, .untrusted, .timeObjective: nil
+            }
+        }
+
         var exit: RunExit {
             switch self {
             case .invariant: .invariantBroken
@@ -56,13 +64,12 @@ import Testing
                 try self.slo(severity: .error, lost: errors.contains(.countObjective) ? 1 : 0),
                 try self.slo(took: errors.contains(.timeObjective) ? .seconds(2) : .milliseconds(2)),
             ],
-            hasInternalError: errors.contains(.internalError),
-            hasOutputError: errors.contains(.outputError),
-            isUntrusted: errors.contains(.untrusted), isInterrupted: errors.contains(.interrupted))
+            failures: ExitReasons(errors.compactMap(\.failure)),
+            isLoadComplete: !errors.contains(.untrusted), isInterrupted: errors.contains(.interrupted))
     }
 
     @Test func `a run without trouble exits with 0`() throws {
-        #expect(try self.judgement([]).exit == .success)
+        #expect(try self.judgement([]).reasons.exit == .success)
     }
 
     @Test func `of two errors the graver one decides`() throws {
@@ -72,7 +79,7 @@ import Testing
         #expect(order.map(\.exit.rawValue) == [97, 70, 74, 105, 99, 98, 99])
         for (index, grave) in order.enumerated() {
             for lesser in order[index...] {
-                #expect(try self.judgement([lesser, grave]).exit == grave.exit)
+                #expect(try self.judgement([lesser, grave]).reasons.exit == grave.exit)
             }
         }
     }
@@ -80,19 +87,67 @@ import Testing
     @Test func `violations that a profile is known for, and what cannot be known, break nothing`() throws {
         var judgement = try self.judgement([])
         judgement.verdicts = [self.verdict(.brokenAsExpected), self.verdict(.notAvailable)]
-        #expect(judgement.exit == .success)
+        #expect(judgement.reasons.exit == .success)
     }
 
     @Test func `an objective that only warns fails nothing`() throws {
         var judgement = try self.judgement([])
         judgement.slos = [try self.slo(severity: .warn, lost: 1)]
-        #expect(judgement.exit == .success)
+        #expect(judgement.reasons.exit == .success)
     }
 
     @Test func `a sum that does not hold is an error of our own`() throws {
         var judgement = try self.judgement([])
         judgement.totals.scans.captured = 2
-        #expect(judgement.exit == .internalError)
+        #expect(judgement.reasons.exit == .internalError)
+    }
+
+    // MARK: What was left open
+
+    /// An objective that no run against a target can judge.
+    private func open(
+        severity: SLO.Severity = .error, mayStayOpen: Bool = false, origin: SLO.Origin = .stated
+    ) throws -> SLOResult {
+        SLO(
+            selector: try MetricSelector(parsing: "sse.event.latency", vocabulary: nil),
+            condition: try SLOCondition(parsing: "max < 1s", for: .latency), severity: severity, abort: false,
+            mayStayOpen: mayStayOpen, origin: origin
+        ).notKnown
+    }
+
+    @Test func `a run that could not judge what its scenario states is not trustworthy`() throws {
+        var judgement = try self.judgement([])
+        judgement.slos.append(try self.open())
+        #expect(judgement.reasons == [.objectiveNotJudged])
+        #expect(judgement.reasons.exit == .untrusted)
+        for excused in [
+            try self.open(severity: .warn), try self.open(mayStayOpen: true),
+            try self.open(origin: .implicit),
+        ] {
+            judgement.slos[judgement.slos.count - 1] = excused
+            #expect(judgement.reasons == [])
+        }
+    }
+
+    @Test func `an objective that ended the run is the only reason`() throws {
+        var judgement = try self.judgement([.countObjective, .timeObjective, .untrusted])
+        judgement.slos.append(try self.open())
+        judgement.totals.scans.completed = 0
+        judgement.totals.scans.open = 1
+        judgement.isEndedByObjective = true
+        #expect(judgement.reasons == [.endedByObjective])
+        #expect(judgement.reasons.exit == .sloFailed)
+        // Not even one that is expected to fail ends a run with 0.
+        judgement.expectations = Expectations([try self.objectives("scans.lost")])
+        #expect(judgement.reasons.exit == .sloFailed)
+        judgement.verdicts = [self.verdict(.broken)]
+        #expect(judgement.reasons.exit == .invariantBroken)
+    }
+
+    @Test func `an interrupted run owes nothing`() throws {
+        var judgement = try self.judgement([.interrupted])
+        judgement.slos.append(try self.open())
+        #expect(judgement.reasons == [.interrupted])
     }
 
     // MARK: Runs that measured nothing
@@ -100,16 +155,16 @@ import Testing
     @Test func `a run without a capture cannot be trusted`() throws {
         var judgement = try self.judgement([])
         judgement.totals = LedgerTotals()
-        #expect(judgement.exit == .untrusted)
+        #expect(judgement.reasons.exit == .untrusted)
     }
 
     @Test func `a run that completed nothing has failed, though no objective says so`() throws {
         var judgement = try self.judgement([])
         judgement.totals.scans.completed = 0
         judgement.totals.scans.refused = 1
-        #expect(judgement.exit == .sloFailed)
+        #expect(judgement.reasons.exit == .sloFailed)
         judgement.expectations = Expectations([try self.objectives("scans.completed")])
-        #expect(judgement.exit == .success)
+        #expect(judgement.reasons.exit == .success)
     }
 
     // MARK: expect-broken
@@ -124,7 +179,7 @@ import Testing
         func exit(_ expected: [ExpectedBreak], _ errors: [RunError]) throws -> RunExit {
             var judgement = try self.judgement(errors)
             judgement.expectations = Expectations(expected)
-            return judgement.exit
+            return judgement.reasons.exit
         }
         #expect(try exit([custody], [.invariant]) == .success)
         #expect(try exit([lost], [.countObjective]) == .success)
@@ -155,10 +210,7 @@ import Testing
         func exit(unknown: Int, unjudged: Int = 0) -> RunExit {
             totals.books.unknown = unknown
             totals.books.unjudged = unjudged
-            return Judgement(
-                verdicts: [], totals: totals, slos: [], hasInternalError: false, hasOutputError: false,
-                isUntrusted: false, isInterrupted: false
-            ).exit
+            return Judgement(verdicts: [], totals: totals, slos: []).reasons.exit
         }
         #expect(exit(unknown: 2) == .success)
         #expect(exit(unknown: 3) == .sloFailed)

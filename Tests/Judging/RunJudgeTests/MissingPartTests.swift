@@ -12,7 +12,7 @@ import Testing
         totals.scans.completed = 1
         let head = RunHead.small(groups: [.init(name: "all", devices: 2)])
         return RunResult(
-            head, length: .seconds(1), exit: .success, totals: totals, groups: [totals],
+            head, length: .seconds(1), totals: totals, groups: [totals],
             verdicts: zip(Invariant.allCases, standings).map {
                 Verdict(
                     invariant: $0, standing: $1, violations: $1 == .broken ? 1 : 0, expected: 0, examples: [])

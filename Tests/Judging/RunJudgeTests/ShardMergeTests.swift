@@ -28,7 +28,7 @@ import Testing
                 expected: standing == .brokenAsExpected && !isOther ? 1 : 0, examples: [])
         }
         return RunResult(
-            Self.head(index), length: .seconds(1), exit: .success, totals: totals, groups: [totals],
+            Self.head(index), length: .seconds(1), totals: totals, groups: [totals],
             verdicts: verdicts, tables: GroupTables(), metrics: MetricTable(groups: ["all"]))
     }
 

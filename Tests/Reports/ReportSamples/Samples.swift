@@ -66,7 +66,7 @@ package enum Samples {
         head.groups = [.init(name: "commuters", devices: 40), .init(name: "readers", devices: 2)]
         head.command = RerunCommand.words(command)
         var result = RunResult(
-            head, length: .milliseconds(34_210), exit: .success, totals: totals,
+            head, length: .milliseconds(34_210), totals: totals,
             groups: [commuters, readers],
             verdicts: Self.invariants.map { Self.verdict($0, .held) },
             tables: GroupTables(disconnections: Disconnections(Self.disconnections())),
@@ -88,7 +88,7 @@ package enum Samples {
         }
         result.metrics.add(1, to: .scansWaiting, in: .none)
         result.slos = Self.slos(result.metrics)
-        result.exit = .sloFailed
+        result.exitReasons = [.objectiveFailed]
         return result
     }
 
@@ -111,7 +111,7 @@ package enum Samples {
         result.totals.books.missing = 4
         result.totals.books.received -= 4
         result.warnings = ["3 photos of Images/shelves could not be read and were left out"]
-        result.exit = .invariantBroken
+        result.exitReasons = [.invariantBroken]
         return result
     }
 
@@ -121,7 +121,7 @@ package enum Samples {
         result.groups.removeLast()
         result.disconnections = Disconnections()
         result.slos = []
-        result.exit = .interrupted
+        result.exitReasons = [.interrupted]
         return result
     }
 
@@ -131,7 +131,7 @@ package enum Samples {
         result.failure = "the backend process died: killed by signal 9"
         result.generator.complaints = ["timers of the phones ran 812 ms late at p99"]
         result.isInterrupted = true
-        result.exit = .internalError
+        result.exitReasons = [.internalError]
         return result
     }
 

@@ -105,7 +105,7 @@ import Testing
 
     @Test func `it stands under the verdict, in the page, the summary and the first failure`() throws {
         var result = try self.result(self.scans(59, waiting: [(.suspended, 1)]), slos: [.scansWaiting])
-        result.exit = .sloFailed
+        result.exitReasons = [.objectiveFailed]
         let words = "1 of 60 scans had not finished after 30 s: 1 still running at the end"
         let lines = TerminalSummary.text(
             result, style: TerminalStyle(columns: 100, isColored: false, isASCII: false)

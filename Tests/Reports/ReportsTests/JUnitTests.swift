@@ -1,4 +1,5 @@
 import Ledger
+import Metrics
 import ReportSamples
 import RunJudge
 import SimBase
@@ -26,16 +27,35 @@ import Testing
         #expect(cases.allSatisfy { $0.contains(" time=\"0\"") })
     }
 
-    @Test func `a run that ended early did not run to its end`() {
+    @Test func `a run that an objective ended has that one failure`() {
         var result = Samples.failedSLO()
         result.endedEarly =
-            "ended early: upload.attempts.failed rate was 100% (20 of 20) in the last 5 s, limit < 50%"
-        let last = Self.lines(result, containing: "run completed, load generator kept up")
-        #expect(last.count == 1)
+            "stopped after 7 s: upload.attempts.failed rate was 100% (20 of 20) in the last 5 s, limit < 50%"
+        result.exitReasons = [.endedByObjective]
+        result.totals.scans = ScanTotals()
+        #expect(Self.lines(result, containing: "<failure ").count == 1)
+        #expect(Self.lines(result, containing: "<error ").isEmpty)
         #expect(
-            last.first?.contains("<error type=\"run\" message=\"ended early: upload.attempts.failed rate")
-                == true)
-        #expect(result.reasons.contains { $0.hasPrefix("ended early: ") })
+            Self.lines(result, containing: "name=\"completed at least one scan\"").joined()
+                .contains("<skipped message="))
+        #expect(result.outcome?.hasPrefix("stopped after 7 s: upload.attempts.failed rate was 100%") == true)
+        #expect(result.reasons.isEmpty)
+    }
+
+    @Test func `what could not be judged is skipped with its reason, and what it owed is an error`() throws {
+        var result = Samples.passed()
+        result.hasBackendView = false
+        let slo = SLO(
+            selector: try MetricSelector(parsing: "sse.event.latency", vocabulary: nil),
+            condition: try SLOCondition(parsing: "max < 1s", for: .latency), severity: .error, abort: false)
+        result.slos = [slo.notKnown]
+        result.exitReasons = [.objectiveNotJudged]
+        #expect(
+            Self.lines(result, containing: "name=\"sse.event.latency: max").joined()
+                .contains("<skipped message=\"could not be judged with a target\"/>"))
+        #expect(
+            Self.lines(result, containing: "<error ").joined()
+                .contains("sse.event.latency `max &lt; 1s` could not be judged with a target"))
     }
 
     @Test func `a run that completed nothing fails a case of its own`() {

@@ -182,7 +182,7 @@ import Testing
             isExpected: false)
         result.verdicts[Samples.invariants.firstIndex(of: .streamNoGap) ?? 0] = Verdict(
             invariant: .streamNoGap, standing: .broken, violations: 92, expected: 0, examples: [violation])
-        result.exit = .invariantBroken
+        result.exitReasons = [.invariantBroken]
         let words = "no user lost anything; the rules of the protocol were broken 92 times"
         #expect(result.outcome == words)
         #expect(result.meaning == "an invariant is broken, though no data was lost or duplicated")

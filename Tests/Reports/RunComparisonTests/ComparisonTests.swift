@@ -255,6 +255,27 @@ import Testing
         for text in self.formats(killed) { #expect(text.contains("NEW was killed")) }
     }
 
+    @Test func `nothing is proven by a run that cannot be trusted, or that left open what the other one met`()
+    {
+        var untrusted = Samples.passed()
+        untrusted.generator.complaints = ["80 of 200 captures were held back"]
+        untrusted.exitReasons = [.loadNotMade]
+        for (base, new) in [(Samples.passed(), untrusted), (untrusted, Samples.passed())] {
+            #expect(self.compare(base, new).exitReasons == [.notProven])
+        }
+        var open = Samples.passed()
+        open.verdicts[0].standing = .notAvailable
+        #expect(
+            self.compare(Samples.passed(), open).doubts == [
+                "\(open.verdicts[0].invariant.rawValue) held in BASE and was not judged in NEW"
+            ])
+        #expect(self.compare(open, Samples.passed()).exitReasons == [])
+        #expect(self.compare(Samples.passed(), Samples.brokenInvariant()).exitReasons == [.regression])
+        for text in self.formats(self.compare(Samples.passed(), untrusted)) {
+            #expect(text.contains("a regression cannot be excluded: NEW ended with exit code 98"))
+        }
+    }
+
     @Test func `what a target cannot tell is neither better nor worse`() {
         let comparison = self.compare(Samples.passed(), Samples.foreign())
         #expect(!comparison.isRegression)

@@ -68,7 +68,7 @@ extension HTMLPage {
 
     /// The reason why an objective is neither held nor missed.
     private func standing(of slo: SLOResult) -> String {
-        guard self.isLive else { return slo.isNotKnown ? "not available" : "not judged" }
+        guard self.isLive else { return self.result.whyOpen(slo).remark }
         return slo.noData ? "no data yet" : slo.value != nil ? "not reached yet" : "not available"
     }
 
@@ -86,7 +86,8 @@ extension HTMLPage {
     package var invariants: Section {
         let result = self.result
         let broken = result.verdicts.filter { $0.standing == .broken || $0.standing == .brokenAsExpected }
-        let held = result.verdicts.filter { $0.standing == .held }
+        let held = result.verdicts.filter { $0.standing == .held && ($0.hadOccasion || self.isLive) }
+        let idle = result.verdicts.filter { $0.standing == .held && !$0.hadOccasion && !self.isLive }
         let unknown = result.verdicts.filter { $0.standing == .notAvailable }
         var body = ""
         if !broken.isEmpty { body += self.brokenTable(broken) }
@@ -94,9 +95,14 @@ extension HTMLPage {
             body += "<h3>\(held.count) \(self.isLive ? "invariants hold so far" : "invariants held")</h3>\n"
             body += Self.rules(held, .good)
         }
-        if !unknown.isEmpty {
-            body += "<details><summary>\(Figures.count(unknown.count, "invariant", "invariants")) "
-            body += "not available in this run</summary>\n\(Self.rules(unknown, .unknown))</details>\n"
+        let folded =
+            [(idle, "had no occasion", Tone.good)]
+            + OpenReason.allCases.map { reason in
+                (unknown.filter { result.whyOpen($0) == reason }, reason.remark, Tone.unknown)
+            }
+        for (verdicts, words, tone) in folded where !verdicts.isEmpty {
+            body += "<details><summary>\(Figures.count(verdicts.count, "invariant", "invariants")) "
+            body += "\(words)</summary>\n\(Self.rules(verdicts, tone))</details>\n"
         }
         return Section(
             id: "invariants", title: "Invariants",

@@ -113,15 +113,9 @@ package struct HTMLPage {
 
     /// The verdict in one sentence.
     var sentence: String {
-        let slos = self.result.slos
-        let judged = slos.filter { $0.passed != nil }
-        let held = judged.filter { $0.passed == true }.count
-        let invariants = self.result.verdicts.filter { $0.standing != .notAvailable }
-        let kept = invariants.filter { $0.standing == .held }.count
         let scans = self.result.totals.scans
-        var text = ""
-        if !judged.isEmpty { text += "\(held) of \(Figures.count(judged.count, "SLO", "SLOs")) and " }
-        text += "\(kept) of \(Figures.count(invariants.count, "invariant", "invariants")) held; "
+        let obligations = Obligations(self.result).sentence
+        var text = obligations.prefix(1).uppercased() + obligations.dropFirst() + "; "
         text +=
             scans.lost == 0
             ? "no \(self.result.noun.one) was lost"

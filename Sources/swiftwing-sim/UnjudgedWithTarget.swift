@@ -1,0 +1,36 @@
+import Ledger
+import Metrics
+import Plan
+import RunDriver
+
+/// What no run of a scenario against a foreign backend can judge: `check` and `plan` say so before the run does.
+enum UnjudgedWithTarget {
+    static let option = Option(
+        name: "--target", value: "URL",
+        help: "say what cannot be judged in a run against this backend; nothing is sent to it")
+
+    /// The backend that the arguments speak of.
+    static func target(_ arguments: Arguments) -> PlanTarget {
+        arguments.has(Self.option.name) ? .foreign : .embedded
+    }
+
+    static func warnings(_ scenario: Scenario) -> [String] {
+        let objectives = scenario.slos.filter(\.selector.metric.needsBackend).map { slo in
+            "slo.\(slo.selector): `\(slo.condition)` cannot be judged with a target"
+                + (slo.mustBeJudged ? ": the run ends with 98 (add `not-judged: pass`)" : "")
+        }
+        let broken = scenario.expectBroken.filter(Self.needsBackend).map {
+            "expect-broken: `\($0.name)` cannot be judged with a target: the run ends with 97"
+        }
+        let invariants = Invariant.everywhere.filter(\.needsBackend).map(\.rawValue)
+        return objectives + broken
+            + ["invariants that cannot be judged with a target: \(invariants.joined(separator: ", "))"]
+    }
+
+    private static func needsBackend(_ expected: ExpectedBreak) -> Bool {
+        switch expected {
+        case .invariant(let id): Invariant(rawValue: id)?.needsBackend ?? false
+        case .objectives(let selector): selector.metric.needsBackend
+        }
+    }
+}
