@@ -241,7 +241,13 @@ class Coordinator:
     # Messages of the workers.
 
     def on_hello(self, environment, msg, **_):
-        offer = {"name": PLAN["name"], "text": PLAN["resolved"]}
+        # What another version finds cannot be merged at the end.
+        if (tool := msg.data.get("tool")) != PLAN["tool"]:
+            reason = f"it is {tool or 'of an unknown version'}, and the master merges with {PLAN['tool']}"
+            logger.error("refused worker %s: %s", msg.node_id, reason)
+            self.runner.send_message("swiftwing.refused", {"reason": reason}, client_id=msg.node_id)
+            return
+        offer = {"name": PLAN["name"], "text": PLAN["resolved"], "tool": PLAN["tool"]}
         self.runner.send_message("swiftwing.scenario", offer, client_id=msg.node_id)
 
     def on_lease(self, environment, msg, **_):
