@@ -74,11 +74,11 @@ enum ReportCommand {
         let runs = try folders.map { try Self.read($0, group: group) }
         var report = runs[0].run.report
         if runs.count > 1 {
-            guard let merged = PastRun.merged(runs.map(\.run), slos: runs[0].slos) else {
-                throw CommandFailure(
-                    .badData, "the folders belong to different scenarios: names, groups or faults differ")
+            do throws(ShardSet.Problem) {
+                report = try PastRun.merged(runs.map(\.run), runs[0].settings) ?? report
+            } catch {
+                throw CommandFailure(.badData, "\(error)")
             }
-            report = merged
         }
         let missing = arguments.all("--missing")
         if !missing.isEmpty {
@@ -168,18 +168,20 @@ enum ReportCommand {
         }
     }
 
-    /// A run, and the objectives of its scenario; of one group only, if it is named.
-    static func read(_ folder: String, group: String? = nil) throws -> (run: PastRun, slos: [SLO]) {
+    /// A run, and what its judge needs to know of its scenario; the objectives of one group only, if it is named.
+    static func read(
+        _ folder: String, group: String? = nil
+    ) throws -> (run: PastRun, settings: JudgeSettings) {
         let head = try Self.head(of: folder)
         if let group, !head.groups.contains(where: { $0.name == group }) {
             throw CommandFailure.unknown("group", group, among: head.groups.map(\.name))
         }
         let plan = try MergedShards.plan(of: folder, head)
-        let settings = JudgeSettings(plan, world: head.world, hasBackendView: head.hasBackendView)
+        var settings = JudgeSettings(plan, world: head.world, hasBackendView: head.hasBackendView)
         let run = try Self.found { () throws(PastRun.Problem) in
             try PastRun(folder: folder, head: head, settings: settings, group: group)
         }
-        let objectives = group.map { name in plan.objectives.filter { $0.concerns(group: name) } }
-        return (run, objectives ?? plan.objectives)
+        settings.objectives = plan.objectives.filter { slo in group.map(slo.concerns) ?? true }
+        return (run, settings)
     }
 }

@@ -12,12 +12,16 @@ import SystemIO
 /// they are present. Of a shard that was killed, or whose files are damaged, the others are read instead: what they show is
 /// merged, and the verdict on its phones is `n/a`.
 package struct ShardSet: Sendable {
-    /// Why the folders are not the shards of one run.
+    /// Why the folders are not the shards of one run, or runs that can be merged.
     package enum Problem: Error, Equatable, CustomStringConvertible {
         /// Some of the folders are shards, and this is none.
         case notAShard(String)
         /// Two folders disagree in something.
         case differ(String, first: String, second: String)
+        /// Two runs that are no shards disagree in something.
+        case runsDiffer(String, first: String, second: String)
+        /// A summary has an invariant or a metric that this program does not know.
+        case otherVersion(String, id: String)
         case twice(FleetShard, first: String, second: String)
 
         package var description: String {
@@ -25,6 +29,10 @@ package struct ShardSet: Sendable {
             case .notAShard(let folder): "\(folder) is not a shard of a run"
             case .differ(let what, let first, let second):
                 "\(first) and \(second) are not shards of one run: they differ in \(what)"
+            case .runsDiffer(let what, let first, let second):
+                "\(first) and \(second) cannot be merged: they differ in \(what)"
+            case .otherVersion(let folder, let id):
+                "\(folder) was written by another version of the program: it has \(Printable.line(id)), which this one does not know"
             case .twice(let shard, let first, let second):
                 "\(first) and \(second) are both shard \(shard) of the run"
             }
@@ -114,10 +122,13 @@ package struct ShardSet: Sendable {
         if FolderLock.isHeld(folder) { throw PastRun.Problem.stillRunning(folder) }
         let summary: JSONNode?
         var defect: ShardMerge.Defect?
-        do throws(PastRun.Problem) {
+        do {
             summary = try PastRun.summary(of: folder)
             if summary == nil { defect = .verdict }
-        } catch {
+            if let id = summary.flatMap(SummaryReader.unknownID) {
+                throw Problem.otherVersion(folder, id: id)
+            }
+        } catch is PastRun.Problem {
             summary = nil
             defect = .summary
         }
@@ -159,20 +170,17 @@ package struct ShardSet: Sendable {
         if hasSpans {
             merge.damage += cut.map { "\($0): objectives for parts of the run cannot be judged by it" }
         }
-        guard var merged = merge.merged(spans: nil) else { return nil }
-        if hasSpans {
-            if cut.isEmpty, ShardSpans.isThere(self.shards.map(\.folder)) {
-                var spans = ShardSpans(
-                    self.shards.map { ($0.folder, $0.head, $0.part.result.length) })
-                let results = spans.results(self.settings, whole: merged.result.metrics)
-                if let exact = merge.merged(spans: results) { merged = exact }
-            } else {
-                merged.result.notes.append(
-                    "objectives for parts of the run have the verdict of the worst shard: not all shards have a whole series"
-                )
-            }
-        } else {
+        let spans =
+            cut.isEmpty
+            ? ShardSpans.judge(
+                self.shards.map { ($0.folder, $0.head, $0.part.result.length) }, self.settings)
+            : nil
+        guard var merged = merge.merged(spans: spans) else { return nil }
+        if !hasSpans {
             merged.result.warnings += cut.map { "\($0): charts over time are incomplete" }
+        } else if spans == nil {
+            merged.result.notes.append(
+                "objectives for parts of the run cannot be judged: not all shards have a whole series")
         }
         let targets = Set(self.shards.map(\.head.labels.target)).count
         if targets > 1 { merged.result.notes.append("the shards used \(targets) different backends") }

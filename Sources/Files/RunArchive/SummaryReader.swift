@@ -78,6 +78,23 @@ struct SummaryReader {
         return result
     }
 
+    /// The first invariant or metric that this program does not know: another version wrote the file, and what it means cannot be
+    /// merged with anything.
+    static func unknownID(_ summary: JSONNode) -> String? {
+        let parts = [summary] + (summary["groups"]?.members ?? []).map(\.value)
+        for part in parts {
+            for id in (part["invariants"]?.elements ?? []).compactMap({ $0["id"]?.text })
+            where Invariant(rawValue: id) == nil {
+                return id
+            }
+            for member in (part["metrics"]?.members ?? []) + (part["counters"]?.members ?? [])
+            where Metric(name: member.key) == nil {
+                return member.key
+            }
+        }
+        return nil
+    }
+
     /// Reads the values that no log contains. Every phone belongs to a group, unless there are no groups.
     private func readUnfinished(into table: inout MetricTable) {
         for index in -1..<self.head.groups.count {

@@ -101,7 +101,7 @@ enum JUnitReport {
             return Self.testcase(
                 name, suite: "objectives", of: result, .skipped,
                 message: slo.isNotKnown
-                    ? "not available in this run"
+                    ? result.whyUnknown(slo)
                     : "not judged because \(result.isPartial ? "phones are missing" : "the run was interrupted"): observed \(slo.shown)",
                 detail: "")
         }

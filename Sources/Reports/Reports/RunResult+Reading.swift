@@ -193,8 +193,13 @@ extension RunResult {
     }
 
     /// Why the value of an objective is not known.
-    var whyUnknown: String {
-        self.hasBackendView || self.isPartial ? "not judged" : "unknown with this target"
+    func whyUnknown(_ objective: SLOResult) -> String {
+        if self.isPartial { return "not judged" }
+        let (metric, span) = (objective.slo.selector.metric, objective.slo.condition.span)
+        if span != .wholeRun, self.metrics.isAvailable(metric) {
+            return "its parts of the run have no sum in what was merged"
+        }
+        return self.hasBackendView ? "not judged" : "unknown with this target"
     }
 
     /// Why a run of a part of the fleet, or one in which phones are missing, does not judge an invariant; nil if that is not the

@@ -142,7 +142,7 @@ struct SummaryWriter {
             let tone = self.result.tone(of: slo)
             let mark = self.mark(tone)
             let ink = tone == .good ? .plain : mark.ink
-            let actual = slo.isNotKnown ? self.result.whyUnknown : slo.shown
+            let actual = slo.isNotKnown ? self.result.whyUnknown(slo) : slo.shown
             let selector = slo.slo.selector.description
             let expression = slo.slo.condition.description
             let width = self.markColumns + metric + 2 + condition + 2 + Printable.width(actual)
