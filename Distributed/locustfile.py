@@ -75,6 +75,11 @@ def read_report_seconds():
     return seconds
 
 
+def command():
+    """The words that make such a test again, for the report."""
+    return ["env", f"SWIFTWING_SCENARIO={os.environ['SWIFTWING_SCENARIO']}", "locust", *sys.argv[1:]]
+
+
 REPORT_SECONDS = read_report_seconds()
 PLAN = read_plan()
 
@@ -166,7 +171,7 @@ class Test:
             first += size
 
     def begin(self):
-        return {"test": self.id, "started_ms": self.started, "groups": self.sizes}
+        return {"test": self.id, "started_ms": self.started, "groups": self.sizes, "command": command()}
 
     def worker(self, client_id):
         return self.workers.setdefault(client_id, Worker())

@@ -43,8 +43,9 @@ enum ReportCommand {
             guard !found.readable.isEmpty else {
                 throw CommandFailure(.badData, "no shard in \(folders[0]) has left a result")
             }
-            return ReportOutput(folder: arguments["--output"] ?? folders[0], console: console)
-                .write(try MergedShards.report(of: found))
+            var output = ReportOutput(folder: arguments["--output"] ?? folders[0], console: console)
+            output.parts = found.readable.map(\.path)
+            return output.write(try MergedShards.report(of: found))
         }
         if folders.count > 1, arguments["--output"] == nil {
             throw CommandFailure(
@@ -67,8 +68,9 @@ enum ReportCommand {
                     .usage, "--group cannot be used with shards",
                     hint: "the merged report has a table for each group")
             }
-            return ReportOutput(folder: output, console: console)
-                .write(try MergedShards.report(of: found))
+            var merged = ReportOutput(folder: output, console: console)
+            merged.parts = found.readable.map(\.path)
+            return merged.write(try MergedShards.report(of: found))
         }
         let group = arguments["--group"]
         let runs = try folders.map { try Self.read($0, group: group) }
@@ -96,6 +98,7 @@ enum ReportCommand {
         // What the run itself wrote stays as it is.
         let isWhole = runs.count == 1 && !runs[0].run.wasCutOff && group == nil && missing.isEmpty
         var output = ReportOutput(folder: path, console: console)
+        if runs.count > 1 { output.parts = folders }
         if isWhole { output.kept = [RunDirectory.FileName.summary] }
         guard isWhole, let baseline = RecordedBaseline(of: folders[0]) else { return output.write(report) }
         report.result.directory = path

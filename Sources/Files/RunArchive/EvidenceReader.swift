@@ -5,6 +5,7 @@ import Observations
 import RunJudge
 import RunMetrics
 import SimBase
+import SystemIO
 import Talaria
 
 /// Reads `evidence.ndjson`, as `EvidenceWriter` wrote it. What is not a record of it makes the file unreadable: a merge is exact
@@ -36,8 +37,16 @@ struct EvidenceReader {
     private var waiting: [WaitingRecord] = []
     /// The sizes of other files of the run, in bytes.
     private(set) var sizes: [String: Int] = [:]
-    private var isWhole = false
+    /// Those of the other files of the run, by their names.
+    private var digests: [String: String] = [:]
+    /// That of the records, as the last line has it; nil before that line.
+    private var digest: String?
     private let observations: ObservationReader
+
+    /// The files whose digests are in the evidence.
+    static let sealedNames = [
+        RunDirectory.FileName.head, RunDirectory.FileName.scenario, RunDirectory.FileName.summary,
+    ]
 
     /// Nil if the file is not there, is not whole, or is of another shard or another run.
     init?(folder: String, head: RunHead) {
@@ -50,8 +59,9 @@ struct EvidenceReader {
         let path = RunDirectory.joined(folder, RunDirectory.FileName.evidence)
         guard var lines = LineReader(path: path) else { return nil }
         var isFirst = true
+        var records: [UInt8] = []
         while let bytes = lines.next() {
-            guard lines.isWhole, let line = JSONNode(Array(bytes)) else { return nil }
+            guard self.digest == nil, lines.isWhole, let line = JSONNode(Array(bytes)) else { return nil }
             if isFirst {
                 guard line["evidence"]?.integer == EvidenceWriter.schema,
                     line["shard"]?.text == head.shard.description,
@@ -66,8 +76,18 @@ struct EvidenceReader {
             } else {
                 guard self.read(line, bytes) else { return nil }
             }
+            if self.digest == nil { records += bytes + [UInt8(ascii: "\n")] }
         }
-        guard self.isWhole, self.addMetrics() else { return nil }
+        guard self.digest == SHA256.hexadecimal(of: records), self.addMetrics() else { return nil }
+    }
+
+    /// The first of the files in this folder that is not the one that this evidence was written for; nil where all are.
+    func foreignFile(in folder: String) -> String? {
+        Self.sealedNames.first { name in
+            let path = RunDirectory.joined(folder, name)
+            let bytes = try? File.contents(of: path, bytesMax: InputFile.documentBytesMax)
+            return bytes.map { SHA256.hexadecimal(of: $0) } != self.digests[name]
+        }
     }
 
     var evidence: ShardEvidence {
@@ -117,8 +137,10 @@ struct EvidenceReader {
                 deferred: numbers[0], shutdownsTimedOut: numbers[1], heldBack: numbers[2])
             return true
         }
-        self.isWhole = line["end"]?.flag == true
-        return self.isWhole
+        guard line["end"]?.flag == true, let digest = line["sha256"]?.text else { return false }
+        self.digest = digest
+        for member in line["digests"]?.members ?? [] { self.digests[member.key] = member.value.text }
+        return true
     }
 
     /// The position in lists by group; the fleet's is the last. Nil for a group that the run does not have.
@@ -242,7 +264,7 @@ struct EvidenceReader {
     }
 
     private mutating func readPhone(_ line: JSONNode) -> Bool {
-        guard let device = line["phone"]?.integer(UInt32.self), self.lanes.count < RunReport.timelinesMax,
+        guard let device = line["phone"]?.integer(UInt32.self), self.lanes.count < EvidenceWriter.phonesMax,
             let numbers = line["numbers"]?.elements.compactMap({ $0.integer(Int64.self) }),
             numbers.allSatisfy({ (0...Int64(JSONNode.countMax)).contains($0) }),
             let mark = PhoneSummary(device: DeviceNumber(device), numbers: numbers)

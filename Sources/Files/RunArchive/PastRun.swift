@@ -15,6 +15,8 @@ package struct PastRun: Sendable {
     package let group: String?
     package private(set) var result: RunResult
     package let timeline: RunTimeline
+    /// The phones with the most problems, where no log has them.
+    private let lanes: [PhoneTimeline]
     /// An invariant or a metric of its summary that this program does not know.
     private let unknownID: String?
     /// Whether it was killed before its verdict.
@@ -105,6 +107,11 @@ package struct PastRun: Sendable {
         settings.faults = head.faults
         settings.ledger.fleet = head.fleet
         settings.ledger.hasBackendView = head.hasBackendView
+        // A merge has no log, and neither has a shard whose files were handed over.
+        let hasLog = FileTree.exists(RunDirectory.joined(folder, RunDirectory.FileName.events))
+        let found = hasLog || summary == nil ? nil : EvidenceReader(folder: folder, head: head)
+        let evidence = found.flatMap { $0.foreignFile(in: folder) == nil ? $0 : nil }
+        self.lanes = evidence?.lanes ?? []
         var judge = RunJudge(settings)
         let part = group.flatMap { name in head.groups.firstIndex { $0.name == name } }
         var timelineOfGroup = part.map { _ in RunTimeline(faults: head.faults.count) }
@@ -125,18 +132,20 @@ package struct PastRun: Sendable {
         }
         let killed = judge.breakOff(of: head, measured: table)
         let whole =
-            summary.map {
-                SummaryReader(summary: $0, head: head)
+            summary.map { summary in
+                evidence?.result(summary, settings)
+                    ?? SummaryReader(summary: summary, head: head)
                     .result(instead: killed, measured: table, slos: settings.objectives)
             } ?? killed
         self.result = group.flatMap { whole.part($0) } ?? whole
         self.result.directory = folder
-        self.timeline = timelineOfGroup ?? judge.timeline
+        self.timeline = timelineOfGroup ?? evidence?.timeline ?? judge.timeline
     }
 
     /// Every report of it, made from its files.
     package var report: RunReport {
-        RunReport(self.result, self.timeline, folders: [self.folder], group: self.group)
+        RunReport(
+            self.result, self.timeline, folders: [self.folder], group: self.group, lanes: self.lanes)
     }
 
     // MARK: Merges
@@ -182,6 +191,8 @@ package struct PastRun: Sendable {
         guard var merged = RunResult.merged(shards, objectives: settings.objectives, spans: spans) else {
             return nil
         }
+        // There is no command that makes several runs.
+        if runs.contains(where: { $0.head.command != first.head.command }) { merged.result.command = [] }
         let targets = Set(runs.map(\.head.labels.target)).count
         if targets > 1 { merged.result.notes.insert("the runs used \(targets) different backends", at: 0) }
         merged.result.notes.insert(

@@ -95,6 +95,7 @@ package struct ShardSet: Sendable {
                 ("the world", head.world != first.head.world),
                 ("the number of shards", head.shard.count != first.head.shard.count),
                 ("the groups", head.groups != first.head.groups),
+                ("--settle or --ties", head.world == .virtual && head.rules != first.head.rules),
                 ("the backend", head.hasBackendView != first.head.hasBackendView),
                 (
                     "the time of their start",
@@ -120,7 +121,7 @@ package struct ShardSet: Sendable {
         _ folder: String, _ head: RunHead, _ settings: JudgeSettings
     ) throws -> Shard {
         if FolderLock.isHeld(folder) { throw PastRun.Problem.stillRunning(folder) }
-        let summary: JSONNode?
+        var summary: JSONNode?
         var defect: ShardMerge.Defect?
         do {
             summary = try PastRun.summary(of: folder)
@@ -129,11 +130,14 @@ package struct ShardSet: Sendable {
                 throw Problem.otherVersion(folder, id: id)
             }
         } catch is PastRun.Problem {
-            summary = nil
             defect = .summary
         }
         let reader = EvidenceReader(folder: folder, head: head)
         if defect == nil, Self.scenario(folder) == nil { defect = .scenario }
+        if defect == nil, let foreign = reader?.foreignFile(in: folder) {
+            defect = .foreign(foreign)
+            summary = nil
+        }
         guard defect == nil, let summary, let reader else {
             let rest = try PastRun(
                 folder: folder, head: head, settings: settings, group: nil, summary: summary)

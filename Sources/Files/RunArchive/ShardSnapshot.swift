@@ -37,7 +37,8 @@ package struct ShardSnapshot: Sendable {
             endedAt: .zero, fleet: nil, coverage: [],
             regions: RegionSummary(captures: 0, regions: 0, complete: 0), skipped: SkippedWork(),
             waiting: [])
-        let file = EvidenceWriter(head, result, timeline, evidence).file(folder: path, sizes: [])
+        let records = EvidenceWriter(head, result, timeline, evidence).records(lanes: [], sizes: [])
+        let file = EvidenceWriter.sealed(records, files: [])
         do {
             try FileTree.makeFolder(path)
             for (name, bytes) in zip(Self.names, [file, summary]) {

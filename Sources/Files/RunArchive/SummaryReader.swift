@@ -57,6 +57,7 @@ struct SummaryReader {
         result.controls = killed.controls
         result.heldBack = summary["control"]?["held_back"]?.count ?? 0
         result.isInterrupted = summary["interrupted"]?.flag ?? false
+        result.isPartial = summary["partial"]?.flag ?? false
         // Of a backend that died what it had not told is not known.
         result.hasBackendView =
             self.head.hasBackendView && summary["books"]?["expected"]?.text != "n/a"

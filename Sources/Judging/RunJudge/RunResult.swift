@@ -58,7 +58,7 @@ package struct RunResult: Sendable {
     /// Captures that were due and that the operator held back.
     package var heldBack = 0
     /// Whether phones of the fleet are missing in it.
-    package internal(set) var isPartial = false
+    package var isPartial = false
     /// Whether its phones are a part of the fleet, and others are merged with it.
     package internal(set) var isShard: Bool
     /// The time that unfinished scans had after the last arrival; nil if they had none.
@@ -81,7 +81,7 @@ package struct RunResult: Sendable {
     package var files: [String] = []
     /// The words of the command that runs it again, unquoted and without secrets:
     /// `["swiftwing-sim", "run", "flaky-network", …]`.
-    package internal(set) var command: [String]
+    package var command: [String]
 
     /// `groups`: the totals of the groups of `head`, in their order.
     package init(

@@ -43,6 +43,8 @@ package struct ShardMerge {
         case verdict
         /// Its files are damaged, or could not be written.
         case summary, evidence, scenario
+        /// This file is not the one that its evidence was written for.
+        case foreign(String)
 
         var text: String {
             switch self {
@@ -50,6 +52,7 @@ package struct ShardMerge {
             case .summary: "left a damaged summary.json"
             case .evidence: "left no whole evidence.ndjson"
             case .scenario: "left no scenario.resolved"
+            case .foreign(let name): "has a \(name) that does not belong to its evidence.ndjson"
             }
         }
     }
@@ -105,7 +108,7 @@ package struct ShardMerge {
                 return part
             }
             switch part.defect {
-            case .verdict, .summary:
+            case .verdict, .summary, .foreign:
                 // What is not known of it is said below.
                 part.result.isInterrupted = false
                 part.result.failure = nil
@@ -119,7 +122,7 @@ package struct ShardMerge {
         else { return nil }
         var result = merged.result
         result.isShard = false
-        result.command = RerunCommand.withoutShard(result.command)
+        result.command = RerunCommand.merged(result.command, shards: self.count, world: result.world)
         self.addFleetChecks(to: &result)
         result.generator.complaints = self.complaints(result)
         result.warnings = self.warnings(result)

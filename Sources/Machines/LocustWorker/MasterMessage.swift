@@ -68,11 +68,14 @@ package struct TestOrder: Hashable, Sendable {
     package var started: Int64
     /// The numbers of phones that each group of the scenario has in the whole fleet.
     package var groups: [SpawnOrder.Count]
+    /// The words of the command that makes such a test again; empty if the master does not say.
+    package var command: [String]
 
-    package init(test: String, started: Int64, groups: [SpawnOrder.Count]) {
+    package init(test: String, started: Int64, groups: [SpawnOrder.Count], command: [String]) {
         self.test = test
         self.started = started
         self.groups = groups
+        self.command = command
     }
 }
 
@@ -170,11 +173,15 @@ extension TestOrder {
     /// In April 2262: the last time since 1970 whose nanoseconds are a number of 64 bits.
     private static let startedMax = Int64.max / 1_000_000
 
+    /// Words of a command.
+    private static let wordsMax = 1_000
+
     fileprivate init?(_ data: MessageValue) {
         guard let test = data["test"]?.text, Self.isName(test), let started = data["started_ms"]?.integer,
             (0...Self.startedMax).contains(started), let groups = SpawnOrder.Count.list(data["groups"])
         else { return nil }
-        self.init(test: test, started: started, groups: groups)
+        let command = (data["command"]?.list ?? []).prefix(Self.wordsMax).compactMap(\.text)
+        self.init(test: test, started: started, groups: groups, command: command)
     }
 
     /// It becomes a part of the name of a folder.
