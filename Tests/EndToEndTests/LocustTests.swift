@@ -193,6 +193,18 @@ extension SideBySide {
             #expect(summary.scans.completed >= summary.devices && summary.scans.lost == 0)
         }
 
+        @Test func `what the plugin answers its workers and makes of their evidence`() async throws {
+            let scratch = try Scratch()
+            let outcome = try await Subprocess.run(
+                Self.python,
+                [Package.tests.appending(path: "Tools/locustfile_check.py").path, scratch.folder.path],
+                environment: Subprocess.environment.merging([
+                    "SWIFTWING_SIM": Binary.path.path, "SWIFTWING_SCENARIO": "flaky-network",
+                ]) { $1 })
+            #expect(outcome.code == 0, "\(outcome.complaint)")
+            #expect(outcome.complaint.contains("Ran 14 tests"), "\(outcome.complaint)")
+        }
+
         @Test func `a time for reports that is none is refused`() async throws {
             let outcome = try await Subprocess.run(
                 Self.python, ["-c", "import runpy; runpy.run_path('Distributed/locustfile.py')"],
