@@ -199,12 +199,14 @@ package final class RunDirectory: RunLog {
         self.series.close()
         self.failures += failures
         for file in [self.events.file, self.latency, self.series] {
-            if let reason = file.failure {
+            if let reason = file.failure ?? Self.loss(of: file.path, bytes: file.bytes) {
                 self.failures.append(.init(path: file.path, reason: reason))
             } else {
                 self.saved.append(Self.name(file.path))
             }
         }
+        if let head = self.head { self.check(FileName.head, head.bytes.count) }
+        if !self.scenario.isEmpty { self.check(FileName.scenario, self.scenario.count) }
         var result = result
         if self.events.leftOut > 0 {
             self.warnings.append(
@@ -224,6 +226,24 @@ package final class RunDirectory: RunLog {
         let saved = FileName.all.filter { self.saved.contains($0) }
         guard self.failures.isEmpty else { throw OutputError(failures: self.failures, saved: saved) }
         return saved
+    }
+
+    /// Notes if a file of the beginning is no longer there.
+    private func check(_ name: String, _ bytes: Int) {
+        let path = Self.joined(self.path, name)
+        guard let reason = Self.loss(of: path, bytes: bytes),
+            !self.failures.contains(where: { $0.path == path })
+        else { return }
+        self.saved.removeAll { $0 == name }
+        self.failures.append(.init(path: path, reason: reason))
+    }
+
+    /// What was written is in a file that has no name any more, if somebody takes the folder away during the run.
+    private static func loss(of path: String, bytes: Int) -> String? {
+        switch FileTree.kind(of: path) {
+        case .file(bytes), .other: nil
+        case .file, .unreachable: "it was taken away or changed during the run"
+        }
     }
 
     /// Writes the reports again for another result. Those that cannot be written are no longer there.
