@@ -12,7 +12,8 @@ import Talaria
 /// or is none.
 struct EvidenceReader {
     let head: RunHead
-    private(set) var table: MetricTable
+    /// Without the operations that were open at the end.
+    private var table: MetricTable
     /// By group; the last ones are those of the fleet.
     private(set) var disconnections: [Disconnections]
     private var errors: [[ErrorSummary.Row]]
@@ -26,6 +27,7 @@ struct EvidenceReader {
     private var sets: [SeriesLog.Entry] = []
     private var histograms: [(metric: LatencyMetric, group: String?, histogram: HDRHistogram)] = []
     private var endedAt = Instant.zero
+    private(set) var heardAt = Instant.zero
     /// Those of the result, exactly: `summary.json` has milliseconds.
     private(set) var length = Interval.zero
     private(set) var drained: Interval?
@@ -66,9 +68,11 @@ struct EvidenceReader {
                 guard line["evidence"]?.integer == EvidenceWriter.schema,
                     line["shard"]?.text == head.shard.description,
                     line["started_ms"]?.integer(Int64.self) == head.started,
-                    let ended = line["ended"]?.nanoseconds(0), let length = line["length"]?.nanoseconds(0)
+                    let ended = line["ended"]?.nanoseconds(0), let heard = line["heard"]?.nanoseconds(0),
+                    let length = line["length"]?.nanoseconds(0)
                 else { return nil }
                 self.endedAt = Instant(nanoseconds: ended)
+                self.heardAt = Instant(nanoseconds: heard)
                 self.length = Interval(nanoseconds: length)
                 self.drained = line["drained"]?.nanoseconds(0).map { Interval(nanoseconds: $0) }
                 for member in line["files"]?.members ?? [] { self.sizes[member.key] = member.value.count }
@@ -92,9 +96,29 @@ struct EvidenceReader {
 
     var evidence: ShardEvidence {
         ShardEvidence(
-            endedAt: self.endedAt, fleet: self.hasFleet ? self.fleet : nil, coverage: self.coverage,
+            endedAt: self.endedAt, heardAt: self.heardAt, fleet: self.hasFleet ? self.fleet : nil,
+            coverage: self.coverage,
             regions: self.regions,
             skipped: self.skipped, waiting: self.waiting)
+    }
+
+    /// The metrics of the whole run. `end`: the last observation of all shards, until which operations that were open grew older.
+    func metrics(until end: Instant) -> MetricTable {
+        var table = self.table
+        for entry in self.sets {
+            guard let open = entry.open else { continue }
+            var set = MetricSet()
+            for metric in LatencyMetric.allCases {
+                let unfinished = open.set.unfinished(metric)
+                guard !unfinished.isEmpty else { continue }
+                set.add(
+                    Unfinished(count: unfinished.count, oldest: unfinished.oldest + (end - open.at)),
+                    to: metric)
+            }
+            let index = entry.group.flatMap { name in self.head.groups.firstIndex { $0.name == name } }
+            table.add(set, in: index.map { MetricGroup(index: $0) } ?? .none)
+        }
+        return table
     }
 
     var timeline: RunTimeline {

@@ -52,6 +52,7 @@ package struct EvidenceWriter {
             line.member("shard", self.head.shard.description)
             line.member("started_ms", self.head.started)
             line.member("ended", self.evidence.endedAt.nanoseconds)
+            line.member("heard", self.evidence.heardAt.nanoseconds)
             line.member("length", self.result.length.nanoseconds)
             line.member("drained", self.result.drained?.nanoseconds)
             line.object("files") { line in
@@ -103,7 +104,10 @@ package struct EvidenceWriter {
 
     private func writeMetrics(to bytes: inout [UInt8]) {
         let table = self.measured
-        bytes += Array(SeriesLog.lines(table, from: .zero, length: self.result.length).utf8)
+        bytes += Array(
+            SeriesLog.lines(
+                table, from: .zero, length: self.result.length, open: (table, at: self.evidence.heardAt)
+            ).utf8)
         for index in -1..<table.groups.count {
             let group = index < 0 ? nil : table.groups[index]
             let set = table.set(in: index < 0 ? .none : MetricGroup(index: index))

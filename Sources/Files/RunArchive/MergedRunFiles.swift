@@ -31,7 +31,8 @@ extension RunReport {
             let head = RunHead(reading: bytes)
         else { return nil }
         let nothing = ShardEvidence(
-            endedAt: .zero + self.result.length, fleet: nil, coverage: [],
+            endedAt: .zero + self.result.length, heardAt: .zero + self.result.length, fleet: nil,
+            coverage: [],
             regions: RegionSummary(captures: 0, regions: 0, complete: 0), skipped: SkippedWork(), waiting: [])
         let lanes = self.timeline.worstPhones(EvidenceWriter.phonesMax).map { mark in
             self.timelines.first { $0.mark.device == mark.device } ?? PhoneTimeline(mark: mark)

@@ -133,7 +133,7 @@ package struct PastRun: Sendable {
         let killed = judge.breakOff(of: head, measured: table)
         let whole =
             summary.map { summary in
-                evidence?.result(summary, settings)
+                evidence.map { $0.result(summary, settings, until: $0.heardAt) }
                     ?? SummaryReader(summary: summary, head: head)
                     .result(instead: killed, measured: table, slos: settings.objectives)
             } ?? killed

@@ -64,8 +64,10 @@ package struct ShardSet: Sendable {
     ) throws {
         try Self.check(folders)
         self.settings = settings
-        self.shards = try folders.map { folder in
-            try Self.read(folder.path, folder.head, settings)
+        let readers = folders.map { EvidenceReader(folder: $0.path, head: $0.head) }
+        let heardAt = readers.compactMap { $0?.heardAt }.max() ?? .zero
+        self.shards = try zip(folders, readers).map { folder, reader in
+            try Self.read(folder.path, folder.head, settings, reader, heardAt)
         }
     }
 
@@ -118,7 +120,8 @@ package struct ShardSet: Sendable {
     }
 
     private static func read(
-        _ folder: String, _ head: RunHead, _ settings: JudgeSettings
+        _ folder: String, _ head: RunHead, _ settings: JudgeSettings, _ reader: EvidenceReader?,
+        _ heardAt: Instant
     ) throws -> Shard {
         if FolderLock.isHeld(folder) { throw PastRun.Problem.stillRunning(folder) }
         var summary: JSONNode?
@@ -132,7 +135,6 @@ package struct ShardSet: Sendable {
         } catch is PastRun.Problem {
             defect = .summary
         }
-        let reader = EvidenceReader(folder: folder, head: head)
         if defect == nil, Self.scenario(folder) == nil { defect = .scenario }
         if defect == nil, let foreign = reader?.foreignFile(in: folder) {
             defect = .foreign(foreign)
@@ -151,7 +153,8 @@ package struct ShardSet: Sendable {
         return Shard(
             folder: folder, head: head,
             part: .init(
-                head.shard, reader.result(summary, settings), reader.timeline, reader.evidence),
+                head.shard, reader.result(summary, settings, until: heardAt), reader.timeline, reader.evidence
+            ),
             lanes: reader.lanes, sizes: reader.sizes)
     }
 
@@ -195,13 +198,14 @@ package struct ShardSet: Sendable {
 }
 
 extension EvidenceReader {
-    /// The result of the shard. `summary`: its `summary.json`.
-    func result(_ summary: JSONNode, _ settings: JudgeSettings) -> RunResult {
+    /// The result of the shard. `summary`: its `summary.json`; `end`: the last observation of all shards.
+    func result(_ summary: JSONNode, _ settings: JudgeSettings, until end: Instant) -> RunResult {
+        let metrics = self.metrics(until: end)
         var known = RunResult(
             self.head, length: .zero, exit: .success, totals: LedgerTotals(),
             groups: self.head.groups.map { _ in LedgerTotals() }, verdicts: [],
             tables: GroupTables(disconnections: self.disconnections[self.head.groups.count]),
-            metrics: self.table)
+            metrics: metrics)
         for index in known.groups.indices {
             known.groups[index].tables = GroupTables(disconnections: self.disconnections[index])
             known.groups[index].errors = self.errors(ofGroup: index)
@@ -209,7 +213,7 @@ extension EvidenceReader {
         known.expectations = settings.expectations
         known.controls = self.controls
         var result = SummaryReader(summary: summary, head: self.head)
-            .result(instead: known, measured: self.table, slos: settings.objectives)
+            .result(instead: known, measured: metrics, slos: settings.objectives, isExact: true)
         result.length = self.length
         result.drained = self.drained
         result.streamsOpen = self.streamsOpen

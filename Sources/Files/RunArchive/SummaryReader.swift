@@ -12,8 +12,11 @@ struct SummaryReader {
     let summary: JSONNode
     let head: RunHead
 
-    /// `killed`: the result as if nobody had judged the run. `measured`: what the files hold of its intervals.
-    func result(instead killed: RunResult, measured: MetricTable, slos: [SLO]) -> RunResult {
+    /// `killed`: the result as if nobody had judged the run. `measured`: what the files hold of its intervals; `isExact`: also of
+    /// the operations that were open at its end.
+    func result(
+        instead killed: RunResult, measured: MetricTable, slos: [SLO], isExact: Bool = false
+    ) -> RunResult {
         let summary = self.summary
         var table = measured
         let groups = self.head.groups.map {
@@ -22,7 +25,7 @@ struct SummaryReader {
         for (index, totals) in groups.enumerated() {
             totals.record(into: &table, group: MetricGroup(index: index))
         }
-        self.readUnfinished(into: &table)
+        if !isExact { self.readUnfinished(into: &table) }
         for member in (summary["metrics"]?.members ?? []) + (summary["counters"]?.members ?? [])
         where member.value.text == "n/a" {
             if let metric = Metric(name: member.key) { table.cannotKnow(metric) }

@@ -7,11 +7,14 @@ SWIFTWING_SIM and SWIFTWING_SCENARIO as for the locustfile.
 
 import importlib.util
 import os
+import signal
 import sys
 import unittest
 import zlib
 from types import SimpleNamespace
 
+# A test runner may block SIGCHLD, without which gevent never hears of the end of a child.
+signal.pthread_sigmask(signal.SIG_SETMASK, [])
 FOLDER = sys.argv.pop(1)
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
 SPEC = importlib.util.spec_from_file_location("locustfile", os.path.join(ROOT, "Distributed/locustfile.py"))

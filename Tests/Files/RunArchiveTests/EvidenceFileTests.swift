@@ -26,7 +26,7 @@ import Testing
 
     private static func evidence(_ fleet: FleetEvidence) -> ShardEvidence {
         ShardEvidence(
-            endedAt: .zero + .seconds(9), fleet: fleet, coverage: [1, 2],
+            endedAt: .zero + .seconds(9), heardAt: .zero + .seconds(9), fleet: fleet, coverage: [1, 2],
             regions: RegionSummary(captures: 0, regions: 0, complete: 0), skipped: SkippedWork(),
             waiting: [WaitingRecord(device: DeviceNumber(4), scan: ScanNumber(2), cause: .offline)])
     }
