@@ -75,6 +75,11 @@ def read_report_seconds():
     return seconds
 
 
+def command():
+    """The words that make such a test again, for the report."""
+    return ["env", f"SWIFTWING_SCENARIO={os.environ['SWIFTWING_SCENARIO']}", "locust", *sys.argv[1:]]
+
+
 REPORT_SECONDS = read_report_seconds()
 PLAN = read_plan()
 
@@ -166,7 +171,7 @@ class Test:
             first += size
 
     def begin(self):
-        return {"test": self.id, "started_ms": self.started, "groups": self.sizes}
+        return {"test": self.id, "started_ms": self.started, "groups": self.sizes, "command": command()}
 
     def worker(self, client_id):
         return self.workers.setdefault(client_id, Worker())
@@ -241,7 +246,13 @@ class Coordinator:
     # Messages of the workers.
 
     def on_hello(self, environment, msg, **_):
-        offer = {"name": PLAN["name"], "text": PLAN["resolved"]}
+        # What another version finds cannot be merged at the end.
+        if (tool := msg.data.get("tool")) != PLAN["tool"]:
+            reason = f"it is {tool or 'of an unknown version'}, and the master merges with {PLAN['tool']}"
+            logger.error("refused worker %s: %s", msg.node_id, reason)
+            self.runner.send_message("swiftwing.refused", {"reason": reason}, client_id=msg.node_id)
+            return
+        offer = {"name": PLAN["name"], "text": PLAN["resolved"], "tool": PLAN["tool"]}
         self.runner.send_message("swiftwing.scenario", offer, client_id=msg.node_id)
 
     def on_lease(self, environment, msg, **_):

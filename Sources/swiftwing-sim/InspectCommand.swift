@@ -55,11 +55,32 @@ enum InspectCommand {
             }
             return try Self.list(folder, inJSON: inJSON, console)
         }
+        let log = try Self.log(of: DeviceNumber(UInt32(device)), in: folder)
         if let scan {
             return try Self.tell(
-                ScanNumber(scan), of: DeviceNumber(UInt32(device)), folder, inJSON: inJSON, console)
+                ScanNumber(scan), of: DeviceNumber(UInt32(device)), log, inJSON: inJSON, console)
         }
         let head = try ReportCommand.head(of: folder)
+        return try Self.tell(device, head, log, inJSON: inJSON, console)
+    }
+
+    /// The folder with the log of a phone.
+    private static func log(of device: DeviceNumber, in folder: String) throws -> String {
+        _ = try ReportCommand.head(of: folder)
+        let log = RunFolder.logs(of: folder, device: device).first ?? folder
+        guard RunDirectory.holdsLogs(log) else {
+            throw CommandFailure(
+                .badData, "\(log) has no \(RunDirectory.FileName.events)",
+                hint:
+                    "the log of a phone stays in the folder that its shard or worker has written: inspect that one"
+            )
+        }
+        return log
+    }
+
+    private static func tell(
+        _ device: Int, _ head: RunHead, _ folder: String, inJSON: Bool, _ console: Console
+    ) throws -> ExitCode {
         if inJSON {
             let events = PhoneTimelineText.events(device: UInt32(device), folder: folder)
             if events.isEmpty { throw Self.noEvents(of: device, head) }
@@ -125,8 +146,9 @@ enum InspectCommand {
     ) throws -> ExitCode {
         let run = try ReportCommand.read(folder).run
         let end = Instant.zero + run.result.length
-        let found = SlowScans.read(folder: folder, run.head, slowerThan: least, end: end)
-            .filter { !isHung || $0.to == nil }
+        let found = SlowScans.read(
+            RunFolder.logs(of: folder), run.head, slowerThan: least, end: end
+        ).filter { !isHung || $0.to == nil }
         guard !inJSON else {
             JSONOutput.print(
                 InspectJSON.scans(found, count: Self.scansInJSONMax, run.head, end: end), console)

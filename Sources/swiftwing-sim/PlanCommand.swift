@@ -82,6 +82,7 @@ enum PlanCommand {
 
     private static func json(_ scenario: Scenario) -> [String: JSONValue] {
         [
+            "tool": .string(ThisProgram.tool),
             "name": .string(scenario.name), "description": .string(scenario.description),
             "seed": .integer(scenario.seed),
             "drain_ms": .integer(scenario.drain.wholeMilliseconds),

@@ -43,8 +43,9 @@ enum ReportCommand {
             guard !found.readable.isEmpty else {
                 throw CommandFailure(.badData, "no shard in \(folders[0]) has left a result")
             }
-            return ReportOutput(folder: arguments["--output"] ?? folders[0], console: console)
-                .write(try MergedShards.report(of: found))
+            var output = ReportOutput(folder: arguments["--output"] ?? folders[0], console: console)
+            output.parts = found.readable.map(\.path)
+            return output.write(try MergedShards.report(of: found))
         }
         if folders.count > 1, arguments["--output"] == nil {
             throw CommandFailure(
@@ -67,18 +68,19 @@ enum ReportCommand {
                     .usage, "--group cannot be used with shards",
                     hint: "the merged report has a table for each group")
             }
-            return ReportOutput(folder: output, console: console)
-                .write(try MergedShards.report(of: found))
+            var merged = ReportOutput(folder: output, console: console)
+            merged.parts = found.readable.map(\.path)
+            return merged.write(try MergedShards.report(of: found))
         }
         let group = arguments["--group"]
         let runs = try folders.map { try Self.read($0, group: group) }
         var report = runs[0].run.report
         if runs.count > 1 {
-            guard let merged = PastRun.merged(runs.map(\.run), slos: runs[0].slos) else {
-                throw CommandFailure(
-                    .badData, "the folders belong to different scenarios: names, groups or faults differ")
+            do throws(ShardSet.Problem) {
+                report = try PastRun.merged(runs.map(\.run), runs[0].settings) ?? report
+            } catch {
+                throw CommandFailure(.badData, "\(error)")
             }
-            report = merged
         }
         let missing = arguments.all("--missing")
         if !missing.isEmpty {
@@ -96,6 +98,7 @@ enum ReportCommand {
         // What the run itself wrote stays as it is.
         let isWhole = runs.count == 1 && !runs[0].run.wasCutOff && group == nil && missing.isEmpty
         var output = ReportOutput(folder: path, console: console)
+        if runs.count > 1 { output.parts = folders }
         if isWhole { output.kept = [RunDirectory.FileName.summary] }
         guard isWhole, let baseline = RecordedBaseline(of: folders[0]) else { return output.write(report) }
         report.result.directory = path
@@ -168,18 +171,20 @@ enum ReportCommand {
         }
     }
 
-    /// A run, and the objectives of its scenario; of one group only, if it is named.
-    static func read(_ folder: String, group: String? = nil) throws -> (run: PastRun, slos: [SLO]) {
+    /// A run, and what its judge needs to know of its scenario; the objectives of one group only, if it is named.
+    static func read(
+        _ folder: String, group: String? = nil
+    ) throws -> (run: PastRun, settings: JudgeSettings) {
         let head = try Self.head(of: folder)
         if let group, !head.groups.contains(where: { $0.name == group }) {
             throw CommandFailure.unknown("group", group, among: head.groups.map(\.name))
         }
         let plan = try MergedShards.plan(of: folder, head)
-        let settings = JudgeSettings(plan, world: head.world, hasBackendView: head.hasBackendView)
+        var settings = JudgeSettings(plan, world: head.world, hasBackendView: head.hasBackendView)
         let run = try Self.found { () throws(PastRun.Problem) in
             try PastRun(folder: folder, head: head, settings: settings, group: group)
         }
-        let objectives = group.map { name in plan.objectives.filter { $0.concerns(group: name) } }
-        return (run, objectives ?? plan.objectives)
+        settings.objectives = plan.objectives.filter { slo in group.map(slo.concerns) ?? true }
+        return (run, settings)
     }
 }

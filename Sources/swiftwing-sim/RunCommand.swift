@@ -61,12 +61,12 @@ enum RunCommand {
         let target = try Self.target(arguments)
         let dashboard = try Self.dashboard(arguments)
         let loaded = try Self.load(arguments, target: target)
-        if let code = try ShardOptions.run(
+        let baseline = try Baseline(arguments, world: .live, scenario: loaded.scenario.name)
+        if let ran = try ShardOptions.run(
             arguments, loaded, target: target, dashboard: dashboard, console)
         {
-            return code
+            return baseline?.compare(ran.folder, ran.code, console) ?? ran.code
         }
-        let baseline = try Baseline(arguments, world: .live, scenario: loaded.scenario.name)
         let options = try RunOptions(
             loaded, again: Self.words(arguments, loaded), target: target, arguments)
         var request = RunRequest(options, target: target)

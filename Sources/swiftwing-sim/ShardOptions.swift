@@ -35,11 +35,11 @@ enum ShardOptions {
 
     private static let processesMax = 256
 
-    /// Runs in several processes; nil if one process is enough.
+    /// Runs in several processes, and returns the folder of what they have found together; nil if one process is enough.
     static func run(
         _ arguments: Arguments, _ loaded: LoadedScenario, target: TargetURL?,
         dashboard: DashboardAddress?, _ console: Console
-    ) throws -> ExitCode? {
+    ) throws -> (code: ExitCode, folder: String)? {
         guard let processes = try arguments.number(Self.processes.name, in: 1...Self.processesMax) else {
             guard !arguments.has(Self.timeout.name) else {
                 throw CommandFailure(.usage, "\(Self.timeout.name) requires \(Self.processes.name)")
@@ -84,9 +84,6 @@ enum ShardOptions {
                 (Self.linked.name, "leave one of the two out"),
                 (Option.summaryLine.name, "leave it out: the summary of all processes is printed"),
             ]
-            + Baseline.options.map {
-                (name: $0.name, hint: "run the scenario in one process to compare it")
-            }
         guard let option = options.first(where: { arguments.has($0.name) }) else { return }
         throw CommandFailure(
             .usage, "\(option.name) belongs to one process, and \(Self.processes.name) starts several",

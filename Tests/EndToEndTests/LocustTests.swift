@@ -49,6 +49,11 @@ extension SideBySide {
                 }
             }
 
+            struct Objective: Decodable {
+                var metric: String
+                var passed: Bool?
+            }
+
             struct Invariant: Decodable {
                 var id: String
                 var violations: Figure
@@ -59,6 +64,7 @@ extension SideBySide {
             var scans: Summary.Scans
             var groups: [String: Group]
             var invariants: [Invariant]
+            var slos: [Objective]
             var complaints: [String]?
         }
 
@@ -83,6 +89,7 @@ extension SideBySide {
                 photos: shelves
             slo:
               scans.lost: count == 0
+              upload.time: count < 100000 over 2s
             """
 
         private static func run(_ options: [String], serving changes: [String]) async throws -> Test {
@@ -136,6 +143,8 @@ extension SideBySide {
             #expect(test.workers.count == 3 && test.workers.allSatisfy { [0, 99].contains($0) })
             #expect(test.runs.count == 3)
             #expect(test.exceptions.isEmpty)
+            // In no window of the sum there are so many: what each worker counts does not say so.
+            #expect(summary.slos.first { $0.metric == "upload.time" }?.passed == true, "\(test.log)")
             // Locust shares users out by the sizes of the groups.
             #expect(summary.groups["readers"]?.devices == 8)
             #expect(summary.groups["rushed"]?.devices == 4)
@@ -191,6 +200,18 @@ extension SideBySide {
             #expect(test.worker_logs.count == 4 && test.worker_logs[3].contains("begins"))
             #expect(summary.devices >= 12, "\(test.log)")
             #expect(summary.scans.completed >= summary.devices && summary.scans.lost == 0)
+        }
+
+        @Test func `what the plugin answers its workers and makes of their evidence`() async throws {
+            let scratch = try Scratch()
+            let outcome = try await Subprocess.run(
+                Self.python,
+                [Package.tests.appending(path: "Tools/locustfile_check.py").path, scratch.folder.path],
+                environment: Subprocess.environment.merging([
+                    "SWIFTWING_SIM": Binary.path.path, "SWIFTWING_SCENARIO": "flaky-network",
+                ]) { $1 })
+            #expect(outcome.code == 0, "\(outcome.complaint)")
+            #expect(outcome.complaint.contains("Ran 14 tests"), "\(outcome.complaint)")
         }
 
         @Test func `a time for reports that is none is refused`() async throws {

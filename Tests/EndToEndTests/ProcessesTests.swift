@@ -33,6 +33,16 @@ extension SideBySide {
             let whole = try await ShortRun.standard().process.report.summary()
             #expect(summary.faults.keys.sorted() == whole.faults.keys.sorted())
             #expect(run.temporaryFolders == [])
+            #expect(
+                outcome.output.replacing(#/\s+/#, with: " ").contains("--processes 3"), "\(outcome.output)")
+            // Compared with itself, and by a later run.
+            let compared = try await Binary.run(
+                ["compare", run.report.folder.path, run.report.folder.path])
+            #expect(compared.code == 0 && compared.output.contains("NO REGRESSION"), "\(compared)")
+            let later = try RunProcess(Self.arguments + ["--baseline", run.report.folder.path])
+            let next = try await later.end(seconds: 50)
+            #expect(next.output.contains("REGRESSION") || next.output.contains("WORSE"), "\(next)")
+            #expect(try later.report.text("report.html").contains("<section id=\"baseline\""))
             // The report is made again from the shards.
             let again = try await Binary.run(["report", run.report.folder.path])
             #expect(again.code == outcome.code, "\(again)")

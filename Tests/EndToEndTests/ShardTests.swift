@@ -27,28 +27,18 @@ extension SideBySide {
                 seconds: 100)
         }
 
-        /// The summary without what one process alone can know: what it used, when it ran, the open streams, and notes on how it
-        /// came about.
+        /// The summary without what one process alone can know: what it used, when it started, the open streams, and notes on how
+        /// it came about.
         private static func summary(_ folder: URL) throws -> String {
             let data = try Data(contentsOf: folder.appending(path: "summary.json"))
             var object = try #require(try JSONSerialization.jsonObject(with: data) as? [String: Any])
-            for key in ["resources", "started", "seconds", "gauges"] { object[key] = nil }
+            for key in ["resources", "started", "gauges"] { object[key] = nil }
             object["notes"] = (object["notes"] as? [String])?.filter {
                 !$0.hasPrefix("digest ") && !$0.hasPrefix("merged from ")
             }
-            let bare = Self.withoutTimes(object)
             let bytes = try JSONSerialization.data(
-                withJSONObject: bare, options: [.sortedKeys, .prettyPrinted])
+                withJSONObject: object, options: [.sortedKeys, .prettyPrinted])
             return String(decoding: bytes, as: UTF8.self)
-        }
-
-        /// Shards end at times of their own, and with them what is still open then.
-        private static func withoutTimes(_ value: Any) -> Any {
-            if let members = value as? [String: Any] {
-                return members.filter { $0.key != "oldest_ms" && $0.key != "at" }
-                    .mapValues { Self.withoutTimes($0) }
-            }
-            return (value as? [Any])?.map { Self.withoutTimes($0) } ?? value
         }
 
         private static func difference(_ one: String, _ other: String) -> String {
@@ -122,6 +112,8 @@ extension SideBySide {
                     "they differ in the scenario"
                 ),
                 ("number", ["--shard", "1/3"], "they differ in the number of shards"),
+                ("settle", ["--shard", "1/2", "--settle", "1m"], "they differ in --settle or --ties"),
+                ("ties", ["--shard", "1/2", "--ties", "shuffled"], "they differ in --settle or --ties"),
                 ("twin", ["--shard", "0/2"], "are both shard 0/2 of the run"),
                 ("whole", [], "is not a shard of a run"),
             ]
@@ -205,6 +197,61 @@ extension SideBySide {
             #expect(outcome.complaint.contains("cannot write to \(merged.path)"), "\(outcome.complaint)")
             #expect(outcome.output.contains("stream.no-gap"), "\(outcome.output)")
             #expect(try RunReport(folder: merged).text("summary.json").contains("cannot write to"))
+        }
+
+        @Test func `the folder of a merge is that of a run`() async throws {
+            let scratch = try Scratch()
+            let whole = scratch.folder.appending(path: "whole")
+            let words = ["flaky-network", "--devices", "12"]
+            _ = try await Self.simulate(words, to: whole)
+            // As a run in several processes leaves it.
+            let merged = scratch.folder.appending(path: "merged")
+            var shards: [URL] = []
+            for index in 0..<3 {
+                shards.append(merged.appending(path: "shards/\(index)-of-3"))
+                _ = try await Self.simulate(words + ["--shard", "\(index)/3"], to: shards[index])
+            }
+            #expect(try await Self.merge(shards, to: merged).code == 0)
+            let compared = try await Binary.run(["compare", whole.path, merged.path, "--no-color"])
+            #expect(compared.code == 0 && compared.output.contains("NO REGRESSION"), "\(compared)")
+            #expect(!compared.output.contains("simulated runs are reproducible"), "\(compared.output)")
+            let trend = try await Binary.run(["trend", whole.path, merged.path, "--no-color"])
+            #expect(trend.code == 0 && trend.output.contains("2 runs"), "\(trend)")
+            for words in [
+                ["--device", "7"], ["--device", "7", "--scan", "1"], [], ["--slower-than", "4s"],
+            ] {
+                let (one, all) = (
+                    try await Binary.run(["inspect", whole.path] + words),
+                    try await Binary.run(["inspect", merged.path] + words)
+                )
+                #expect(all.code == 0 && all.output == one.output, "\(words): \(all)")
+            }
+            // Also without the shards: the evidence is read in place of their logs.
+            let alone = scratch.folder.appending(path: "alone")
+            #expect(try await Self.merge(shards, to: alone).code == 0)
+            let page = try RunReport(folder: alone).text("report.md")
+            let again = try await Binary.run(["report", alone.path, "--no-color"])
+            #expect(again.code == 0 && again.output.contains("Reproduce with"), "\(again)")
+            #expect(try RunReport(folder: alone).text("report.md") == page)
+            let story = try await Binary.run(["inspect", alone.path, "--device", "7"])
+            #expect(story.code == 65 && story.complaint.contains("has no events.ndjson"), "\(story)")
+        }
+
+        @Test func `a summary of another shard is none`() async throws {
+            let scratch = try Scratch()
+            let shards = try await Self.broken(scratch)
+            let merged = scratch.folder.appending(path: "merged")
+            let (first, second) = (
+                shards[0].appending(path: "summary.json"), shards[1].appending(path: "summary.json")
+            )
+            try FileManager.default.removeItem(at: first)
+            try FileManager.default.copyItem(at: second, to: first)
+            let outcome = try await Self.merge(shards, to: merged)
+            // What its log shows is broken all the same.
+            #expect(outcome.code == 97, "\(outcome)")
+            #expect(
+                try RunReport(folder: merged).text("summary.json").contains(
+                    "shard 0/2 has a summary.json that does not belong to its evidence.ndjson"))
         }
 
         @Test func `a series that is cut is noticed`() async throws {

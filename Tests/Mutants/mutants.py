@@ -54,6 +54,11 @@ REAL = {
     "gateway": ("backend-degraded", "flaky-network", "token-expiry", "batch-enrichment"),
 }
 REAL_LIMIT = 180
+# For bugs of merges: simulated in shards, whose merge is that of a program without bugs to the byte.
+SHARDS = ("flaky-network", "v2-under-fire", "head-on-flaky-network")
+SHARD_COUNT = 3
+# Judged by the sum of the shards' series.
+SHARD_OBJECTIVES = "slo={scan.time: p(90) < 4s over 5s, upload.time: count < 1000 over 2s}"
 # What stands behind the gateway has no faults of its own.
 UPSTREAM = "staging-smoke"
 SETTLE = "10m"
@@ -134,7 +139,8 @@ class Bug:
         new lines, in which BUG is true where this bug is on
         >>>>
 
-    `# World: live` says that only a run of real processes can show it, `# World: gateway` that it takes a target, too.
+    `# World: live` says that only a run of real processes can show it, `# World: gateway` that it takes a target, too, and
+    `# World: shards` that it takes a merge.
     """
 
     def __init__(self, side, path):
@@ -152,7 +158,7 @@ class Bug:
         self.edits = [self.located(*block) for block in self.blocks(lines[len(about):])]
         if not self.what or not any("Planted.isOn" in line for edit in self.edits for line in edit.new):
             self.fail("it says nothing, or switches nothing")
-        if self.world != "virtual" and self.world not in REAL:
+        if self.world not in ("virtual", "shards", *REAL):
             self.fail("there is no world named " + self.world)
 
     def fail(self, text):
@@ -321,6 +327,8 @@ def scenario_path(name):
 
 
 def runs(options, world):
+    if world == "shards":
+        return [Run(world, name, 1, False) for name in SHARDS]
     if world in REAL:
         return [Run(world, name, 1, False) for name in REAL[world]]
     names = sorted(file[:-len(".scenario")] for file in os.listdir(os.path.join(ROOT, "Scenarios"))
@@ -359,8 +367,11 @@ class Outcome:
         told = ("scans", "books", "jobs", "counters", "faults", "metrics", "disconnections", "invariants", "slos", "notes")
         self.all = {key: summary.get(key) for key in told}
 
-    def finds(self, healthy):
-        """What this run shows that one without any bug does not: its kind, and what it is."""
+    def finds(self, healthy, is_merge=False):
+        """What this run shows that one without any bug does not: its kind, and what it is. A merge is compared as a whole."""
+        if is_merge and (self.all != healthy.all or self.code != healthy.code):
+            keys = [key for key in self.all if self.all[key] != healthy.all[key]]
+            return "check", ["the merge differs in " + ", ".join(keys or ["exit %s" % self.code])]
         broken = [name for name in self.broken if name not in healthy.broken]
         if broken:
             return "invariant", broken
@@ -386,7 +397,7 @@ class Session:
         program = hashlib.sha256(repr([options.seeds, options.all, options.exhaustive, options.limit]).encode())
         for path, text in tree():
             program.update(path.encode() + text)
-        for run in runs(options, "virtual") + [run for world in REAL for run in runs(options, world)]:
+        for run in [run for world in ("virtual", "shards", *REAL) for run in runs(options, world)]:
             with open(scenario_path(run.scenario), "rb") as file:
                 program.update(file.read())
         self.program = program.hexdigest()
@@ -415,25 +426,40 @@ class Session:
         """One run with a bug, or with none, in a folder that goes away."""
         folder = tempfile.mkdtemp(dir=os.path.join(WORK, "runs"))
         output = os.path.join(folder, "run")
-        words = [binary, "simulate" if run.world == "virtual" else "run", scenario_path(run.scenario)]
+        code = "no run"
+        words = [binary, "run" if run.world in REAL else "simulate", scenario_path(run.scenario)]
         words += ["--seed", str(run.seed), "--output", output, "--quiet", "--no-color"]
         words += ["--settle", SETTLE] if run.settle else []
         upstream = None
         try:
+            if run.world == "shards":
+                code = self.merge(binary, words, bug, folder, output)
+                with open(os.path.join(output, "summary.json")) as file:
+                    return Outcome(code, json.load(file))
             if run.world == "gateway":
                 upstream, url = self.serve(run.seed)
                 words += ["--target", url]
             code = self.wait(
                 self.start(words, bug), self.options.limit if run.world == "virtual" else REAL_LIMIT)
-            try:
-                with open(os.path.join(output, "summary.json")) as file:
-                    return Outcome(code, json.load(file))
-            except (OSError, ValueError):
-                return Outcome(code, {})
+            with open(os.path.join(output, "summary.json")) as file:
+                return Outcome(code, json.load(file))
+        except (OSError, ValueError):
+            return Outcome(code, {})
         finally:
             if upstream:
                 self.wait(upstream, 0)
             shutil.rmtree(folder, ignore_errors=True)
+
+    def merge(self, binary, words, bug, folder, output):
+        """Simulates the shards, merges what they leave, and returns how the merge ends."""
+        shards = []
+        for index in range(SHARD_COUNT):
+            shards.append(os.path.join(folder, str(index)))
+            shard = [shards[-1] if word == output else word for word in words]
+            shard += ["--shard", "%d/%d" % (index, SHARD_COUNT), "--set", SHARD_OBJECTIVES]
+            self.wait(self.start(shard, bug), self.options.limit)
+        merge = [binary, "report", *shards, "--output", output, "--no-color"]
+        return self.wait(self.start(merge, bug), self.options.limit)
 
     def serve(self, seed):
         """A backend without faults, and where it listens."""
@@ -494,12 +520,12 @@ class Session:
             count += 1
             outcome, healthy = self.play(bug.copy.binary, run, bug.number), self.healthy[run]
             # Real processes never run alike.
-            changed += run.world == "virtual" and outcome.all != healthy.all
-            found = outcome.finds(healthy)
+            changed += run.world not in REAL and outcome.all != healthy.all
+            found = outcome.finds(healthy, is_merge=run.world == "shards")
             if not found:
                 continue
             kind, names = found
-            if run.world != "virtual" and names == ["exit 98"]:
+            if run.world in REAL and names == ["exit 98"]:
                 continue  # A busy machine, and no bug.
             (broken if kind == "invariant" else missed).update([kind] if kind == "check" else names)
             first.setdefault(kind, {"names": names, "run": described(run), "runs": count})
@@ -508,7 +534,7 @@ class Session:
         kind = next((kind for kind in KINDS if kind in first), "escaped")
         result = {
             "side": bug.side, "what": bug.what, "by": kind, **first.get(kind, {}), "runs_made": count,
-            "runs_changed": changed if bug.world == "virtual" else None, "invariants": dict(broken),
+            "runs_changed": changed if bug.world not in REAL else None, "invariants": dict(broken),
             "others": dict(missed), "key": self.key(bug)}
         with self.lock:
             self.results[bug.name] = result

@@ -11,6 +11,8 @@ package struct ScanNumber: Hashable, Comparable, Sendable {
     package init(_ raw: UInt32) { self.raw = raw }
     /// A placeholder for no scan.
     package static let none = ScanNumber(0)
+    /// The largest number that a file or a message may give to a scan: there is room for a run after it.
+    package static let greatest = ScanNumber(1 << 31)
     package static func < (left: ScanNumber, right: ScanNumber) -> Bool { left.raw < right.raw }
 }
 

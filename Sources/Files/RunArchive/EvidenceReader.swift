@@ -5,13 +5,15 @@ import Observations
 import RunJudge
 import RunMetrics
 import SimBase
+import SystemIO
 import Talaria
 
 /// Reads `evidence.ndjson`, as `EvidenceWriter` wrote it. What is not a record of it makes the file unreadable: a merge is exact
 /// or is none.
 struct EvidenceReader {
     let head: RunHead
-    private(set) var table: MetricTable
+    /// Without the operations that were open at the end.
+    private var table: MetricTable
     /// By group; the last ones are those of the fleet.
     private(set) var disconnections: [Disconnections]
     private var errors: [[ErrorSummary.Row]]
@@ -25,6 +27,7 @@ struct EvidenceReader {
     private var sets: [SeriesLog.Entry] = []
     private var histograms: [(metric: LatencyMetric, group: String?, histogram: HDRHistogram)] = []
     private var endedAt = Instant.zero
+    private(set) var heardAt = Instant.zero
     /// Those of the result, exactly: `summary.json` has milliseconds.
     private(set) var length = Interval.zero
     private(set) var drained: Interval?
@@ -36,8 +39,16 @@ struct EvidenceReader {
     private var waiting: [WaitingRecord] = []
     /// The sizes of other files of the run, in bytes.
     private(set) var sizes: [String: Int] = [:]
-    private var isWhole = false
+    /// Those of the other files of the run, by their names.
+    private var digests: [String: String] = [:]
+    /// That of the records, as the last line has it; nil before that line.
+    private var digest: String?
     private let observations: ObservationReader
+
+    /// The files whose digests are in the evidence.
+    static let sealedNames = [
+        RunDirectory.FileName.head, RunDirectory.FileName.scenario, RunDirectory.FileName.summary,
+    ]
 
     /// Nil if the file is not there, is not whole, or is of another shard or another run.
     init?(folder: String, head: RunHead) {
@@ -50,15 +61,18 @@ struct EvidenceReader {
         let path = RunDirectory.joined(folder, RunDirectory.FileName.evidence)
         guard var lines = LineReader(path: path) else { return nil }
         var isFirst = true
+        var records: [UInt8] = []
         while let bytes = lines.next() {
-            guard lines.isWhole, let line = JSONNode(Array(bytes)) else { return nil }
+            guard self.digest == nil, lines.isWhole, let line = JSONNode(Array(bytes)) else { return nil }
             if isFirst {
                 guard line["evidence"]?.integer == EvidenceWriter.schema,
                     line["shard"]?.text == head.shard.description,
                     line["started_ms"]?.integer(Int64.self) == head.started,
-                    let ended = line["ended"]?.nanoseconds(0), let length = line["length"]?.nanoseconds(0)
+                    let ended = line["ended"]?.nanoseconds(0), let heard = line["heard"]?.nanoseconds(0),
+                    let length = line["length"]?.nanoseconds(0)
                 else { return nil }
                 self.endedAt = Instant(nanoseconds: ended)
+                self.heardAt = Instant(nanoseconds: heard)
                 self.length = Interval(nanoseconds: length)
                 self.drained = line["drained"]?.nanoseconds(0).map { Interval(nanoseconds: $0) }
                 for member in line["files"]?.members ?? [] { self.sizes[member.key] = member.value.count }
@@ -66,15 +80,45 @@ struct EvidenceReader {
             } else {
                 guard self.read(line, bytes) else { return nil }
             }
+            if self.digest == nil { records += bytes + [UInt8(ascii: "\n")] }
         }
-        guard self.isWhole, self.addMetrics() else { return nil }
+        guard self.digest == SHA256.hexadecimal(of: records), self.addMetrics() else { return nil }
+    }
+
+    /// The first of the files in this folder that is not the one that this evidence was written for; nil where all are.
+    func foreignFile(in folder: String) -> String? {
+        Self.sealedNames.first { name in
+            let path = RunDirectory.joined(folder, name)
+            let bytes = try? File.contents(of: path, bytesMax: InputFile.documentBytesMax)
+            return bytes.map { SHA256.hexadecimal(of: $0) } != self.digests[name]
+        }
     }
 
     var evidence: ShardEvidence {
         ShardEvidence(
-            endedAt: self.endedAt, fleet: self.hasFleet ? self.fleet : nil, coverage: self.coverage,
+            endedAt: self.endedAt, heardAt: self.heardAt, fleet: self.hasFleet ? self.fleet : nil,
+            coverage: self.coverage,
             regions: self.regions,
             skipped: self.skipped, waiting: self.waiting)
+    }
+
+    /// The metrics of the whole run. `end`: the last observation of all shards, until which operations that were open grew older.
+    func metrics(until end: Instant) -> MetricTable {
+        var table = self.table
+        for entry in self.sets {
+            guard let open = entry.open else { continue }
+            var set = MetricSet()
+            for metric in LatencyMetric.allCases {
+                let unfinished = open.set.unfinished(metric)
+                guard !unfinished.isEmpty else { continue }
+                set.add(
+                    Unfinished(count: unfinished.count, oldest: unfinished.oldest + (end - open.at)),
+                    to: metric)
+            }
+            let index = entry.group.flatMap { name in self.head.groups.firstIndex { $0.name == name } }
+            table.add(set, in: index.map { MetricGroup(index: $0) } ?? .none)
+        }
+        return table
     }
 
     var timeline: RunTimeline {
@@ -117,8 +161,10 @@ struct EvidenceReader {
                 deferred: numbers[0], shutdownsTimedOut: numbers[1], heldBack: numbers[2])
             return true
         }
-        self.isWhole = line["end"]?.flag == true
-        return self.isWhole
+        guard line["end"]?.flag == true, let digest = line["sha256"]?.text else { return false }
+        self.digest = digest
+        for member in line["digests"]?.members ?? [] { self.digests[member.key] = member.value.text }
+        return true
     }
 
     /// The position in lists by group; the fleet's is the last. Nil for a group that the run does not have.
@@ -242,7 +288,7 @@ struct EvidenceReader {
     }
 
     private mutating func readPhone(_ line: JSONNode) -> Bool {
-        guard let device = line["phone"]?.integer(UInt32.self), self.lanes.count < RunReport.timelinesMax,
+        guard let device = line["phone"]?.integer(UInt32.self), self.lanes.count < EvidenceWriter.phonesMax,
             let numbers = line["numbers"]?.elements.compactMap({ $0.integer(Int64.self) }),
             numbers.allSatisfy({ (0...Int64(JSONNode.countMax)).contains($0) }),
             let mark = PhoneSummary(device: DeviceNumber(device), numbers: numbers)

@@ -7,16 +7,18 @@ package import RunMetrics
 import SimBase
 
 /// `evidence.ndjson`: what a shard hands over for the merge beside `run.json`, `summary.json` and `scenario.resolved`. One
-/// record a line; the last one says that the file is whole.
+/// record a line; the last one says that the file is whole, and which files belong to it.
 ///
 /// It holds the exact metrics of the whole run by group, the times of reconnects by cause, the errors, the history in at most
 /// `RunTimeline.windowsMax` windows, the phones with the most problems with the beginning of their log, and what is counted for
 /// the checks of the whole fleet. What an operator did to the run comes before the phones, as observations. Its size does not depend on the length of the run or on the number of phones. It also has the
 /// sizes of the files that belong to it.
 package struct EvidenceWriter {
-    package static let schema = 3
+    package static let schema = 4
     /// Observations of each phone with problems.
     package static let observationsMax = 250
+    /// Phones with problems, of which `RunReport.timelinesMax` with observations.
+    static let phonesMax = 20
 
     private let head: RunHead
     private let result: RunResult
@@ -32,13 +34,25 @@ package struct EvidenceWriter {
         self.evidence = evidence
     }
 
-    /// `folder`: of the run, with its log. `sizes`: of its other files, in bytes.
-    package func file(folder: String, sizes: [(name: String, bytes: Int)]) -> [UInt8] {
+    /// The phones with the most problems, from the log in the folder of the run.
+    func lanes(folder: String) -> [PhoneTimeline] {
+        var lanes = self.timeline.worstPhones(RunReport.timelinesMax).map { PhoneTimeline(mark: $0) }
+        PhoneTimeline.read(&lanes, folder: folder, faults: self.head.faults)
+        for mark in self.timeline.worstPhones(Self.phonesMax)
+        where !lanes.contains(where: { $0.mark.device == mark.device }) {
+            lanes.append(PhoneTimeline(mark: mark))
+        }
+        return lanes
+    }
+
+    /// The file without its end. `sizes`: of the series, in bytes.
+    func records(lanes: [PhoneTimeline], sizes: [(name: String, bytes: Int)]) -> [UInt8] {
         var bytes = Self.line { line in
             line.member("evidence", Self.schema)
             line.member("shard", self.head.shard.description)
             line.member("started_ms", self.head.started)
             line.member("ended", self.evidence.endedAt.nanoseconds)
+            line.member("heard", self.evidence.heardAt.nanoseconds)
             line.member("length", self.result.length.nanoseconds)
             line.member("drained", self.result.drained?.nanoseconds)
             line.object("files") { line in
@@ -58,10 +72,25 @@ package struct EvidenceWriter {
         self.writeTimeline(to: &bytes)
         self.writeStreams(to: &bytes)
         self.writeControls(to: &bytes)
-        self.writePhones(folder, to: &bytes)
+        self.writePhones(lanes, to: &bytes)
         self.writeChecks(to: &bytes)
-        bytes += Self.line { $0.member("end", true) }
         return bytes
+    }
+
+    /// The whole file. It ends with its digest and with those of the files that it belongs to: what is merged must be whole and of
+    /// one run.
+    static func sealed(_ records: [UInt8], files: [ReportFile]) -> [UInt8] {
+        records
+            + Self.line { line in
+                line.member("end", true)
+                line.object("digests") { line in
+                    for file in files {
+                        line.key(text: file.name)
+                        line.text(SHA256.hexadecimal(of: file.bytes))
+                    }
+                }
+                line.member("sha256", SHA256.hexadecimal(of: records))
+            }
     }
 
     private static func line(_ members: (inout JSONWriter) -> Void) -> [UInt8] {
@@ -75,7 +104,10 @@ package struct EvidenceWriter {
 
     private func writeMetrics(to bytes: inout [UInt8]) {
         let table = self.measured
-        bytes += Array(SeriesLog.lines(table, from: .zero, length: self.result.length).utf8)
+        bytes += Array(
+            SeriesLog.lines(
+                table, from: .zero, length: self.result.length, open: (table, at: self.evidence.heardAt)
+            ).utf8)
         for index in -1..<table.groups.count {
             let group = index < 0 ? nil : table.groups[index]
             let set = table.set(in: index < 0 ? .none : MetricGroup(index: index))
@@ -183,9 +215,7 @@ package struct EvidenceWriter {
         }
     }
 
-    private func writePhones(_ folder: String, to bytes: inout [UInt8]) {
-        var lanes = self.timeline.worstPhones(RunReport.timelinesMax).map { PhoneTimeline(mark: $0) }
-        PhoneTimeline.read(&lanes, folder: folder, faults: self.head.faults)
+    private func writePhones(_ lanes: [PhoneTimeline], to bytes: inout [UInt8]) {
         var writer = ObservationLineWriter(faults: self.head.faults)
         for lane in lanes {
             let shown = lane.observations.prefix(Self.observationsMax)

@@ -19,8 +19,26 @@ enum HistogramLog {
             """
     }
 
+    static func lines(_ table: MetricTable, from: Instant, length: Interval) -> String {
+        var lines = ""
+        let scopes: [(scope: MetricScope, group: String?)] =
+            [(.fleet, nil)] + (table.groups.count > 1 ? table.groups.map { (.group($0), $0) } : [])
+        for metric in LatencyMetric.allCases {
+            for (scope, group) in scopes {
+                guard case .measured(let histogram) = table.histogram(metric, of: scope), !histogram.isEmpty,
+                    let line = Self.line(
+                        tag: Self.tag(metric, group: group), from: from, length: length, histogram)
+                else { continue }
+                lines += line
+            }
+        }
+        return lines
+    }
+
     /// Nil when there is nothing to write.
-    static func line(tag: String, from: Instant, length: Interval, _ histogram: HDRHistogram) -> String? {
+    static func line(tag: String, from: Instant, length: Interval, _ histogram: HDRHistogram)
+        -> String?
+    {
         guard let maximum = histogram.maximum, let code = HistogramCode.text(histogram) else { return nil }
         // Three digits after the point.
         let (start, seconds) = (from.nanoseconds, length.nanoseconds)

@@ -1,7 +1,7 @@
 import Foundation
 import JSON
 import Ledger
-package import Metrics
+import Metrics
 import Observations
 package import RunJudge
 package import RunMetrics
@@ -15,6 +15,10 @@ package struct PastRun: Sendable {
     package let group: String?
     package private(set) var result: RunResult
     package let timeline: RunTimeline
+    /// The phones with the most problems, where no log has them.
+    private let lanes: [PhoneTimeline]
+    /// An invariant or a metric of its summary that this program does not know.
+    private let unknownID: String?
     /// Whether it was killed before its verdict.
     package let wasCutOff: Bool
 
@@ -98,10 +102,16 @@ package struct PastRun: Sendable {
             if FileTree.exists(path), InputFile.open(path) == nil { throw .notAFile(path) }
         }
         self.wasCutOff = summary == nil
+        self.unknownID = summary.flatMap(SummaryReader.unknownID)
         var settings = settings
         settings.faults = head.faults
         settings.ledger.fleet = head.fleet
         settings.ledger.hasBackendView = head.hasBackendView
+        // A merge has no log, and neither has a shard whose files were handed over.
+        let hasLog = FileTree.exists(RunDirectory.joined(folder, RunDirectory.FileName.events))
+        let found = hasLog || summary == nil ? nil : EvidenceReader(folder: folder, head: head)
+        let evidence = found.flatMap { $0.foreignFile(in: folder) == nil ? $0 : nil }
+        self.lanes = evidence?.lanes ?? []
         var judge = RunJudge(settings)
         let part = group.flatMap { name in head.groups.firstIndex { $0.name == name } }
         var timelineOfGroup = part.map { _ in RunTimeline(faults: head.faults.count) }
@@ -122,38 +132,67 @@ package struct PastRun: Sendable {
         }
         let killed = judge.breakOff(of: head, measured: table)
         let whole =
-            summary.map {
-                SummaryReader(summary: $0, head: head)
+            summary.map { summary in
+                evidence.map { $0.result(summary, settings, until: $0.heardAt) }
+                    ?? SummaryReader(summary: summary, head: head)
                     .result(instead: killed, measured: table, slos: settings.objectives)
             } ?? killed
         self.result = group.flatMap { whole.part($0) } ?? whole
         self.result.directory = folder
-        self.timeline = timelineOfGroup ?? judge.timeline
+        self.timeline = timelineOfGroup ?? evidence?.timeline ?? judge.timeline
     }
 
     /// Every report of it, made from its files.
     package var report: RunReport {
-        RunReport(self.result, self.timeline, folders: [self.folder], group: self.group)
+        RunReport(
+            self.result, self.timeline, folders: [self.folder], group: self.group, lanes: self.lanes)
     }
 
-    // MARK: Shards
+    // MARK: Merges
 
-    /// Shards of one run: what all of them saw together, in one verdict. Nil if they are not of one scenario.
-    package static func merged(_ runs: [PastRun], slos: [SLO]) -> RunReport? {
-        guard let first = runs.first,
-            runs.allSatisfy({
-                $0.head.groups.map(\.name) == first.head.groups.map(\.name)
-                    && $0.head.faults == first.head.faults
-                    && $0.head.scenario.name == first.head.scenario.name
-            })
-        else { return nil }
+    /// Throws unless the runs are of one scenario, and this program knows everything that they have found.
+    private static func check(_ runs: [PastRun]) throws(ShardSet.Problem) {
+        for run in runs {
+            if let id = run.unknownID { throw .otherVersion(run.folder, id: id) }
+            let (first, other) = (runs[0].head, run.head)
+            let differences: [(String, Bool)] = [
+                ("the name of the scenario", other.scenario.name != first.scenario.name),
+                ("the groups", other.groups.map(\.name) != first.groups.map(\.name)),
+                ("the faults", other.faults != first.faults),
+                ("the version of the program", other.tool != first.tool),
+            ]
+            if let difference = differences.first(where: \.1) {
+                throw .runsDiffer(difference.0, first: runs[0].folder, second: run.folder)
+            }
+        }
+    }
+
+    /// Several runs of one scenario: what all of them saw together, in one verdict. Nil without runs.
+    ///
+    /// Windows of runs that count time from one moment, as those of the workers of a test, are summed. Those of other runs have no
+    /// sum, and objectives for them are not judged.
+    package static func merged(
+        _ runs: [PastRun], _ settings: JudgeSettings
+    ) throws(ShardSet.Problem) -> RunReport? {
+        guard let first = runs.first else { return nil }
+        try Self.check(runs)
         let shards = runs.map { run in
             var result = run.result
             // They did not run at the same time.
             result.streamsOpen = nil
             return (result: result, timeline: run.timeline)
         }
-        guard var merged = RunResult.merged(shards, objectives: slos) else { return nil }
+        let shareZero = runs.allSatisfy {
+            $0.head.world == .live && $0.head.started == first.head.started && !$0.wasCutOff
+        }
+        let spans =
+            shareZero
+            ? ShardSpans.judge(runs.map { ($0.folder, $0.head, $0.result.length) }, settings) : nil
+        guard var merged = RunResult.merged(shards, objectives: settings.objectives, spans: spans) else {
+            return nil
+        }
+        // There is no command that makes several runs.
+        if runs.contains(where: { $0.head.command != first.head.command }) { merged.result.command = [] }
         let targets = Set(runs.map(\.head.labels.target)).count
         if targets > 1 { merged.result.notes.insert("the runs used \(targets) different backends", at: 0) }
         merged.result.notes.insert(

@@ -57,6 +57,10 @@ package final class RunDirectory: RunLog {
     private var latency: OutputFile
     private var series: OutputFile
     private var head: RunHead?
+    /// The scenario as it ran.
+    private var scenario: [UInt8] = []
+    /// What a shard hands over, but for the digest of its summary.
+    private var evidence: [UInt8]?
     private var lock: FolderLock?
     private var failures: [OutputError.Failure] = []
     private var saved: [String] = []
@@ -89,7 +93,7 @@ package final class RunDirectory: RunLog {
 
     /// Whether a run itself has written there, and not only a report of runs elsewhere.
     package static func holdsLogs(_ folder: String) -> Bool {
-        FileTree.exists(Self.joined(folder, FileName.head))
+        FileTree.exists(Self.joined(folder, FileName.events))
     }
 
     // MARK: Events
@@ -144,28 +148,11 @@ package final class RunDirectory: RunLog {
         _ table: MetricTable, from: Instant, length: Interval, open: (table: MetricTable, at: Instant)?
     ) {
         self.series.append(Array(SeriesLog.lines(table, from: from, length: length, open: open).utf8))
-        for metric in LatencyMetric.allCases {
-            self.log(table, metric, of: .fleet, group: nil, from: from, length: length)
-            guard table.groups.count > 1 else { continue }
-            for group in table.groups {
-                self.log(table, metric, of: .group(group), group: group, from: from, length: length)
-            }
-        }
+        self.latency.append(Array(HistogramLog.lines(table, from: from, length: length).utf8))
         self.events.file.flush()
         self.series.flush()
         self.latency.flush()
         self.intervalLogged?(table, from)
-    }
-
-    private func log(
-        _ table: MetricTable, _ metric: LatencyMetric, of scope: MetricScope, group: String?, from: Instant,
-        length: Interval
-    ) {
-        guard case .measured(let histogram) = table.histogram(metric, of: scope), !histogram.isEmpty,
-            let line = HistogramLog.line(
-                tag: HistogramLog.tag(metric, group: group), from: from, length: length, histogram)
-        else { return }
-        self.latency.append(Array(line.utf8))
     }
 
     /// Takes one observation into the log.
@@ -180,13 +167,15 @@ package final class RunDirectory: RunLog {
 
     /// The scenario as it runs, before it runs.
     package func write(scenarioResolved text: String) {
-        self.write(Array(text.utf8), as: FileName.scenario)
+        self.scenario = Array(text.utf8)
+        self.write(self.scenario, as: FileName.scenario)
     }
 
     /// The plan of a run that failed, before the reports.
     package func write(plan text: String) { self.write(Array(text.utf8), as: FileName.plan) }
 
-    /// What the shard hands over, before the reports. The logs are complete by then.
+    /// What the shard hands over: it is written with the reports, because it says which of them belong to it. The logs are
+    /// complete by then.
     package func write(
         evidence: ShardEvidence, of result: RunResult, _ timeline: RunTimeline
     ) {
@@ -196,7 +185,7 @@ package final class RunDirectory: RunLog {
         let sizes = [
             (name: FileName.series, bytes: self.series.bytes), (FileName.latency, self.latency.bytes),
         ]
-        self.write(writer.file(folder: self.path, sizes: sizes), as: FileName.evidence)
+        self.evidence = writer.records(lanes: writer.lanes(folder: self.path), sizes: sizes)
     }
 
     /// Ends the logs and writes the reports. Returns the names of all files; throws when any of them is missing or cut
@@ -210,12 +199,14 @@ package final class RunDirectory: RunLog {
         self.series.close()
         self.failures += failures
         for file in [self.events.file, self.latency, self.series] {
-            if let reason = file.failure {
+            if let reason = file.failure ?? Self.loss(of: file.path, bytes: file.bytes) {
                 self.failures.append(.init(path: file.path, reason: reason))
             } else {
                 self.saved.append(Self.name(file.path))
             }
         }
+        if let head = self.head { self.check(FileName.head, head.bytes.count) }
+        if !self.scenario.isEmpty { self.check(FileName.scenario, self.scenario.count) }
         var result = result
         if self.events.leftOut > 0 {
             self.warnings.append(
@@ -237,6 +228,24 @@ package final class RunDirectory: RunLog {
         return saved
     }
 
+    /// Notes if a file of the beginning is no longer there.
+    private func check(_ name: String, _ bytes: Int) {
+        let path = Self.joined(self.path, name)
+        guard let reason = Self.loss(of: path, bytes: bytes),
+            !self.failures.contains(where: { $0.path == path })
+        else { return }
+        self.saved.removeAll { $0 == name }
+        self.failures.append(.init(path: path, reason: reason))
+    }
+
+    /// What was written is in a file that has no name any more, if somebody takes the folder away during the run.
+    private static func loss(of path: String, bytes: Int) -> String? {
+        switch FileTree.kind(of: path) {
+        case .file(bytes), .other: nil
+        case .file, .unreachable: "it was taken away or changed during the run"
+        }
+    }
+
     /// Writes the reports again for another result. Those that cannot be written are no longer there.
     package func rewrite(_ result: RunResult, _ timeline: RunTimeline, render: ReportRenderer) {
         let reports = render(RunReport(result, timeline, folders: [self.path]))
@@ -250,6 +259,14 @@ package final class RunDirectory: RunLog {
 
     private func write(reports: [ReportFile]) {
         for report in reports { self.write(report.bytes, as: report.name) }
+        guard let evidence = self.evidence, let head = self.head else { return }
+        self.saved.removeAll { $0 == FileName.evidence }
+        let files =
+            [
+                ReportFile(name: FileName.head, bytes: head.bytes),
+                ReportFile(name: FileName.scenario, bytes: self.scenario),
+            ] + reports.filter { $0.name == FileName.summary }
+        self.write(EvidenceWriter.sealed(evidence, files: files), as: FileName.evidence)
     }
 
     /// Returns the first write error that was not reported yet, while the run continues; later ones are not

@@ -54,6 +54,14 @@ package final class RunFolder {
         }
     }
 
+    /// The folders with the logs of a run: those of its shards, or its own. `device`: only the one that has this phone.
+    package static func logs(of run: String, device: DeviceNumber? = nil) -> [String] {
+        let path = RunDirectory.joined(run, Self.shards)
+        let shards = Self.shards(among: (try? FileTree.names(inFolder: path)) ?? [])
+        guard !shards.isEmpty else { return [run] }
+        return shards.filter { shard in device.map(shard.has) ?? true }.map { "\(path)/\(Self.name(of: $0))" }
+    }
+
     /// `1-of-3`: how folders of shards are called.
     package static func name(of shard: FleetShard) -> String { "\(shard.index)-of-\(shard.count)" }
 

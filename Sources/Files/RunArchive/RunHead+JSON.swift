@@ -35,6 +35,8 @@ extension RunHead {
         if let machine = self.machine { members["machine"] = .string(machine) }
         if let target = self.labels.target { members["target"] = .string(target) }
         if !self.labels.tags.isEmpty { members["tags"] = self.labels.jsonTags }
+        if let settle = self.rules.settle { members["settle_ns"] = .integer(settle.nanoseconds) }
+        if self.rules.shufflesTies { members["shuffles_ties"] = .bool(true) }
         if !self.conditions.isEmpty { members["conditions"] = self.conditions.json }
         return JSONValue.object(members).document
     }
@@ -74,6 +76,8 @@ extension RunHead {
             self.groups.reduce(0, { $0 + $1.devices }) <= ScenarioLimit.devicesMax
         else { return nil }
         self.conditions = RunConditions(reading: value["conditions"])
+        self.rules.settle = value["settle_ns"]?.nanoseconds(0).map { Interval(nanoseconds: $0) }
+        self.rules.shufflesTies = value["shuffles_ties"]?.flag ?? false
         // A table has one place for a group.
         guard Set(self.groups.map(\.name)).count == self.groups.count else { return nil }
     }

@@ -2,7 +2,7 @@ import JSON
 import Metrics
 import SimBase
 
-/// `series.ndjson`: the counts of each second, one line for each group that had any.
+/// `series.ndjson`: the counts of each second, one line for each group that had any, or one of no group if none had.
 ///
 ///     {"t":12000000000,"for_ns":1000000000,"group":"commuters","counts":{"http.202":3,"sse.events":41},
 ///      "rates":{"upload.failed":[0,3]},"latencies":{"upload.time":[3,81920000,97214000,265190112]}}
@@ -32,7 +32,10 @@ enum SeriesLog {
             else { continue }
             lines += line
         }
-        return lines
+        // For an objective for windows of the run, an interval in which nothing was counted is one all the same.
+        return lines.isEmpty
+            ? "{\"t\":\(from.nanoseconds),\"for_ns\":\(length.nanoseconds),\"group\":null,\"counts\":{}}\n"
+            : lines
     }
 
     private static func line(

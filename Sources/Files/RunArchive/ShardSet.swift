@@ -12,12 +12,16 @@ import SystemIO
 /// they are present. Of a shard that was killed, or whose files are damaged, the others are read instead: what they show is
 /// merged, and the verdict on its phones is `n/a`.
 package struct ShardSet: Sendable {
-    /// Why the folders are not the shards of one run.
+    /// Why the folders are not the shards of one run, or runs that can be merged.
     package enum Problem: Error, Equatable, CustomStringConvertible {
         /// Some of the folders are shards, and this is none.
         case notAShard(String)
         /// Two folders disagree in something.
         case differ(String, first: String, second: String)
+        /// Two runs that are no shards disagree in something.
+        case runsDiffer(String, first: String, second: String)
+        /// A summary has an invariant or a metric that this program does not know.
+        case otherVersion(String, id: String)
         case twice(FleetShard, first: String, second: String)
 
         package var description: String {
@@ -25,6 +29,10 @@ package struct ShardSet: Sendable {
             case .notAShard(let folder): "\(folder) is not a shard of a run"
             case .differ(let what, let first, let second):
                 "\(first) and \(second) are not shards of one run: they differ in \(what)"
+            case .runsDiffer(let what, let first, let second):
+                "\(first) and \(second) cannot be merged: they differ in \(what)"
+            case .otherVersion(let folder, let id):
+                "\(folder) was written by another version of the program: it has \(Printable.line(id)), which this one does not know"
             case .twice(let shard, let first, let second):
                 "\(first) and \(second) are both shard \(shard) of the run"
             }
@@ -56,8 +64,10 @@ package struct ShardSet: Sendable {
     ) throws {
         try Self.check(folders)
         self.settings = settings
-        self.shards = try folders.map { folder in
-            try Self.read(folder.path, folder.head, settings)
+        let readers = folders.map { EvidenceReader(folder: $0.path, head: $0.head) }
+        let heardAt = readers.compactMap { $0?.heardAt }.max() ?? .zero
+        self.shards = try zip(folders, readers).map { folder, reader in
+            try Self.read(folder.path, folder.head, settings, reader, heardAt)
         }
     }
 
@@ -87,6 +97,7 @@ package struct ShardSet: Sendable {
                 ("the world", head.world != first.head.world),
                 ("the number of shards", head.shard.count != first.head.shard.count),
                 ("the groups", head.groups != first.head.groups),
+                ("--settle or --ties", head.world == .virtual && head.rules != first.head.rules),
                 ("the backend", head.hasBackendView != first.head.hasBackendView),
                 (
                     "the time of their start",
@@ -109,20 +120,26 @@ package struct ShardSet: Sendable {
     }
 
     private static func read(
-        _ folder: String, _ head: RunHead, _ settings: JudgeSettings
+        _ folder: String, _ head: RunHead, _ settings: JudgeSettings, _ reader: EvidenceReader?,
+        _ heardAt: Instant
     ) throws -> Shard {
         if FolderLock.isHeld(folder) { throw PastRun.Problem.stillRunning(folder) }
-        let summary: JSONNode?
+        var summary: JSONNode?
         var defect: ShardMerge.Defect?
-        do throws(PastRun.Problem) {
+        do {
             summary = try PastRun.summary(of: folder)
             if summary == nil { defect = .verdict }
-        } catch {
-            summary = nil
+            if let id = summary.flatMap(SummaryReader.unknownID) {
+                throw Problem.otherVersion(folder, id: id)
+            }
+        } catch is PastRun.Problem {
             defect = .summary
         }
-        let reader = EvidenceReader(folder: folder, head: head)
         if defect == nil, Self.scenario(folder) == nil { defect = .scenario }
+        if defect == nil, let foreign = reader?.foreignFile(in: folder) {
+            defect = .foreign(foreign)
+            summary = nil
+        }
         guard defect == nil, let summary, let reader else {
             let rest = try PastRun(
                 folder: folder, head: head, settings: settings, group: nil, summary: summary)
@@ -136,7 +153,8 @@ package struct ShardSet: Sendable {
         return Shard(
             folder: folder, head: head,
             part: .init(
-                head.shard, reader.result(summary, settings), reader.timeline, reader.evidence),
+                head.shard, reader.result(summary, settings, until: heardAt), reader.timeline, reader.evidence
+            ),
             lanes: reader.lanes, sizes: reader.sizes)
     }
 
@@ -159,20 +177,17 @@ package struct ShardSet: Sendable {
         if hasSpans {
             merge.damage += cut.map { "\($0): objectives for parts of the run cannot be judged by it" }
         }
-        guard var merged = merge.merged(spans: nil) else { return nil }
-        if hasSpans {
-            if cut.isEmpty, ShardSpans.isThere(self.shards.map(\.folder)) {
-                var spans = ShardSpans(
-                    self.shards.map { ($0.folder, $0.head, $0.part.result.length) })
-                let results = spans.results(self.settings, whole: merged.result.metrics)
-                if let exact = merge.merged(spans: results) { merged = exact }
-            } else {
-                merged.result.notes.append(
-                    "objectives for parts of the run have the verdict of the worst shard: not all shards have a whole series"
-                )
-            }
-        } else {
+        let spans =
+            cut.isEmpty
+            ? ShardSpans.judge(
+                self.shards.map { ($0.folder, $0.head, $0.part.result.length) }, self.settings)
+            : nil
+        guard var merged = merge.merged(spans: spans) else { return nil }
+        if !hasSpans {
             merged.result.warnings += cut.map { "\($0): charts over time are incomplete" }
+        } else if spans == nil {
+            merged.result.notes.append(
+                "objectives for parts of the run cannot be judged: not all shards have a whole series")
         }
         let targets = Set(self.shards.map(\.head.labels.target)).count
         if targets > 1 { merged.result.notes.append("the shards used \(targets) different backends") }
@@ -183,13 +198,14 @@ package struct ShardSet: Sendable {
 }
 
 extension EvidenceReader {
-    /// The result of the shard. `summary`: its `summary.json`.
-    func result(_ summary: JSONNode, _ settings: JudgeSettings) -> RunResult {
+    /// The result of the shard. `summary`: its `summary.json`; `end`: the last observation of all shards.
+    func result(_ summary: JSONNode, _ settings: JudgeSettings, until end: Instant) -> RunResult {
+        let metrics = self.metrics(until: end)
         var known = RunResult(
             self.head, length: .zero, totals: LedgerTotals(),
             groups: self.head.groups.map { _ in LedgerTotals() }, verdicts: [],
             tables: GroupTables(disconnections: self.disconnections[self.head.groups.count]),
-            metrics: self.table)
+            metrics: metrics)
         for index in known.groups.indices {
             known.groups[index].tables = GroupTables(disconnections: self.disconnections[index])
             known.groups[index].errors = self.errors(ofGroup: index)
@@ -197,7 +213,7 @@ extension EvidenceReader {
         known.expectations = settings.expectations
         known.controls = self.controls
         var result = SummaryReader(summary: summary, head: self.head)
-            .result(instead: known, measured: self.table, slos: settings.objectives)
+            .result(instead: known, measured: metrics, slos: settings.objectives, isExact: true)
         result.length = self.length
         result.drained = self.drained
         result.streamsOpen = self.streamsOpen

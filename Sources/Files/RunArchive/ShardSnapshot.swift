@@ -19,7 +19,7 @@ package struct ShardSnapshot: Sendable {
         guard let summary = try? PastRun.summary(of: path),
             let reader = EvidenceReader(folder: path, head: head)
         else { return nil }
-        self.result = reader.result(summary, settings)
+        self.result = reader.result(summary, settings, until: reader.heardAt)
         self.timeline = reader.timeline
     }
 
@@ -34,10 +34,11 @@ package struct ShardSnapshot: Sendable {
     ) -> Bool {
         let path = RunDirectory.joined(folder, Self.folder)
         let evidence = ShardEvidence(
-            endedAt: .zero, fleet: nil, coverage: [],
+            endedAt: .zero, heardAt: .zero, fleet: nil, coverage: [],
             regions: RegionSummary(captures: 0, regions: 0, complete: 0), skipped: SkippedWork(),
             waiting: [])
-        let file = EvidenceWriter(head, result, timeline, evidence).file(folder: path, sizes: [])
+        let records = EvidenceWriter(head, result, timeline, evidence).records(lanes: [], sizes: [])
+        let file = EvidenceWriter.sealed(records, files: [])
         do {
             try FileTree.makeFolder(path)
             for (name, bytes) in zip(Self.names, [file, summary]) {

@@ -3,8 +3,8 @@ import RunJudge
 import SimBase
 import SystemIO
 
-/// The objectives for parts of a run, judged by the series of its shards. The intervals of each shard end at the boundaries of
-/// these objectives, so that their sums are the parts of the whole.
+/// The objectives for parts of a run, judged by the series of its shards, or of the workers of a test: runs that count time from
+/// one moment. The intervals of each end at the boundaries of these objectives, so that their sums are the parts of the whole.
 struct ShardSpans {
     private var readers: [IntervalReader]
     private var heads: [IntervalReader.Moment?] = []
@@ -16,7 +16,7 @@ struct ShardSpans {
     private var end: Instant
 
     /// `shards`: the folders, their heads and the lengths of their runs.
-    init(_ shards: [(folder: String, head: RunHead, length: Interval)]) {
+    private init(_ shards: [(folder: String, head: RunHead, length: Interval)]) {
         self.readers = shards.map { IntervalReader(folder: $0.folder, head: $0.head) }
         self.open = shards.map { _ in nil }
         self.last = shards.map { _ in .zero }
@@ -27,10 +27,17 @@ struct ShardSpans {
     /// The files that the objectives are judged by.
     static let files = [RunDirectory.FileName.series, RunDirectory.FileName.latency]
 
-    /// Whether all shards have these files.
-    static func isThere(_ folders: [String]) -> Bool {
-        folders.allSatisfy { folder in
-            Self.files.allSatisfy { InputFile.open(RunDirectory.joined(folder, $0)) != nil }
+    /// Returns what judges all objectives, from the table of the whole run; nil unless all shards have these files.
+    static func judge(
+        _ shards: [(folder: String, head: RunHead, length: Interval)], _ settings: JudgeSettings
+    ) -> ((MetricTable) -> [SLOResult])? {
+        let areThere = shards.allSatisfy { shard in
+            Self.files.allSatisfy { InputFile.open(RunDirectory.joined(shard.folder, $0)) != nil }
+        }
+        guard areThere else { return nil }
+        return { table in
+            var spans = ShardSpans(shards)
+            return spans.results(settings, whole: table)
         }
     }
 
@@ -48,7 +55,7 @@ struct ShardSpans {
     }
 
     /// Returns the results of all objectives. `table`: of the whole run.
-    mutating func results(_ settings: JudgeSettings, whole table: MetricTable) -> [SLOResult] {
+    private mutating func results(_ settings: JudgeSettings, whole table: MetricTable) -> [SLOResult] {
         var objectives = SLOParts(settings.objectives, faults: settings.faultEnds)
         while let next = self.next() {
             let (index, moment) = next

@@ -12,8 +12,11 @@ struct SummaryReader {
     let summary: JSONNode
     let head: RunHead
 
-    /// `killed`: the result as if nobody had judged the run. `measured`: what the files hold of its intervals.
-    func result(instead killed: RunResult, measured: MetricTable, slos: [SLO]) -> RunResult {
+    /// `killed`: the result as if nobody had judged the run. `measured`: what the files hold of its intervals; `isExact`: also of
+    /// the operations that were open at its end.
+    func result(
+        instead killed: RunResult, measured: MetricTable, slos: [SLO], isExact: Bool = false
+    ) -> RunResult {
         let summary = self.summary
         var table = measured
         let groups = self.head.groups.map {
@@ -22,7 +25,7 @@ struct SummaryReader {
         for (index, totals) in groups.enumerated() {
             totals.record(into: &table, group: MetricGroup(index: index))
         }
-        self.readUnfinished(into: &table)
+        if !isExact { self.readUnfinished(into: &table) }
         for member in (summary["metrics"]?.members ?? []) + (summary["counters"]?.members ?? [])
         where member.value.text == "n/a" {
             if let metric = Metric(name: member.key) { table.cannotKnow(metric) }
@@ -57,6 +60,7 @@ struct SummaryReader {
         result.controls = killed.controls
         result.heldBack = summary["control"]?["held_back"]?.count ?? 0
         result.isInterrupted = summary["interrupted"]?.flag ?? false
+        result.isPartial = summary["partial"]?.flag ?? false
         // Of a backend that died what it had not told is not known.
         result.hasBackendView =
             self.head.hasBackendView && summary["books"]?["expected"]?.text != "n/a"
@@ -76,6 +80,23 @@ struct SummaryReader {
             result.streamsOpen = series
         }
         return result
+    }
+
+    /// The first invariant or metric that this program does not know: another version wrote the file, and what it means cannot be
+    /// merged with anything.
+    static func unknownID(_ summary: JSONNode) -> String? {
+        let parts = [summary] + (summary["groups"]?.members ?? []).map(\.value)
+        for part in parts {
+            for id in (part["invariants"]?.elements ?? []).compactMap({ $0["id"]?.text })
+            where Invariant(rawValue: id) == nil {
+                return id
+            }
+            for member in (part["metrics"]?.members ?? []) + (part["counters"]?.members ?? [])
+            where Metric(name: member.key) == nil {
+                return member.key
+            }
+        }
+        return nil
     }
 
     /// Reads the values that no log contains. Every phone belongs to a group, unless there are no groups.

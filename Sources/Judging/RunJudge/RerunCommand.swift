@@ -21,8 +21,14 @@ package enum RerunCommand {
     /// The words as one line for a POSIX shell.
     package static func line(_ words: [String]) -> String { ShellWords.line(Self.words(words)) }
 
-    /// The words that run the whole fleet in one process.
-    package static func withoutShard(_ words: [String]) -> [String] {
+    /// The words that run the whole fleet: live in as many processes, simulated in one, which is the same.
+    package static func merged(_ words: [String], shards: Int, world: WorldKind) -> [String] {
+        let whole = Self.withoutShard(words)
+        guard world == .live, shards > 1, !whole.isEmpty else { return whole }
+        return whole + ["--processes", String(shards)]
+    }
+
+    private static func withoutShard(_ words: [String]) -> [String] {
         var whole: [String] = []
         var isValue = false
         for word in words {

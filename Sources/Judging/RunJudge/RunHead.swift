@@ -2,6 +2,16 @@ package import Metrics
 package import SimBase
 package import Talaria
 
+/// What a run in the virtual world has beside its scenario.
+package struct WorldRules: Equatable, Sendable {
+    /// The time after the run in which faults are lifted; nil for none.
+    package var settle: Interval?
+    /// Whether events of one moment come in a drawn order.
+    package var shufflesTies = false
+
+    package init() {}
+}
+
 /// The description of a run at its start: `run.json`, which also identifies a killed run.
 package struct RunHead: Equatable, Sendable {
     package struct Group: Equatable, Sendable {
@@ -36,6 +46,8 @@ package struct RunHead: Equatable, Sendable {
     package var labels: RunLabels
     /// What the scenario does to the run.
     package var conditions = RunConditions()
+    /// How the virtual world runs it.
+    package var rules = WorldRules()
 
     package init(
         tool: String, machine: String?, scenario: ScenarioIdentity, seed: UInt64, world: WorldKind,

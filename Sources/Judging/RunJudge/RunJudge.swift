@@ -220,7 +220,8 @@ package struct RunJudge: Sendable {
     /// What the judge of a shard hands over beside its result. Complete when the run is finished.
     package var evidence: ShardEvidence {
         ShardEvidence(
-            endedAt: self.endedAt, fleet: self.invariants?.evidence, coverage: self.coverage?.numbers ?? [],
+            endedAt: self.endedAt, heardAt: self.collector.heardAt, fleet: self.invariants?.evidence,
+            coverage: self.coverage?.numbers ?? [],
             regions: self.regions.summary, skipped: self.skipped, waiting: self.waiting)
     }
 

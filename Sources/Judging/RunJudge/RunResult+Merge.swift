@@ -7,10 +7,13 @@ extension RunResult {
     /// Returns the combined result of shards of one run, which share no phone: the result of one judge of all
     /// their phones. Each has the timeline of its shard. Nil without shards.
     ///
-    /// For an objective for parts of a run, only the verdict of each shard is known; the merged one is the
-    /// worst, and a note says so. Operations that were open at the end have the age at the last observation of their own shard.
+    /// Operations that were open at the end have the age at the last observation of their own shard.
+    ///
+    /// - Parameter spans: The results of all objectives by the sums of the shards' series, from the table of the whole; nil where
+    ///   there is no such sum. What a shard alone found in its windows says nothing of the windows of the whole then.
     package static func merged(
-        _ shards: [(result: RunResult, timeline: RunTimeline)], objectives: [SLO]
+        _ shards: [(result: RunResult, timeline: RunTimeline)], objectives: [SLO],
+        spans: ((MetricTable) -> [SLOResult])?
     ) -> (result: RunResult, timeline: RunTimeline)? {
         guard var merged = shards.first else { return nil }
         for shard in shards.dropFirst() {
@@ -18,26 +21,18 @@ extension RunResult {
             merged.timeline.add(shard.timeline)
         }
         merged.result.sortFindings()
-        merged.result.slos = objectives.enumerated().map { index, slo in
-            let told = shards.map {
-                $0.result.slos.indices.contains(index) ? $0.result.slos[index] : slo.notKnown
-            }
-            // One that has ended a run stays failed, even if all of the run would satisfy it.
-            if slo.abort,
-                let failed = zip(shards, told).first(where: {
-                    $0.result.endedEarly != nil && $1.passed == false
-                })
-            {
-                return failed.1
-            }
-            guard slo.condition.span != .wholeRun else { return slo.evaluate(against: merged.result.metrics) }
-            return slo.worst(of: told)
+        merged.result.slos = Self.judged(
+            objectives, by: shards.map(\.result),
+            sums: shards.count == 1 ? shards[0].result.slos : spans?(merged.result.metrics),
+            whole: merged.result.metrics)
+        if spans == nil {
+            merged.result.notes += [Self.noteOnParts(objectives, of: shards.count)].compactMap { $0 }
         }
-        merged.result.notes += [Self.noteOnParts(objectives, of: shards.count)].compactMap { $0 }
         merged.result.leaveOpenWhatWasCutShort()
         merged.result.take(merged.timeline.errors)
         merged.result.judge(
             failures: shards.reduce(into: []) { $0.add($1.result.exitReasons.failures) })
+        if shards.contains(where: \.result.hidesViolation) { merged.result.exitReasons.insert(.invariantBroken) }
         return merged
     }
 
@@ -49,12 +44,36 @@ extension RunResult {
         }
     }
 
-    /// How objectives for parts of a run were judged; nil if there are none.
+    /// Whether it ended with 97 and nothing that was read of it says why. What is lost in the reading is not made good by another
+    /// shard: no merge is greener than this.
+    var hidesViolation: Bool {
+        self.exit == .invariantBroken && self.judgement(failures: []).reasons.exit != .invariantBroken
+    }
+
+    /// `sums`: the results of objectives for parts of the run; nil where these parts have no sum.
+    private static func judged(
+        _ objectives: [SLO], by shards: [RunResult], sums: [SLOResult]?, whole table: MetricTable
+    ) -> [SLOResult] {
+        objectives.enumerated().map { index, slo in
+            let told = shards.map { $0.slos.indices.contains(index) ? $0.slos[index] : slo.notKnown }
+            // One that has ended a run stays failed, even if all of the run would satisfy it.
+            if slo.abort,
+                let failed = zip(shards, told).first(where: { $0.endedEarly != nil && $1.passed == false })
+            {
+                return failed.1
+            }
+            guard slo.condition.span != .wholeRun else { return slo.evaluate(against: table) }
+            if let sums, sums.indices.contains(index) { return sums[index] }
+            return told.first(where: \.isCertainlyFailed) ?? slo.notKnown
+        }
+    }
+
+    /// Which objectives for parts of a run could not be judged; nil if there are none.
     private static func noteOnParts(_ objectives: [SLO], of shards: Int) -> String? {
         let names = objectives.filter { $0.condition.span != .wholeRun }.map(\.selector.description)
         guard shards > 1, !names.isEmpty else { return nil }
         return
-            "objectives for parts of the run have the verdict of the worst of the merged runs, because what these come to together is not known of each part: "
+            "objectives for parts of the run cannot be judged, because the merged runs have no series of one time: "
             + names.joined(separator: ", ")
     }
 
@@ -116,32 +135,6 @@ extension RunResult {
         if let others = other.streamsOpen { self.streamsOpen?.add(others) } else { self.streamsOpen = nil }
         self.notes += other.notes
         self.warnings += other.warnings
-    }
-}
-
-extension SLO {
-    /// The worst result for a part of any run. What one of them does not know is not known of all. Neither is a count that must
-    /// stay small: it may be small in each and large in their sum.
-    fileprivate func worst(of results: [SLOResult]) -> SLOResult {
-        if let failed = results.first(where: { $0.passed == false }) { return failed }
-        guard results.count > 1 else { return results.first ?? self.notKnown }
-        guard !self.condition.mayBreakInSum, results.allSatisfy({ $0.passed != nil }) else {
-            return self.notKnown
-        }
-        return results.first ?? self.notKnown
-    }
-}
-
-extension SLOCondition {
-    /// Whether counts that satisfy it may have a sum that does not.
-    fileprivate var mayBreakInSum: Bool {
-        guard case .number(let limit) = self.threshold else { return false }
-        return switch self.comparison {
-        case .less: limit > 1
-        case .lessOrEqual, .equal: limit > 0
-        case .greater, .greaterOrEqual: false
-        case .notEqual: true
-        }
     }
 }
 

@@ -41,7 +41,7 @@ extension Verdict {
 extension SLOResult {
     /// Whether it has failed, and more phones could only make it worse: a count that is too large, or a time of the whole run
     /// that is longer than any may be, or shorter.
-    fileprivate var isCertainlyFailed: Bool {
+    var isCertainlyFailed: Bool {
         guard self.passed == false else { return false }
         let condition = self.slo.condition
         switch (condition.threshold, self.value) {

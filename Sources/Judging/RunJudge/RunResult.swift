@@ -58,7 +58,7 @@ package struct RunResult: Sendable {
     /// Captures that were due and that the operator held back.
     package var heldBack = 0
     /// Whether phones of the fleet are missing in it.
-    package internal(set) var isPartial = false
+    package var isPartial = false
     /// Whether its phones are a part of the fleet, and others are merged with it.
     package internal(set) var isShard: Bool
     /// The time that unfinished scans had after the last arrival; nil if they had none.
@@ -81,7 +81,7 @@ package struct RunResult: Sendable {
     package var files: [String] = []
     /// The words of the command that runs it again, unquoted and without secrets:
     /// `["swiftwing-sim", "run", "flaky-network", …]`.
-    package internal(set) var command: [String]
+    package var command: [String]
 
     /// `groups`: the totals of the groups of `head`, in their order.
     package init(
@@ -141,7 +141,9 @@ package struct RunResult: Sendable {
     package var exit: RunExit { self.exitReasons.exit }
 
     /// Decides the exit code. `failures`: those of the program itself.
-    mutating func judge(failures: ExitReasons) {
+    mutating func judge(failures: ExitReasons) { self.exitReasons = self.judgement(failures: failures).reasons }
+
+    func judgement(failures: ExitReasons) -> Judgement {
         var judgement = Judgement(
             verdicts: self.verdicts, totals: self.totals, slos: self.slos, failures: failures,
             isLoadComplete: self.generator.isTrustworthy, isInterrupted: self.isInterrupted,
@@ -149,7 +151,7 @@ package struct RunResult: Sendable {
         judgement.isPartial = self.isPartial
         judgement.isEndedByObjective = self.endedEarly != nil
         judgement.lacksSituations = !self.unreached.isEmpty
-        self.exitReasons = judgement.reasons
+        return judgement
     }
 
     /// Records that results could not be written. An earlier failure stays.

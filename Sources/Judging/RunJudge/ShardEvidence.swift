@@ -6,6 +6,8 @@ package import SimBase
 package struct ShardEvidence: Equatable, Sendable {
     /// When everything of the shard was over, and what it left was judged.
     package var endedAt: Instant
+    /// The last observation of its phones: operations that were open at the end are as old as they were then.
+    package var heardAt: Instant
     /// For the checks that only the whole fleet can be held to; nil where there are none, as in a live run.
     package var fleet: FleetEvidence?
     /// How often each coverage goal was reached, in the order of all goals; empty if none was watched for.
@@ -24,10 +26,11 @@ package struct ShardEvidence: Equatable, Sendable {
         + " are judged when the shards are merged"
 
     package init(
-        endedAt: Instant, fleet: FleetEvidence?, coverage: [Int], regions: RegionSummary,
+        endedAt: Instant, heardAt: Instant, fleet: FleetEvidence?, coverage: [Int], regions: RegionSummary,
         skipped: SkippedWork, waiting: [WaitingRecord]
     ) {
         self.endedAt = endedAt
+        self.heardAt = heardAt
         self.fleet = fleet
         self.coverage = coverage
         self.regions = regions

@@ -43,6 +43,8 @@ package struct ShardMerge {
         case verdict
         /// Its files are damaged, or could not be written.
         case summary, evidence, scenario
+        /// This file is not the one that its evidence was written for.
+        case foreign(String)
 
         var text: String {
             switch self {
@@ -50,6 +52,7 @@ package struct ShardMerge {
             case .summary: "left a damaged summary.json"
             case .evidence: "left no whole evidence.ndjson"
             case .scenario: "left no scenario.resolved"
+            case .foreign(let name): "has a \(name) that does not belong to its evidence.ndjson"
             }
         }
     }
@@ -77,7 +80,7 @@ package struct ShardMerge {
     package static func soFar(
         _ shards: [(result: RunResult, timeline: RunTimeline)]
     ) -> (result: RunResult, timeline: RunTimeline)? {
-        guard var merged = RunResult.merged(shards, objectives: []) else { return nil }
+        guard var merged = RunResult.merged(shards, objectives: [], spans: nil) else { return nil }
         merged.result.isShard = false
         merged.result.warnings = merged.result.warnings.reduce(into: []) { all, warning in
             if !all.contains(warning) { all.append(warning) }
@@ -91,9 +94,11 @@ package struct ShardMerge {
             .map { FleetShard(index: $0, count: self.count) }
     }
 
-    /// Returns the result. `spans`: those of the objectives for parts of the run, in the order of all objectives, as the
-    /// series of the shards show them; nil where there is no such series: then that of the worst shard.
-    package func merged(spans: [SLOResult]?) -> (result: RunResult, timeline: RunTimeline)? {
+    /// Returns the result. `spans`: the results of all objectives by the series of the shards, from the table of the whole run;
+    /// nil where there is no such series.
+    package func merged(
+        spans: ((MetricTable) -> [SLOResult])?
+    ) -> (result: RunResult, timeline: RunTimeline)? {
         let endedAt = self.parts.compactMap(\.evidence?.endedAt).max() ?? .zero
         let parts = self.parts.map { part in
             var part = part
@@ -103,7 +108,7 @@ package struct ShardMerge {
                 return part
             }
             switch part.defect {
-            case .verdict, .summary:
+            case .verdict, .summary, .foreign:
                 // What is not known of it is said below.
                 part.result.isInterrupted = false
                 part.result.failure = nil
@@ -112,16 +117,12 @@ package struct ShardMerge {
             return part
         }
         let shards = parts.map { (result: $0.result, timeline: $0.timeline) }
-        guard let merged = RunResult.merged(shards, objectives: self.settings.objectives) else { return nil }
+        guard
+            let merged = RunResult.merged(shards, objectives: self.settings.objectives, spans: spans)
+        else { return nil }
         var result = merged.result
         result.isShard = false
-        result.command = RerunCommand.withoutShard(result.command)
-        if let spans, !result.isInterrupted, result.endedEarly == nil {
-            for index in result.slos.indices
-            where result.slos[index].slo.condition.span != .wholeRun && index < spans.count {
-                result.slos[index] = spans[index]
-            }
-        }
+        result.command = RerunCommand.merged(result.command, shards: self.count, world: result.world)
         self.addFleetChecks(to: &result)
         result.generator.complaints = self.complaints(result)
         result.warnings = self.warnings(result)
@@ -130,7 +131,8 @@ package struct ShardMerge {
         let unseen = self.unseenExits
         let reasons = parts.map(\.result.exitReasons) + unseen.map { ExitReasons(of: $0.exit) }
         result.judge(failures: reasons.reduce(into: []) { $0.add($1.failures) })
-        if unseen.contains(where: { $0.exit == .invariantBroken }) {
+        let isHidden = self.parts.contains(where: \.result.hidesViolation)
+        if isHidden || unseen.contains(where: { $0.exit == .invariantBroken }) {
             result.exitReasons.insert(.invariantBroken)
         }
         return (result, merged.timeline)

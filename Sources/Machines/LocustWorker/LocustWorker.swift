@@ -92,6 +92,10 @@ package struct LocustWorker: Sendable {
         if self.silentAt != nil { self.silentAt = now + self.settings.masterSilenceMax }
         switch message {
         case .scenario(let offer): self.offered(offer, at: now, into: &effects)
+        case .refused(let reason):
+            guard self.stage == .asking else { return }
+            effects.append(.note(.refused(reason: reason)))
+            self.leave(.refused, into: &effects)
         case .acknowledged: self.acknowledged(at: now)
         case .begin(let order):
             guard case .idle = self.stage else { return }
@@ -124,6 +128,11 @@ package struct LocustWorker: Sendable {
         _ offer: ScenarioOffer, at now: Instant, into effects: inout [LocustWorkerEffect]
     ) {
         guard self.stage == .asking else { return }
+        // What another version finds cannot be merged. A master that lets it run would notice at the end of the test.
+        guard offer.tool == self.settings.tool else {
+            effects.append(.note(.otherVersion(offer.tool)))
+            return self.leave(.refused, into: &effects)
+        }
         guard self.offer != offer else { return self.join(at: now, into: &effects) }
         self.offer = offer
         self.stage = .preparing
@@ -208,19 +217,26 @@ package struct LocustWorker: Sendable {
         guard case .testing(var test) = self.stage, test.id == id, test.roster.isAsking,
             test.ending == nil, !test.hasEnded
         else {
-            // Nobody runs them: the numbers are free again.
-            let unused = phones.map { ClosedPhone(number: $0.number, lastScan: $0.lastScan) }
-            if !unused.isEmpty { effects.append(.send(.returned(test: id, unused))) }
-            return
+            return Self.giveBack(phones, of: id, into: &effects)
         }
-        let short = test.roster.take(phones)
+        let (opened, unwanted, short) = test.roster.take(phones)
+        Self.giveBack(unwanted, of: id, into: &effects)
         for group in short {
             effects.append(.note(.outOfNumbers(group: group)))
             effects.append(.send(.exception("the master has no more phones for \(group)")))
         }
-        if !phones.isEmpty { effects.append(.open(phones)) }
+        if !opened.isEmpty { effects.append(.open(opened)) }
         self.follow(&test, into: &effects)
         self.stage = .testing(test)
+    }
+
+    /// Phones that do not run here: their numbers are free again.
+    private static func giveBack(
+        _ phones: [LeasedPhone], of test: String, into effects: inout [LocustWorkerEffect]
+    ) {
+        guard !phones.isEmpty else { return }
+        let unused = phones.map { ClosedPhone(number: $0.number, lastScan: $0.lastScan) }
+        effects.append(.send(.returned(test: test, unused)))
     }
 
     private mutating func closed(_ phones: [ClosedPhone], into effects: inout [LocustWorkerEffect]) {

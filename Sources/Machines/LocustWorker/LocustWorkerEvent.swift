@@ -50,6 +50,10 @@ package enum LocustWorkerNote: Hashable, Sendable {
     case masterSilent
     /// The master answers no question for the scenario: it has no plugin, or is not there.
     case noScenario
+    /// The master merges with another version of this program; nil if it does not say with which.
+    case otherVersion(String?)
+    /// The master does not take this worker.
+    case refused(reason: String)
     /// A spawn order without a test, as a master without the plugin sends it.
     case spawnedWithoutTest
     case malformedMessage
@@ -64,6 +68,8 @@ package enum LocustWorkerExit: Hashable, Sendable {
     case quitByMaster
     /// No master in all the attempts.
     case noMaster
+    /// The master and this worker are of different versions.
+    case refused
     case preparationFailed
     case interrupted
 }

@@ -12,6 +12,8 @@ package enum MasterMessage: Hashable, Sendable {
     case reconnect
     case heartbeat
     case scenario(ScenarioOffer)
+    /// The master does not take this worker.
+    case refused(reason: String)
     case begin(TestOrder)
     case leased(test: String, [LeasedPhone])
     case finish(test: String)
@@ -49,10 +51,13 @@ package struct ScenarioOffer: Hashable, Sendable {
     package var name: String
     /// The resolved scenario.
     package var text: [UInt8]
+    /// Name and version of the program that merges what the workers find; nil if the master does not say.
+    package var tool: String?
 
-    package init(name: String, text: [UInt8]) {
+    package init(name: String, text: [UInt8], tool: String?) {
         self.name = name
         self.text = text
+        self.tool = tool
     }
 }
 
@@ -63,11 +68,14 @@ package struct TestOrder: Hashable, Sendable {
     package var started: Int64
     /// The numbers of phones that each group of the scenario has in the whole fleet.
     package var groups: [SpawnOrder.Count]
+    /// The words of the command that makes such a test again; empty if the master does not say.
+    package var command: [String]
 
-    package init(test: String, started: Int64, groups: [SpawnOrder.Count]) {
+    package init(test: String, started: Int64, groups: [SpawnOrder.Count], command: [String]) {
         self.test = test
         self.started = started
         self.groups = groups
+        self.command = command
     }
 }
 
@@ -114,7 +122,10 @@ extension MasterMessage {
         case "heartbeat": self = .heartbeat
         case "swiftwing.scenario":
             guard let name = data["name"]?.text, let text = data["text"]?.bytes else { return nil }
-            self = .scenario(ScenarioOffer(name: name, text: text))
+            self = .scenario(ScenarioOffer(name: name, text: text, tool: data["tool"]?.text))
+        case "swiftwing.refused":
+            guard let reason = data["reason"]?.text else { return nil }
+            self = .refused(reason: reason)
         case "swiftwing.begin":
             guard let order = TestOrder(data) else { return nil }
             self = .begin(order)
@@ -159,14 +170,18 @@ extension SpawnOrder.Count {
 }
 
 extension TestOrder {
-    /// The end of the year 9999.
-    private static let startedMax: Int64 = 253_402_300_799_999
+    /// In April 2262: the last time since 1970 whose nanoseconds are a number of 64 bits.
+    private static let startedMax = Int64.max / 1_000_000
+
+    /// Words of a command.
+    private static let wordsMax = 1_000
 
     fileprivate init?(_ data: MessageValue) {
         guard let test = data["test"]?.text, Self.isName(test), let started = data["started_ms"]?.integer,
             (0...Self.startedMax).contains(started), let groups = SpawnOrder.Count.list(data["groups"])
         else { return nil }
-        self.init(test: test, started: started, groups: groups)
+        let command = (data["command"]?.list ?? []).prefix(Self.wordsMax).compactMap(\.text)
+        self.init(test: test, started: started, groups: groups, command: command)
     }
 
     /// It becomes a part of the name of a folder.
@@ -184,6 +199,10 @@ extension TestOrder {
 }
 
 extension LeasedPhone {
+    /// What a worker asks for at once, at most. A larger order comes in several answers, between which the worker shows that it
+    /// lives.
+    package static let countMax = 10_000
+
     /// `{group: [[number, last scan], …]}`.
     fileprivate static func list(_ value: MessageValue?) -> [LeasedPhone]? {
         guard let members = value?.members else { return nil }
@@ -193,7 +212,8 @@ extension LeasedPhone {
             for pair in pairs {
                 guard let numbers = pair.list, numbers.count == 2,
                     let number = numbers[0].integer.flatMap({ UInt32(exactly: $0) }),
-                    let scan = numbers[1].integer.flatMap({ UInt32(exactly: $0) })
+                    let scan = numbers[1].integer.flatMap({ UInt32(exactly: $0) }),
+                    scan <= ScanNumber.greatest.raw, phones.count < Self.countMax
                 else { return nil }
                 phones.append(
                     LeasedPhone(group: group, number: DeviceNumber(number), lastScan: ScanNumber(scan)))

@@ -57,22 +57,25 @@ struct PhoneRoster: Hashable, Sendable {
     }
 
     /// Returns what is missing, to be asked of the master; empty while an answer is awaited. What this worker has no place
-    /// for is denied: `full` then.
+    /// for is denied: `full` then. A large order is asked for in parts.
     mutating func ask() -> (counts: [SpawnOrder.Count], isFull: Bool) {
         guard !self.isAsking else { return ([], false) }
+        var answer = LeasedPhone.countMax
         var places = self.phonesMax - self.closing - self.groups.reduce(0) { $0 + $1.open.count }
         var counts: [SpawnOrder.Count] = []
         var isFull = false
         for index in self.groups.indices {
             let group = self.groups[index]
             let missing = max(0, group.wanted - group.open.count - group.denied)
-            let asked = min(missing, max(0, places))
-            if asked < missing {
+            let possible = min(missing, max(0, places))
+            if possible < missing {
                 isFull = true
-                self.groups[index].denied += missing - asked
+                self.groups[index].denied += missing - possible
             }
+            let asked = min(possible, answer)
             guard asked > 0 else { continue }
             places -= asked
+            answer -= asked
             self.groups[index].asked = asked
             counts.append(SpawnOrder.Count(group: group.name, phones: asked))
         }
@@ -80,20 +83,31 @@ struct PhoneRoster: Hashable, Sendable {
         return (counts, isFull)
     }
 
-    /// Takes the answer. Returns the groups that got fewer phones than were asked for.
-    mutating func take(_ phones: [LeasedPhone]) -> [String] {
+    /// Takes of the answer what was asked for. Returns the phones to open, those that are not wanted, and the groups that got
+    /// fewer than were asked for.
+    mutating func take(
+        _ phones: [LeasedPhone]
+    ) -> (opened: [LeasedPhone], unwanted: [LeasedPhone], short: [String]) {
         self.isAsking = false
-        var short: [String] = []
-        for index in self.groups.indices {
-            let news = phones.filter { $0.group == self.groups[index].name }
-            self.groups[index].open += news.map(\.number)
-            if news.count < self.groups[index].asked {
-                self.groups[index].denied += self.groups[index].asked - news.count
-                short.append(self.groups[index].name)
+        var (opened, unwanted): ([LeasedPhone], [LeasedPhone]) = ([], [])
+        for phone in phones {
+            guard let index = self.groups.firstIndex(where: { $0.name == phone.group }),
+                self.groups[index].asked > 0
+            else {
+                unwanted.append(phone)
+                continue
             }
-            self.groups[index].asked = 0
+            self.groups[index].asked -= 1
+            self.groups[index].open.append(phone.number)
+            opened.append(phone)
         }
-        return short
+        var short: [String] = []
+        for index in self.groups.indices where self.groups[index].asked > 0 {
+            self.groups[index].denied += self.groups[index].asked
+            self.groups[index].asked = 0
+            short.append(self.groups[index].name)
+        }
+        return (opened, unwanted, short)
     }
 
     /// The answer will not come.

@@ -55,8 +55,6 @@ package enum AppLimits {
     /// near it (an attempt every millisecond for twelve days); a damaged record may.
     package static let attemptsMax: UInt32 = 1 << 30
     package static let endingsMax = 1 << 30
-    /// The highest number that a store may give to a scan: there is room for a run after it.
-    package static let scanNumberMax: UInt32 = 1 << 31
 
     /// A longer wait that a server requests is shortened to this, so that adding it to a clock is always safe.
     package static let serverWaitMax = Interval.hours(24 * 365)

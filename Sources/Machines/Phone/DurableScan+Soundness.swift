@@ -1,3 +1,4 @@
+import SimBase
 import Talaria
 
 extension DurableScan {
@@ -20,7 +21,7 @@ extension DurableScan {
             && self.booksApplied.allSatisfy { (0..<AppLimits.booksPerScanMax).contains($0) }
         let isEnded = self.refusal.map { ServerText.isCode($0) && !self.completed } ?? !self.isCanceled
         let hasPhotos = (1...ContractLimit.photosMax).contains(self.photos)
-        return hasPhotos && (1...AppLimits.scanNumberMax).contains(self.scan) && self.photo >= 0
+        return hasPhotos && (1...ScanNumber.greatest.raw).contains(self.scan) && self.photo >= 0
             && (0...Self.capturedMax).contains(self.capturedUnixMs) && isCounted && isFiled
             && isEnded && self.job?.isSound ?? true && (self.job == nil || self.journey.hasJobs)
     }

@@ -34,16 +34,18 @@ package struct SlowScans {
     private let least: Interval?
 
     /// `least`: the time from which on a scan is slow; nil for only those that had not ended.
-    package static func read(folder: String, _ head: RunHead, slowerThan least: Interval?, end: Instant)
-        -> [Scan]
-    {
+    package static func read(
+        _ folders: [String], _ head: RunHead, slowerThan least: Interval?, end: Instant
+    ) -> [Scan] {
         var scans = SlowScans(head, least: least, end: end)
-        let path = RunDirectory.joined(folder, RunDirectory.FileName.events)
-        guard var lines = LineReader(path: path) else { return [] }
         let reader = ObservationReader(faults: head.faults)
-        while let line = lines.next() {
-            guard lines.isWhole, let observation = reader.observation(line) else { continue }
-            scans.record(observation)
+        for folder in folders {
+            let path = RunDirectory.joined(folder, RunDirectory.FileName.events)
+            guard var lines = LineReader(path: path) else { continue }
+            while let line = lines.next() {
+                guard lines.isWhole, let observation = reader.observation(line) else { continue }
+                scans.record(observation)
+            }
         }
         return scans.sorted
     }

@@ -1,4 +1,5 @@
 import LocustWorker
+import RunDriver
 import SimBase
 
 extension LocustWorkerNote {
@@ -9,6 +10,9 @@ extension LocustWorkerNote {
             "\(master) has not answered for \(request.masterSilenceMax.nanoseconds / 1_000_000_000) s: phones stop, and what they found stays in the folder of the run"
         case .noScenario:
             "\(master) gives out no scenario: start it with Distributed/locustfile.py of this version"
+        case .otherVersion(let tool):
+            "\(master) merges with \(tool.map { Printable.line($0) } ?? "an earlier version"), and this is \(ThisProgram.tool): use one version everywhere"
+        case .refused(let reason): "\(master) does not take this worker: \(Printable.line(reason))"
         case .spawnedWithoutTest:
             "\(master) wants users of no test: start it with Distributed/locustfile.py of this version"
         case .malformedMessage: "\(master) sent a message that cannot be read"

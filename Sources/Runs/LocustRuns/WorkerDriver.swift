@@ -84,6 +84,7 @@ package final class WorkerDriver {
             self.console.error(
                 "swiftwing-sim: no master answers at \(self.request.host):\(self.request.port)")
             return ExitCode.worst(self.codes + [.unavailable])
+        case .refused: return ExitCode.worst(self.codes + [.badData])
         case .preparationFailed: return self.failure ?? .internalError
         case .interrupted: return ExitCode.worst(self.codes + [.interrupted])
         case .quitByMaster, nil: return ExitCode.worst(self.codes)

@@ -52,7 +52,8 @@ final class WorkerScenario {
         let target = try host.map(request.target)
         let output = request.output.map { "\($0)/\(order.test)-\(worker)" }
         let options = RunOptions(
-            loaded, command: request.command, labels: RunLabels(target: target?.base, tags: request.tags),
+            loaded, command: order.command.isEmpty ? request.command : order.command,
+            labels: RunLabels(target: target?.base, tags: request.tags),
             output: output, isTraced: false, isQuiet: true)
         var run = RunRequest(options, target: target)
         run.threads = request.threads

@@ -10,12 +10,20 @@ package struct ReportOutput {
     package var kept: [String] = []
     /// Other files for the folder.
     package var others: [ReportFile] = []
+    /// The folders of the runs that were merged: what they have together makes the folder that of a run.
+    package var parts: [String] = []
     /// The failures of other outputs.
     package var failures: [OutputError.Failure] = []
 
     package init(folder: String, console: Console) {
         self.folder = folder
         self.console = console
+    }
+
+    private func withRun(_ files: [ReportFile], _ report: RunReport) -> [ReportFile] {
+        guard !self.parts.isEmpty else { return files }
+        let run = files + report.runFiles(of: self.parts)
+        return run + [report.evidence(run)].compactMap { $0 }
     }
 
     /// Writes the reports and prints the summary. Returns the exit code: where something cannot be written, that of the run if
@@ -27,7 +35,8 @@ package struct ReportOutput {
         if let complaint { report.result.failOutput(complaint.description) }
         do throws(OutputError) {
             let files = report.files.filter { !self.kept.contains($0.name) }
-            report.result.files = try ReportFile.write(self.others + files, to: self.folder)
+            report.result.files = try ReportFile.write(
+                self.others + self.withRun(files, report), to: self.folder)
         } catch {
             complaint = complaint ?? error
             report.result.files = error.saved

@@ -99,7 +99,7 @@ package final class ShardedRun {
     }
 
     /// Runs to the end, prints the summary, and answers what the process ends with.
-    package func run() throws -> ExitCode {
+    package func run() throws -> (code: ExitCode, folder: String) {
         for index in 0..<self.request.processes {
             let shard = FleetShard(index: index, count: self.request.processes)
             let folder = self.folder.folder(of: shard)
@@ -120,7 +120,7 @@ package final class ShardedRun {
             let code = try self.merge()
             self.keepDashboard()
             self.closeDashboard()
-            return code
+            return (code, self.folder.path)
         } catch {
             self.page?.fail(error)
             self.closeDashboard()
@@ -244,6 +244,7 @@ package final class ShardedRun {
         }
         let merged = try self.merged(folders)
         var output = ReportOutput(folder: self.folder.path, console: self.console)
+        output.parts = folders.readable.map(\.path)
         self.savePlan(merged, folders: folders.readable.map(\.path), with: &output)
         self.page?.judged(merged.report.result, merged.report.timeline.withoutPhones)
         let code = output.write(merged.report) { self.page?.finish($0) }

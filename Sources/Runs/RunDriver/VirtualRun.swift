@@ -72,7 +72,10 @@ package final class VirtualRun {
             outlook: RunOutlook(self.plan, self.expectedArrivals),
             seed: scenario.seed)
         let started = WallClock.now() / 1_000_000
-        self.head = request.options.head(self.plan, world: .virtual, started: started, hasBackendView: true)
+        var head = request.options.head(self.plan, world: .virtual, started: started, hasBackendView: true)
+        head.rules.settle = request.plan.settle
+        head.rules.shufflesTies = request.plan.shufflesTies
+        self.head = head
         self.directory = try request.options.makeFolder(scenario, started: started)
         self.directory.begin(self.head)
     }

@@ -14,9 +14,9 @@ static inline void shim_dealer_free(shim_dealer *dealer) {
     free(dealer);
 }
 
-/* NULL with zmq_errno() where it cannot be made. Nothing is waited for when it is closed, longer than `linger` milliseconds. */
+/* NULL with zmq_errno() where it cannot be made. A peer that sends more than `frame_max` bytes at once is cut off. Nothing is waited for when it is closed, longer than `linger` milliseconds. */
 static inline shim_dealer *shim_dealer_new(
-    const char *identity, size_t identity_count, const char *endpoint, int messages_max, int linger
+    const char *identity, size_t identity_count, const char *endpoint, int messages_max, int64_t frame_max, int linger
 ) {
     shim_dealer *dealer = (shim_dealer *)calloc(1, sizeof(shim_dealer));
     if (dealer == NULL) return NULL;
@@ -27,6 +27,7 @@ static inline shim_dealer *shim_dealer_new(
         && zmq_setsockopt(dealer->socket, ZMQ_LINGER, &linger, sizeof linger) == 0
         && zmq_setsockopt(dealer->socket, ZMQ_SNDHWM, &messages_max, sizeof messages_max) == 0
         && zmq_setsockopt(dealer->socket, ZMQ_RCVHWM, &messages_max, sizeof messages_max) == 0
+        && zmq_setsockopt(dealer->socket, ZMQ_MAXMSGSIZE, &frame_max, sizeof frame_max) == 0
         && zmq_setsockopt(dealer->socket, ZMQ_IPV6, &on, sizeof on) == 0
         && zmq_setsockopt(dealer->socket, ZMQ_TCP_KEEPALIVE, &on, sizeof on) == 0
         && zmq_setsockopt(dealer->socket, ZMQ_TCP_KEEPALIVE_IDLE, &idle, sizeof idle) == 0

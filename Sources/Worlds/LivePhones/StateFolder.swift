@@ -287,7 +287,7 @@ package struct StateFolder: Sendable {
 
     /// A number is used as soon as any line says so: should the line that counts it be damaged, another one knows.
     private mutating func used(_ scan: UInt32, by device: DeviceNumber) {
-        guard scan <= AppLimits.scanNumberMax else {
+        guard scan <= ScanNumber.greatest.raw else {
             self.linesSkipped += 1
             return
         }

@@ -12,6 +12,8 @@ package import SystemIO
 package final class MasterSocket {
     /// Messages that may wait in each direction.
     private static let messagesMax: Int32 = 20_000
+    /// The largest frame. The scenario is the largest that a master has reason to send, and a value takes many times its bytes.
+    private static let frameBytesMax: Int64 = 4 << 20
     /// The time that unsent messages have when the socket is closed, in milliseconds.
     private static let linger: Int32 = 2_000
     /// Messages that are handled in one turn of the loop.
@@ -105,7 +107,7 @@ package final class MasterSocket {
             unsafe endpoint.withCString { address in
                 unsafe shim_dealer_new(
                     name, identity.utf8.count, address, MasterSocket.limits.messages,
-                    MasterSocket.limits.linger)
+                    MasterSocket.limits.frameBytes, MasterSocket.limits.linger)
             }
         }
         guard let raw = unsafe raw else {
@@ -127,13 +129,18 @@ package final class MasterSocket {
     /// Nil where there is no message.
     func receive() -> [UInt8]? {
         var frame = shim_frame()
-        guard unsafe shim_dealer_receive(self.raw, &frame) == 0 else { return nil }
-        defer { unsafe shim_frame_close(&frame) }
-        guard let start = unsafe shim_frame_bytes(&frame) else { return [] }
-        return unsafe Array(UnsafeRawBufferPointer(start: start, count: shim_frame_count(&frame)))
+        // The bytes of a short message are inside of the frame, so that it must not move until they are copied.
+        return unsafe withUnsafeMutablePointer(to: &frame) { frame in
+            guard unsafe shim_dealer_receive(self.raw, frame) == 0 else { return nil }
+            defer { unsafe shim_frame_close(frame) }
+            guard let start = unsafe shim_frame_bytes(frame) else { return [] }
+            return unsafe Array(UnsafeRawBufferPointer(start: start, count: shim_frame_count(frame)))
+        }
     }
 }
 
 extension MasterSocket {
-    fileprivate static var limits: (messages: Int32, linger: Int32) { (Self.messagesMax, Self.linger) }
+    fileprivate static var limits: (messages: Int32, frameBytes: Int64, linger: Int32) {
+        (Self.messagesMax, Self.frameBytesMax, Self.linger)
+    }
 }

@@ -26,7 +26,7 @@ import Testing
 
     private static func evidence(_ fleet: FleetEvidence) -> ShardEvidence {
         ShardEvidence(
-            endedAt: .zero + .seconds(9), fleet: fleet, coverage: [1, 2],
+            endedAt: .zero + .seconds(9), heardAt: .zero + .seconds(9), fleet: fleet, coverage: [1, 2],
             regions: RegionSummary(captures: 0, regions: 0, complete: 0), skipped: SkippedWork(),
             waiting: [WaitingRecord(device: DeviceNumber(4), scan: ScanNumber(2), cause: .offline)])
     }
@@ -54,11 +54,49 @@ import Testing
             group.totals.record(into: &result.metrics, group: MetricGroup(index: index))
         }
         let writer = EvidenceWriter(Self.head(), result, RunTimeline(faults: 1), evidence)
-        let bytes = writer.file(folder: self.scratch.at("run"), sizes: sizes)
+        let records = writer.records(lanes: writer.lanes(folder: self.scratch.at("run")), sizes: sizes)
+        let bytes = EvidenceWriter.sealed(records, files: Self.files)
         try FileManager.default.createDirectory(
             atPath: self.scratch.at("run"), withIntermediateDirectories: true)
         try Data(bytes).write(to: URL(filePath: self.scratch.at("run/evidence.ndjson")))
+        for file in Self.files {
+            try Data(file.bytes).write(to: URL(filePath: self.scratch.at("run/\(file.name)")))
+        }
         return bytes.count
+    }
+
+    private static let files = EvidenceReader.sealedNames.map { ReportFile(name: $0, bytes: Array($0.utf8)) }
+
+    /// What a merge takes must be whole: each line is counted once.
+    @Test func `evidence with a line less, twice or changed is none`() throws {
+        _ = try self.write(Self.evidence(FleetEvidence()), sizes: [])
+        let path = self.scratch.at("run/evidence.ndjson")
+        let lines = try String(contentsOfFile: path, encoding: .utf8).split(separator: "\n")
+        #expect(EvidenceReader(folder: self.scratch.at("run"), head: Self.head()) != nil)
+        #expect(lines.count > 6)
+        for index in lines.indices {
+            var (less, twice, changed) = (lines, lines, lines)
+            less.remove(at: index)
+            twice.insert(lines[index], at: index)
+            changed[index] = lines[index].replacing(#/[0-9]/#) { _ in "7" }[...]
+            for edited in [less, twice, changed] where edited != lines {
+                try Data((edited.joined(separator: "\n") + "\n").utf8).write(to: URL(filePath: path))
+                #expect(
+                    EvidenceReader(folder: self.scratch.at("run"), head: Self.head()) == nil, "line \(index)")
+            }
+        }
+    }
+
+    @Test(arguments: EvidenceReader.sealedNames) func `a file of another run does not belong to it`(
+        name: String
+    ) throws {
+        _ = try self.write(Self.evidence(FleetEvidence()), sizes: [])
+        let reader = try #require(EvidenceReader(folder: self.scratch.at("run"), head: Self.head()))
+        #expect(reader.foreignFile(in: self.scratch.at("run")) == nil)
+        try Data("another".utf8).write(to: URL(filePath: self.scratch.at("run/\(name)")))
+        #expect(reader.foreignFile(in: self.scratch.at("run")) == name)
+        try FileManager.default.removeItem(atPath: self.scratch.at("run/\(name)"))
+        #expect(reader.foreignFile(in: self.scratch.at("run")) == name)
     }
 
     /// Waits of a busy fleet: no two windows are alike.
@@ -126,7 +164,8 @@ import Testing
             text.hasSuffix(":") ? #/("surges":"drawn",)"windows":/# : #/("surges":"drawn",)"windows":"[^"]*"/#
         let edited = whole.replacing(pattern) { "\($0.output.1)\(text)" }
         try #require(edited != whole)
-        try Data(edited.utf8).write(to: URL(filePath: path))
+        let records = edited.split(separator: "\n").dropLast().joined(separator: "\n") + "\n"
+        try Data(EvidenceWriter.sealed(Array(records.utf8), files: [])).write(to: URL(filePath: path))
         #expect(EvidenceReader(folder: self.scratch.at("run"), head: Self.head()) == nil)
     }
 

@@ -60,7 +60,7 @@ import Testing
             try self.killed("a", phone: 1), try self.killed("b", phone: 4),
             try self.killed("c", phone: 5, hasLost: false),
         ]
-        let merged = try #require(PastRun.merged(runs, slos: [])).result
+        let merged = try #require(try PastRun.merged(runs, Samples.settings())).result
         #expect(merged.totals.scans.lost == 2 && merged.totals.books.expected == 8)
         let custody = merged.verdicts.first { $0.invariant == .scanCustody }
         #expect(custody?.standing == .broken && custody?.violations == 2)

@@ -240,6 +240,22 @@ import Testing
         #expect(self.scratch.text("full/metrics.prom")?.contains("world=\"live\"} 74") == true)
     }
 
+    @Test(arguments: ["run.json", "scenario.resolved", "events.ndjson", "series.ndjson", "latency.hlog"])
+    func `a file that was taken away during the run is missed`(name: String) throws {
+        let directory = try RunDirectory.create(.exactly(self.scratch.at("run")), log: Self.log)
+        directory.write(scenarioResolved: "scenario: 1\n")
+        directory.begin(Samples.head(groups: ["commuters"]))
+        directory.log(Self.observation(at: 5))
+        directory.flush()
+        try FileManager.default.removeItem(atPath: self.scratch.at("run/\(name)"))
+        let error = #expect(throws: OutputError.self) {
+            try directory.finish(Samples.passed(), RunTimeline(faults: 0))
+        }
+        #expect(error?.failures.map(\.path) == [self.scratch.at("run/\(name)")])
+        #expect(error?.saved.contains(name) == false)
+        #expect(self.scratch.text("run/summary.json")?.contains(#""exit": 74"#) == true)
+    }
+
     @Test func `a report that cannot be written does not cost the others`() throws {
         let directory = try RunDirectory.create(.exactly(self.scratch.at("run")), log: Self.log)
         try FileManager.default.createDirectory(

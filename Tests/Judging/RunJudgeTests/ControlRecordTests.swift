@@ -82,7 +82,7 @@ import Testing
         let merged = try #require(
             RunResult.merged(
                 [(first, RunJudge(.small()).timeline), (second, RunJudge(.small()).timeline)],
-                objectives: []))
+                objectives: [], spans: nil))
         #expect(merged.result.controls.count == 6 && merged.result.heldBack == 3)
         #expect(merged.result.controls == first.controls)
     }

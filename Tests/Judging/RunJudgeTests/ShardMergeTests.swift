@@ -36,7 +36,7 @@ import Testing
         var fleet = FleetEvidence()
         fleet.held = FleetEvidence.invariants
         let evidence = ShardEvidence(
-            endedAt: .zero + .seconds(1), fleet: fleet, coverage: [],
+            endedAt: .zero + .seconds(1), heardAt: .zero + .seconds(1), fleet: fleet, coverage: [],
             regions: RegionSummary(captures: 0, regions: 0, complete: 0), skipped: SkippedWork(), waiting: [])
         return .init(
             FleetShard(index: index, count: 2), Self.result(index, standing), RunTimeline(faults: 0), evidence

@@ -3,10 +3,10 @@ import SimBase
 
 /// A worker with a clock that stands still until it is moved.
 struct Bench {
-    static let offer = ScenarioOffer(name: "short", text: [1, 2])
+    static let offer = ScenarioOffer(name: "short", text: [1, 2], tool: "x")
     static let order = TestOrder(
         test: "t1", started: 1_700_000_000_000,
-        groups: [.init(group: "a", phones: 20), .init(group: "b", phones: 10)])
+        groups: [.init(group: "a", phones: 20), .init(group: "b", phones: 10)], command: [])
 
     var worker: LocustWorker
     var now = Instant.zero

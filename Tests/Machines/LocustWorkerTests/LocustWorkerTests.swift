@@ -37,6 +37,27 @@ import Testing
         #expect(bench.handle(.preparationFailed) == [.exit(.preparationFailed)])
     }
 
+    /// The merge at the end would refuse what it found.
+    @Test(arguments: [nil, "y"]) func `a master of another version ends it`(tool: String?) {
+        var bench = Bench()
+        _ = bench.handle(.started)
+        var offer = Bench.offer
+        offer.tool = tool
+        #expect(
+            bench.handle(.received(.scenario(offer))) == [.note(.otherVersion(tool)), .exit(.refused)])
+    }
+
+    @Test func `a master that refuses it ends it, while it asks`() {
+        var bench = Bench()
+        _ = bench.handle(.started)
+        #expect(
+            bench.handle(.received(.refused(reason: "old"))) == [
+                .note(.refused(reason: "old")), .exit(.refused),
+            ])
+        var other = Bench.testing()
+        #expect(other.handle(.received(.refused(reason: "old"))) == [])
+    }
+
     @Test func `heartbeats go every second, and reports every three`() {
         var bench = Bench.idle()
         // Longer than a master may be silent: it answers.
@@ -99,6 +120,33 @@ import Testing
         #expect(
             bench.lease([(0, "a"), (1, "a"), (2, "a")]).last
                 == .send(.spawningComplete(Bench.counts(a: 3))))
+    }
+
+    @Test func `a large order is asked for in parts`() {
+        var bench = Bench.idle(phonesMax: 100_000)
+        _ = bench.handle(.received(.begin(Bench.order)))
+        let most = LeasedPhone.countMax
+        #expect(
+            bench.spawn(1, a: most - 1, b: 5).last
+                == .send(
+                    .lease(test: "t1", [.init(group: "a", phones: most - 1), .init(group: "b", phones: 1)])))
+        let phones = (0..<UInt32(most)).map { ($0, $0 == 0 ? "b" : "a") }
+        #expect(
+            bench.lease(phones) == [
+                .open(Bench.phones(phones)), .send(.lease(test: "t1", [.init(group: "b", phones: 4)])),
+            ])
+    }
+
+    @Test func `phones that were not asked for are given back, and not opened`() {
+        var bench = Bench.idle()
+        _ = bench.handle(.received(.begin(Bench.order)))
+        _ = bench.spawn(1, a: 1)
+        let unwanted = [1, 20, 30].map { ClosedPhone(number: DeviceNumber($0), lastScan: .none) }
+        #expect(
+            bench.lease([(0, "a"), (1, "a"), (20, "b"), (30, "strangers")]) == [
+                .send(.returned(test: "t1", unwanted)), .open(Bench.phones([(0, "a")])),
+                .send(.spawningComplete(Bench.counts(a: 1))),
+            ])
     }
 
     @Test func `what the master has no number for is not asked for again`() {

@@ -44,6 +44,46 @@ import Testing
                     [LeasedPhone(group: "a", number: DeviceNumber(4), lastScan: ScanNumber(7))]))
     }
 
+    private static func leased(_ phones: [MessageValue]) -> MessageValue {
+        Self.message(
+            "swiftwing.leased", Self.map(("test", .text("t")), ("phones", Self.map(("a", .list(phones))))))
+    }
+
+    private static func phone(_ number: Int64, scan: Int64) -> MessageValue {
+        .list([.integer(number), .integer(scan)])
+    }
+
+    /// What follows a number is one more than it.
+    @Test func `numbers of a master are in range`() {
+        let most = Int64(ScanNumber.greatest.raw)
+        #expect(MasterMessage(Self.leased([Self.phone(0, scan: most)])) != nil)
+        #expect(MasterMessage(Self.leased([Self.phone(0, scan: most + 1)])) == nil)
+        let phones = (0..<Int64(LeasedPhone.countMax)).map { Self.phone($0, scan: 0) }
+        #expect(MasterMessage(Self.leased(phones)) != nil)
+        #expect(MasterMessage(Self.leased(phones + [Self.phone(0, scan: 0)])) == nil)
+        func begin(_ started: Int64) -> MasterMessage? {
+            MasterMessage(
+                Self.message(
+                    "swiftwing.begin",
+                    Self.map(
+                        ("test", .text("t")), ("started_ms", .integer(started)), ("groups", Self.map()))))
+        }
+        // In April 2262: later times are no number of nanoseconds.
+        #expect(begin(9_223_372_036_854) != nil && begin(9_223_372_036_855) == nil)
+        #expect(begin(10_413_792_000_000) == nil && begin(-1) == nil)
+    }
+
+    @Test func `the scenario has the version that merges, and a refusal has its reason`() {
+        let offer = Self.map(("name", .text("n")), ("text", .text("s")), ("tool", .text("x")))
+        #expect(
+            MasterMessage(Self.message("swiftwing.scenario", offer))
+                == .scenario(ScenarioOffer(name: "n", text: Array("s".utf8), tool: "x")))
+        #expect(
+            MasterMessage(Self.message("swiftwing.refused", Self.map(("reason", .text("old")))))
+                == .refused(reason: "old"))
+        #expect(MasterMessage(Self.message("swiftwing.refused", .null)) == nil)
+    }
+
     @Test(
         arguments: [
             .null, .list([]), .list([.text("stop"), .null]), Self.message("spawn", .null),

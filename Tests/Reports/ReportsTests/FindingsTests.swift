@@ -147,7 +147,7 @@ import Testing
             try self.write(scratch.at("\(device)"), device: device, isFinished: device == 1)
         }
         let shards = try [self.read(scratch.at("1")), self.read(scratch.at("4"))]
-        let merged = try #require(PastRun.merged(shards, slos: []))
+        let merged = try #require(try PastRun.merged(shards, Samples.settings()))
         #expect(merged.result.findings == self.table([1, 4]))
         #expect(merged.result.findings.count == 2)
     }

@@ -143,10 +143,10 @@ import Testing
         let first = try shard("a", Self.labels(["build=1432", "shard=1"]))
         #expect(try first.report.result.labels == Self.labels(["build=1432", "shard=1"]))
         let second = try shard("b", Self.labels(["build=1432", "shard=2"]))
-        let merged = try #require(PastRun.merged([first, second], slos: []))
+        let merged = try #require(try PastRun.merged([first, second], Samples.settings()))
         #expect(try merged.result.labels == Self.labels(["build=1432"]))
         let other = try shard("c", RunLabels(target: "http://127.0.0.1:9090"))
-        let mixed = try #require(PastRun.merged([first, other, first], slos: []))
+        let mixed = try #require(try PastRun.merged([first, other, first], Samples.settings()))
         #expect(mixed.result.labels == RunLabels())
         #expect(mixed.result.notes.contains("the runs used 2 different backends"))
     }

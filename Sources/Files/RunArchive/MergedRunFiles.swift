@@ -1,0 +1,116 @@
+import Ledger
+import Metrics
+import RunJudge
+import RunMetrics
+import SimBase
+import SystemIO
+
+extension RunReport {
+    /// What makes the folder of a merge that of a run: its head, its scenario, the sum of the series, and the evidence. The logs of
+    /// the phones stay where the parts are.
+    ///
+    /// - Parameter parts: The folders of the runs that were merged; at least one can be read.
+    package func runFiles(of parts: [String]) -> [ReportFile] {
+        let parts = parts.compactMap { folder in Self.head(of: folder).map { (folder: folder, head: $0) } }
+        guard let head = self.mergedHead(parts.map(\.head)) else { return [] }
+        let scenario = parts.lazy.compactMap { part -> [UInt8]? in
+            let path = RunDirectory.joined(part.folder, RunDirectory.FileName.scenario)
+            return try? File.contents(of: path, bytesMax: InputFile.documentBytesMax)
+        }.first
+        let series = MergedSeries(parts, head: head)
+        return [
+            ReportFile(name: RunDirectory.FileName.head, bytes: head.bytes),
+            ReportFile(name: RunDirectory.FileName.series, bytes: series.counts),
+            ReportFile(name: RunDirectory.FileName.latency, bytes: series.histograms),
+        ] + (scenario.map { [ReportFile(name: RunDirectory.FileName.scenario, bytes: $0)] } ?? [])
+    }
+
+    /// The evidence of a merge, which is read in place of the log. `files`: those that it belongs to.
+    package func evidence(_ files: [ReportFile]) -> ReportFile? {
+        guard let bytes = files.first(where: { $0.name == RunDirectory.FileName.head })?.bytes,
+            let head = RunHead(reading: bytes)
+        else { return nil }
+        let nothing = ShardEvidence(
+            endedAt: .zero + self.result.length, heardAt: .zero + self.result.length, fleet: nil,
+            coverage: [],
+            regions: RegionSummary(captures: 0, regions: 0, complete: 0), skipped: SkippedWork(), waiting: [])
+        let lanes = self.timeline.worstPhones(EvidenceWriter.phonesMax).map { mark in
+            self.timelines.first { $0.mark.device == mark.device } ?? PhoneTimeline(mark: mark)
+        }
+        let records = EvidenceWriter(head, self.result, self.timeline, nothing)
+            .records(lanes: lanes, sizes: [])
+        let sealed = EvidenceReader.sealedNames.compactMap { name in files.first { $0.name == name } }
+        return ReportFile(
+            name: RunDirectory.FileName.evidence, bytes: EvidenceWriter.sealed(records, files: sealed))
+    }
+
+    private func mergedHead(_ heads: [RunHead]) -> RunHead? {
+        guard var head = heads.first else { return nil }
+        if head.shard.isWhole {
+            // Each of several runs has phones of its own.
+            for index in head.groups.indices where self.result.groups.indices.contains(index) {
+                head.groups[index].devices = self.result.groups[index].devices
+            }
+        }
+        head.shard = .whole
+        head.machine = self.result.machine
+        head.started = self.result.started
+        head.hasBackendView = heads.allSatisfy(\.hasBackendView)
+        head.command = self.result.command
+        head.labels = self.result.labels
+        return head
+    }
+}
+
+/// The series of several runs as that of one: intervals that begin and end together are summed.
+private struct MergedSeries {
+    private(set) var counts: [UInt8] = []
+    private(set) var histograms: [UInt8]
+    /// Those that begin at the moment that is under way.
+    private var pending: [IntervalReader.Moment] = []
+    /// What a run says of all of its time comes behind its intervals, and begins before them.
+    private var late: [IntervalReader.Moment] = []
+
+    init(_ parts: [(folder: String, head: RunHead)], head: RunHead) {
+        self.histograms = Array(HistogramLog.head(started: head.started, tool: head.tool).utf8)
+        var rest = IntervalMerge(parts.map { IntervalReader(folder: $0.folder, head: $0.head) })
+        while let moment = rest.next() {
+            guard let from = self.pending.first?.from, moment.from != from else {
+                self.add(moment)
+                continue
+            }
+            guard moment.from > from else {
+                self.late.append(moment)
+                continue
+            }
+            self.flush()
+            self.add(moment)
+        }
+        self.flush()
+        self.late.sort { $0.from < $1.from }
+        for moment in self.late {
+            if let from = self.pending.first?.from, moment.from != from { self.flush() }
+            self.add(moment)
+        }
+        self.flush()
+    }
+
+    private mutating func add(_ moment: IntervalReader.Moment) {
+        if let index = self.pending.firstIndex(where: { $0.length == moment.length }) {
+            self.pending[index].table.add(moment.table)
+        } else {
+            self.pending.append(moment)
+        }
+    }
+
+    private mutating func flush() {
+        for moment in self.pending {
+            self.counts += SeriesLog.lines(moment.table, from: moment.from, length: moment.length).utf8
+            self.histograms +=
+                HistogramLog.lines(
+                    moment.table, from: moment.from, length: moment.length
+                ).utf8
+        }
+        self.pending = []
+    }
+}
