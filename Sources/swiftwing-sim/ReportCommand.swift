@@ -74,6 +74,7 @@ enum ReportCommand {
         let runs = try folders.map { try Self.read($0, group: group) }
         var report = runs[0].run.report
         if runs.count > 1 {
+            try Self.requireOneSalt(runs.map(\.run))
             guard let merged = PastRun.merged(runs.map(\.run), slos: runs[0].slos) else {
                 throw CommandFailure(
                     .badData, "the folders belong to different scenarios: names, groups or faults differ")
@@ -123,6 +124,21 @@ enum ReportCommand {
                 _ = try Self.head(of: folder)
                 return
             }
+        }
+    }
+
+    /// Throws if parts of one test, which share their start, had phones with device ids of two runs.
+    private static func requireOneSalt(_ runs: [PastRun]) throws {
+        for (index, run) in runs.enumerated() {
+            guard
+                let other = runs[..<index].first(where: {
+                    $0.head.started == run.head.started && $0.head.deviceSalt != run.head.deviceSalt
+                })
+            else { continue }
+            throw CommandFailure(
+                .badData,
+                "\(other.folder) and \(run.folder) are not parts of one run: they differ in the salt of the device ids"
+            )
         }
     }
 

@@ -17,6 +17,7 @@ enum RunCommand {
                 name: "--target", value: "URL",
                 help: "run against this backend instead of the simulated one"),
         ] + TargetOptions.options + [
+            SameDevices.option, SameDevices.new,
             Option(
                 name: "--max-rate", value: "RATE",
                 help: "limit the total arrival rate, for example to 20/s"),
@@ -57,12 +58,15 @@ enum RunCommand {
             try ProfileRuns.run(arguments, console) { try Self.run($0, console) }
         })
 
-    private static func run(_ arguments: Arguments, _ console: Console) throws -> ExitCode {
-        let target = try Self.target(arguments)
+    private static func run(_ given: Arguments, _ console: Console) throws -> ExitCode {
+        let target = try Self.target(given)
+        let salt = try SameDevices.salt(given, hasTarget: target != nil)
+        let arguments = salt.map { given.setting(SameDevices.option.name, to: $0.text) } ?? given
         let dashboard = try Self.dashboard(arguments)
         let loaded = try Self.load(arguments, target: target)
         if let code = try ShardOptions.run(
-            arguments, loaded, target: target, dashboard: dashboard, console)
+            arguments, loaded, target: target, hasNewDevices: !given.has(SameDevices.option.name),
+            dashboard: dashboard, console)
         {
             return code
         }
@@ -70,6 +74,8 @@ enum RunCommand {
         let options = try RunOptions(
             loaded, again: Self.words(arguments, loaded), target: target, arguments)
         var request = RunRequest(options, target: target)
+        request.deviceSalt = salt
+        request.hasNewDevices = !given.has(SameDevices.option.name) || given.has(SameDevices.new.name)
         request.shard = try ShardOptions.read(arguments, loaded, isEmbedded: target == nil)
         request.startAt = try ShardOptions.startAt(arguments)
         request.isLinked = arguments.has(ShardOptions.linked.name)
@@ -97,7 +103,8 @@ enum RunCommand {
 
     private static func target(_ arguments: Arguments) throws -> TargetURL? {
         guard let text = arguments["--target"] else {
-            if let useless = TargetOptions.options.map(\.name).first(where: arguments.has) {
+            let options = TargetOptions.options + [SameDevices.option]
+            if let useless = options.map(\.name).first(where: arguments.has) {
                 throw CommandFailure(.usage, "\(useless) requires --target")
             }
             return nil
@@ -154,7 +161,7 @@ enum RunCommand {
     /// The options with a value that change what runs, but for the seed.
     static let valueOptions = [
         "--devices", "--duration", "--target", "--cacert", "--allow-target", "--max-rate", "--ramp",
-        "--resolve", "--header", "--set", RunTags.name,
+        "--resolve", "--header", "--set", SameDevices.option.name, RunTags.name,
     ]
     /// The options without a value that a shard is started with.
     static let flags = ["--allow-production", Option.trace.name]
@@ -166,6 +173,7 @@ enum RunCommand {
         ])
             + (arguments.has("--allow-production") ? ["--allow-production"] : [])
             + arguments.words(["--resolve", "--header", "--set", RunTags.name, ShardOptions.shard.name])
+            + (arguments[SameDevices.option.name].map { ["\(SameDevices.option.name)=\($0)"] } ?? [])
             + ["--seed", String(loaded.scenario.seed)]
     }
 }

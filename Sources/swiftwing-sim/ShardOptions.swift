@@ -37,7 +37,7 @@ enum ShardOptions {
 
     /// Runs in several processes; nil if one process is enough.
     static func run(
-        _ arguments: Arguments, _ loaded: LoadedScenario, target: TargetURL?,
+        _ arguments: Arguments, _ loaded: LoadedScenario, target: TargetURL?, hasNewDevices: Bool,
         dashboard: DashboardAddress?, _ console: Console
     ) throws -> ExitCode? {
         guard let processes = try arguments.number(Self.processes.name, in: 1...Self.processesMax) else {
@@ -52,7 +52,10 @@ enum ShardOptions {
             loaded, shards: processes, option: Self.processes.name, isEmbedded: target == nil)
         let words =
             arguments.words(RunCommand.valueOptions + ["--threads"])
-            + RunCommand.flags.filter(arguments.has) + ["--seed", String(loaded.scenario.seed)]
+            + RunCommand.flags.filter(arguments.has)
+            + (target != nil && hasNewDevices ? [SameDevices.new.name] : []) + [
+                "--seed", String(loaded.scenario.seed),
+            ]
         var request = ShardedRun.Request(
             loaded, scenario: arguments.positionals[0], words: words, processes: processes,
             output: try OutputFolder.path(arguments),
@@ -82,6 +85,7 @@ enum ShardOptions {
             [
                 (Self.shard.name, "leave one of the two out"),
                 (Self.linked.name, "leave one of the two out"),
+                (SameDevices.new.name, "leave one of the two out"),
                 (Option.summaryLine.name, "leave it out: the summary of all processes is printed"),
             ]
             + Baseline.options.map {

@@ -34,6 +34,7 @@ extension RunHead {
         if !self.shard.isWhole { members["shard"] = .string(self.shard.description) }
         if let machine = self.machine { members["machine"] = .string(machine) }
         if let target = self.labels.target { members["target"] = .string(target) }
+        if let salt = self.deviceSalt { members["device_salt"] = .string(salt.text) }
         if !self.labels.tags.isEmpty { members["tags"] = self.labels.jsonTags }
         if !self.conditions.isEmpty { members["conditions"] = self.conditions.json }
         return JSONValue.object(members).document
@@ -73,6 +74,10 @@ extension RunHead {
             self.groups.count <= ScenarioLimit.groupsMax,
             self.groups.reduce(0, { $0 + $1.devices }) <= ScenarioLimit.devicesMax
         else { return nil }
+        if let salt = value["device_salt"] {
+            guard let salt = salt.text.flatMap({ DeviceSalt($0) }) else { return nil }
+            self.deviceSalt = salt
+        }
         self.conditions = RunConditions(reading: value["conditions"])
         // A table has one place for a group.
         guard Set(self.groups.map(\.name)).count == self.groups.count else { return nil }

@@ -87,6 +87,10 @@ package struct ShardSet: Sendable {
                 ("the world", head.world != first.head.world),
                 ("the number of shards", head.shard.count != first.head.shard.count),
                 ("the groups", head.groups != first.head.groups),
+                (
+                    "the salt of the device ids (\(DeviceSalt.option))",
+                    head.deviceSalt != first.head.deviceSalt
+                ),
                 ("the backend", head.hasBackendView != first.head.hasBackendView),
                 (
                     "the time of their start",

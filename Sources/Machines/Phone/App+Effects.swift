@@ -123,8 +123,8 @@ extension App {
             }
         return switch source {
         case .persistent: self.identity
-        case .perScan: .draw(self.random, self.number, scan, ofService: false)
-        case .perService: .draw(self.random, self.number, scan, ofService: true)
+        case .perScan: .draw(self.random, self.number, scan, ofService: false, salt: self.deviceSalt)
+        case .perService: .draw(self.random, self.number, scan, ofService: true, salt: self.deviceSalt)
         case .absent: nil
         }
     }

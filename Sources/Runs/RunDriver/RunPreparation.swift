@@ -16,6 +16,10 @@ package struct RunRequest {
     let options: RunOptions
     /// Nil: the embedded backend.
     let target: TargetURL?
+    /// The salt of the phones' device ids; nil for the embedded backend.
+    package var deviceSalt: DeviceSalt?
+    /// Whether the salt was drawn for this run, so that nobody has used the ids before.
+    package var hasNewDevices = true
     package var stateFolder: String?
     /// Nil: as suits the machine.
     package var threads: Int?

@@ -19,6 +19,8 @@ package struct RunState {
     let lost: [StateFolder.LostScan]
     /// The phones of the scans that waited in it then, one for each scan.
     let phonesWaiting: [DeviceNumber]
+    /// The phones whose device ids it had.
+    let phonesKnown: Set<DeviceNumber>
     private let isTemporary: Bool
     /// Phones of two runs would continue from the same scans.
     private let lock: FolderLock
@@ -35,6 +37,7 @@ package struct RunState {
             self.linesSkipped = folder.linesSkipped
             self.writesTorn = folder.writesTorn
             self.lost = folder.lost
+            self.phonesKnown = folder.phonesKnown
             self.phonesWaiting = folder.unsettled().map(\.device)
         } catch {
             if path == nil { Self.removeTemporaryFolder() }

@@ -157,10 +157,13 @@ final class Fleet {
         let context = RunContext(
             random: self.random, run: self.plan.run, clockZero: self.plan.clock.zero,
             wallClockAtZero: self.plan.wallClockAtZero)
+        context.deviceSalt = self.plan.deviceSalt
         let installation = UInt64(max(0, restored.installations - 1))
         let kept = restored.identity.flatMap { DeviceIdentity(text: $0) }
         let identity =
-            kept ?? DeviceIdentity.draw(self.random, setup.number, installation: installation)
+            kept
+            ?? DeviceIdentity.draw(
+                self.random, setup.number, installation: installation, salt: self.plan.deviceSalt)
         if kept == nil { self.journal.keep(identity: identity.text, of: setup.number) }
         let remembers = setup.faults.contains { $0.kind.has(.tearsStorage) }
         var phone = FleetPhone(

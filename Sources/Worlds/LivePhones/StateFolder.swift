@@ -95,6 +95,11 @@ package struct StateFolder: Sendable {
         return locations
     }
 
+    /// The phones that have had a device id.
+    package var phonesKnown: Set<DeviceNumber> {
+        Set(self.restored.lazy.filter { $0.value.identity != nil }.map(\.key))
+    }
+
     /// Whether a fleet has kept its storage there.
     package static func holdsJournals(_ path: String) -> Bool {
         !StateJournal.Location.all(in: path).isEmpty

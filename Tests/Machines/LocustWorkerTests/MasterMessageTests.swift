@@ -44,6 +44,28 @@ import Testing
                     [LeasedPhone(group: "a", number: DeviceNumber(4), lastScan: ScanNumber(7))]))
     }
 
+    @Test func `a test has the salt of the device ids of all its workers`() {
+        func order(_ more: (String, MessageValue)...) -> MasterMessage? {
+            let members: [(String, MessageValue)] = [
+                ("test", .text("t")), ("started_ms", .integer(5)),
+                ("groups", Self.map(("a", .integer(3)))),
+            ]
+            let all = (members + more).map { MessageValue.Member(key: .text($0.0), value: $0.1) }
+            return MasterMessage(Self.message("swiftwing.begin", .map(all)))
+        }
+        func expected(isNew: Bool) -> MasterMessage {
+            .begin(
+                TestOrder(
+                    test: "t", started: 5, deviceSalt: DeviceSalt(bits: 0xAB), hasNewDevices: isNew,
+                    groups: [.init(group: "a", phones: 3)]))
+        }
+        let salt = ("device_salt", MessageValue.text("00000000000000ab"))
+        #expect(order(salt, ("new_devices", .flag(true))) == expected(isNew: true))
+        #expect(order(salt) == expected(isNew: false))
+        #expect(order() == nil)
+        #expect(order(("device_salt", .text("pear"))) == nil)
+    }
+
     @Test(
         arguments: [
             .null, .list([]), .list([.text("stop"), .null]), Self.message("spawn", .null),
