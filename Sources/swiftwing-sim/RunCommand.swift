@@ -158,10 +158,10 @@ enum RunCommand {
         return loaded
     }
 
-    /// The options with a value that change what runs, but for the seed.
+    /// The options with a value that change what runs, but for the seed and secrets.
     static let valueOptions = [
         "--devices", "--duration", "--target", "--cacert", "--allow-target", "--max-rate", "--ramp",
-        "--resolve", "--header", "--set", SameDevices.option.name, RunTags.name,
+        "--resolve", "--set", SameDevices.option.name, RunTags.name,
     ]
     /// The options without a value that a shard is started with.
     static let flags = ["--allow-production", Option.trace.name]

@@ -2,6 +2,7 @@ import Dashboard
 import Foundation
 import Plan
 import RunDriver
+import RunJudge
 import ScenarioFile
 import SimBase
 
@@ -52,6 +53,8 @@ enum ShardOptions {
             loaded, shards: processes, option: Self.processes.name, isEmbedded: target == nil)
         let words =
             arguments.words(RunCommand.valueOptions + ["--threads"])
+            // For the command in its report: the values go by a pipe.
+            + RerunCommand.words(arguments.words(["--header"]))
             + RunCommand.flags.filter(arguments.has)
             + (target != nil && hasNewDevices ? [SameDevices.new.name] : []) + [
                 "--seed", String(loaded.scenario.seed),
@@ -63,6 +66,7 @@ enum ShardOptions {
             startAt: try Self.startAt(arguments),
             silenceMax: try Self.silenceMax(arguments),
             stateFolder: arguments["--state"], savesPlanTo: arguments["--save-plan"])
+        request.headers = target?.headers ?? []
         request.dashboard = dashboard
         request.dashboardStays = arguments.has(RunCommand.dashboardStays)
         return try ShardedRun(request, console: console).run()
