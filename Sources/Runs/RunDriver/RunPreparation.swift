@@ -90,6 +90,7 @@ package struct RunPreparation {
             try Self.check(target, curl: Self.curlTarget(self.plan, to: target))
         }
         self.state = try RunState(request.stateFolder, threads: self.threads, self.plan)
+        self.warnings += self.state.warnings
         if self.state.linesSkipped > 0 {
             self.warnings.append(
                 "skipped \(self.state.linesSkipped) damaged lines of the state folder")
@@ -102,12 +103,6 @@ package struct RunPreparation {
         var lost = LostRecords()
         for scan in self.state.lost { lost.add(scan.scan, of: scan.device) }
         if let warning = lost.warning(hasBackendView: self.isEmbedded) { self.warnings.append(warning) }
-        let others = self.state.phonesWaiting.count { self.plan.groupIfAny(of: $0) == nil }
-        if others > 0 {
-            self.warnings.append(
-                "the state folder contains unfinished scans of phones that are not in this run: \(others); they are kept"
-            )
-        }
     }
 
     var isEmbedded: Bool { self.request.target == nil }

@@ -156,6 +156,9 @@ package final class ShardedRun {
             else { throw CommandFailure(.internalError, "the run did not start") }
             throw CommandFailure(exit, "the run did not start")
         }
+        if let state = self.request.stateFolder {
+            try ShardedState.begin(state, processes: self.request.processes)
+        }
         let zero =
             self.request.startAt.map { $0 * 1_000_000 } ?? WallClock.now() + Self.headStart.nanoseconds
         self.zero = zero

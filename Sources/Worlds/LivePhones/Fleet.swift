@@ -154,7 +154,7 @@ final class Fleet {
     /// Makes the phone of a plan and switches it on; phones have the places of their plans.
     func launch(_ index: Int, _ restored: StateFolder.Restored, at now: Instant) {
         let setup = self.plan.phones[index]
-        let context = RunContext(
+        var context = RunContext(
             random: self.random, run: self.plan.run, clockZero: self.plan.clock.zero,
             wallClockAtZero: self.plan.wallClockAtZero)
         context.deviceSalt = self.plan.deviceSalt
@@ -350,7 +350,7 @@ final class Fleet {
         self.shutdownsTimedOut = self.phones.count { !$0.machine.isQuiescent }
         for phone in self.phones.indices { self.pool.hangUp(phone: phone, by: .fin) }
         self.flushStore()
-        do throws(SystemError) { try self.journal.sync() } catch {
+        do throws(SystemError) { try self.journal.flush() } catch {
             self.failure = self.failure ?? .storage("\(error)")
         }
         self.handOver?.disarm()
