@@ -64,9 +64,10 @@ enum RunCommand {
         let arguments = salt.map { given.setting(SameDevices.option.name, to: $0.text) } ?? given
         let dashboard = try Self.dashboard(arguments)
         let loaded = try Self.load(arguments, target: target)
+        let plan = try NamedFile.path("--save-plan", .plan, arguments)
         if let code = try ShardOptions.run(
             arguments, loaded, target: target, hasNewDevices: !given.has(SameDevices.option.name),
-            dashboard: dashboard, console)
+            savesPlanTo: plan, dashboard: dashboard, console)
         {
             return code
         }
@@ -83,7 +84,7 @@ enum RunCommand {
         request.threads = try arguments.number("--threads", in: 1...256)
         request.dashboard = dashboard
         request.dashboardStays = arguments.has(Self.dashboardStays)
-        request.savesPlanTo = arguments["--save-plan"]
+        request.savesPlanTo = plan
         ScenarioSource.warn(loaded, console)
         let preparation = try RunPreparation(request) { shelves in
             if !options.isQuiet {

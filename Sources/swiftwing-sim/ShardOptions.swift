@@ -39,7 +39,7 @@ enum ShardOptions {
     /// Runs in several processes; nil if one process is enough.
     static func run(
         _ arguments: Arguments, _ loaded: LoadedScenario, target: TargetURL?, hasNewDevices: Bool,
-        dashboard: DashboardAddress?, _ console: Console
+        savesPlanTo: String?, dashboard: DashboardAddress?, _ console: Console
     ) throws -> ExitCode? {
         guard let processes = try arguments.number(Self.processes.name, in: 1...Self.processesMax) else {
             guard !arguments.has(Self.timeout.name) else {
@@ -65,7 +65,7 @@ enum ShardOptions {
             isQuiet: arguments.has("--quiet"), target: target == nil ? .embedded : .foreign,
             startAt: try Self.startAt(arguments),
             silenceMax: try Self.silenceMax(arguments),
-            stateFolder: arguments["--state"], savesPlanTo: arguments["--save-plan"])
+            stateFolder: arguments["--state"], savesPlanTo: savesPlanTo)
         request.headers = target?.headers ?? []
         request.dashboard = dashboard
         request.dashboardStays = arguments.has(RunCommand.dashboardStays)
