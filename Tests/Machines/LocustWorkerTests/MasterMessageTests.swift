@@ -50,7 +50,7 @@ import Testing
                 ("test", .text("t")), ("started_ms", .integer(5)),
                 ("groups", Self.map(("a", .integer(3)))),
             ]
-            let all = (members + more).map { MessageValue.Member(key: .text($0.0), value: $0.1) }
+            let all = (members + more).map { MessageValue.Member(.text($0.0), $0.1) }
             return MasterMessage(Self.message("swiftwing.begin", .map(all)))
         }
         func expected(isNew: Bool) -> MasterMessage {
