@@ -10,8 +10,7 @@ enum SameDevices {
     )
 
     /// How a shard of `--processes` is told that nobody has used its device ids before.
-    static let new = Option(
-        name: "--new-devices", value: nil, help: "used by --processes: the salt was drawn for this run")
+    static let new = Option(name: "--new-devices", value: nil, help: "")
 
     /// Reads the salt, and draws it where it is not given. Nil without a target: nobody else meets the phones of a simulated backend.
     static func salt(_ arguments: Arguments, hasTarget: Bool) throws -> DeviceSalt? {

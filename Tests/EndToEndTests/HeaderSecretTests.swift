@@ -6,7 +6,8 @@ extension SideBySide {
     @Suite struct HeaderSecretTests {
         private static func run(_ front: TLSFront, _ more: [String]) throws -> RunProcess {
             try RunProcess(
-                [ShortRun.scenario] + ShortRun.options + ShortRun.set(["faults=[]"])
+                [ShortRun.scenario] + ShortRun.options
+                    + ShortRun.set(["faults=[]", "fleet.commuters.preprocess=once"])
                     + ShortRun.objectiveOfScansAlone + front.options + ["--cacert", front.authority] + more)
         }
 
@@ -28,7 +29,7 @@ extension SideBySide {
             #expect(try run.report.summary().scans.completed == ShortRun.scans, "\(outcome)")
             #expect(try front.requests().allSatisfy { $0[4] == "hush-hush" })
             try Self.expect("hush-hush", isNotIn: run, outcome)
-            #expect(outcome.output.contains("--header @\(file.path)"), "\(outcome)")
+            #expect(try run.report.text("report.md").contains("--header @\(file.path)"), "\(outcome)")
         }
 
         @Test func `a literal secret is not handed on to the processes on their command lines`() async throws
@@ -45,7 +46,9 @@ extension SideBySide {
             let outcome = try await run.end(seconds: 60)
             #expect(try front.requests().count > 5 && front.requests().allSatisfy { $0[4] == "hush-hush" })
             try Self.expect("hush-hush", isNotIn: run, outcome)
-            #expect(outcome.output.contains("--header 'X-Gateway-Key: (left-out)'"), "\(outcome)")
+            #expect(
+                try run.report.text("report.md").contains("--header 'X-Gateway-Key: (left-out)'"),
+                "\(outcome)")
         }
 
         @Test func `a variable of the environment is named in the report, and its value is not`() async throws
@@ -56,7 +59,9 @@ extension SideBySide {
             let outcome = try await run.end(seconds: 50)
             #expect(try front.requests().count > 5)
             #expect(try front.requests().allSatisfy { $0[4] == run.folder.folder.path })
-            #expect(outcome.output.contains("--header 'X-Gateway-Key: ${TMPDIR}'"), "\(outcome)")
+            #expect(
+                try run.report.text("report.md").contains("--header 'X-Gateway-Key: ${TMPDIR}'"), "\(outcome)"
+            )
         }
 
         @Test(arguments: [

@@ -8,11 +8,15 @@ extension SideBySide {
 
         private struct Run {
             var outcome: Outcome
-            var head: Head
             /// Its folder goes with it.
             var process: RunProcess
 
             var report: RunReport { self.process.report }
+
+            func salt(_ folder: String = "") throws -> String? {
+                let head = Data(try self.report.text(folder + "run.json").utf8)
+                return try JSONDecoder().decode(Head.self, from: head).device_salt
+            }
         }
 
         /// As many scans as one device may upload in 20 minutes.
@@ -32,8 +36,7 @@ extension SideBySide {
         ) async throws -> Run {
             let run = try RunProcess(Self.arguments + ["--target", serve.base] + more)
             let outcome = try await run.end(seconds: 50)
-            let head = try JSONDecoder().decode(Head.self, from: Data(run.report.text("run.json").utf8))
-            return Run(outcome: outcome, head: head, process: run)
+            return Run(outcome: outcome, process: run)
         }
 
         private static func refused(_ report: RunReport) throws -> Int {
@@ -50,13 +53,13 @@ extension SideBySide {
                 let second = try await Self.run(serve)
                 #expect(second.outcome.code == 0, "\(second.outcome)")
                 #expect(try Self.refused(first.report) == 0 && Self.refused(second.report) == 0)
-                let salts = try [first, second].map { try #require($0.head.device_salt) }
+                let salts = try [first, second].map { try #require(try $0.salt()) }
                 #expect(salts[0] != salts[1] && salts.allSatisfy { $0.count == 16 })
                 #expect(second.outcome.output.contains("--same-devices=\(salts[1])"), "\(second.outcome)")
 
                 let again = try await Self.run(serve, ["--same-devices=\(salts[0])"])
                 #expect(again.outcome.code == 99, "\(again.outcome)")
-                #expect(again.head.device_salt == salts[0])
+                #expect(try again.salt() == salts[0])
                 #expect(
                     try again.report.summary().warnings.contains {
                         $0.contains("answered 429 to the first upload of 2 phones")
@@ -85,11 +88,7 @@ extension SideBySide {
                 let run = try await Self.run(
                     serve, ["--processes", "2", "--set", "fleet.commuters.devices=4"])
                 #expect(run.outcome.code == 0, "\(run.outcome)")
-                let salts = try ["0-of-2", "1-of-2"].map { name in
-                    try JSONDecoder().decode(
-                        Head.self, from: Data(run.report.text("shards/\(name)/run.json").utf8)
-                    ).device_salt
-                }
+                let salts = try ["shards/0-of-2/", "shards/1-of-2/"].map { try run.salt($0) }
                 #expect(salts[0] != nil && salts[0] == salts[1])
                 #expect(run.outcome.output.contains("--same-devices=\(salts[0] ?? "-")"), "\(run.outcome)")
                 #expect(!run.outcome.output.contains("--new-devices"))

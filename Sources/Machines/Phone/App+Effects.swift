@@ -113,7 +113,7 @@ extension App {
     }
 
     /// The device id that a request carries.
-    private func identity(for operation: Operation, _ scan: ScanNumber) -> DeviceIdentity? {
+    func identity(for operation: Operation, _ scan: ScanNumber) -> DeviceIdentity? {
         let source =
             switch operation {
             case .upload: self.profile.identity.upload

@@ -45,6 +45,22 @@ import Testing
             phone.identity == .draw(Self.random, Self.device, installation: 1, salt: Self.salt))
     }
 
+    @Test func `ids of single scans have the salt as well, also after the app was installed again`() {
+        func ids(_ salt: DeviceSalt?) -> [String?] {
+            var profile = ClientProfile.contract
+            profile.identity.upload = .perScan
+            var context = RunContext(random: Self.random, run: 9, clockZero: 0, wallClockAtZero: 0)
+            context.deviceSalt = salt
+            let phone = Phone(
+                number: Self.device, profile: profile, identity: .draw(Self.random, Self.device),
+                installation: 0,
+                lastScan: .none, remembers: true, context: context)
+            return [phone.app, phone.freshApp()].map { $0.identity(for: .upload, ScanNumber(1))?.text }
+        }
+        let salted = ids(Self.salt)
+        #expect(salted[0] != nil && salted[0] == salted[1] && salted[0] != ids(nil)[0])
+    }
+
     @Test(arguments: ["", "x", "0x1", "00000000000000001", "-1"])
     func `what is no salt`(text: String) { #expect(DeviceSalt(text) == nil) }
 
