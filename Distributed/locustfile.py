@@ -12,12 +12,15 @@ Docs/manual/locust.md. Environment:
     SWIFTWING_OUTPUT     the folder of the merged report (default: a new one in Reports)
     SWIFTWING_REPORT_SECONDS
                          the time that workers have for their reports, beyond the drain of the scenario (default: 60)
+    SWIFTWING_SAME_DEVICES
+                         the `device_salt` of an earlier run whose device ids the phones have (default: new ids for each test)
 """
 
 import contextlib
 import json
 import logging
 import os
+import secrets
 import sys
 import time
 import uuid
@@ -80,7 +83,17 @@ def command():
     return ["env", f"SWIFTWING_SCENARIO={os.environ['SWIFTWING_SCENARIO']}", "locust", *sys.argv[1:]]
 
 
+def read_salt():
+    """The salt that was given, as 16 hexadecimal digits; nothing for a new one."""
+    text = os.environ.get("SWIFTWING_SAME_DEVICES", "")
+    try:
+        return f"{int(text, 16):016x}"[-16:] if text else ""
+    except ValueError:
+        sys.exit(f"swiftwing: SWIFTWING_SAME_DEVICES is the device_salt of a run.json, not '{text}'")
+
+
 REPORT_SECONDS = read_report_seconds()
+SALT_GIVEN = read_salt()
 PLAN = read_plan()
 
 
@@ -155,6 +168,7 @@ class Test:
     def __init__(self, users):
         self.id = time.strftime("%Y%m%d-%H%M%S") + "-" + uuid.uuid4().hex[:6]
         self.started = int(time.time() * 1000)
+        self.salt = SALT_GIVEN or secrets.token_hex(8)
         self.workers = {}
         # Users of each group that got no phone.
         self.denied = {}
@@ -171,7 +185,14 @@ class Test:
             first += size
 
     def begin(self):
-        return {"test": self.id, "started_ms": self.started, "groups": self.sizes, "command": command()}
+        return {
+            "test": self.id,
+            "started_ms": self.started,
+            "device_salt": self.salt,
+            "new_devices": not SALT_GIVEN,
+            "groups": self.sizes,
+            "command": command(),
+        }
 
     def worker(self, client_id):
         return self.workers.setdefault(client_id, Worker())

@@ -23,6 +23,8 @@ enum CompareCommand {
         run: { try Self.run($0, $1) })
 
     private static func run(_ arguments: Arguments, _ console: Console) throws -> ExitCode {
+        let page = try NamedFile.path("--html", .page, arguments)
+        let markdown = try NamedFile.path("--markdown", .markdown, arguments)
         let tolerance = try Baseline.tolerance(arguments)
         let heads = try arguments.positionals.map { try ReportCommand.head(of: $0) }
         try Baseline.requireComparable(
@@ -30,10 +32,10 @@ enum CompareCommand {
         let runs = try arguments.positionals.map { try ReportCommand.read($0).run }
         let comparison = RunComparison(base: runs[0], new: runs[1], tolerance: tolerance)
         var files: [(path: String, text: String)] = []
-        if let path = arguments["--html"] {
+        if let path = page {
             files.append((path: path, text: ComparisonPage.text(comparison)))
         }
-        if let path = arguments["--markdown"] {
+        if let path = markdown {
             files.append((path: path, text: ComparisonMarkdown.text(comparison)))
         }
         // The verdict is told even where no file can be written.

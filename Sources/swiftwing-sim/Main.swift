@@ -54,11 +54,11 @@ enum Main {
                 return try command.run(arguments, console)
             }
         } catch let failure as CommandFailure {
-            console.error("swiftwing-sim: \(Printable.lines(failure.message))")
-            if let hint = failure.hint { console.error("help: \(Printable.lines(hint))") }
+            console.error("swiftwing-sim: \(failure.message)")
+            if let hint = failure.hint { console.error("help: \(hint)") }
             return failure.code
         } catch let errors as ScenarioErrors {
-            console.error(errors.render(color: console.colors, columns: console.errorColumns))
+            console.errorRendered(errors.render(color: console.colors, columns: console.errorColumns))
             return .badData
         } catch let error as OutputError {
             console.error("swiftwing-sim: \(error)")

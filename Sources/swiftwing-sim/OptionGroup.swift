@@ -17,9 +17,12 @@ enum OptionGroup: String, CaseIterable {
                 "--stays-broken", "--ties",
             ]
         ),
-        (.target, ["--target", "--cacert", "--resolve", "--header", "--upstream"]),
+        (.target, ["--target", "--cacert", "--resolve", "--header", "--upstream", SameDevices.option.name]),
         (.safety, ["--allow-target", "--allow-production", "--max-rate", "--ramp"]),
-        (.shards, ["--shard", "--processes", "--start-at", "--shard-timeout", "--linked"]),
+        (
+            .shards,
+            ["--shard", "--processes", "--start-at", "--shard-timeout", "--linked", SameDevices.new.name]
+        ),
         (
             .search,
             [

@@ -73,12 +73,31 @@ enum PreprocessCommand {
 
 /// Writing pictures for commands.
 enum PhotoOutput {
+    /// Replaces pictures alone.
     static func write(_ bytes: [UInt8], to path: String) throws {
+        guard !FileTree.isNamedPipe(path) else {
+            throw CommandFailure(.cannotWrite, "cannot write \(path): it is a named pipe")
+        }
+        guard Self.isReplaced(path) else {
+            throw CommandFailure(
+                .cannotWrite, "cannot write \(path): it is a file, and no JPEG picture",
+                hint: "name another file")
+        }
         do throws(SystemError) {
             try File.write(bytes, to: path, .replace)
         } catch {
             throw CommandFailure(.cannotWrite, "cannot write \(path): \(error.reason)")
         }
+    }
+
+    private static func isReplaced(_ path: String) -> Bool {
+        guard case .file(let size) = FileTree.kind(of: path), size > 0, let file = try? File(path, .read)
+        else {
+            return true
+        }
+        var bytes: [UInt8] = []
+        _ = try? file.read(appendingTo: &bytes, limit: 2)
+        return bytes == [0xFF, 0xD8]
     }
 
     static func makeFolder(_ path: String) throws {

@@ -76,6 +76,7 @@ enum ReportCommand {
         let runs = try folders.map { try Self.read($0, group: group) }
         var report = runs[0].run.report
         if runs.count > 1 {
+            try Self.requireOneSalt(runs.map(\.run))
             do throws(ShardSet.Problem) {
                 report = try PastRun.merged(runs.map(\.run), runs[0].settings) ?? report
             } catch {
@@ -126,6 +127,21 @@ enum ReportCommand {
                 _ = try Self.head(of: folder)
                 return
             }
+        }
+    }
+
+    /// Throws if parts of one test, which share their start, had phones with device ids of two runs.
+    private static func requireOneSalt(_ runs: [PastRun]) throws {
+        for (index, run) in runs.enumerated() {
+            guard
+                let other = runs[..<index].first(where: {
+                    $0.head.started == run.head.started && $0.head.deviceSalt != run.head.deviceSalt
+                })
+            else { continue }
+            throw CommandFailure(
+                .badData,
+                "\(other.folder) and \(run.folder) are not parts of one run: they differ in the salt of the device ids"
+            )
         }
     }
 

@@ -17,6 +17,7 @@ enum RunCommand {
                 name: "--target", value: "URL",
                 help: "run against this backend instead of the simulated one"),
         ] + TargetOptions.options + [
+            SameDevices.option, SameDevices.new,
             Option(
                 name: "--max-rate", value: "RATE",
                 help: "limit the total arrival rate, for example to 20/s"),
@@ -57,19 +58,25 @@ enum RunCommand {
             try ProfileRuns.run(arguments, console) { try Self.run($0, console) }
         })
 
-    private static func run(_ arguments: Arguments, _ console: Console) throws -> ExitCode {
-        let target = try Self.target(arguments)
+    private static func run(_ given: Arguments, _ console: Console) throws -> ExitCode {
+        let target = try Self.target(given)
+        let salt = try SameDevices.salt(given, hasTarget: target != nil)
+        let arguments = salt.map { given.setting(SameDevices.option.name, to: $0.text) } ?? given
         let dashboard = try Self.dashboard(arguments)
         let loaded = try Self.load(arguments, target: target)
+        let plan = try NamedFile.path("--save-plan", .plan, arguments)
         let baseline = try Baseline(arguments, world: .live, scenario: loaded.scenario.name)
         if let ran = try ShardOptions.run(
-            arguments, loaded, target: target, dashboard: dashboard, console)
+            arguments, loaded, target: target, hasNewDevices: !given.has(SameDevices.option.name),
+            savesPlanTo: plan, dashboard: dashboard, console)
         {
             return baseline?.compare(ran.folder, ran.code, console) ?? ran.code
         }
         let options = try RunOptions(
             loaded, again: Self.words(arguments, loaded), target: target, arguments)
         var request = RunRequest(options, target: target)
+        request.deviceSalt = salt
+        request.hasNewDevices = !given.has(SameDevices.option.name) || given.has(SameDevices.new.name)
         request.shard = try ShardOptions.read(arguments, loaded, isEmbedded: target == nil)
         request.startAt = try ShardOptions.startAt(arguments)
         request.isLinked = arguments.has(ShardOptions.linked.name)
@@ -77,7 +84,7 @@ enum RunCommand {
         request.threads = try arguments.number("--threads", in: 1...256)
         request.dashboard = dashboard
         request.dashboardStays = arguments.has(Self.dashboardStays)
-        request.savesPlanTo = arguments["--save-plan"]
+        request.savesPlanTo = plan
         ScenarioSource.warn(loaded, console)
         let preparation = try RunPreparation(request) { shelves in
             if !options.isQuiet {
@@ -97,7 +104,8 @@ enum RunCommand {
 
     private static func target(_ arguments: Arguments) throws -> TargetURL? {
         guard let text = arguments["--target"] else {
-            if let useless = TargetOptions.options.map(\.name).first(where: arguments.has) {
+            let options = TargetOptions.options + [SameDevices.option]
+            if let useless = options.map(\.name).first(where: arguments.has) {
                 throw CommandFailure(.usage, "\(useless) requires --target")
             }
             return nil
@@ -151,10 +159,10 @@ enum RunCommand {
         return loaded
     }
 
-    /// The options with a value that change what runs, but for the seed.
+    /// The options with a value that change what runs, but for the seed and secrets.
     static let valueOptions = [
         "--devices", "--duration", "--target", "--cacert", "--allow-target", "--max-rate", "--ramp",
-        "--resolve", "--header", "--set", RunTags.name,
+        "--resolve", "--set", SameDevices.option.name, RunTags.name,
     ]
     /// The options without a value that a shard is started with.
     static let flags = ["--allow-production", Option.trace.name]
@@ -166,6 +174,7 @@ enum RunCommand {
         ])
             + (arguments.has("--allow-production") ? ["--allow-production"] : [])
             + arguments.words(["--resolve", "--header", "--set", RunTags.name, ShardOptions.shard.name])
+            + (arguments[SameDevices.option.name].map { ["\(SameDevices.option.name)=\($0)"] } ?? [])
             + ["--seed", String(loaded.scenario.seed)]
     }
 }

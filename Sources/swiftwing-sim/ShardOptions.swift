@@ -2,6 +2,7 @@ import Dashboard
 import Foundation
 import Plan
 import RunDriver
+import RunJudge
 import ScenarioFile
 import SimBase
 
@@ -37,8 +38,8 @@ enum ShardOptions {
 
     /// Runs in several processes, and returns the folder of what they have found together; nil if one process is enough.
     static func run(
-        _ arguments: Arguments, _ loaded: LoadedScenario, target: TargetURL?,
-        dashboard: DashboardAddress?, _ console: Console
+        _ arguments: Arguments, _ loaded: LoadedScenario, target: TargetURL?, hasNewDevices: Bool,
+        savesPlanTo: String?, dashboard: DashboardAddress?, _ console: Console
     ) throws -> (code: ExitCode, folder: String)? {
         guard let processes = try arguments.number(Self.processes.name, in: 1...Self.processesMax) else {
             guard !arguments.has(Self.timeout.name) else {
@@ -52,14 +53,20 @@ enum ShardOptions {
             loaded, shards: processes, option: Self.processes.name, isEmbedded: target == nil)
         let words =
             arguments.words(RunCommand.valueOptions + ["--threads"])
-            + RunCommand.flags.filter(arguments.has) + ["--seed", String(loaded.scenario.seed)]
+            // For the command in its report: the values go by a pipe.
+            + RerunCommand.words(arguments.words(["--header"]))
+            + RunCommand.flags.filter(arguments.has)
+            + (target != nil && hasNewDevices ? [SameDevices.new.name] : []) + [
+                "--seed", String(loaded.scenario.seed),
+            ]
         var request = ShardedRun.Request(
             loaded, scenario: arguments.positionals[0], words: words, processes: processes,
             output: try OutputFolder.path(arguments),
             isQuiet: arguments.has("--quiet"), target: target == nil ? .embedded : .foreign,
             startAt: try Self.startAt(arguments),
             silenceMax: try Self.silenceMax(arguments),
-            stateFolder: arguments["--state"], savesPlanTo: arguments["--save-plan"])
+            stateFolder: arguments["--state"], savesPlanTo: savesPlanTo)
+        request.headers = target?.headers ?? []
         request.dashboard = dashboard
         request.dashboardStays = arguments.has(RunCommand.dashboardStays)
         return try ShardedRun(request, console: console).run()
@@ -82,6 +89,7 @@ enum ShardOptions {
             [
                 (Self.shard.name, "leave one of the two out"),
                 (Self.linked.name, "leave one of the two out"),
+                (SameDevices.new.name, "leave one of the two out"),
                 (Option.summaryLine.name, "leave it out: the summary of all processes is printed"),
             ]
         guard let option = options.first(where: { arguments.has($0.name) }) else { return }

@@ -70,7 +70,7 @@ enum SimulateCommand {
         let options = try RunOptions(
             loaded, again: words + ["--seed", String(loaded.scenario.seed)], arguments)
         var request = VirtualRequest(options, plan: plan)
-        request.savesPlanTo = arguments["--save-plan"]
+        request.savesPlanTo = try NamedFile.path("--save-plan", .plan, arguments)
         try RunInterruption.check()
         func play() throws -> (code: ExitCode, folder: String) {
             let run = try VirtualRun(request, console: console)

@@ -1,7 +1,9 @@
 import CurlLoop
 import Foundation
 import RunDriver
+import ScenarioFile
 import SimBase
+import SystemIO
 
 /// The options that say how a backend of somebody else is reached.
 enum TargetOptions {
@@ -12,7 +14,9 @@ enum TargetOptions {
             help: "connect to this address instead of resolving the host name"),
         Option(
             name: "--header", value: "'Name: value'", isRepeatable: true,
-            help: "send this header with every request; its value is never printed or written"),
+            help:
+                "send this header with every request; its value is never printed or written. ${NAME} in it is replaced by the variable of the environment, and @FILE stands for the headers in a file, one a line: neither shows a secret in the list of processes"
+        ),
         Option(
             name: "--allow-target", value: "HOST",
             help: "allow load on another machine: repeat the host name of the target"),
@@ -27,9 +31,18 @@ enum TargetOptions {
         "last-event-id", "transfer-encoding", "traceparent", "x-device-id", "x-load-test",
     ]
 
-    /// `Name: value` of each `--header`.
+    /// A server accepts no more of them in one request.
+    private static let headerBytesMax = 16 * 1_024
+
+    /// `Name: value` of each `--header`, of each line of its file, or of what the process that started this one sends.
     static func headers(_ arguments: Arguments) throws -> [HeaderField] {
-        try arguments.all("--header").map { text in
+        let texts =
+            arguments.has(ShardOptions.linked.name)
+            ? Self.lines(try ShardHeaders.receive()) : try arguments.all("--header").flatMap(Self.texts)
+        guard texts.reduce(0, { $0 + $1.utf8.count }) <= Self.headerBytesMax else {
+            throw CommandFailure(.usage, "the values of --header have more than \(Self.headerBytesMax) bytes")
+        }
+        return try texts.map { text in
             let halves = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
             let name = halves[0].trimmingCharacters(in: .whitespaces)
             guard halves.count == 2, !name.isEmpty, name.utf8.allSatisfy(Self.isTokenByte) else {
@@ -47,6 +60,30 @@ enum TargetOptions {
             }
             return HeaderField(name, value)
         }
+    }
+
+    /// The headers of one option. As in curl, `@` is the beginning of no name but that of a file.
+    private static func texts(_ option: String) throws -> [String] {
+        guard option.hasPrefix("@") else {
+            do throws(OptionValues.Failure) {
+                return [
+                    try OptionValues.substituted(option, environment: ProcessInfo.processInfo.environment)
+                ]
+            } catch {
+                throw CommandFailure(.usage, "--header: \(error.message)", hint: error.help)
+            }
+        }
+        let path = String(option.dropFirst())
+        do throws(File.Unreadable) {
+            return Self.lines(try File.contents(of: path, bytesMax: Self.headerBytesMax))
+        } catch {
+            throw CommandFailure(.noInput, "--header: \(error)")
+        }
+    }
+
+    private static func lines(_ bytes: [UInt8]) -> [String] {
+        String(decoding: bytes, as: UTF8.self).split(whereSeparator: \.isNewline).map(String.init)
+            .filter { !$0.allSatisfy(\.isWhitespace) }
     }
 
     /// RFC 9110 section 5.6.2.

@@ -16,6 +16,12 @@ extension TargetURL {
                 .usage, "\(option) expects an http or https URL, not '\(text)'",
                 hint: "for example \(option) http://127.0.0.1:8080")
         }
+        // Foundation folds digits and letters of other scripts to ASCII: the host would be another than the one that is read.
+        guard text.utf8.allSatisfy({ $0 < 0x80 }) else {
+            throw CommandFailure(
+                .usage, "\(option) expects a URL of ASCII characters, not '\(text)'",
+                hint: "write an international host name in its form for the DNS, xn--...")
+        }
         guard url.user == nil, url.password == nil else {
             throw CommandFailure(
                 .usage, "\(option) does not accept a user name or password in the URL",

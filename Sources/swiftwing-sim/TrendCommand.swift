@@ -16,6 +16,7 @@ enum TrendCommand {
         run: { try Self.run($0, $1) })
 
     private static func run(_ arguments: Arguments, _ console: Console) throws -> ExitCode {
+        let page = try NamedFile.path("--html", .page, arguments)
         let heads = try arguments.positionals.map { try ReportCommand.head(of: $0) }
         for head in heads.dropFirst() {
             try Baseline.requireComparable(
@@ -29,7 +30,7 @@ enum TrendCommand {
         } else {
             console.out(TrendText.text(trend, style: console.style))
         }
-        if let path = arguments["--html"] {
+        if let path = page {
             try OutputError.write([(path: path, text: TrendPage.text(trend))])
         }
         return .success

@@ -115,6 +115,14 @@ extension SideBySide {
                         + more)
                 #expect(other.code == 65 && other.complaint.contains(text), "\(other)")
             }
+            let gone = state.appending(path: "1-of-3")
+            try FileManager.default.moveItem(at: gone, to: scratch.folder.appending(path: "kept"))
+            let partial = try await RunProcess(words + ["--duration", "1ms"]).end(seconds: 50)
+            #expect(
+                partial.code == 65
+                    && partial.complaint.contains("\(gone.path) is missing or has been emptied"),
+                "\(partial)")
+            try FileManager.default.moveItem(at: scratch.folder.appending(path: "kept"), to: gone)
             let second = try RunProcess(words + ["--duration", "1ms"])
             let outcome = try await second.end(seconds: 50)
             #expect(outcome.code == 0 || outcome.code == 98, "\(outcome)")

@@ -177,27 +177,58 @@ extension SideBySide {
             first.signal(SIGINT)
             #expect(try await first.end(seconds: 30).code == 105)
 
-            // A smaller run leaves to the others what is theirs, and says so.
-            let log = try first.report.log()
-            let settled = Set(
-                log.filter { $0.isPhone("completed") || $0.isPhone("refused") }.map {
-                    [$0.device, $0.scan ?? 0]
-                })
-            let left = log.count {
-                $0.isPhone("captured") && $0.device > 0 && !settled.contains([$0.device, $0.scan ?? 0])
-            }
-            try #require(left > 0)
+            // The phones of a smaller fleet are others, and would leave the rest behind.
             let small = try RunProcess(
                 Self.arguments(state, ["--duration", "1ms"]) + ShortRun.set(["fleet.commuters.devices=1"]))
             let alone = try await small.end(seconds: 50)
-            #expect(alone.code == 0 || alone.code == 98, "\(alone)")
+            #expect(alone.code == 65, "\(alone)")
             #expect(
-                try small.report.text("report.md").contains(
-                    "scans of phones that are not in this run: \(left);"))
+                alone.complaint.contains(
+                    "is that of another fleet: commuters \(Self.devices), and this run has commuters 1"))
             let finished = try await RunProcess(Self.arguments(state, ["--duration", "1ms"])).end(seconds: 50)
             #expect(finished.code == 0 || finished.code == 98, "\(finished)")
             let books = try state.books()
             #expect(Set(books).count == books.count)
+        }
+
+        @Test
+        func
+            `a state folder that has lost a journal is refused, and one that has lost records names the scans`()
+            async throws
+        {
+            let scratch = try Scratch()
+            let state = State(folder: scratch.folder.appending(path: "state"))
+            let first = try RunProcess(Self.arguments(state, ["--threads", "2"]))
+            try await first.waitForLog("an accepted upload") { $0.isPhone("upload-accepted") }
+            first.signal(SIGKILL)
+            _ = try await first.end(seconds: 30)
+            let whole = scratch.folder.appending(path: "whole")
+            try FileManager.default.copyItem(at: state.folder, to: whole)
+            func damaged(_ damage: (URL) throws -> Void) async throws -> Outcome {
+                try FileManager.default.removeItem(at: state.folder)
+                try FileManager.default.copyItem(at: whole, to: state.folder)
+                try damage(state.folder)
+                return try await RunProcess(Self.arguments(state, ["--duration", "1ms"])).end(seconds: 50)
+            }
+            for suffix in ["", "-0.1"] {
+                let names = ["devices\(suffix).journal", "scans\(suffix).journal"]
+                let gone = try await damaged { folder in
+                    for name in names { try FileManager.default.removeItem(at: folder.appending(path: name)) }
+                }
+                #expect(gone.code == 65 && gone.complaint.contains("\(names[0]) is missing"), "\(gone)")
+                let empty = try await damaged { folder in
+                    for name in names { try Data().write(to: folder.appending(path: name)) }
+                }
+                #expect(empty.code == 65 && empty.complaint.contains("\(names[0]) has 0 of "), "\(empty)")
+            }
+            let lost = try await damaged { try Data().write(to: $0.appending(path: "scans.journal")) }
+            #expect(lost.code == 97, "\(lost)")
+            let words = lost.output.split { $0.isWhitespace }.joined(separator: " ")
+            #expect(words.contains("scans.journal has 0 of "), "\(lost)")
+            let torn = try await damaged {
+                try Data("?".utf8).write(to: $0.appending(path: "manifest.ndjson"))
+            }
+            #expect(torn.code == 65 && torn.complaint.contains("manifest.ndjson is damaged"), "\(torn)")
         }
 
         @Test func `a phone calls itself what its state says, whatever the seed`() async throws {

@@ -9,6 +9,8 @@ extension EndToEnd {
             (["http://192.0.2.7"], "'192.0.2.7' is not a loopback address"),
             (["http://[2001:db8::7]"], "'2001:db8::7' is not a loopback address"),
             (["http://127.example.com"], "'127.example.com' is not a loopback address"),
+            (["http://①②⑦.0.0.1"], "expects a URL of ASCII characters"),
+            (["http://１２７.0.0.1"], "expects a URL of ASCII characters"),
             (["http://2130706433"], "'2130706433' is not a loopback address"),
             (
                 ["http://example.com", "--allow-target", "example.org"],

@@ -39,11 +39,13 @@ package struct CrossSiteGuard: Hashable, Sendable {
         return self.allowsPage(of: head) ? nil : .crossSite
     }
 
-    /// Whether the request calls the server by a name of its own. Only HTTP/1.0 knows requests without a name, and no browser
-    /// sends them.
+    /// Whether the request calls the server by a name of its own, in its `Host` and in a target in absolute form (RFC 9112 section
+    /// 3.2.2). One without a name, which HTTP/1.0 knows, may come from anywhere.
     package func allowsHost(of head: RequestHead) -> Bool {
-        guard let host = head.headers["Host"] else { return self.hosts != .loopback }
-        return HostName(host).map { self.allows($0) } ?? false
+        guard let host = head.headers["Host"] else { return false }
+        return [host, head.authority].compactMap(\.self).allSatisfy { name in
+            HostName(name).map { self.allows($0) } ?? false
+        }
     }
 
     /// Whether the request comes from no page, from one of the server's own, or from one that may ask.

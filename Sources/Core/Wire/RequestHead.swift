@@ -47,6 +47,12 @@ package struct RequestHead: Hashable, Sendable {
         self.keepsAlive = keepsAlive
     }
 
+    /// Host and port of a target in absolute form; nil in every other form.
+    package var authority: String? {
+        guard self.target.first != "/", let scheme = self.target.firstRange(of: "://") else { return nil }
+        return String(self.target[scheme.upperBound...].prefix { $0 != "/" && $0 != "?" })
+    }
+
     /// The first query value of that name, decoded as a form is (`+` is a space); nil when there is none or its
     /// escapes are bad. A name without `=` has the value "".
     package func queryValue(_ name: String) -> String? {

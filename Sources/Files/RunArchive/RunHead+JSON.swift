@@ -34,6 +34,7 @@ extension RunHead {
         if !self.shard.isWhole { members["shard"] = .string(self.shard.description) }
         if let machine = self.machine { members["machine"] = .string(machine) }
         if let target = self.labels.target { members["target"] = .string(target) }
+        if let salt = self.deviceSalt { members["device_salt"] = .string(salt.text) }
         if !self.labels.tags.isEmpty { members["tags"] = self.labels.jsonTags }
         if let settle = self.rules.settle { members["settle_ns"] = .integer(settle.nanoseconds) }
         if self.rules.shufflesTies { members["shuffles_ties"] = .bool(true) }
@@ -75,6 +76,10 @@ extension RunHead {
             self.groups.count <= ScenarioLimit.groupsMax,
             self.groups.reduce(0, { $0 + $1.devices }) <= ScenarioLimit.devicesMax
         else { return nil }
+        if let salt = value["device_salt"] {
+            guard let salt = salt.text.flatMap({ DeviceSalt($0) }) else { return nil }
+            self.deviceSalt = salt
+        }
         self.conditions = RunConditions(reading: value["conditions"])
         self.rules.settle = value["settle_ns"]?.nanoseconds(0).map { Interval(nanoseconds: $0) }
         self.rules.shufflesTies = value["shuffles_ties"]?.flag ?? false

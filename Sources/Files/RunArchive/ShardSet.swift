@@ -98,6 +98,10 @@ package struct ShardSet: Sendable {
                 ("the number of shards", head.shard.count != first.head.shard.count),
                 ("the groups", head.groups != first.head.groups),
                 ("--settle or --ties", head.world == .virtual && head.rules != first.head.rules),
+                (
+                    "the salt of the device ids (\(DeviceSalt.option))",
+                    head.deviceSalt != first.head.deviceSalt
+                ),
                 ("the backend", head.hasBackendView != first.head.hasBackendView),
                 (
                     "the time of their start",

@@ -28,6 +28,22 @@ package enum OptionValues {
         } catch { throw Failure(error) }
     }
 
+    /// A text with `${NAME}` and `${NAME:-default}` replaced, as in a scenario. What is wrong is said without the text.
+    package static func substituted(
+        _ text: String, environment: [String: String]
+    ) throws(Failure) -> String {
+        let findings = Findings()
+        let source = findings.add(SourceText(name: "", isOption: true, text: text))
+        let node = Node(
+            content: .scalar(text), location: Place(source: source, line: 1, column: 1, length: 1))
+        let replaced = Substitution(environment: environment, findings: findings).apply(to: node)
+        guard case .scalar(let value) = replaced.content else {
+            let error = findings.errors?.diagnostics.first
+            throw Failure(ValueError(error?.message ?? "cannot be read", help: error?.help))
+        }
+        return value
+    }
+
     /// Parses a share such as `25%`.
     package static func share(_ text: String) throws(Failure) -> Odds {
         do throws(ValueError) {

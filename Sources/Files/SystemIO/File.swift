@@ -21,6 +21,8 @@ package final class File: Sendable {
         case replace
         /// A new or existing file, for reading and for writing at its end. Only its owner may read it.
         case append
+        /// An existing file, for writing over what it has.
+        case update
 
         fileprivate var flags: Int32 {
             switch self {
@@ -29,6 +31,7 @@ package final class File: Sendable {
             case .create, .createPrivate: O_WRONLY | O_CREAT | O_EXCL
             case .replace: O_WRONLY | O_CREAT | O_TRUNC
             case .append: O_RDWR | O_CREAT | O_APPEND
+            case .update: O_WRONLY
             }
         }
     }
@@ -44,7 +47,10 @@ package final class File: Sendable {
         self.descriptor = Descriptor(owning: number)
     }
 
-    package var isEmpty: Bool { lseek(self.descriptor.number, 0, SEEK_END) == 0 }
+    package var size: Int {
+        var status = stat()
+        return unsafe fstat(self.descriptor.number, &status) == 0 ? Int(status.st_size) : 0
+    }
 
     /// Appends `limit` bytes, fewer only at the end of the file. Returns how many.
     package func read(appendingTo bytes: inout [UInt8], limit: Int) throws(SystemError) -> Int {
@@ -72,14 +78,21 @@ package final class File: Sendable {
         }
     }
 
+    /// Writes all bytes at a place of the file in one call, which the end of this process cannot divide.
+    package func write(_ bytes: [UInt8], at place: Int) throws(SystemError) {
+        let written = unsafe bytes.withUnsafeBytes {
+            unsafe pwrite(self.descriptor.number, $0.baseAddress, $0.count, off_t(place))
+        }
+        guard written == bytes.count else {
+            throw SystemError(call: "write \(self.path)", code: written < 0 ? errno : ENOSPC)
+        }
+    }
+
     package func truncate(to bytes: Int) throws(SystemError) {
         guard ftruncate(self.descriptor.number, off_t(bytes)) == 0 else {
             throw SystemError(call: "ftruncate \(self.path)", code: errno)
         }
     }
-
-    /// Makes what was written survive the end of the machine.
-    package func sync() { _ = fsync(self.descriptor.number) }
 
     /// Throws what a network file system reports only when a descriptor of the file is closed.
     package func checkStored() throws(SystemError) {

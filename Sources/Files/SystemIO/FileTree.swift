@@ -23,6 +23,13 @@ package enum FileTree {
         return status.st_mode & S_IFMT == S_IFREG ? .file(bytes: Int(status.st_size)) : .other
     }
 
+    /// Whether a path leads to a pipe that waits for its other end. What the process has open already is none.
+    package static func isNamedPipe(_ path: String) -> Bool {
+        var status = stat()
+        guard unsafe stat(path, &status) == 0 else { return false }
+        return status.st_mode & S_IFMT == S_IFIFO && !path.hasPrefix("/dev/") && !path.hasPrefix("/proc/")
+    }
+
     /// False also for a link to nothing.
     package static func exists(_ path: String) -> Bool { unsafe access(path, F_OK) == 0 }
 

@@ -46,9 +46,14 @@ package enum RerunCommand {
     private static let shardFlags = ["--shard", "--start-at"]
     private static let headerFlag = "--header"
 
-    /// `Name: (left-out)`.
+    /// `Name: (left-out)`. The names of a file and of a variable are no secrets.
     private static func header(_ text: some StringProtocol) -> String {
-        text.prefix { $0 != ":" } + ": " + Self.leftOut
+        let name = text.prefix { $0 != ":" }
+        let value = text.dropFirst(name.count + 1).drop(while: \.isWhitespace)
+        let isVariable =
+            value.hasPrefix("${") && value.hasSuffix("}")
+            && value.dropFirst(2).dropLast().allSatisfy { $0.isLetter || $0.isNumber || $0 == "_" }
+        return text.hasPrefix("@") || isVariable ? String(text) : name + ": " + Self.leftOut
     }
 
     /// `https://user:password@host/` without what stands before the `@`.

@@ -44,6 +44,8 @@ package struct RunHead: Equatable, Sendable {
     /// The words of the command without secrets.
     package var command: [String]
     package var labels: RunLabels
+    /// The salt of the phones' device ids, which only a run against a target has.
+    package var deviceSalt: DeviceSalt?
     /// What the scenario does to the run.
     package var conditions = RunConditions()
     /// How the virtual world runs it.

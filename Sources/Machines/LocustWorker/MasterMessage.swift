@@ -66,14 +66,23 @@ package struct TestOrder: Hashable, Sendable {
     package var test: String
     /// Milliseconds since 1970: the zero of every worker's schedule.
     package var started: Int64
+    /// The salt of the device ids of all workers, for a test with a target.
+    package var deviceSalt: DeviceSalt
+    /// Whether the master drew it for this test.
+    package var hasNewDevices: Bool
     /// The numbers of phones that each group of the scenario has in the whole fleet.
     package var groups: [SpawnOrder.Count]
     /// The words of the command that makes such a test again; empty if the master does not say.
     package var command: [String]
 
-    package init(test: String, started: Int64, groups: [SpawnOrder.Count], command: [String]) {
+    package init(
+        test: String, started: Int64, deviceSalt: DeviceSalt, hasNewDevices: Bool,
+        groups: [SpawnOrder.Count], command: [String]
+    ) {
         self.test = test
         self.started = started
+        self.deviceSalt = deviceSalt
+        self.hasNewDevices = hasNewDevices
         self.groups = groups
         self.command = command
     }
@@ -178,10 +187,13 @@ extension TestOrder {
 
     fileprivate init?(_ data: MessageValue) {
         guard let test = data["test"]?.text, Self.isName(test), let started = data["started_ms"]?.integer,
-            (0...Self.startedMax).contains(started), let groups = SpawnOrder.Count.list(data["groups"])
+            (0...Self.startedMax).contains(started), let groups = SpawnOrder.Count.list(data["groups"]),
+            let salt = data["device_salt"]?.text.flatMap({ DeviceSalt($0) })
         else { return nil }
         let command = (data["command"]?.list ?? []).prefix(Self.wordsMax).compactMap(\.text)
-        self.init(test: test, started: started, groups: groups, command: command)
+        self.init(
+            test: test, started: started, deviceSalt: salt,
+            hasNewDevices: data["new_devices"] == .flag(true), groups: groups, command: command)
     }
 
     /// It becomes a part of the name of a folder.

@@ -113,7 +113,7 @@ extension App {
     }
 
     /// The device id that a request carries.
-    private func identity(for operation: Operation, _ scan: ScanNumber) -> DeviceIdentity? {
+    func identity(for operation: Operation, _ scan: ScanNumber) -> DeviceIdentity? {
         let source =
             switch operation {
             case .upload: self.profile.identity.upload
@@ -123,8 +123,8 @@ extension App {
             }
         return switch source {
         case .persistent: self.identity
-        case .perScan: .draw(self.random, self.number, scan, ofService: false)
-        case .perService: .draw(self.random, self.number, scan, ofService: true)
+        case .perScan: .draw(self.random, self.number, scan, ofService: false, salt: self.deviceSalt)
+        case .perService: .draw(self.random, self.number, scan, ofService: true, salt: self.deviceSalt)
         case .absent: nil
         }
     }

@@ -15,6 +15,8 @@ package struct App: Sendable {
     package let identity: DeviceIdentity
     package let profile: ClientProfile
     var random: KeyedRandom
+    /// As `RunContext` has it.
+    var deviceSalt: DeviceSalt?
     let run: UInt64
     let clockZero: Int64
     let wallClockAtZero: Int64

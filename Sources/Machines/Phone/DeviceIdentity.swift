@@ -4,11 +4,12 @@ package import SimBase
 package struct DeviceIdentity: Hashable, Sendable {
     package let text: String
 
-    /// The identity that (seed, device) gives; `installation` counts those before it, each of which had its own.
+    /// The identity that (seed, salt, device) gives; `installation` counts those before it, each of which had its own.
     package static func draw(
-        _ random: KeyedRandom, _ device: DeviceNumber, installation: UInt64 = 0
+        _ random: KeyedRandom, _ device: DeviceNumber, installation: UInt64 = 0, salt: DeviceSalt? = nil
     ) -> DeviceIdentity {
-        DeviceIdentity(
+        let random = Self.salted(random, by: salt)
+        return DeviceIdentity(
             high: random.draw(.deviceIdentity, UInt64(device.raw), 0, installation),
             low: random.draw(.deviceIdentity, UInt64(device.raw), 1, installation))
     }
@@ -16,13 +17,20 @@ package struct DeviceIdentity: Hashable, Sendable {
     /// The identity of one scan, of a client that does not keep its own. `ofService`: that of the object that a client
     /// creates beside it.
     static func draw(
-        _ random: KeyedRandom, _ device: DeviceNumber, _ scan: ScanNumber, ofService: Bool
+        _ random: KeyedRandom, _ device: DeviceNumber, _ scan: ScanNumber, ofService: Bool, salt: DeviceSalt?
     ) -> DeviceIdentity {
+        let random = Self.salted(random, by: salt)
         func half(_ index: UInt64) -> UInt64 {
             random.draw(
                 .scanIdentity, UInt64(device.raw), UInt64(scan.raw), index + (ofService ? 2 : 0))
         }
         return DeviceIdentity(high: half(0), low: half(1))
+    }
+
+    /// Draws of identities alone: everything else that a run draws is the same with any salt.
+    private static func salted(_ random: KeyedRandom, by salt: DeviceSalt?) -> KeyedRandom {
+        // No phone has this number, and the run's own id has the one above it.
+        salt.map { KeyedRandom(seed: random.draw(.deviceIdentity, .max - 1, $0.bits)) } ?? random
     }
 
     /// Sets version and variant in 128 random bits (RFC 9562 section 5.4).

@@ -187,7 +187,8 @@ extension Phone {
         self.left = (0, 0)
         self.installation += 1
         self.identity = DeviceIdentity.draw(
-            self.context.random, self.number, installation: self.installation)
+            self.context.random, self.number, installation: self.installation,
+            salt: self.context.deviceSalt)
         self.storage?.wipe()
         effects.append(.wiped(self.identity))
         self.app = self.freshApp()

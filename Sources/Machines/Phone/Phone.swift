@@ -76,6 +76,7 @@ package struct Phone: Sendable {
         self.app = App(
             number: number, identity: identity, profile: profile, random: context.random,
             run: context.run, clockZero: context.clockZero, wallClockAtZero: context.wallClockAtZero)
+        self.app.deviceSalt = context.deviceSalt
     }
 
     /// Continues with other draws. Its identity stays.
@@ -271,10 +272,12 @@ package struct Phone: Sendable {
     }
 
     func freshApp() -> App {
-        App(
+        var app = App(
             number: self.number, identity: self.identity, profile: self.profile,
             random: self.context.random, run: self.context.run,
             clockZero: self.context.clockZero, wallClockAtZero: self.context.wallClockAtZero)
+        app.deviceSalt = self.context.deviceSalt
+        return app
     }
 
     // MARK: Queries

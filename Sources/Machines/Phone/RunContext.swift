@@ -9,6 +9,8 @@ package struct RunContext: Hashable, Sendable {
     package var clockZero: Int64
     /// Milliseconds since 1970 at `Instant.zero`.
     package var wallClockAtZero: Int64
+    /// What sets the device ids of this run apart from those of other runs of its seed; nil where no other run meets them.
+    package var deviceSalt: DeviceSalt?
 
     package init(random: KeyedRandom, run: UInt64, clockZero: Int64, wallClockAtZero: Int64) {
         self.random = random

@@ -56,6 +56,8 @@ final class WorkerScenario {
             labels: RunLabels(target: target?.base, tags: request.tags),
             output: output, isTraced: false, isQuiet: true)
         var run = RunRequest(options, target: target)
+        run.deviceSalt = target == nil ? nil : order.deviceSalt
+        run.hasNewDevices = order.hasNewDevices
         run.threads = request.threads
         run.worker = WorkerTerms(
             loop: loop, phonesMax: request.phonesMax, started: order.started, photos: self.photos)

@@ -62,7 +62,11 @@ package final class Console {
     /// Wraps all lines but those that begin with four blanks, which are quoted from a file.
     package func outQuoting(_ text: String) { self.out(Self.folded(text, columns: self.tableColumns)) }
 
-    package func error(_ text: String) {
+    /// Writes to standard error. Names of files and words of others in it lose what would move a terminal's cursor.
+    package func error(_ text: String) { self.errorRendered(Printable.lines(text)) }
+
+    /// Writes to standard error what is fit to print, with its colors.
+    package func errorRendered(_ text: String) {
         self.clearProgress()
         StandardStream.error.write(Self.folded(text, columns: self.errorColumns) + "\n")
     }

@@ -1,6 +1,7 @@
 import CurlLoop
 import Dashboard
 import EventLoop
+import Faults
 import Ledger
 import LivePhones
 import Metrics
@@ -86,7 +87,20 @@ extension LiveRun {
                 "libcurl attempted \(outcome.curl.resendsRefused) automatic retries; they were blocked so that every failure is counted (harmless)"
             )
         }
+        if let text = self.devicesUsedBefore { warnings.append(text) }
         return warnings
+    }
+
+    /// Says that phones were refused for what an earlier run did; nil where that is not so, or a fault may have been the reason.
+    private var devicesUsedBefore: String? {
+        guard !self.plan.scenario.faults.contains(where: \.kind.limitsRates) else { return nil }
+        let known = self.preparation.state.phonesKnown
+        let isKnown = { (device: DeviceNumber) in !self.request.hasNewDevices || known.contains(device) }
+        let limited = self.firstUploads.limited.count(where: isKnown)
+        guard limited > 0 else { return nil }
+        let origin = self.request.hasNewDevices ? "--state" : DeviceSalt.option
+        return
+            "the target answered 429 to the first upload of \(limited) \(limited == 1 ? "phone" : "phones"), whose device ids are from \(origin): it still counts what an earlier run uploaded with them"
     }
 
     var resources: Resources {
@@ -94,5 +108,13 @@ extension LiveRun {
             client: .init(.own()),
             // The gateway in front of a target is none.
             backend: self.preparation.isEmbedded ? self.child?.exit.map { .init($0.usage) } : nil)
+    }
+}
+
+extension FaultKind {
+    /// Whether the fault answers 429 itself.
+    fileprivate var limitsRates: Bool {
+        if case .httpError(let fault) = self { return fault.status == 429 }
+        return self.id == .rateLimit
     }
 }

@@ -43,6 +43,7 @@ package final class LiveRun {
     private(set) var gauges = FleetGauges()
     private(set) var outcome: FleetOutcome?
     private(set) var failure: RunFailure?
+    private(set) var firstUploads = FirstUploads()
     private var watchman: LoopTimer?
     private var progress: ProgressLine
     /// The dashboard, if there is one.
@@ -81,6 +82,7 @@ package final class LiveRun {
         let options = preparation.request.options
         self.head = options.head(
             preparation.plan, world: .live, started: self.startedWall, hasBackendView: hasBackendView)
+        self.head.deviceSalt = preparation.request.deviceSalt
         self.directory = try options.makeFolder(scenario, started: self.startedWall)
         self.progress = ProgressLine(
             console, isQuiet: options.isQuiet,
@@ -234,6 +236,7 @@ package final class LiveRun {
             let run = Hexadecimal.text(self.runID, digits: 16)
             plan.headers = target.headers + [HeaderField("X-Load-Test", "swiftwing-sim \(run)")]
             plan.observesNetwork = true
+            plan.deviceSalt = self.request.deviceSalt
         }
         self.fleet = try FleetThreads(plan, threads: self.preparation.threads, loop: self.loop) {
             [unowned self] in self.receive($0)
@@ -263,6 +266,9 @@ package final class LiveRun {
     private func receive(_ report: FleetReport) {
         switch report {
         case .observations(let observations, let thread, let moment):
+            if !self.preparation.isEmbedded {
+                for observation in observations { self.firstUploads.receive(observation) }
+            }
             self.feed.receive(phones: observations, thread: thread, upTo: moment)
         case .gauges(let gauges): self.gauges = gauges
         case .closed(let phones): self.workerPhones?.closed(phones)

@@ -16,6 +16,10 @@ package struct RunRequest {
     let options: RunOptions
     /// Nil: the embedded backend.
     let target: TargetURL?
+    /// The salt of the phones' device ids; nil for the embedded backend.
+    package var deviceSalt: DeviceSalt?
+    /// Whether the salt was drawn for this run, so that nobody has used the ids before.
+    package var hasNewDevices = true
     package var stateFolder: String?
     /// Nil: as suits the machine.
     package var threads: Int?
@@ -86,6 +90,7 @@ package struct RunPreparation {
             try Self.check(target, curl: Self.curlTarget(self.plan, to: target))
         }
         self.state = try RunState(request.stateFolder, threads: self.threads, self.plan)
+        self.warnings += self.state.warnings
         if self.state.linesSkipped > 0 {
             self.warnings.append(
                 "skipped \(self.state.linesSkipped) damaged lines of the state folder")
@@ -98,12 +103,6 @@ package struct RunPreparation {
         var lost = LostRecords()
         for scan in self.state.lost { lost.add(scan.scan, of: scan.device) }
         if let warning = lost.warning(hasBackendView: self.isEmbedded) { self.warnings.append(warning) }
-        let others = self.state.phonesWaiting.count { self.plan.groupIfAny(of: $0) == nil }
-        if others > 0 {
-            self.warnings.append(
-                "the state folder contains unfinished scans of phones that are not in this run: \(others); they are kept"
-            )
-        }
     }
 
     var isEmbedded: Bool { self.request.target == nil }

@@ -15,10 +15,12 @@ package struct RunState {
     let linesSkipped: Int
     /// Writes in it that were not finished, when it was opened first: they are cut off then.
     let writesTorn: Int
+    /// What is odd about the folder, and does not keep its phones from going on.
+    let warnings: [String]
     /// Scans that are gone from the folder, although nobody settled them.
     let lost: [StateFolder.LostScan]
-    /// The phones of the scans that waited in it then, one for each scan.
-    let phonesWaiting: [DeviceNumber]
+    /// The phones whose device ids it had.
+    let phonesKnown: Set<DeviceNumber>
     private let isTemporary: Bool
     /// Phones of two runs would continue from the same scans.
     private let lock: FolderLock
@@ -30,40 +32,88 @@ package struct RunState {
         self.path = try path ?? Self.makeTemporaryFolder()
         do {
             self.lock = try Self.lock(self.path)
-            let folder = try Self.open(self.path, threads: threads)
-            try Self.checkJourneys(folder, plan)
+            let folder = try Self.open(self.path, threads: threads, StateFleet(plan))
+            try Self.checkPhones(folder, plan)
+            self.warnings = path == nil ? [] : Self.warnings(folder, StateFleet(plan))
             self.linesSkipped = folder.linesSkipped
             self.writesTorn = folder.writesTorn
             self.lost = folder.lost
-            self.phonesWaiting = folder.unsettled().map(\.device)
+            self.phonesKnown = folder.phonesKnown
         } catch {
             if path == nil { Self.removeTemporaryFolder() }
             throw error
         }
     }
 
-    private static func open(_ path: String, threads: Int) throws -> StateFolder {
-        do throws(StateFolder.Failure) {
+    private static func open(_ path: String, threads: Int, _ fleet: StateFleet) throws -> StateFolder {
+        do {
             var folder = try StateFolder(path: path)
+            try Self.requireWhole(folder)
+            try Self.requireFleet(folder, fleet)
+            if folder.fleet == nil { folder.fleet = fleet }
             _ = try folder.journals(threads: threads)
             return folder
-        } catch {
+        } catch let error as StateFolder.Failure {
             switch error {
             case .system(let error):
                 throw CommandFailure(.cannotWrite, "cannot use the state folder: \(error)")
             case .otherVersion(let text):
                 throw CommandFailure(
                     .badData, text, hint: "use a new folder with --state, or remove this one")
+            case .damagedManifest(let path):
+                throw CommandFailure(
+                    .badData, "\(path) is damaged: whether the state folder is whole cannot be told",
+                    hint: "use a new folder with --state, or remove the file to go on with what is there")
             }
         }
     }
 
-    /// What an app of another kind left cannot be continued: it would be sent as something else.
-    private static func checkJourneys(_ folder: StateFolder, _ plan: RunPlan) throws {
+    /// Throws if a journal has lost what no other one knows of. Scans that are gone are known by the numbers of their phones.
+    private static func requireWhole(_ folder: StateFolder) throws(CommandFailure) {
+        guard let first = folder.shortfalls.first(where: { !$0.hasScans }) else { return }
+        throw CommandFailure(
+            .badData, "the state folder is not whole: \(first.text)",
+            hint: "put the file back, or use a new folder with --state: what its phones had is gone")
+    }
+
+    /// Throws if the folder has the phones of another fleet: theirs are other phones, although they have the same numbers.
+    private static func requireFleet(_ folder: StateFolder, _ fleet: StateFleet) throws(CommandFailure) {
+        guard let other = folder.fleet, other.groups != fleet.groups || other.shard != fleet.shard else {
+            return
+        }
+        throw CommandFailure(
+            .badData,
+            "the state folder \(folder.path) is that of another fleet: \(other.text), and this run has \(fleet.text)",
+            hint:
+                "continue it with the scenario and the --devices of that fleet, or use a new folder with --state"
+        )
+    }
+
+    private static func warnings(_ folder: StateFolder, _ fleet: StateFleet) -> [String] {
+        var warnings = folder.shortfalls.map { "the state folder is not whole: \($0.text)" }
+        if let seed = folder.fleet?.seed, seed != fleet.seed {
+            warnings.append("the state folder is that of seed \(seed), and this run has seed \(fleet.seed)")
+        }
+        if !folder.hasManifest, !folder.phonesKnown.isEmpty {
+            warnings.append(
+                "the state folder is of an earlier version: whether its journals are whole cannot be told")
+        }
+        return warnings
+    }
+
+    /// What a phone left that is not in this run would be left out without a word. What an app of another kind left cannot be
+    /// continued: it would be sent as something else.
+    private static func checkPhones(_ folder: StateFolder, _ plan: RunPlan) throws {
         for (device, scan) in folder.unsettled() {
-            guard let group = plan.groupIfAny(of: device), !group.profile.journey.isLike(scan.journey) else {
-                continue
+            guard let group = plan.groupIfAny(of: device) else {
+                throw CommandFailure(
+                    .badData,
+                    "the state folder \(folder.path) has unfinished scans of phone \(device.raw), which is not in this run",
+                    hint:
+                        "continue it with the scenario and the --devices of its fleet, or use a new folder with --state"
+                )
             }
+            guard !group.profile.journey.isLike(scan.journey) else { continue }
             throw CommandFailure(
                 .badData,
                 "phone \(device.raw) has left something unfinished of the journey `\(scan.journey.rawValue)` in the "
@@ -133,6 +183,28 @@ package struct RunState {
             return path
         }
         if let path { StateFolder.remove(path: path) }
+    }
+}
+
+extension StateFleet {
+    fileprivate init(_ plan: RunPlan) {
+        self.init(
+            seed: plan.scenario.seed,
+            groups: plan.groups.map { Group(name: $0.spec.name, devices: $0.spec.devices) }, shard: plan.shard
+        )
+    }
+
+    /// `commuters 6, shard 0/2`.
+    fileprivate var text: String {
+        let groups = self.groups.map { "\($0.name) \($0.devices)" }
+        return Printable.line(
+            (groups + (self.shard.isWhole ? [] : ["shard \(self.shard)"])).joined(separator: ", "))
+    }
+}
+
+extension StateFolder.Shortfall {
+    fileprivate var text: String {
+        self.bytes.map { "\(self.path) has \($0) of \(self.bytesBefore) bytes" } ?? "\(self.path) is missing"
     }
 }
 

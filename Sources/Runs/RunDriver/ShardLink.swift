@@ -6,6 +6,7 @@ import SystemIO
 enum ShardDescriptor {
     static let orders = ChildDescriptor.firstFree
     static let reports = ChildDescriptor.firstFree + 1
+    static let headers = ChildDescriptor.firstFree + 2
 }
 
 /// A shard's side of the pipes to the process that started it.

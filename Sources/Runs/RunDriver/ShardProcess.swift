@@ -31,14 +31,17 @@ final class ShardProcess {
     private(set) var exit: ChildExit?
     private var openPipes = 2
 
-    /// Starts this very program with these words.
-    init(_ words: [String], shard: FleetShard, folder: String, loop: Loop) throws {
+    /// Starts this very program with these words. `headers`: what its phones send with every request.
+    init(
+        _ words: [String], headers: [HeaderField], shard: FleetShard, folder: String, loop: Loop
+    ) throws {
         self.shard = shard
         self.folder = folder
         let orders = try SystemIO.Pipe()
         let reports = try SystemIO.Pipe()
         let output = try SystemIO.Pipe()
         let errors = try SystemIO.Pipe()
+        let headers = try ShardHeaders.send(headers)
         let plan = ChildPlan(
             executable: try ProgramFile.path(), arguments: words, environment: nil,
             inherited: [
@@ -46,6 +49,7 @@ final class ShardProcess {
                 .init(source: errors.writing.number, target: 2),
                 .init(source: orders.reading.number, target: ShardDescriptor.orders),
                 .init(source: reports.writing.number, target: ShardDescriptor.reports),
+                .init(source: headers.number, target: ShardDescriptor.headers),
             ])
         let exited = Box<(ChildExit) -> Void> { _ in }
         self.process = try ChildProcess(plan, loop: loop) { exited.value($0) }

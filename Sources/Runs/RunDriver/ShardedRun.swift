@@ -32,6 +32,8 @@ package final class ShardedRun {
         let stateFolder: String?
         /// The file of the plan, whatever the verdict; nil for none.
         let savesPlanTo: String?
+        /// The headers of every request, which are not among the words.
+        package var headers: [HeaderField] = []
         /// The address of the live dashboard; nil for none.
         package var dashboard: DashboardAddress?
         /// Whether the dashboard is served after the run, until it is closed.
@@ -111,7 +113,7 @@ package final class ShardedRun {
                     ["run"] + self.request.words + (state ?? []) + [
                         "--shard", shard.description, "--output", folder, "--force", "--quiet",
                         Self.linkOption, "--", self.request.scenario,
-                    ], shard: shard, folder: folder, loop: self.loop))
+                    ], headers: self.request.headers, shard: shard, folder: folder, loop: self.loop))
         }
         try self.openDashboard(self.listener)
         do {
@@ -153,6 +155,9 @@ package final class ShardedRun {
                 exit != .success
             else { throw CommandFailure(.internalError, "the run did not start") }
             throw CommandFailure(exit, "the run did not start")
+        }
+        if let state = self.request.stateFolder {
+            try ShardedState.begin(state, processes: self.request.processes)
         }
         let zero =
             self.request.startAt.map { $0 * 1_000_000 } ?? WallClock.now() + Self.headStart.nanoseconds

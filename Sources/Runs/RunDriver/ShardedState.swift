@@ -11,7 +11,11 @@ enum ShardedState {
         "\(path)/\(RunFolder.name(of: shard))"
     }
 
-    /// Throws if the folder holds the state of a run in another number of processes. Makes it where it is not there.
+    /// The number of processes that have begun with the folder, beside their folders.
+    private static func countPath(in path: String) -> String { "\(path)/processes" }
+
+    /// Throws if the folder holds the state of a run in another number of processes, or lacks that of one of them. Makes it where
+    /// it is not there.
     static func prepare(_ path: String, processes: Int) throws(CommandFailure) {
         if StateFolder.holdsJournals(path) {
             throw CommandFailure(
@@ -22,6 +26,13 @@ enum ShardedState {
             throw CommandFailure(
                 .badData, "the state folder \(path) is that of a run in \(count) processes",
                 hint: "continue it with --processes \(count), or use a new folder with --state")
+        }
+        for shard in 0..<(Self.begun(path) ?? 0) {
+            let folder = Self.folder(of: FleetShard(index: shard, count: processes), in: path)
+            guard !StateFolder.holdsJournals(folder) else { continue }
+            throw CommandFailure(
+                .badData, "the state folder is not whole: \(folder) is missing or has been emptied",
+                hint: "put it back, or use a new folder with --state: what its phones had is gone")
         }
         do throws(SystemError) {
             try FileTree.makeFolder(path, mode: 0o700)
@@ -38,7 +49,23 @@ enum ShardedState {
             hint: "continue it with --processes \(count), or use a new folder with --state")
     }
 
+    /// Remembers that every process has its folder now.
+    static func begin(_ path: String, processes: Int) throws {
+        guard Self.begun(path) == nil else { return }
+        do throws(SystemError) {
+            try File.save(Array("\(processes)\n".utf8), to: Self.countPath(in: path))
+        } catch {
+            throw CommandFailure(.cannotWrite, "cannot use the state folder: \(error)")
+        }
+    }
+
+    private static func begun(_ path: String) -> Int? {
+        let bytes = try? File.contents(of: Self.countPath(in: path), bytesMax: 16)
+        return bytes.flatMap { Int(String(decoding: $0, as: UTF8.self).filter(\.isNumber)) }
+    }
+
     private static func counts(_ path: String) -> [Int] {
-        RunFolder.shards(among: (try? FileTree.names(inFolder: path)) ?? []).map(\.count)
+        let folders = RunFolder.shards(among: (try? FileTree.names(inFolder: path)) ?? []).map(\.count)
+        return (Self.begun(path).map { [$0] } ?? []) + folders
     }
 }

@@ -154,13 +154,16 @@ final class Fleet {
     /// Makes the phone of a plan and switches it on; phones have the places of their plans.
     func launch(_ index: Int, _ restored: StateFolder.Restored, at now: Instant) {
         let setup = self.plan.phones[index]
-        let context = RunContext(
+        var context = RunContext(
             random: self.random, run: self.plan.run, clockZero: self.plan.clock.zero,
             wallClockAtZero: self.plan.wallClockAtZero)
+        context.deviceSalt = self.plan.deviceSalt
         let installation = UInt64(max(0, restored.installations - 1))
         let kept = restored.identity.flatMap { DeviceIdentity(text: $0) }
         let identity =
-            kept ?? DeviceIdentity.draw(self.random, setup.number, installation: installation)
+            kept
+            ?? DeviceIdentity.draw(
+                self.random, setup.number, installation: installation, salt: self.plan.deviceSalt)
         if kept == nil { self.journal.keep(identity: identity.text, of: setup.number) }
         let remembers = setup.faults.contains { $0.kind.has(.tearsStorage) }
         var phone = FleetPhone(
@@ -347,7 +350,7 @@ final class Fleet {
         self.shutdownsTimedOut = self.phones.count { !$0.machine.isQuiescent }
         for phone in self.phones.indices { self.pool.hangUp(phone: phone, by: .fin) }
         self.flushStore()
-        do throws(SystemError) { try self.journal.sync() } catch {
+        do throws(SystemError) { try self.journal.flush() } catch {
             self.failure = self.failure ?? .storage("\(error)")
         }
         self.handOver?.disarm()

@@ -75,6 +75,8 @@ package struct FleetPlan: Sendable {
     package var headers: [HeaderField] = []
     /// What phones without photos ask for.
     package var shelf = Shelf(seed: 0, booksMin: 0, booksMax: 0)
+    /// The salt of the phones' device ids; nil for ids of the seed alone.
+    package var deviceSalt: DeviceSalt?
     /// Whether what the HTTP client measured of each request is observed.
     package var observesNetwork = false
     /// The part of the fleet that the plan is for: of one process, or of one thread.

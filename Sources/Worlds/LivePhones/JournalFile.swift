@@ -2,16 +2,20 @@ import SystemIO
 
 /// An append-only file of lines. A line that a dying process did not finish is cut off when the file is opened again.
 ///
-/// What was appended survives the end of the process (it is the kernel's by then); `sync` also makes it survive the
-/// end of the machine.
+/// What was appended survives the end of the process: it is the kernel's by then. The end of the machine it may not survive
+/// (Docs/design.md section 11.6).
 final class JournalFile {
     private let file: File
     private var isFailed = false
 
     /// Opens or makes the file, readable by its owner alone, and gives out the whole lines that it holds.
-    init(path: String) throws(SystemError) { self.file = try File(path, .append) }
+    init(path: String) throws(SystemError) {
+        self.file = try File(path, .append)
+        self.size = self.file.size
+    }
 
-    var isEmpty: Bool { self.file.isEmpty }
+    /// The bytes of the file, all of whole lines once it was read.
+    private(set) var size: Int
 
     private static let pieceBytes = 1 << 18
     /// A line beyond this is none of ours, and what is kept of it is its end alone: that is a line that means nothing.
@@ -41,6 +45,7 @@ final class JournalFile {
         }
         guard !bytes.isEmpty else { return false }
         try self.file.truncate(to: whole)
+        self.size = whole
         return true
     }
 
@@ -51,11 +56,10 @@ final class JournalFile {
         }
         do throws(SystemError) {
             try self.file.write(bytes)
+            self.size += bytes.count
         } catch {
             self.isFailed = true
             throw error
         }
     }
-
-    func sync() { self.file.sync() }
 }

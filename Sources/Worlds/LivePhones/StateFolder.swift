@@ -37,13 +37,31 @@ package struct StateFolder: Sendable {
         package var books: Int
     }
 
+    /// A journal that has less than it had when it was last written to.
+    package struct Shortfall: Hashable, Sendable {
+        package var path: String
+        /// Nil for a file that is not there.
+        package var bytes: Int?
+        package var bytesBefore: Int
+        /// Whether it is a journal of scans: what is gone from it is known by `lost`.
+        package var hasScans: Bool
+    }
+
     package enum Failure: Error {
         case system(SystemError)
         /// Another version of this program wrote the folder.
         case otherVersion(String)
+        /// The manifest at this path cannot be read.
+        case damagedManifest(String)
     }
 
     package let path: String
+    /// The fleet that it belongs to; nil in a new folder, and in one of an earlier version.
+    package var fleet: StateFleet?
+    /// Whether something says what the folder should have. That of an earlier version has nothing.
+    package let hasManifest: Bool
+    /// What it lacks of what it should have.
+    package let shortfalls: [Shortfall]
     /// The number of threads of each layout.
     private var layouts: [Int] = []
     private var restored: [DeviceNumber: Restored] = [:]
@@ -65,12 +83,21 @@ package struct StateFolder: Sendable {
         do throws(SystemError) {
             try FileTree.makeFolder(path, mode: 0o700)
         } catch { throw .system(error) }
+        let manifest = try StateManifest(in: path)
+        self.fleet = manifest?.fleet
+        self.hasManifest = manifest != nil
+        self.shortfalls = manifest?.shortfalls ?? []
         try self.restore()
     }
 
     /// Returns the stored data of this phone.
     package func restored(_ device: DeviceNumber) -> Restored {
         self.restored[device] ?? .nothing
+    }
+
+    /// The phones that have had a device id.
+    package var phonesKnown: Set<DeviceNumber> {
+        Set(self.restored.lazy.filter { $0.value.identity != nil }.map(\.key))
     }
 
     /// Every unsettled scan of the folder, by phone, oldest first.
@@ -88,6 +115,8 @@ package struct StateFolder: Sendable {
         let locations = (0..<threads).map { thread in
             StateJournal.Location(folder: self.path, layout: self.layouts.count - 1, thread: thread)
         }
+        try StateManifest.add(
+            StateJournal.Location.all(in: self.path) + locations, of: self.fleet, in: self.path)
         // All are made before any is written to: their number tells how many threads the layout is for.
         do throws(SystemError) {
             for location in locations { _ = try StateJournal(location) }
@@ -97,7 +126,7 @@ package struct StateFolder: Sendable {
 
     /// Whether a fleet has kept its storage there.
     package static func holdsJournals(_ path: String) -> Bool {
-        !StateJournal.Location.all(in: path).isEmpty
+        FileTree.exists(StateManifest.path(in: path)) || !StateJournal.Location.all(in: path).isEmpty
     }
 
     /// Deletes the journals of a folder, and the folder. Threads that still write can make no journal in it meanwhile: it
@@ -112,6 +141,7 @@ package struct StateFolder: Sendable {
         for location in StateJournal.Location.all(in: path) {
             for kind in StateJournal.Kind.allCases { try? FileTree.remove(location.path(of: kind)) }
         }
+        try? FileTree.remove(StateManifest.path(in: path))
         FileTree.removeFolder(path)
     }
 

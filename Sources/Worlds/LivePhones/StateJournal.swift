@@ -54,12 +54,18 @@ package final class StateJournal {
     private var pendingLibrary = JSONWriter(.numbered, reserving: 512)
     private var pendingScans = JSONWriter(.numbered, reserving: 512)
 
+    private let location: Location
+    /// The line about these journals in the manifest of the folder.
+    private let manifest: StateManifest.Line
+
     /// Opens the journals, or makes them, to write behind what they hold.
     package init(_ location: Location) throws(SystemError) {
+        self.location = location
+        self.manifest = try StateManifest.Line(of: location)
         self.devices = try JournalFile(path: location.path(of: .devices))
         self.library = try JournalFile(path: location.path(of: .library))
         self.scans = try JournalFile(path: location.path(of: .scans))
-        if self.devices.isEmpty { self.pendingDevices.writeHead(version: Self.version) }
+        if self.devices.size == 0 { self.pendingDevices.writeHead(version: Self.version) }
     }
 
     package func keep(identity: String, of device: DeviceNumber) {
@@ -103,19 +109,21 @@ package final class StateJournal {
     }
 
     /// Makes everything durable that was stored since the last flush. The numbers of scans come last: one that is said to
-    /// be stored has its record.
+    /// be stored has its record. The manifest follows: what it says has been written.
     package func flush() throws(SystemError) {
+        guard !self.pendingLibrary.isEmpty || !self.pendingScans.isEmpty || !self.pendingDevices.isEmpty
+        else {
+            return
+        }
         try self.write(&self.pendingLibrary, to: self.library)
         try self.write(&self.pendingScans, to: self.scans)
         try self.write(&self.pendingDevices, to: self.devices)
+        try self.manifest.write(self.sizes)
     }
 
-    /// Writes the data to disk, so that it survives a loss of power.
-    package func sync() throws(SystemError) {
-        try self.flush()
-        self.devices.sync()
-        self.library.sync()
-        self.scans.sync()
+    /// The bytes of the journals.
+    var sizes: StateManifest.Sizes {
+        .init(devices: self.devices.size, library: self.library.size, scans: self.scans.size)
     }
 
     private func write(_ text: inout JSONWriter, to file: JournalFile) throws(SystemError) {

@@ -46,7 +46,25 @@ import Wire
 
     @Test func `a client that is no browser says nothing of a site`() {
         #expect(Self.refusal(["Host": "127.0.0.1:1"]) == nil)
-        #expect(Self.refusal([:]) == nil, "HTTP/1.0 need not name a host")
+    }
+
+    @Test func `a request that names no host may come from anywhere`() {
+        #expect(Self.refusal([:]) == .foreignHost)
+        #expect(Self.refusal([:], pages: .all) == .foreignHost)
+    }
+
+    @Test(arguments: [
+        ("http://evil.example/", false), ("HTTP://evil.example:80?x", false), ("http:///x", false),
+        ("http://127.0.0.1:8080/", true), ("/http://evil.example/", true), ("/?u=http://evil.example", true),
+        ("*", true),
+    ])
+    func `a target in absolute form names a host as well`(target: String, isAllowed: Bool) {
+        var head = Self.head(["Host": "127.0.0.1:8080"])
+        head.target = target
+        for hosts in [CrossSiteGuard.Hosts.loopback, .privateOr([])] {
+            let refusal = CrossSiteGuard(hosts: hosts, pages: .none).refusal(of: head)
+            #expect(refusal == (isAllowed ? nil : .foreignHost))
+        }
     }
 
     @Test(arguments: [

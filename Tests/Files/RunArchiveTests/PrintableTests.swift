@@ -94,6 +94,12 @@ import Testing
                 "--header=X-Key: (left-out)", "--target", "https://(left-out)@host.example/a@b", "--set",
                 "a@b://c",
             ])
+        // Names of files and variables are none.
+        let named = ["--header", "@gateway.txt", "--header", "X-Key: ${KEY}"]
+        #expect(RerunCommand.words(named) == named)
+        #expect(
+            RerunCommand.words(["--header", "X-Key: ${KEY:-abc}", "--header", "X-Key: a${KEY}"])
+                == ["--header", "X-Key: (left-out)", "--header", "X-Key: (left-out)"])
         var result = Samples.passed()
         #expect(result.command == ["swiftwing-sim", "run", "flaky-network.scenario", "--seed", "42"])
         result = Samples.passed(command: ["swiftwing-sim", "run", "x", "--header", "Cookie: abc"])

@@ -211,6 +211,13 @@ import Testing
         var nowhere = head
         nowhere.machine = nil
         #expect(RunHead(reading: nowhere.bytes) == nowhere)
+        // Only a run against a target has a salt.
+        var salted = head
+        salted.deviceSalt = DeviceSalt(bits: 0xAB)
+        #expect(RunHead(reading: salted.bytes) == salted && head.deviceSalt == nil)
+        let text = String(decoding: salted.bytes, as: UTF8.self)
+        #expect(text.contains("\"device_salt\": \"00000000000000ab\""))
+        #expect(RunHead(reading: Array(text.replacing("00ab\"", with: "pear\"").utf8)) == nil)
     }
 
     @Test func `what the scenario does to a run comes back, as far as it can be read`() throws {

@@ -31,7 +31,7 @@ import Testing
             .exactly(self.scratch.at(name)), log: ObservationLog(isTracing: false, faults: []))
         var head = Samples.head(groups: ["commuters", "readers"])
         var result = Samples.passed()
-        result.exit = .success
+        result.exitReasons = []
         edit(&head, &result)
         directory.begin(head)
         for second in 0..<Int64(3) {
@@ -123,7 +123,7 @@ import Testing
     @Test func `a merge is never greener than a run that ended with 97`() throws {
         let runs = [
             try self.worker("a", []),
-            try self.worker("b", []) { _, result in result.exit = .invariantBroken },
+            try self.worker("b", []) { _, result in result.exitReasons = [.invariantBroken] },
         ]
         #expect(runs[1].result.verdicts.allSatisfy { $0.standing != .broken })
         #expect(try PastRun.merged(runs, Samples.settings())?.result.exit == .invariantBroken)

@@ -26,6 +26,15 @@ import Wire
         }
     }
 
+    @Test func `a gateway passes nothing on for a client that names no host`() {
+        var bench = Bench(gatewayFor: Self.strict)
+        let id = bench.connect()
+        bench.send(Array("GET /anything HTTP/1.0\r\n\r\n".utf8), on: id)
+        #expect(bench[id].text.hasPrefix("HTTP/1.1 403 ") && bench.forwarded == 0)
+        let answer = Self.ask(&bench, "http://evil.example/anything", "Host: 127.0.0.1\r\n")
+        #expect(answer.hasPrefix("HTTP/1.1 403 ") && bench.forwarded == 0)
+    }
+
     @Test func `a gateway passes on what its owner's clients ask`() {
         var bench = Bench(gatewayFor: Self.strict)
         _ = Self.ask(&bench, "/anything", "Host: 192.168.1.20:8080\r\n")

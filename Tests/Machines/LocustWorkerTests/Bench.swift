@@ -5,7 +5,7 @@ import SimBase
 struct Bench {
     static let offer = ScenarioOffer(name: "short", text: [1, 2], tool: "x")
     static let order = TestOrder(
-        test: "t1", started: 1_700_000_000_000,
+        test: "t1", started: 1_700_000_000_000, deviceSalt: DeviceSalt(bits: 7), hasNewDevices: true,
         groups: [.init(group: "a", phones: 20), .init(group: "b", phones: 10)], command: [])
 
     var worker: LocustWorker

@@ -66,7 +66,8 @@ import Testing
                 Self.message(
                     "swiftwing.begin",
                     Self.map(
-                        ("test", .text("t")), ("started_ms", .integer(started)), ("groups", Self.map()))))
+                        ("test", .text("t")), ("started_ms", .integer(started)), ("groups", Self.map()),
+                        ("device_salt", .text("7")))))
         }
         // In April 2262: later times are no number of nanoseconds.
         #expect(begin(9_223_372_036_854) != nil && begin(9_223_372_036_855) == nil)
@@ -82,6 +83,28 @@ import Testing
             MasterMessage(Self.message("swiftwing.refused", Self.map(("reason", .text("old")))))
                 == .refused(reason: "old"))
         #expect(MasterMessage(Self.message("swiftwing.refused", .null)) == nil)
+    }
+
+    @Test func `a test has the salt of the device ids of all its workers`() {
+        func order(_ more: (String, MessageValue)...) -> MasterMessage? {
+            let members: [(String, MessageValue)] = [
+                ("test", .text("t")), ("started_ms", .integer(5)),
+                ("groups", Self.map(("a", .integer(3)))),
+            ]
+            let all = (members + more).map { MessageValue.Member(.text($0.0), $0.1) }
+            return MasterMessage(Self.message("swiftwing.begin", .map(all)))
+        }
+        func expected(isNew: Bool) -> MasterMessage {
+            .begin(
+                TestOrder(
+                    test: "t", started: 5, deviceSalt: DeviceSalt(bits: 0xAB), hasNewDevices: isNew,
+                    groups: [.init(group: "a", phones: 3)], command: []))
+        }
+        let salt = ("device_salt", MessageValue.text("00000000000000ab"))
+        #expect(order(salt, ("new_devices", .flag(true))) == expected(isNew: true))
+        #expect(order(salt) == expected(isNew: false))
+        #expect(order() == nil)
+        #expect(order(("device_salt", .text("pear"))) == nil)
     }
 
     @Test(

@@ -69,6 +69,14 @@ import Wire
         }
     }
 
+    @Test func `a target in absolute form is answered only with this machine's own name`() {
+        var head = Self.head("/")
+        head.target = "http://evil.example/"
+        #expect(Self.status(head) == 403)
+        head.target = "http://localhost/"
+        #expect(Self.status(head) == 200)
+    }
+
     @Test func `when the room is full only streams are turned away`() {
         #expect(Self.status(Self.head("/events"), hasRoom: false) == 503)
         #expect(Self.status(Self.head("/"), hasRoom: false) == 200)

@@ -418,9 +418,9 @@ struct TemporaryFolder: ~Copyable {
         let folder = TemporaryFolder()
         func files() throws -> Int { try FileManager.default.contentsOfDirectory(atPath: folder.path).count }
         for _ in 0..<2 { try self.write(folder.path, threads: 2) { _ in } }
-        #expect(try files() == 6)
+        #expect(try files() == 7)
         for _ in 0..<2 { try self.write(folder.path, threads: 1) { _ in } }
-        #expect(try files() == 9)
+        #expect(try files() == 10)
         StateFolder.remove(path: folder.path)
         #expect(!FileManager.default.fileExists(atPath: folder.path))
     }
