@@ -49,8 +49,9 @@ package enum PhoneObservation: Hashable, Sendable {
     case slotTaken, slotGiven
     /// A book entered the library. Observed once it is durable: a kill must not be able to take it back.
     indirect case bookAdded(ordinal: Int, book: Book)
-    /// A book that was already in the library came again and was not added.
-    case bookRepeated(ordinal: Int)
+    /// A book that was already in the library came again and was not added. `ordinal`, here and above: its place in the answer,
+    /// which may be another one in the next. `book`: as it came; nil in the log of an older version.
+    indirect case bookRepeated(ordinal: Int, book: Book?)
     /// All books of the scan are durable in the library.
     case completed(took: Interval)
     /// The user cancels the scan: the process gives up what is under way for it. A kill may come before that is durable.
@@ -190,9 +191,10 @@ extension PhoneObservation {
             fields.begin(.phone, "book-added")
             fields.number("ordinal", ordinal)
             fields.book(book)
-        case .bookRepeated(let ordinal):
+        case .bookRepeated(let ordinal, let book):
             fields.begin(.phone, "book-repeated")
             fields.number("ordinal", ordinal)
+            if let book { fields.book(book) } else { fields.text("title", nil) }
         case .completed(let took):
             fields.begin(.phone, "completed")
             fields.time("took_ns", took)
@@ -378,7 +380,8 @@ extension PhoneObservation {
             case "slot-taken": .slotTaken
             case "slot-given": .slotGiven
             case "book-added": .bookAdded(ordinal: try fields.count("ordinal"), book: try fields.book())
-            case "book-repeated": .bookRepeated(ordinal: try fields.count("ordinal"))
+            case "book-repeated":
+                .bookRepeated(ordinal: try fields.count("ordinal"), book: try fields.optionalBook())
             case "completed": .completed(took: try fields.time("took_ns"))
             case "cancel-requested": .cancelRequested
             case "canceled": .canceled(job: try fields.text("job"))

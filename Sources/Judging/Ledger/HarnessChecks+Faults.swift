@@ -93,7 +93,8 @@ extension HarnessChecks {
                         fault: fault))
             }
             isSeen = true
-        case .delayed, .booksStripped, .resultsTruncated, .eventGarbled, .ofPhone, .unobserved:
+        case .delayed, .booksStripped, .resultsTruncated, .resultsReordered, .eventGarbled, .ofPhone,
+            .unobserved:
             isSeen = true  // The phone sees it, later.
         }
         guard !isSeen, self.server != nil else { return }
@@ -133,7 +134,8 @@ extension HarnessChecks {
             case .limit: return 429
             case .status(let status): return status
             case .tokenRevoked, .jobGone, .jobFailed, .degraded, .slowed, .booksStripped,
-                .resultsTruncated, .eventAdded, .eventGarbled, .secondTerminal, .noTerminal,
+                .resultsTruncated, .resultsReordered, .eventAdded, .eventGarbled, .secondTerminal,
+                .noTerminal,
                 .replayFromStart, .eventsForgotten, .noPings, .latePings, .cut, .delayed, .refused,
                 .ofPhone, .unobserved:
                 continue

@@ -61,8 +61,9 @@ extension PhoneAccount {
             self.slotGiven(scan, at: at, into: &findings)
         case .bookAdded(let ordinal, let book):
             self.bookAdded(scan, ordinal: ordinal, book: book, at: at, rules: rules, into: &findings)
-        case .bookRepeated(let ordinal):
-            self.bookRepeated(scan, ordinal: ordinal, at: at, into: &findings)
+        case .bookRepeated(let ordinal, let book):
+            self.bookRepeated(
+                scan, ordinal: ordinal, book: book, at: at, rules: rules, into: &findings)
         case .completed:
             self.completed(scan, at: at, rules: rules, into: &findings)
         case .canceled(let job):
@@ -85,7 +86,9 @@ extension PhoneAccount {
         case .rateLimited(let operation, let retryAfter):
             self.rateLimited(operation, scan: scan, retryAfter: retryAfter, at: at)
             if operation.isDelete { self.deleteLimited(scan, retryAfter: retryAfter, at: at) }
+        case .lookupAnswered: self.updateScan(scan) { $0.library.answerBegan() }
         case .resultsDecoded(let job, _, _):
+            self.updateScan(scan) { $0.library.answerBegan() }
             if let index = self.jobIndex(job, of: scan) { self.jobs[index].hadResults = true }
         case .filePrepared(let file):
             guard let index = self.take(scan, for: "its file prepared", at: at, into: &findings) else {
@@ -115,6 +118,7 @@ extension PhoneAccount {
             if let id, let index = self.jobIndex(job, of: scan) { self.jobs[index].stream.ignored(id: id) }
         case .terminalApplied(let job, let kind, let inline):
             self.terminalApplied(scan, job: job, kind: kind, inline: inline, at: at, into: &findings)
+            self.updateScan(scan) { $0.library.answerBegan() }
             self.batchEnded(scan, job: job, kind: kind, inline: inline)
         case .booksNotFound(_, let failures): self.updateScan(scan) { $0.batchEnd = .counted(failures) }
         case .ping(let id, _):

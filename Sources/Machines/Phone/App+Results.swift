@@ -185,8 +185,7 @@ extension App {
 
     // MARK: Filing
 
-    /// Adds every book that is not in the library yet. A book is identified by its ordinal in the scan's
-    /// results, in the event or the response.
+    /// Adds every book that is not in the library yet, whatever its place in the event or the response.
     mutating func file(
         _ books: [Book], detected: Int?, _ index: Int, at now: Instant, into effects: inout [PhoneEffect]
     ) {
@@ -199,15 +198,18 @@ extension App {
                 excerpt: "\(detected), and \(books.count) came")
             self.observe(notes, of: scan, .stream, "completed", at: now, into: &effects)
         }
-        let known = Set(self.active[index].scan.record.booksApplied)
+        let library = self.active[index].scan.record.booksApplied
+        // Almost always it has none of them yet, and no keys are needed.
+        let known = library.isEmpty ? nil : BookPairs.known(books, in: library)
         var unobserved: [ActiveScan.UnobservedBook] = []
         for (ordinal, book) in books.enumerated() {
-            guard !known.contains(ordinal) else {
-                self.observe(.bookRepeated(ordinal: ordinal), of: scan, at: now, into: &effects)
+            guard known?[ordinal] != true else {
+                self.observe(.bookRepeated(ordinal: ordinal, book: book), of: scan, at: now, into: &effects)
                 continue
             }
-            let writeID = self.store(.book(ResultKey(scan: scan, ordinal: ordinal), book), into: &effects)
-            self.active[index].scan.record.booksApplied.append(ordinal)
+            let key = ResultKey(scan: scan, ordinal: self.active[index].scan.record.booksApplied.count)
+            let writeID = self.store(.book(key, book), into: &effects)
+            self.active[index].scan.record.booksApplied.append(book)
             unobserved.append(ActiveScan.UnobservedBook(writeID: writeID, ordinal: ordinal, book: book))
         }
         self.active[index].scan.record.completed = true

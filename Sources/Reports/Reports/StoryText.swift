@@ -59,7 +59,7 @@ package enum StoryText {
         case .queued(.captured): "\(noun.one) queued"
         case .queued(let cause): "\(noun.one) waits: \(cause.reason)"
         case .bookAdded(let ordinal, _): "book \(ordinal + 1) added to the library"
-        case .bookRepeated(let ordinal): "book \(ordinal + 1) recognized, not added again"
+        case .bookRepeated(let ordinal, _): "book \(ordinal + 1) recognized, not added again"
         case .completed: "\(noun.one) completed"
         case .cancelRequested: "the user cancels the \(noun.one)"
         case .canceled: "\(noun.one) canceled"

@@ -98,7 +98,7 @@ extension Observation {
         case .terminalApplied(_, let kind, let inline):
             return named("terminal \(kind.rawValue) \(inline.rawValue)")
         case .bookAdded(let ordinal, _): return named("book \(ordinal)")
-        case .bookRepeated(let ordinal): return named("book again \(ordinal)")
+        case .bookRepeated(let ordinal, _): return named("book again \(ordinal)")
         case .rowsRead(_, let rows):
             return named("rows \(rows.created) \(rows.updated) \(rows.skipped) \(rows.failed)")
         case .jobAbandoned(_, let cause): return named("abandoned \(cause.name)")

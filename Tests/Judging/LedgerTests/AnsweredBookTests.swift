@@ -96,8 +96,8 @@ import Testing
             $0.event(2, .completed, replayed: true)
             $0.phone(.terminalApplied(job: $0.job, kind: .completed, inline: .absent))
             // The second was durable, and nobody had told of it.
-            $0.phone(.bookRepeated(ordinal: 0))
-            $0.phone(.bookRepeated(ordinal: 1))
+            $0.repeatBooks([0])
+            $0.repeatBooks([1])
             $0.addBooks([2])
             $0.complete()
         }

@@ -174,7 +174,7 @@ import Testing
             $0.streaming()
             $0.terminal(2)
             $0.addBooks([0, 1])
-            $0.phone(.bookRepeated(ordinal: 2))
+            $0.repeatBooks([2])
             $0.complete()
             $0.clean()
         }
@@ -199,7 +199,7 @@ import Testing
             $0.streaming()
             $0.terminal(2)
             $0.addBooks()
-            $0.phone(.bookRepeated(ordinal: 1))
+            $0.repeatBooks([1])
             $0.complete()
             $0.clean()
         }
@@ -228,7 +228,7 @@ import Testing
                 $0.upload(attempt: 2)
                 $0.open(attempt: 2)
                 $0.terminal(0)
-                for ordinal in known { $0.phone(.bookRepeated(ordinal: ordinal)) }
+                for ordinal in known { $0.repeatBooks([ordinal]) }
                 $0.addBooks(ordinals)
                 $0.complete()
                 $0.clean()

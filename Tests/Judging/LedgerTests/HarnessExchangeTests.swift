@@ -36,7 +36,8 @@ import Testing
             var server = HarnessStory.server
             server.quota = Quota(requests: 5, window: .seconds(30))
             var witness = HarnessChecks(
-                HarnessSettings(server: .simulated(server), faults: [.status(503)], fleet: fleet))
+                HarnessSettings(server: .simulated(server), faults: [.status(503)], fleet: fleet),
+                shelf: History.shelf)
             for observation in story.observations { witness.record(observation) }
             #expect(witness.errors.count == 0)
             return witness.remembered

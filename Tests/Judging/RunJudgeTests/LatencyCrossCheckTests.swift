@@ -217,7 +217,7 @@ import Testing
             $0.open()
             $0.terminal(0)
             $0.addBooks()
-            $0.phone(.bookRepeated(ordinal: 0))
+            $0.repeatBooks([0])
             $0.complete()
             $0.clean()
         }

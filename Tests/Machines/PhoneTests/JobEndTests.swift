@@ -147,7 +147,7 @@ struct JobEndTests {
         phone.handle(.stored(phone.lastWriteID))
         // A store that was killed between books: two are there, the outcome is not.
         var record = phone.store.scans[0]
-        record.booksApplied = [0, 1]
+        record.booksApplied = [Wording.book(0), Wording.book(1)]
         record.job = nil
         var next = TestPhone(restored: [record])
         next.accept(job: "job-2")
@@ -160,7 +160,8 @@ struct JobEndTests {
                 default: false
                 }
             } == [
-                .bookRepeated(ordinal: 0), .bookRepeated(ordinal: 1),
+                .bookRepeated(ordinal: 0, book: Wording.book(0)),
+                .bookRepeated(ordinal: 1, book: Wording.book(1)),
                 .bookAdded(ordinal: 2, book: Wording.book(2)),
             ])
         #expect(next.written.filter { if case .book = $0 { true } else { false } }.count == 1)
