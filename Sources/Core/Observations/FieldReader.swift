@@ -92,6 +92,11 @@ extension FieldReader where Self: ~Copyable {
         return rows
     }
 
+    mutating func promise() throws(MalformedObservation) -> BooksPromise {
+        let (unique, detected) = (try self.optionalCount("unique"), try self.optionalCount("detected"))
+        return try self.required(BooksPromise(unique: unique, detected: detected))
+    }
+
     mutating func value<Value: RawRepresentable<String>>(
         _ key: StaticString
     ) throws(MalformedObservation) -> Value {

@@ -112,6 +112,8 @@ package enum PhoneObservation: Hashable, Sendable {
     case terminalApplied(job: String, kind: EventKind, inline: InlineBooksForm)
     /// Follows `terminalApplied` of a batch whose backend says that it has not found all books.
     case booksNotFound(job: String, BookFailures)
+    /// The event at the end of a job says how many books it has found. Follows `terminalApplied`.
+    case booksPromised(job: String, BooksPromise)
     /// `silence`: for `.silence`, how long nothing had come when it was noticed.
     case streamLost(job: String, attempt: UInt32, LossCause, silence: Interval?)
     /// A loss episode ended with a 200 head: `took` since the loss was noticed.
@@ -316,6 +318,11 @@ extension PhoneObservation {
             fields.job(job)
             fields.name("kind", kind)
             fields.name("inline", inline)
+        case .booksPromised(let job, let promise):
+            fields.begin(.phone, "books-promised")
+            fields.job(job)
+            fields.number("unique", promise.unique)
+            fields.number("detected", promise.detected)
         case .booksNotFound(let job, let failures):
             fields.begin(.phone, "books-not-found")
             fields.job(job)
@@ -450,6 +457,7 @@ extension PhoneObservation {
                 .terminalApplied(
                     job: try fields.job(), kind: try fields.value("kind"),
                     inline: try fields.value("inline"))
+            case "books-promised": .booksPromised(job: try fields.job(), try fields.promise())
             case "books-not-found":
                 .booksNotFound(
                     job: try fields.job(),

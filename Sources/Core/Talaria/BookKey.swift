@@ -36,6 +36,22 @@ package struct BookKey: Hashable, Sendable {
         }
     }
 
+    /// The number of different books among these.
+    package static func different(_ keys: some Sequence<BookKey>) -> Int {
+        var (numbers, words, bareWords): (Set<String>, Set<String>, Set<String>) = ([], [], [])
+        var count = 0
+        for key in keys {
+            if let number = key.isbn {
+                if !numbers.contains(number), !bareWords.contains(key.words) { count += 1 }
+                numbers.insert(number)
+                words.insert(key.words)
+            } else if bareWords.insert(key.words).inserted, !words.contains(key.words) {
+                count += 1
+            }
+        }
+        return count
+    }
+
     /// Whether it is the same book, by any likeness.
     package func isSame(as other: BookKey) -> Bool {
         if let number = self.isbn, let otherNumber = other.isbn { return number == otherNumber }

@@ -125,11 +125,7 @@ extension PhoneAccount {
                     "completed; books in the library: \(held) of \(count)")
             }
         } else {
-            let held = self.scans[index].library.added.count
-            findings.count(in: self.group) {
-                $0.books.received += held
-                $0.scans.completed += 1
-            }
+            self.countBooks(ofCompleted: index, at: at, rules: rules, into: &findings)
         }
         if let job = self.jobs.lastIndex(where: { $0.scan == scan && $0.isKnownToPhone }) {
             self.jobs[job].carriedBooks = true
@@ -144,6 +140,31 @@ extension PhoneAccount {
         self.settle(at: index, as: .completed, into: &findings)
         self.decide(scan, at: at)
         self.dropIfDone(scan)
+    }
+
+    /// Of a foreign backend's shelf, all that is known is what the summary of the job promises. One that promises nothing is held
+    /// to nothing.
+    private func countBooks(
+        ofCompleted index: Int, at: Instant, rules: Rules, into findings: inout Findings
+    ) {
+        let scan = self.scans[index]
+        let came = scan.library.places.isEmpty ? 0 : scan.library.different
+        let promised = scan.promise.map { $0.different(duplicates: scan.library.duplicates) }
+        let isLost = promised.map { came < $0 } ?? false
+        findings.count(in: self.group) {
+            $0.books.received += scan.library.added.count
+            if isLost { $0.scans.lost += 1 } else { $0.scans.completed += 1 }
+            // A scenario that states that there are none expects none.
+            guard self.journey.findsBooks, rules.shelf.booksMax > 0 else { return }
+            $0.books.finds += 1
+            if promised != nil { $0.books.promises += 1 }
+            if promised == 0, came == 0 { $0.books.emptyPromises += 1 }
+        }
+        guard isLost, let promised else { return }
+        findings.violate(
+            .bookNeverLost, device: self.device, scan: scan.number, at: at,
+            "completed; different books that came: \(came) of \(promised) that the summary of its job promises"
+        )
     }
 
     /// Records that it is durable that the scan is completed, refused or canceled.

@@ -120,6 +120,7 @@ extension PhoneAccount {
             self.terminalApplied(scan, job: job, kind: kind, inline: inline, at: at, into: &findings)
             self.updateScan(scan) { $0.library.answerBegan() }
             self.batchEnded(scan, job: job, kind: kind, inline: inline)
+        case .booksPromised(_, let promise): self.updateScan(scan) { $0.promise = promise }
         case .booksNotFound(_, let failures): self.updateScan(scan) { $0.batchEnd = .counted(failures) }
         case .ping(let id, _):
             guard let id, let index = self.jobs.lastIndex(where: { $0.scan == scan && $0.isKnownToPhone })

@@ -80,6 +80,8 @@ struct ScanAccount: Sendable {
     var isFound = false
     /// The backend said that it could not look up some book: it may come degraded, and no other way.
     var isDegraded = false
+    /// What the event at the end of its last job said of the number of books.
+    var promise: BooksPromise?
     /// Its books that are in the phone's library.
     var library = ScanLibrary()
 

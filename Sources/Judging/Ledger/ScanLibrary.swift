@@ -38,6 +38,15 @@ struct ScanLibrary: Sendable {
     /// Entries of the answer at hand.
     private var entries = NumberRanges<Int>()
 
+    /// The number of different books that came of a foreign backend, in all answers.
+    var different: Int { BookKey.different(self.keys) }
+    /// The entries of its last answer that are books which the answer has already.
+    var duplicates: Int {
+        self.entries.count
+            - BookKey.different(
+                self.keys.indices.lazy.filter { self.named.contains($0) }.map { self.keys[$0] })
+    }
+
     /// What comes from here on is of another answer: it may have the same books, in any order.
     mutating func answerBegan() {
         self.named = NumberRanges()

@@ -120,7 +120,12 @@ package struct BookTotals: Equatable, Sendable {
     package var unknown = 0
     /// Those of `asked` that never came, of batches at whose end a fault of the run made the backend's count unreadable.
     package var unjudged = 0
-    /// The names of the last two, and how often each never came. Those beyond `namesMax` are counted as `others`.
+    /// Completed scans whose results are books of a foreign backend; in no other number.
+    package var finds = 0
+    /// Those of `finds` whose summary promised a number of books, and those to which it promised none and none came.
+    package var promises = 0
+    package var emptyPromises = 0
+    /// The names of `unknown` and `unjudged`, and how often each never came. Those beyond `namesMax` are counted as `others`.
     package private(set) var absent = Counters()
 
     package static let namesMax = 16
@@ -138,6 +143,16 @@ package struct BookTotals: Equatable, Sendable {
     /// Whether not one of the books came that were asked for by name.
     package var isNothingAnswered: Bool { self.unknown > 0 && self.unknown + self.unjudged == self.asked }
 
+    /// Whether not one book came, and not every backend said that there was none.
+    package var isNoneReceived: Bool {
+        self.emptyPromises < self.finds && self.received == 0 && self.repeated == 0
+    }
+
+    /// Whether not one book came because every backend said that there was none.
+    package var isNoneFound: Bool {
+        self.finds > 0 && self.emptyPromises == self.finds && self.received == 0 && self.repeated == 0
+    }
+
     package mutating func add(_ other: BookTotals) {
         self.expected += other.expected
         self.received += other.received
@@ -148,6 +163,9 @@ package struct BookTotals: Equatable, Sendable {
         self.asked += other.asked
         self.unknown += other.unknown
         self.unjudged += other.unjudged
+        self.finds += other.finds
+        self.promises += other.promises
+        self.emptyPromises += other.emptyPromises
         for (name, count) in other.absent.entries { self.name(absent: name, Int(count)) }
     }
 }

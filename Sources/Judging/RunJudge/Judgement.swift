@@ -87,8 +87,17 @@ package struct Judgement: Sendable {
     /// A run without a single result is no pass (Docs/design.md section 11.2), and neither is one whose backend has found none
     /// of the books that it was asked for.
     private var hasCompletedNothing: Bool {
-        !self.isPartial && (self.totals.scans.isNothingCompleted || self.totals.books.isNothingAnswered)
+        !self.isPartial
+            && (self.totals.scans.isNothingCompleted || self.totals.books.isNothingAnswered
+                || self.isBookless)
             && !self.expectations.includesNothingCompleted
+    }
+
+    /// Whether a run in which scans were completed brought not one book, although books may be found, and no objective says how
+    /// many are enough.
+    private var isBookless: Bool {
+        self.totals.books.isNoneReceived
+            && !self.slos.contains { $0.slo.selector.metric == .count(.booksReceived) }
     }
 
     /// Whether the failures differ from those that the scenario expects. An interrupted run is not judged.

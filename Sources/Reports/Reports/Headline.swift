@@ -81,7 +81,12 @@ extension RunResult {
 
     private var unansweredSentence: String? {
         let books = self.totals.books
-        guard books.isNothingAnswered, !self.expectations.includesNothingCompleted else { return nil }
+        guard !self.expectations.includesNothingCompleted else { return nil }
+        if books.isNoneReceived {
+            return
+                "no book came of \(Figures.count(books.finds, self.noun)) that \(books.finds == 1 ? "was" : "were") completed"
+        }
+        guard books.isNothingAnswered else { return nil }
         return
             "the backend found none of the \(Figures.count(books.asked, "book", "books")) that batches asked for"
     }

@@ -95,6 +95,12 @@ package enum StoryText {
             "job ended: \(kind.rawValue)" + (journey.findsBooks ? ", \(Self.books(inline))" : "")
         case .booksNotFound(_, let failures):
             "the server says that it found all but \(failures.failed) of \(Self.books(failures.total))"
+        case .booksPromised(_, let promise):
+            if let unique = promise.unique {
+                "the server says that it found \(Self.books(unique)), each counted once"
+            } else {
+                "the server says that it found \(Self.books(promise.detected ?? 0))"
+            }
         case .streamLost(_, _, .silence, let silence?): "stream lost: no bytes for \(Self.time(silence))"
         case .streamLost(_, _, let cause, _): "stream lost: \(cause.rawValue)"
         case .reconnectGivenUp(_, let cause, let attempts):

@@ -123,7 +123,7 @@ package enum SummaryJSON {
         return .object(members)
     }
 
-    /// `asked` and what became of it are there only where batches asked for books by name.
+    /// `scans` and what their summaries promised are there only where a foreign backend found books; `asked` and what became of it are there only where batches asked for books by name.
     private static func books(_ books: BookTotals, of result: RunResult) -> JSONValue {
         var members: [String: JSONValue] = [
             "expected": result.hasBackendView ? .integer(books.expected) : .notAvailable,
@@ -133,6 +133,11 @@ package enum SummaryJSON {
             "duplicated": .integer(books.duplicated),
             "repeated": .integer(books.repeated),
         ]
+        if books.finds > 0 {
+            members["scans"] = .integer(books.finds)
+            members["promised_scans"] = .integer(books.promises)
+            members["promised_none"] = .integer(books.emptyPromises)
+        }
         if books.asked > 0 {
             members["asked"] = .integer(books.asked)
             members["unknown"] = .integer(books.unknown)

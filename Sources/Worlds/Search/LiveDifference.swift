@@ -106,7 +106,7 @@ extension Observation {
         case .launched, .recordKept, .clockSet, .regionTaken, .photosTaken, .photoPrepared, .filePrepared,
             .photoRejected,
             .slotTaken, .slotGiven, .found, .uploadAccepted, .keySent, .lookupAnswered, .rateLimited,
-            .resultsDecoded, .booksListed, .booksNotFound, .resultsGivenUp,
+            .resultsDecoded, .booksListed, .booksNotFound, .booksPromised, .resultsGivenUp,
             .statusDecoded, .statusGivenUp, .cleanupAnswered, .cancelAnswered, .streamOpened, .firstEvent,
             .eventApplied,
             .eventIgnored, .ping, .reconnected, .reconnectGivenUp, .reconnectSuperseded:
