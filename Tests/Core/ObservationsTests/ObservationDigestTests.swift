@@ -17,6 +17,10 @@ import Testing
         return .bookAdded(ordinal: 1, book: book)
     }
 
+    private static func promise(_ unique: Int?, _ detected: Int?) -> BooksPromise {
+        BooksPromise(unique: unique, detected: detected) ?? promise(0, 0)
+    }
+
     private static func repeated(_ change: (inout Book) -> Void) -> PhoneObservation {
         var book = Self.book
         change(&book)
@@ -51,7 +55,10 @@ import Testing
             .bookRepeated(ordinal: 1, book: nil),
             .bookRepeated(ordinal: 2, book: nil), repeated { _ in }, repeated { $0.title = "T" },
             repeated { $0.isbn = nil }, .completed(took: .zero), .completed(took: second),
-            refused("A", nil), refused("B", nil), refused("B", .photo), refused("B", .storage),
+            .booksPromised(job: "j", promise(1, nil)), .booksPromised(job: "k", promise(1, nil)),
+            .booksPromised(job: "k", promise(2, nil)), .booksPromised(job: "k", promise(2, 0)),
+            .booksPromised(job: "k", promise(nil, 0)), refused("A", nil), refused("B", nil),
+            refused("B", .photo), refused("B", .storage),
             refused("B", .queue), refused("B", .answer(.upload, attempt: 1, status: 422, retryable: nil)),
             refused("B", .answer(.stream, attempt: 1, status: 422, retryable: nil)),
             refused("B", .answer(.stream, attempt: 2, status: 422, retryable: nil)),

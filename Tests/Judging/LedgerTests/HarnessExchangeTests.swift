@@ -383,6 +383,27 @@ import Testing
                 == ["an event had books that a fault had removed"])
     }
 
+    @Test func `of results that a fault has reordered, no book is at its place`() {
+        func story(by fault: Int?, places: [Int]) -> HarnessStory {
+            HarnessStory {
+                $0.begin()
+                $0.end(2)
+                $0.apply()
+                $0.exchange(.results, 200, by: fault)
+                $0.phone(.resultsDecoded(job: $0.job, books: 3, took: .milliseconds(1)))
+                for (place, ordinal) in places.enumerated() {
+                    let book = History.shelf.book(device: $0.device, scan: $0.scan, ordinal: ordinal)
+                    $0.phone(.bookAdded(ordinal: place, book: book))
+                }
+            }
+        }
+        #expect(story(by: 0, places: [1, 2, 0]).errors([.resultsReordered]) == [])
+        #expect(story(by: nil, places: [0, 1, 2]).errors([.resultsReordered]) == [])
+        #expect(
+            story(by: 0, places: [2, 1, 0]).errors([.resultsReordered])
+                == ["book 1 is at its place, but a fault had reordered the results"])
+    }
+
     @Test func `results that were cut short cannot be read, and others can`() {
         func story(by fault: Int?, isRead: Bool) -> HarnessStory {
             HarnessStory {
