@@ -80,8 +80,11 @@ extension HarnessChecks {
         case .cut:
             if let index {
                 self.phones[phoneIndex].exchanges[index].cutAt = self.now
-                self.phones[phoneIndex].exchanges[index].eventsMax = self.rule(of: fault)?.eventsMax
-                self.judgeCut(index, phoneIndex)
+                // Of a foreign backend, what is new is its own matter: the gateway says what has passed.
+                if self.server != nil {
+                    self.phones[phoneIndex].exchanges[index].eventsMax = self.rule(of: fault)?.eventsMax
+                    self.judgeCut(index, phoneIndex)
+                }
             }
             isSeen = true
         case .refused:

@@ -150,6 +150,7 @@ struct HarnessChecks: Sendable {
             self.opened(fault, operation, attempt, scan, phoneIndex)
             guard operation == .upload, self.hasQuotas else { return }
             self.decided(fault, scan, attempt: attempt, at: at, phoneIndex)
+        case .fault(.passed(_, let attempt, let events)): self.passed(events, attempt, scan, phoneIndex)
         case .fault(.began(let fault)):
             self.holdToScope(fault, scan, phoneIndex)
             self.began(fault, phoneIndex)

@@ -266,7 +266,7 @@ extension PhoneAccount {
         case .ended(let fault):
             guard !rules.settings.faultsOffPath.contains(fault) else { return }
             self.faultEnded(at: at)
-        case .decided:
+        case .decided, .passed:
             break
         }
     }

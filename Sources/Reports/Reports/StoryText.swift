@@ -163,6 +163,8 @@ package enum StoryText {
         case .decided: nil
         case .fired(let fault, let operation, let attempt):
             "\(id(fault)) acts on \(Self.request(operation, noun)), attempt \(attempt)"
+        case .passed(let fault, _, let events):
+            "\(id(fault)) cuts the stream behind \(events) event\(events == 1 ? "" : "s")"
         case .began(let fault): "\(id(fault)) begins"
         case .ended(let fault): "\(id(fault)) ends"
         }
