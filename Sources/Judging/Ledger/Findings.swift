@@ -36,8 +36,8 @@ struct Findings: Sendable {
     private var tallies = [Tally](repeating: Tally(), count: Invariant.allCases.count)
 
     var bounds = JudgementBounds()
-    /// Whose files the imports of a foreign backend were.
-    var importOwners = ImportOwners()
+    /// Whose the imports and batches of a foreign backend were.
+    var jobOwners = JobOwners()
 
     init(settings: LedgerSettings) {
         self.settings = settings

@@ -64,7 +64,12 @@ extension PhoneAccount {
         }
         let wanted = BookSet(asked)
         let others = scan.answered.filter { !wanted.contains($0) }
-        guard !others.isEmpty else { return }
+        guard !others.isEmpty else {
+            guard scan.answered.count > asked.count else { return }
+            return findings.violate(
+                .bookAnswered, device: self.device, scan: scan.number, at: moment,
+                "\(scan.answered.count) books came of a batch that asked for \(asked.count)")
+        }
         findings.violate(
             .bookAnswered, device: self.device, scan: scan.number, at: moment,
             "of the books that came, the batch had not asked for \(others.count): \(Self.names(others))")

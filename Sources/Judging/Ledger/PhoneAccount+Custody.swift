@@ -28,9 +28,13 @@ extension PhoneAccount {
     mutating func bookAdded(
         _ scan: ScanNumber, ordinal: Int, book: Book, at: Instant, rules: Rules, into findings: inout Findings
     ) {
-        guard !self.isCanceled(scan) else { return }  // Judged as such.
+        guard !self.isCanceled(scan) else {  // Judged as such.
+            return findings.count(in: self.group) { $0.books.withdrawn += 1 }
+        }
         guard let index = self.take(scan, for: "book \(ordinal) added", at: at, into: &findings) else {
-            guard self.isSettled(scan) else { return }  // Custody is broken already.
+            guard self.isSettled(scan) else {  // Custody is broken already.
+                return findings.count(in: self.group) { $0.books.withdrawn += 1 }
+            }
             self.doubleAdded(
                 scan, "book \(ordinal) added after the \(self.noun.one) was settled", at: at, into: &findings)
             return
@@ -46,6 +50,7 @@ extension PhoneAccount {
             self.doubleAdded(
                 scan, "book \(ordinal) added again: \"\(book.title.bounded)\"", at: at, into: &findings)
         case .new, .offShelf:
+            if entry == .offShelf { findings.count(in: self.group) { $0.books.withdrawn += 1 } }
             guard self.scans[index].state != .open else { return }
             self.doubleAdded(
                 scan, "book \(ordinal) added after the \(self.noun.one) was settled", at: at, into: &findings)
@@ -136,7 +141,7 @@ extension PhoneAccount {
             if !self.journey.isV2 { self.oweAfterOutcome(job: job, at: at) }
             self.completedAcrossGap(job: job, at: at, into: &findings)
         }
-        self.countRows(ofCompleted: index, at: at, into: &findings)
+        self.countRows(ofCompleted: index, at: at, rules: rules, into: &findings)
         self.settle(at: index, as: .completed, into: &findings)
         self.decide(scan, at: at)
         self.dropIfDone(scan)

@@ -21,7 +21,10 @@ extension PhoneAccount {
         switch payload {
         case .launched(let restored):
             self.launched(restored: restored, at: at, into: &findings)
+        case .regionTaken(let capture, let number, let regions):
+            self.regionTaken(capture, number, of: regions, at: at, into: &findings)
         case .killed:
+            self.regionDue = nil
             self.killed(at: at)
         case .recordKept(let job, let lastEventID, let isDecided):
             self.judgeKept(
@@ -29,8 +32,10 @@ extension PhoneAccount {
                 into: &findings)
             self.recordKept(scan, job: job, lastEventID: lastEventID, isDecided: isDecided)
         case .reinstalled:
+            self.regionDue = nil
             self.reinstalled(at: at, into: &findings)
         case .suspended:
+            self.regionDue = nil
             self.suspended(at: at)
         case .resumed:
             self.resumed(at: at)

@@ -93,11 +93,13 @@ package struct Judgement: Sendable {
             && !self.expectations.includesNothingCompleted
     }
 
-    /// Whether a run in which scans were completed brought not one book, although books may be found, and no objective says how
-    /// many are enough.
+    /// Whether a run in which scans were completed brought not one book, or not one row, and no objective says how many are enough.
     private var isBookless: Bool {
-        self.totals.books.isNoneReceived
-            && !self.slos.contains { $0.slo.selector.metric == .count(.booksReceived) }
+        func isStated(_ metrics: CountMetric...) -> Bool {
+            self.slos.contains { result in metrics.contains { result.slo.selector.metric == .count($0) } }
+        }
+        return self.totals.books.isNoneReceived && !isStated(.booksReceived)
+            || self.totals.rows.isNothingTaken && !isStated(.rowsCreated, .rowsUpdated, .rowsFailed)
     }
 
     /// Whether the failures differ from those that the scenario expects. An interrupted run is not judged.

@@ -137,9 +137,6 @@ extension RunResult {
                 ". Never came: \(names.joined(separator: ", "))"
                 + (more > 0 ? " and \(Figures.count(more)) more" : "")
         }
-        if books.isNoneFound {
-            notes.append("no book came, and each summary says that there was none")
-        }
         return notes
     }
 

@@ -164,6 +164,11 @@ package enum SummaryJSON {
             "unread": result.hasBackendView ? .integer(rows.unread) : .notAvailable,
         ]
         if rows.canceled > 0 { members["canceled"] = .integer(rows.canceled) }
+        if rows.imports > 0 {
+            members["imports"] = .integer(rows.imports)
+            members["failed_whole"] = .integer(rows.failedWhole)
+            members["skipped_whole"] = .integer(rows.skippedWhole)
+        }
         return .object(members)
     }
 

@@ -7,6 +7,25 @@ import Testing
 
 /// Each history that breaks an invariant stands beside one that is nearly the same and breaks none.
 @Suite struct CustodyInvariantTests {
+    @Test func `each region of a photo is taken, unless the app leaves the screen`() {
+        func broken(_ taken: [(capture: UInt32, number: Int)], leaves: Bool = false) -> [Invariant] {
+            History { history in
+                history.launch()
+                for (index, region) in taken.enumerated() {
+                    history.scan = ScanNumber(UInt32(index + 1))
+                    history.job = "job-\(index)"
+                    history.phone(.regionTaken(capture: region.capture, number: region.number, of: 2))
+                    history.wholeScan()
+                    if leaves, index == 0 { history.phone(.suspended) }
+                }
+            }.broken()
+        }
+        #expect(broken([(1, 1), (1, 2), (3, 1), (3, 2)]) == [])
+        #expect(broken([(1, 1), (2, 1), (2, 2)]) == [.scanCustody])
+        #expect(broken([(1, 1), (1, 2), (3, 1)]) == [.scanCustody])
+        #expect(!broken([(1, 1), (2, 1), (2, 2)], leaves: true).contains(.scanCustody))
+    }
+
     // MARK: scan.custody
 
     @Test func `a scan that is settled twice breaks custody`() {

@@ -176,6 +176,31 @@ import Testing
         #expect(try exit(isStated: true) == .success)
     }
 
+    @Test func `a run in which every row failed is no pass, unless an objective is on rows`() throws {
+        func exit(failed: Int, stated: CountMetric? = nil) throws -> RunExit {
+            var totals = LedgerTotals()
+            totals.scans.captured = 2
+            totals.scans.completed = 2
+            totals.rows.imports = 2
+            totals.rows.failedWhole = failed
+            let slos = try stated.map { metric in
+                SLO(
+                    selector: MetricSelector(metric: .count(metric), scope: .fleet),
+                    condition: try SLOCondition(parsing: "count >= 0", for: .count), severity: .error,
+                    abort: false
+                ).evaluate(against: MetricTable(groups: []))
+            }
+            return Judgement(
+                verdicts: [], totals: totals, slos: slos.map { [$0] } ?? [], hasInternalError: false,
+                hasOutputError: false, isUntrusted: false, isInterrupted: false
+            ).exit
+        }
+        #expect(try exit(failed: 2) == .sloFailed)
+        #expect(try exit(failed: 1) == .success)
+        #expect(try exit(failed: 2, stated: .rowsFailed) == .success)
+        #expect(try exit(failed: 2, stated: .booksReceived) == .sloFailed)
+    }
+
     @Test func `a run whose backend has found none of the books is no pass`() {
         var totals = LedgerTotals()
         totals.scans.captured = 1

@@ -231,6 +231,21 @@ struct TemporaryFolder: ~Copyable {
                 == [[self.book("kept")]])
     }
 
+    @Test func `an older folder has places of books in its records, and the books in its library`() throws {
+        let older = TemporaryFolder()
+        try self.write(older.path) { journals in
+            for (place, title) in ["first", "second"].enumerated() {
+                let key = ResultKey(scan: ScanNumber(1), ordinal: place)
+                journals[0].store(.book(key, self.book(title)), of: self.phone)
+            }
+            journals[0].store(.put(self.record(1)), of: self.phone)
+        }
+        try older.replace(#","cause":"#, by: #","booksApplied":[0,1],"cause":"#, in: "scans.journal")
+        let state = try StateFolder(path: older.path)
+        #expect(state.linesSkipped == 0)
+        #expect(state.unsettled().map(\.scan.booksApplied) == [[self.book("first"), self.book("second")]])
+    }
+
     @Test func `a line that a dying process left unfinished is cut off, and writing goes on behind it`()
         throws
     {
