@@ -43,7 +43,7 @@ let modules = [
     Module("Wire", .core, ["SimBase"]),
     // Files of libraries.
     Module("CSV", .core, ["SimBase"]),
-    Module("Talaria", .core, ["SimBase", "JSON"]),
+    Module("Talaria", .core, ["SimBase", "JSON", "CSV"]),
     Module("Observations", .core, ["SimBase", "Talaria"]),
     Module("Faults", .core, ["SimBase", "JSON", "Talaria", "Observations"]),
     Module("OriginServer", .core, ["SimBase", "JSON", "Wire", "Talaria", "Observations", "Faults"]),

@@ -125,6 +125,7 @@ private struct Script {
             ("strip-empty", ["do: strip-books, as: empty"]),
             ("strip-renamed", ["do: strip-books, as: renamed"]),
             ("truncate-results", ["do: truncate-results", strip]),
+            ("reorder-results", ["do: reorder-results", strip]),
             ("expire-token", ["do: expire-token, after: 2 events"]),
             ("job-gone-404", ["do: job-gone, on: stream, status: 404"]),
             ("job-gone-410", ["do: job-gone, on: results, status: 410", strip]),
@@ -301,7 +302,8 @@ private struct Script {
                 ("slow-stage", ["do: slow-stage, stage: enriching, by: 1s"]),
                 ("unknown-event", ["do: unknown-event, after: 1 events"]),
                 ("bad-json-completed", ["do: bad-json, in: completed"]),
-                ("truncate-results", ["do: truncate-results"]), ("two-terminals", ["do: two-terminals"]),
+                ("truncate-results", ["do: truncate-results"]),
+                ("reorder-results", ["do: reorder-results"]), ("two-terminals", ["do: two-terminals"]),
                 ("end-without-terminal", ["do: end-without-terminal"]),
                 (
                     "ignore-last-event-id", ["do: ignore-last-event-id", "do: reset, after: 3 events"]

@@ -72,6 +72,10 @@ extension SideBySide {
                 faults: ["{do: strip-books, on: stream}", "{do: truncate-results, on: results}"],
                 each: ["results.attempts": 2, "http.200": 3]),
             Case(
+                name: "reorder-results",
+                faults: ["{do: strip-books, on: stream}", "{do: reorder-results, on: results}"],
+                each: ["results.attempts": 1, "http.200": 2]),
+            Case(
                 name: "job-gone on stream", faults: ["{do: job-gone, on: stream, status: 404}"],
                 each: ["http.404": 1, "http.202": 2, "jobs.cleaned": 1], abandoned: "job-gone"),
             Case(

@@ -45,6 +45,7 @@ extension CompletedReading: Decodable {
         self.init(
             jobId: try? container.decodeIfPresent(String.self, forKey: .jobId),
             resultsUrl: try? container.decodeIfPresent(String.self, forKey: .resultsUrl), inline: inline,
-            totalDetected: try? summary?.decodeIfPresent(Int.self, forKey: .totalDetected))
+            promise: BooksPromise(
+                unique: nil, detected: try? summary?.decodeIfPresent(Int.self, forKey: .totalDetected)))
     }
 }

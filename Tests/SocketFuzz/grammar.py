@@ -275,6 +275,7 @@ FAULTS = """
 {do: rate-limit, quota: 1 per 4s, retry-after: 2s}
 {do: strip-books, as: renamed, chance: 50%}
 {do: truncate-results, chance: 50%}
+{do: reorder-results, chance: 50%}
 {do: expire-token, on: stream, after: 20ms, chance: 30%}
 {do: job-gone, on: stream, status: 404, chance: 20%}
 {do: bad-json, in: completed, chance: 30%}

@@ -68,6 +68,13 @@ package enum EventDistortion {
 
     // MARK: Bodies
 
+    /// The books of an answer in another order: none stays at its place. Is nil for a single book.
+    package static func reordered<Book>(_ books: [Book], _ draw: UInt64) -> [Book]? {
+        guard books.count > 1 else { return nil }
+        let first = 1 + Int(draw.multipliedFullWidth(by: UInt64(books.count - 1)).high)
+        return Array(books[first...] + books[..<first])
+    }
+
     /// Returns the length to which a body is truncated: at least one byte is left and at least one is
     /// missing, so that it is not JSON.
     package static func truncatedCount(of count: Int, _ draw: UInt64) -> Int {

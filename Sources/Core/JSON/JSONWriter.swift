@@ -154,17 +154,6 @@ package struct JSONWriter: ~Copyable {
         self.array(elements, write)
     }
 
-    /// An array without a call for each element, which reads it by the tables of its type.
-    package mutating func array(_ key: StaticString, integers: [Int]) {
-        self.key(key)
-        self.draft.append(UInt8(ascii: "["))
-        for index in integers.indices {
-            if index > 0 { self.draft.append(UInt8(ascii: ",")) }
-            self.integer(Int64(integers[index]))
-        }
-        self.draft.append(UInt8(ascii: "]"))
-    }
-
     /// A text that is written where it is to stand.
     package mutating func member(_ key: StaticString, writing write: (inout ByteBuilder) -> Void) {
         self.key(key)

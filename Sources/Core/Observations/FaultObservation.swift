@@ -6,6 +6,9 @@ package enum FaultObservation: Hashable, Sendable {
     /// The keyed draw for one exchange: equal in every run of the seed that reaches this key.
     case decided(fault: Int, Operation, attempt: UInt32, fires: Bool)
     case fired(fault: Int, Operation, attempt: UInt32)
+    /// The fault cuts a stream of a foreign backend behind so many events, whether they were new or came again: the gateway alone
+    /// knows which have passed.
+    case passed(fault: Int, attempt: UInt32, events: Int)
     /// A fault of the phone or its link (`offline`), which belongs to no exchange.
     case began(fault: Int)
     case ended(fault: Int)
@@ -23,6 +26,11 @@ extension FaultObservation {
             fields.begin(.fault, "fired")
             fields.fault(fault)
             fields.exchange(operation, attempt)
+        case .passed(let fault, let attempt, let events):
+            fields.begin(.fault, "passed")
+            fields.fault(fault)
+            fields.attempt(attempt)
+            fields.number("events", events)
         case .began(let fault):
             fields.begin(.fault, "began")
             fields.fault(fault)
@@ -41,6 +49,10 @@ extension FaultObservation {
                     fires: try fields.isTrue("fires"))
             case "fired":
                 .fired(fault: try fields.fault(), try fields.operation(), attempt: try fields.attempt())
+            case "passed":
+                .passed(
+                    fault: try fields.fault(), attempt: try fields.attempt(),
+                    events: try fields.count("events"))
             case "began": .began(fault: try fields.fault())
             case "ended": .ended(fault: try fields.fault())
             default: throw MalformedObservation()

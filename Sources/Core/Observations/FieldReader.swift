@@ -92,6 +92,11 @@ extension FieldReader where Self: ~Copyable {
         return rows
     }
 
+    mutating func promise() throws(MalformedObservation) -> BooksPromise {
+        let (unique, detected) = (try self.optionalCount("unique"), try self.optionalCount("detected"))
+        return try self.required(BooksPromise(unique: unique, detected: detected))
+    }
+
     mutating func value<Value: RawRepresentable<String>>(
         _ key: StaticString
     ) throws(MalformedObservation) -> Value {
@@ -107,9 +112,12 @@ extension FieldReader where Self: ~Copyable {
         try self.required(try self.name("cause").flatMap { AbandonCause(name: $0) })
     }
 
-    mutating func book() throws(MalformedObservation) -> Book {
+    mutating func book() throws(MalformedObservation) -> Book { try self.required(try self.optionalBook()) }
+
+    mutating func optionalBook() throws(MalformedObservation) -> Book? {
+        guard let title = try self.text("title") else { return nil }
         var book = Book(
-            title: try self.requiredText("title"), author: try self.requiredText("author"),
+            title: title, author: try self.requiredText("author"),
             isbn: try self.text("isbn"), confidence: nil,
             enrichmentStatus: try self.text("enrichment").map { EnrichmentStatus(text: $0) }, coverUrl: nil)
         try self.addDetails(to: &book)

@@ -49,8 +49,9 @@ package enum PhoneObservation: Hashable, Sendable {
     case slotTaken, slotGiven
     /// A book entered the library. Observed once it is durable: a kill must not be able to take it back.
     indirect case bookAdded(ordinal: Int, book: Book)
-    /// A book that was already in the library came again and was not added.
-    case bookRepeated(ordinal: Int)
+    /// A book that was already in the library came again and was not added. `ordinal`, here and above: its place in the answer,
+    /// which may be another one in the next. `book`: as it came; nil in the log of an older version.
+    indirect case bookRepeated(ordinal: Int, book: Book?)
     /// All books of the scan are durable in the library.
     case completed(took: Interval)
     /// The user cancels the scan: the process gives up what is under way for it. A kill may come before that is durable.
@@ -111,6 +112,8 @@ package enum PhoneObservation: Hashable, Sendable {
     case terminalApplied(job: String, kind: EventKind, inline: InlineBooksForm)
     /// Follows `terminalApplied` of a batch whose backend says that it has not found all books.
     case booksNotFound(job: String, BookFailures)
+    /// The event at the end of a job says how many books it has found. Follows `terminalApplied`.
+    case booksPromised(job: String, BooksPromise)
     /// `silence`: for `.silence`, how long nothing had come when it was noticed.
     case streamLost(job: String, attempt: UInt32, LossCause, silence: Interval?)
     /// A loss episode ended with a 200 head: `took` since the loss was noticed.
@@ -190,9 +193,10 @@ extension PhoneObservation {
             fields.begin(.phone, "book-added")
             fields.number("ordinal", ordinal)
             fields.book(book)
-        case .bookRepeated(let ordinal):
+        case .bookRepeated(let ordinal, let book):
             fields.begin(.phone, "book-repeated")
             fields.number("ordinal", ordinal)
+            if let book { fields.book(book) } else { fields.text("title", nil) }
         case .completed(let took):
             fields.begin(.phone, "completed")
             fields.time("took_ns", took)
@@ -314,6 +318,11 @@ extension PhoneObservation {
             fields.job(job)
             fields.name("kind", kind)
             fields.name("inline", inline)
+        case .booksPromised(let job, let promise):
+            fields.begin(.phone, "books-promised")
+            fields.job(job)
+            fields.number("unique", promise.unique)
+            fields.number("detected", promise.detected)
         case .booksNotFound(let job, let failures):
             fields.begin(.phone, "books-not-found")
             fields.job(job)
@@ -378,7 +387,8 @@ extension PhoneObservation {
             case "slot-taken": .slotTaken
             case "slot-given": .slotGiven
             case "book-added": .bookAdded(ordinal: try fields.count("ordinal"), book: try fields.book())
-            case "book-repeated": .bookRepeated(ordinal: try fields.count("ordinal"))
+            case "book-repeated":
+                .bookRepeated(ordinal: try fields.count("ordinal"), book: try fields.optionalBook())
             case "completed": .completed(took: try fields.time("took_ns"))
             case "cancel-requested": .cancelRequested
             case "canceled": .canceled(job: try fields.text("job"))
@@ -447,6 +457,7 @@ extension PhoneObservation {
                 .terminalApplied(
                     job: try fields.job(), kind: try fields.value("kind"),
                     inline: try fields.value("inline"))
+            case "books-promised": .booksPromised(job: try fields.job(), try fields.promise())
             case "books-not-found":
                 .booksNotFound(
                     job: try fields.job(),

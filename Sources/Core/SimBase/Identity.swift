@@ -16,10 +16,10 @@ package struct ScanNumber: Hashable, Comparable, Sendable {
     package static func < (left: ScanNumber, right: ScanNumber) -> Bool { left.raw < right.raw }
 }
 
-/// One book of one scan: what may enter a library exactly once.
+/// One book of one scan in a library.
 package struct ResultKey: Hashable, Sendable {
     package let scan: ScanNumber
-    /// The index of the book in the scan's results, from 0.
+    /// Its place among the books of the scan that entered the library, from 0.
     package let ordinal: Int
 
     package init(scan: ScanNumber, ordinal: Int) {

@@ -74,16 +74,16 @@ package struct CompletedReading: Hashable, Sendable {
     package var jobId: String?
     package var resultsUrl: String?
     package var inline: InlineBooks
-    /// `summary.totalDetected`, where the event has it.
-    package var totalDetected: Int?
+    /// What its summary says of the number of books.
+    package var promise: BooksPromise?
     /// The books that were not found, of a job of v2 that says so.
     package var failures: BookFailures?
 
-    package init(jobId: String?, resultsUrl: String?, inline: InlineBooks, totalDetected: Int?) {
+    package init(jobId: String?, resultsUrl: String?, inline: InlineBooks, promise: BooksPromise?) {
         self.jobId = jobId
         self.resultsUrl = resultsUrl
         self.inline = inline
-        self.totalDetected = totalDetected
+        self.promise = promise
     }
 }
 

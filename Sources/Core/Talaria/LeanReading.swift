@@ -297,9 +297,9 @@ extension CompletedReading {
         let jobId = data.text("jobId", .expected, into: &notes)
         let resultsUrl = data.text("resultsUrl", .optional, into: &notes)
         let summary = data.object("summary", .optional, into: &notes)
-        let detected = summary?.integer("totalDetected", .optional, into: &notes)
         var reading = CompletedReading(
-            jobId: jobId, resultsUrl: resultsUrl, inline: .absent, totalDetected: detected)
+            jobId: jobId, resultsUrl: resultsUrl, inline: .absent,
+            promise: BooksPromise(summary, into: &notes))
         if data.isNull("books") {
             reading.inline = .null
         } else if data.contains("books") {

@@ -19,7 +19,8 @@ package enum InvariantPage {
 
             ## When an invariant is n/a
 
-            - **with `--target`**: the backend is not observed. Those with *n/a* below need it.
+            - **with `--target`**: the backend is not observed. Those with *n/a* below need it. Those with *by summaries* hold the books
+              that came against the number that the summary at the end of a job promises, and are n/a where no summary promises one.
             - **in a live run**: those of the second table need the exact times of both sides, which only a simulated run has. They are not
               listed in a live report.
             - **without `--settle`**: those with *needs `--settle`* are judged only when all faults have ended and everything is at rest.
@@ -35,7 +36,7 @@ package enum InvariantPage {
                     everywhere.map {
                         [
                             "`\($0.rawValue)`", $0.statement, Self.moment($0.kind),
-                            $0.needsBackend ? "n/a" : "yes",
+                            $0.isPromised ? "by summaries" : $0.needsBackend ? "n/a" : "yes",
                         ]
                     })
                     + """

@@ -36,8 +36,8 @@ struct Findings: Sendable {
     private var tallies = [Tally](repeating: Tally(), count: Invariant.allCases.count)
 
     var bounds = JudgementBounds()
-    /// Whose files the imports of a foreign backend were.
-    var importOwners = ImportOwners()
+    /// Whose the imports and batches of a foreign backend were.
+    var jobOwners = JobOwners()
 
     init(settings: LedgerSettings) {
         self.settings = settings
@@ -76,27 +76,37 @@ struct Findings: Sendable {
     }
 
     func verdicts(of invariants: [Invariant]) -> [Verdict] {
-        invariants.map { self.verdict(of: $0, self.tallies[$0.ordinal].fleet) }
+        let promises = self.totals.reduce(0) { $0 + $1.books.promises }
+        return invariants.map {
+            self.verdict(of: $0, self.tallies[$0.ordinal].fleet, hasPromises: promises > 0)
+        }
     }
 
     /// The verdicts on the phones of one group. What is about no one phone is in none of them.
     func verdicts(of invariants: [Invariant], group: Int) -> [Verdict] {
         invariants.map { invariant in
             let groups = self.tallies[invariant.ordinal].groups
-            return self.verdict(of: invariant, groups.isEmpty ? ViolationCount() : groups[group])
+            return self.verdict(
+                of: invariant, groups.isEmpty ? ViolationCount() : groups[group],
+                hasPromises: self.totals[group].books.promises > 0)
         }
     }
 
-    private func verdict(of invariant: Invariant, _ count: ViolationCount) -> Verdict {
+    private func verdict(
+        of invariant: Invariant, _ count: ViolationCount, hasPromises: Bool
+    ) -> Verdict {
         Verdict(
-            invariant: invariant, standing: self.standing(of: invariant, count), violations: count.violations,
+            invariant: invariant, standing: self.standing(of: invariant, count, hasPromises: hasPromises),
+            violations: count.violations,
             expected: count.expected,
             examples: Array((count.examples + count.expectedExamples).prefix(self.settings.examplesMax)),
             hadOccasion: count.violations > 0)
     }
 
-    private func standing(of invariant: Invariant, _ count: ViolationCount) -> Verdict.Standing {
-        if invariant.needsBackend && !self.settings.hasBackendView {
+    private func standing(
+        of invariant: Invariant, _ count: ViolationCount, hasPromises: Bool
+    ) -> Verdict.Standing {
+        if invariant.needsBackend && !self.settings.hasBackendView && !(hasPromises && invariant.isPromised) {
             .notAvailable
         } else if count.violations == 0 {
             self.tallies[invariant.ordinal].uncounted == 0 && self.bounds.letsHold(invariant)

@@ -29,6 +29,8 @@ extension HarnessChecks {
         /// A cut lets no more of them through.
         var eventsMax: Int?
         var hasIDs = false
+        /// Results that a fault has reordered were read.
+        var isReordered = false
         /// To the stream and from it; nil if it is not known to which stream of the job a ping was written.
         var pingsWritten: Int? = 0
         var pingsSeen = 0
@@ -171,6 +173,8 @@ extension HarnessChecks {
             self.terminalApplied(job: job, kind, inline: inline, scan, phoneIndex)
         case .resultsDecoded(let job, let books, _):
             self.resultsDecoded(job: job, books: books, scan, phoneIndex)
+        case .bookAdded(let ordinal, let book): self.filed(book, ordinal, scan, phoneIndex)
+        case .bookRepeated(let ordinal, let book): self.filed(book, ordinal, scan, phoneIndex)
         case .completed, .refused, .cancelRequested, .canceled:
             self.phones[phoneIndex].exchanges.removeAll { $0.scan == scan && !$0.operation.isDelete }
         case .cleanupAnswered, .jobAbandoned:
@@ -318,8 +322,14 @@ extension HarnessChecks {
         if let job = self.phones[phoneIndex].jobs.last(where: { $0.id == id }), job.books != books {
             self.error("\(books) books arrived from a job with \(job.books)", scan, phoneIndex)
         }
-        let truncated = self.phones[phoneIndex].exchanges.last { $0.scan == scan && $0.operation == .results }
-        guard let truncated, self.hasFired(truncated, { $0 == .resultsTruncated }) else { return }
+        let exchanges = self.phones[phoneIndex].exchanges
+        guard let index = exchanges.lastIndex(where: { $0.scan == scan && $0.operation == .results }) else {
+            return
+        }
+        self.phones[phoneIndex].exchanges[index].isReordered = self.hasFired(exchanges[index]) {
+            $0 == .resultsReordered
+        }
+        guard self.hasFired(exchanges[index], { $0 == .resultsTruncated }) else { return }
         self.error("results that a fault had truncated arrived complete", scan, phoneIndex)
     }
 

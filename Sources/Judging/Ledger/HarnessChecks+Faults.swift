@@ -80,8 +80,11 @@ extension HarnessChecks {
         case .cut:
             if let index {
                 self.phones[phoneIndex].exchanges[index].cutAt = self.now
-                self.phones[phoneIndex].exchanges[index].eventsMax = self.rule(of: fault)?.eventsMax
-                self.judgeCut(index, phoneIndex)
+                // Of a foreign backend, what is new is its own matter: the gateway says what has passed.
+                if self.server != nil {
+                    self.phones[phoneIndex].exchanges[index].eventsMax = self.rule(of: fault)?.eventsMax
+                    self.judgeCut(index, phoneIndex)
+                }
             }
             isSeen = true
         case .refused:
@@ -93,7 +96,8 @@ extension HarnessChecks {
                         fault: fault))
             }
             isSeen = true
-        case .delayed, .booksStripped, .resultsTruncated, .eventGarbled, .ofPhone, .unobserved:
+        case .delayed, .booksStripped, .resultsTruncated, .resultsReordered, .eventGarbled, .ofPhone,
+            .unobserved:
             isSeen = true  // The phone sees it, later.
         }
         guard !isSeen, self.server != nil else { return }
@@ -133,7 +137,8 @@ extension HarnessChecks {
             case .limit: return 429
             case .status(let status): return status
             case .tokenRevoked, .jobGone, .jobFailed, .degraded, .slowed, .booksStripped,
-                .resultsTruncated, .eventAdded, .eventGarbled, .secondTerminal, .noTerminal,
+                .resultsTruncated, .resultsReordered, .eventAdded, .eventGarbled, .secondTerminal,
+                .noTerminal,
                 .replayFromStart, .eventsForgotten, .noPings, .latePings, .cut, .delayed, .refused,
                 .ofPhone, .unobserved:
                 continue

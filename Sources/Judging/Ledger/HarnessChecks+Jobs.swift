@@ -319,7 +319,8 @@ extension HarnessChecks {
         case .latePings(let by): self.phones[phoneIndex].jobs[index].pingDue = (attempt, self.now + by)
         case .eventsForgotten: self.phones[phoneIndex].jobs[index].isForgetful = true
         case .limit, .status, .tokenRevoked, .jobGone, .jobFailed, .degraded, .booksStripped,
-            .resultsTruncated, .eventAdded, .eventGarbled, .secondTerminal, .noTerminal, .replayFromStart,
+            .resultsTruncated, .resultsReordered, .eventAdded, .eventGarbled, .secondTerminal, .noTerminal,
+            .replayFromStart,
             .cut, .delayed, .refused, .ofPhone, .unobserved:
             break
         }

@@ -81,6 +81,13 @@ extension HarnessChecks {
         }
     }
 
+    /// The gateway cut a stream behind so many events.
+    mutating func passed(_ events: Int, _ attempt: UInt32, _ scan: ScanNumber, _ phoneIndex: Int) {
+        guard let index = self.exchangeIndex(.stream, scan, attempt, phoneIndex) else { return }
+        self.phones[phoneIndex].exchanges[index].eventsMax = events
+        self.judgeCut(index, phoneIndex)
+    }
+
     /// A cut behind so many events lets no other through.
     mutating func judgeCut(_ index: Int, _ phoneIndex: Int) {
         // By index: a copy would be made for each event.
@@ -88,9 +95,10 @@ extension HarnessChecks {
             self.phones[phoneIndex].exchanges[index].eventsNew > most
         else { return }
         let exchange = self.phones[phoneIndex].exchanges[index]
+        let events = self.server == nil ? "events" : "new events"
         self.phones[phoneIndex].exchanges[index].eventsMax = nil
         self.error(
-            "\(exchange.eventsNew) new events arrived on a stream that a fault should have cut after \(most)",
+            "\(exchange.eventsNew) \(events) arrived on a stream that a fault should have cut after \(most)",
             exchange.scan, phoneIndex)
     }
 

@@ -86,6 +86,8 @@ struct HarnessChecks: Sendable {
     }
 
     private(set) var settings: HarnessSettings
+    /// What the simulated backend finds.
+    private let shelf: Shelf
     /// Nil for a backend of which it is not known why it answers as it does.
     let server: SimulatedServer?
     let hasQuotas: Bool
@@ -113,8 +115,9 @@ struct HarnessChecks: Sendable {
     /// The end of the backend's observations.
     private var accountEnd: Instant?
 
-    init(_ settings: HarnessSettings) {
+    init(_ settings: HarnessSettings, shelf: Shelf) {
         self.settings = settings
+        self.shelf = shelf
         if case .simulated(let server) = settings.server { self.server = server } else { self.server = nil }
         let limits = settings.faults.contains { if case .limit = $0 { true } else { false } }
         self.circuit = self.server?.breaker.map { CircuitAccount($0) }
@@ -147,6 +150,7 @@ struct HarnessChecks: Sendable {
             self.opened(fault, operation, attempt, scan, phoneIndex)
             guard operation == .upload, self.hasQuotas else { return }
             self.decided(fault, scan, attempt: attempt, at: at, phoneIndex)
+        case .fault(.passed(_, let attempt, let events)): self.passed(events, attempt, scan, phoneIndex)
         case .fault(.began(let fault)):
             self.holdToScope(fault, scan, phoneIndex)
             self.began(fault, phoneIndex)
@@ -199,6 +203,19 @@ struct HarnessChecks: Sendable {
     func deviates(_ phoneIndex: Int) -> Bool {
         let device = self.phones[phoneIndex].device
         return self.settings.fleet.value(of: device, in: self.settings.deviations) ?? false
+    }
+
+    /// A book of an answer is filed. In one that a fault has reordered, none is at its place.
+    mutating func filed(_ book: Book?, _ ordinal: Int, _ scan: ScanNumber, _ phoneIndex: Int) {
+        let results = self.phones[phoneIndex].exchanges.last { $0.scan == scan && $0.operation == .results }
+        guard self.server != nil, let book, let results, results.isReordered else { return }
+        let device = self.phones[phoneIndex].device
+        // The books of a captured stream may be alike.
+        if case .captured = self.shelf.lookup { return }
+        guard ordinal < self.shelf.count(device: device, scan: scan),
+            BookKey(book) == BookKey(self.shelf.book(device: device, scan: scan, ordinal: ordinal))
+        else { return }
+        self.error("book \(ordinal) is at its place, but a fault had reordered the results", scan, phoneIndex)
     }
 
     // MARK: Time

@@ -119,6 +119,7 @@ package enum FaultEffect: Hashable, Sendable {
     // To what is written.
     case booksStripped
     case resultsTruncated
+    case resultsReordered
     case eventAdded
     case eventGarbled
     case secondTerminal

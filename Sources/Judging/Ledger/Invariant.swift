@@ -154,6 +154,9 @@ package enum Invariant: String, CaseIterable, Hashable, Sendable {
     /// target, with the observations of the phones.
     package var needsBackend: Bool { self.traits.needsBackend }
 
+    /// Whether it is judged with a `--target` after all, by what the summary of a job promises.
+    package var isPromised: Bool { self == .bookNeverLost }
+
     /// Whether it is judged to the end of a run whose backend died: the observations of the phones and their storage are
     /// enough. The others are judged up to the last observation of the backend. `needsBackend` is about runs with a
     /// `--target`, whose gateway still reports the faults that excuse phones; after a death, those are missing, too.

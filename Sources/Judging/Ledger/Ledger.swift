@@ -39,7 +39,7 @@ package struct Ledger: Sendable {
 
     /// `harness`: what the harness itself is judged by; nil if it is not.
     package init(shelf: Shelf, settings: LedgerSettings, harness: HarnessSettings? = nil) {
-        self.harness = harness.map { HarnessChecks($0) }
+        self.harness = harness.map { HarnessChecks($0, shelf: shelf) }
         self.rules = Rules(shelf: shelf, settings: settings)
         self.findings = Findings(settings: settings)
     }

@@ -4,6 +4,7 @@
 struct NumberRanges<Number: FixedWidthInteger & Sendable>: Hashable, Sendable {
     private(set) var ranges: [ClosedRange<Number>] = []
     private(set) var count = 0
+    var isEmpty: Bool { self.count == 0 }
 
     /// The index of the first range that does not end before the number.
     private func index(of number: Number) -> Int {

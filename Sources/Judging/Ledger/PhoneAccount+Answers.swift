@@ -43,11 +43,7 @@ extension PhoneAccount {
         guard self.journey == .batchEnrichment, !scan.isInherited else { return }
         let asked = rules.shelf.books(device: self.device, scan: scan.number)
         let came = BookSet(scan.answered)
-        // One that was durable before a kill, and that nobody has told of, comes again and is not shown.
-        let missing = asked.indices.filter { ordinal in
-            let isRepeated = scan.repeated.contains(ordinal) && !scan.added.contains(ordinal)
-            return !came.contains(asked[ordinal]) && !isRepeated
-        }.map { asked[$0] }
+        let missing = asked.filter { !came.contains($0) }
         let admitted = scan.batchEnd.admitted(of: asked.count)
         findings.count(in: self.group) { $0.books.asked += asked.count }
         if scan.batchEnd.excuses(missing.count, of: asked.count, answered: scan.answered) == false {
@@ -68,7 +64,12 @@ extension PhoneAccount {
         }
         let wanted = BookSet(asked)
         let others = scan.answered.filter { !wanted.contains($0) }
-        guard !others.isEmpty else { return }
+        guard !others.isEmpty else {
+            guard scan.answered.count > asked.count else { return }
+            return findings.violate(
+                .bookAnswered, device: self.device, scan: scan.number, at: moment,
+                "\(scan.answered.count) books came of a batch that asked for \(asked.count)")
+        }
         findings.violate(
             .bookAnswered, device: self.device, scan: scan.number, at: moment,
             "of the books that came, the batch had not asked for \(others.count): \(Self.names(others))")

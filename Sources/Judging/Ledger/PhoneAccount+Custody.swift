@@ -28,28 +28,39 @@ extension PhoneAccount {
     mutating func bookAdded(
         _ scan: ScanNumber, ordinal: Int, book: Book, at: Instant, rules: Rules, into findings: inout Findings
     ) {
-        guard !self.isCanceled(scan) else { return }  // Judged as such.
-        let taken = self.take(scan, for: "book \(ordinal) added", at: at, into: &findings)
-        if rules.settings.hasBackendView {
-            let degraded = taken.map { self.scans[$0].isDegraded } ?? false
-            self.compare(
-                book, scan: scan, ordinal: ordinal, isDegraded: degraded, at: at, rules: rules,
-                into: &findings)
+        guard !self.isCanceled(scan) else {  // Judged as such.
+            return findings.count(in: self.group) { $0.books.withdrawn += 1 }
         }
-        if let taken { self.judgeAnswer(book, toScan: taken, at: at, into: &findings) }
-        guard let index = taken else {
-            guard self.isSettled(scan) else { return }  // Custody is broken already.
+        guard let index = self.take(scan, for: "book \(ordinal) added", at: at, into: &findings) else {
+            guard self.isSettled(scan) else {  // Custody is broken already.
+                return findings.count(in: self.group) { $0.books.withdrawn += 1 }
+            }
             self.doubleAdded(
                 scan, "book \(ordinal) added after the \(self.noun.one) was settled", at: at, into: &findings)
             return
         }
-        let isNew = self.scans[index].added.insert(ordinal)
-        if !isNew {
-            self.doubleAdded(scan, "book \(ordinal) added again", at: at, into: &findings)
-        } else if self.scans[index].state != .open {
+        self.judgeAnswer(book, toScan: index, at: at, into: &findings)
+        let shelf = self.shelf(of: scan, rules: rules)
+        let entry = self.scans[index].library.add(book, ordinal: ordinal, from: shelf)
+        if let shelf {
+            self.judge(book, ordinal: ordinal, entry, of: index, on: shelf, at: at, into: &findings)
+        }
+        switch entry {
+        case .double:
+            self.doubleAdded(
+                scan, "book \(ordinal) added again: \"\(book.title.bounded)\"", at: at, into: &findings)
+        case .new, .offShelf:
+            if entry == .offShelf { findings.count(in: self.group) { $0.books.withdrawn += 1 } }
+            guard self.scans[index].state != .open else { return }
             self.doubleAdded(
                 scan, "book \(ordinal) added after the \(self.noun.one) was settled", at: at, into: &findings)
         }
+    }
+
+    /// What the backend found for a scan; nil for a foreign one, whose shelf is unknown.
+    private func shelf(of scan: ScanNumber, rules: Rules) -> ScannedShelf? {
+        guard rules.settings.hasBackendView else { return nil }
+        return ScannedShelf(shelf: rules.shelf, device: self.device, scan: scan)
     }
 
     private mutating func doubleAdded(
@@ -59,32 +70,36 @@ extension PhoneAccount {
         findings.violate(.bookNeverDoubleAdded, device: self.device, scan: scan, at: at, text)
     }
 
-    private func compare(
-        _ book: Book, scan: ScanNumber, ordinal: Int, isDegraded: Bool, at: Instant, rules: Rules,
-        into findings: inout Findings
+    private func judge(
+        _ book: Book, ordinal: Int, _ entry: ScanLibrary.Entry, of index: Int, on shelf: ScannedShelf,
+        at: Instant, into findings: inout Findings
     ) {
-        let count = rules.shelf.count(device: self.device, scan: scan)
-        guard (0..<count).contains(ordinal) else {
-            findings.violate(
-                .bookFaithful, device: self.device, scan: scan, at: at,
-                "book \(ordinal) added; the shelf holds \(count)")
-            return
+        let complaint: String
+        switch entry {
+        case .double: return
+        case .offShelf:
+            complaint =
+                "book \(ordinal) is \"\(book.title.bounded)\", which is none of the \(shelf.count) of the shelf"
+        case .new(let place):
+            let real = shelf.book(place)
+            guard book != real, !(self.scans[index].isDegraded && book == real.degraded) else { return }
+            complaint = "book \(ordinal) is \"\(book.title.bounded)\", but the shelf has \"\(real.title)\""
         }
-        let real = rules.shelf.book(device: self.device, scan: scan, ordinal: ordinal)
-        guard book != real, !(isDegraded && book == real.degraded) else { return }
-        findings.violate(
-            .bookFaithful, device: self.device, scan: scan, at: at,
-            "book \(ordinal) is \"\(book.title.bounded)\", but the shelf has \"\(real.title)\"")
+        findings.violate(.bookFaithful, device: self.device, scan: shelf.scan, at: at, complaint)
     }
 
     mutating func bookRepeated(
-        _ scan: ScanNumber, ordinal: Int, at: Instant, into findings: inout Findings
+        _ scan: ScanNumber, ordinal: Int, book: Book?, at: Instant, rules: Rules,
+        into findings: inout Findings
     ) {
         findings.count(in: self.group) { $0.books.repeated += 1 }
         guard let index = self.take(scan, for: "book \(ordinal) repeated", at: at, into: &findings) else {
             return
         }
-        _ = self.scans[index].repeated.insert(ordinal)
+        let isNews = self.scans[index].library.recognize(
+            book, ordinal: ordinal, from: self.shelf(of: scan, rules: rules))
+        // One that was durable before a kill, and that nobody has told of.
+        if isNews, let book { self.judgeAnswer(book, toScan: index, at: at, into: &findings) }
     }
 
     mutating func completed(_ scan: ScanNumber, at: Instant, rules: Rules, into findings: inout Findings) {
@@ -115,11 +130,7 @@ extension PhoneAccount {
                     "completed; books in the library: \(held) of \(count)")
             }
         } else {
-            let held = self.scans[index].added.count
-            findings.count(in: self.group) {
-                $0.books.received += held
-                $0.scans.completed += 1
-            }
+            self.countBooks(ofCompleted: index, at: at, rules: rules, into: &findings)
         }
         if let job = self.jobs.lastIndex(where: { $0.scan == scan && $0.isKnownToPhone }) {
             self.jobs[job].carriedBooks = true
@@ -130,10 +141,35 @@ extension PhoneAccount {
             if !self.journey.isV2 { self.oweAfterOutcome(job: job, at: at) }
             self.completedAcrossGap(job: job, at: at, into: &findings)
         }
-        self.countRows(ofCompleted: index, at: at, into: &findings)
+        self.countRows(ofCompleted: index, at: at, rules: rules, into: &findings)
         self.settle(at: index, as: .completed, into: &findings)
         self.decide(scan, at: at)
         self.dropIfDone(scan)
+    }
+
+    /// Of a foreign backend's shelf, all that is known is what the summary of the job promises. One that promises nothing is held
+    /// to nothing.
+    private func countBooks(
+        ofCompleted index: Int, at: Instant, rules: Rules, into findings: inout Findings
+    ) {
+        let scan = self.scans[index]
+        let came = scan.library.places.isEmpty ? 0 : scan.library.different
+        let promised = scan.promise.map { $0.different(duplicates: scan.library.duplicates) }
+        let isLost = promised.map { came < $0 } ?? false
+        findings.count(in: self.group) {
+            $0.books.received += scan.library.added.count
+            if isLost { $0.scans.lost += 1 } else { $0.scans.completed += 1 }
+            // A scenario that states that there are none expects none.
+            guard self.journey.findsBooks, rules.shelf.booksMax > 0 else { return }
+            $0.books.finds += 1
+            if promised != nil { $0.books.promises += 1 }
+            if promised == 0, came == 0 { $0.books.emptyPromises += 1 }
+        }
+        guard isLost, let promised else { return }
+        findings.violate(
+            .bookNeverLost, device: self.device, scan: scan.number, at: at,
+            "completed; different books that came: \(came) of \(promised) that the summary of its job promises"
+        )
     }
 
     /// Records that it is durable that the scan is completed, refused or canceled.
@@ -267,7 +303,7 @@ extension PhoneAccount {
     func books(at index: Int, rules: Rules) -> (expected: Int, held: Int) {
         guard rules.settings.hasBackendView else { return (0, 0) }
         let count = rules.shelf.count(device: self.device, scan: self.scans[index].number)
-        return (count, self.scans[index].held(of: count))
+        return (count, self.scans[index].held)
     }
 
     /// An earlier run left the scan unsettled, and its record is no longer there. Its books are counted as those of any

@@ -124,6 +124,12 @@ extension PhoneAccount {
         if rules.settings.hasBackendView { self.comparePhotos(ofJob: index, at: at, into: &findings) }
         guard !rules.settings.hasBackendView else { return }
         findings.count(in: self.group) { $0.jobs.accepted += 1 }
+        guard self.journey == .batchEnrichment,
+            !findings.jobOwners.record(id, device: self.device, scan: scan)
+        else { return }
+        findings.violate(
+            .bookAnswered, device: self.device, scan: scan, at: at,
+            "the batch has the id \(id.bounded), which is that of another one")
     }
 
     /// Every photo that was taken must have reached the backend.

@@ -21,7 +21,10 @@ extension PhoneAccount {
         switch payload {
         case .launched(let restored):
             self.launched(restored: restored, at: at, into: &findings)
+        case .regionTaken(let capture, let number, let regions):
+            self.regionTaken(capture, number, of: regions, at: at, into: &findings)
         case .killed:
+            self.regionDue = nil
             self.killed(at: at)
         case .recordKept(let job, let lastEventID, let isDecided):
             self.judgeKept(
@@ -29,8 +32,10 @@ extension PhoneAccount {
                 into: &findings)
             self.recordKept(scan, job: job, lastEventID: lastEventID, isDecided: isDecided)
         case .reinstalled:
+            self.regionDue = nil
             self.reinstalled(at: at, into: &findings)
         case .suspended:
+            self.regionDue = nil
             self.suspended(at: at)
         case .resumed:
             self.resumed(at: at)
@@ -61,8 +66,9 @@ extension PhoneAccount {
             self.slotGiven(scan, at: at, into: &findings)
         case .bookAdded(let ordinal, let book):
             self.bookAdded(scan, ordinal: ordinal, book: book, at: at, rules: rules, into: &findings)
-        case .bookRepeated(let ordinal):
-            self.bookRepeated(scan, ordinal: ordinal, at: at, into: &findings)
+        case .bookRepeated(let ordinal, let book):
+            self.bookRepeated(
+                scan, ordinal: ordinal, book: book, at: at, rules: rules, into: &findings)
         case .completed:
             self.completed(scan, at: at, rules: rules, into: &findings)
         case .canceled(let job):
@@ -85,7 +91,9 @@ extension PhoneAccount {
         case .rateLimited(let operation, let retryAfter):
             self.rateLimited(operation, scan: scan, retryAfter: retryAfter, at: at)
             if operation.isDelete { self.deleteLimited(scan, retryAfter: retryAfter, at: at) }
+        case .lookupAnswered: self.updateScan(scan) { $0.library.answerBegan() }
         case .resultsDecoded(let job, _, _):
+            self.updateScan(scan) { $0.library.answerBegan() }
             if let index = self.jobIndex(job, of: scan) { self.jobs[index].hadResults = true }
         case .filePrepared(let file):
             guard let index = self.take(scan, for: "its file prepared", at: at, into: &findings) else {
@@ -115,7 +123,9 @@ extension PhoneAccount {
             if let id, let index = self.jobIndex(job, of: scan) { self.jobs[index].stream.ignored(id: id) }
         case .terminalApplied(let job, let kind, let inline):
             self.terminalApplied(scan, job: job, kind: kind, inline: inline, at: at, into: &findings)
+            self.updateScan(scan) { $0.library.answerBegan() }
             self.batchEnded(scan, job: job, kind: kind, inline: inline)
+        case .booksPromised(_, let promise): self.updateScan(scan) { $0.promise = promise }
         case .booksNotFound(_, let failures): self.updateScan(scan) { $0.batchEnd = .counted(failures) }
         case .ping(let id, _):
             guard let id, let index = self.jobs.lastIndex(where: { $0.scan == scan && $0.isKnownToPhone })
@@ -261,7 +271,7 @@ extension PhoneAccount {
         case .ended(let fault):
             guard !rules.settings.faultsOffPath.contains(fault) else { return }
             self.faultEnded(at: at)
-        case .decided:
+        case .decided, .passed:
             break
         }
     }

@@ -13,9 +13,9 @@ struct ImportedRows: Sendable {
     var isRead = false
 }
 
-/// Whose file each import of a foreign backend was, by digests. An import has one file: what two phones read of the same one, or
-/// one phone of two files, is counted twice.
-struct ImportOwners: Sendable {
+/// Whose each import and batch of a foreign backend was, by digests. An import has one file, and a batch one list: what two phones
+/// read of the same one, or one phone of two, is counted twice.
+struct JobOwners: Sendable {
     /// Imports beyond are not compared.
     static let countMax = 1 << 18
 
@@ -87,7 +87,7 @@ extension PhoneAccount {
                 "the results have \(rows.total) rows of a file with \(sent)")
         }
         guard rules.settings.hasBackendView else {
-            guard !findings.importOwners.record(job, device: self.device, scan: scan) else { return }
+            guard !findings.jobOwners.record(job, device: self.device, scan: scan) else { return }
             return findings.violate(
                 .rowsConserved, device: self.device, scan: scan, at: at,
                 "the results are those of import \(job.bounded), which had another file")
@@ -120,9 +120,18 @@ extension PhoneAccount {
     }
 
     /// The import of a file is over for its phone.
-    mutating func countRows(ofCompleted index: Int, at: Instant, into findings: inout Findings) {
+    mutating func countRows(
+        ofCompleted index: Int, at: Instant, rules: Rules, into findings: inout Findings
+    ) {
         let scan = self.scans[index]
         guard self.journey == .csvImport || scan.file != nil || scan.rowsRead != nil else { return }
+        if !rules.settings.hasBackendView, let rows = scan.rowsRead, rows.total > 0 {
+            findings.count(in: self.group) {
+                $0.rows.imports += 1
+                if rows.failed == rows.total { $0.rows.failedWhole += 1 }
+                if rows.skipped == rows.total { $0.rows.skippedWhole += 1 }
+            }
+        }
         let sent = scan.fileRows ?? scan.rowsRead?.total ?? 0
         if let rows = scan.rowsRead {
             findings.count(in: self.group) {

@@ -20,6 +20,14 @@ struct PhoneAccount: Sendable {
     /// The jobs in the order of their first observation; usually a late one is searched.
     var jobs: [JobAccount] = []
     /// Whether it did anything in this run.
+    /// The next region of a photo that is segmented on the phone; nil if none is due.
+    struct RegionDue: Sendable {
+        let capture: UInt32
+        let number: Int
+        let of: Int
+    }
+
+    var regionDue: RegionDue?
     var tookPart = false
     private var hasLaunched = false
     private(set) var sawRelaunch = false
@@ -112,10 +120,30 @@ struct PhoneAccount: Sendable {
         }
     }
 
+    /// The regions of a capture are taken one after another, unless the app leaves the screen.
+    mutating func regionTaken(
+        _ capture: UInt32, _ number: Int, of regions: Int, at: Instant, into findings: inout Findings
+    ) {
+        if let due = self.regionDue, due.capture != capture { self.missRegion(due, at: at, into: &findings) }
+        self.regionDue = number < regions ? RegionDue(capture: capture, number: number + 1, of: regions) : nil
+    }
+
+    private func missRegion(_ due: RegionDue, at: Instant, into findings: inout Findings) {
+        findings.violate(
+            .scanCustody, device: self.device, scan: ScanNumber(due.capture), at: at,
+            "region \(due.number) of \(due.of) of its photo was never taken")
+    }
+
     /// Marks a scan as settled. The caller counts its class.
     mutating func settle(at index: Int, as state: ScanAccount.State, into findings: inout Findings) {
         precondition(self.scans[index].state == .open, "only an open scan can be settled")
         self.scans[index].state = state
+        switch state {
+        case .refused, .canceled, .discarded:
+            let held = self.scans[index].library.added.count
+            findings.count(in: self.group) { $0.books.withdrawn += held }
+        case .open, .completed, .waiting, .lost: break
+        }
         _ = self.settled.insert(self.scans[index].number.raw)
         findings.count(in: self.group) { $0.scans.open -= 1 }
         for job in self.jobs.indices where self.jobs[job].scan == self.scans[index].number {
@@ -252,6 +280,7 @@ struct PhoneAccount: Sendable {
         guard findings.bounds.interruption == nil else {
             return self.countUnsettledRows(into: &findings)
         }
+        if let due = self.regionDue { self.missRegion(due, at: at, into: &findings) }
         for index in self.scans.indices where self.scans[index].state == .open {
             if self.scans[index].mayBeGone {
                 self.discard(at: index, .notStored, into: &findings)

@@ -80,9 +80,10 @@ struct ScanAccount: Sendable {
     var isFound = false
     /// The backend said that it could not look up some book: it may come degraded, and no other way.
     var isDegraded = false
-    /// Ordinals of the books that entered the library, and of those that came again and were not added.
-    var added = NumberRanges<Int>()
-    var repeated = NumberRanges<Int>()
+    /// What the event at the end of its last job said of the number of books.
+    var promise: BooksPromise?
+    /// Its books that are in the phone's library.
+    var library = ScanLibrary()
 
     private struct Firing: Hashable, Sendable {
         var operation: Operation
@@ -160,16 +161,9 @@ struct ScanAccount: Sendable {
         self.isRecorded = isInherited
     }
 
-    /// Returns the number of the first `count` books that the library is known to hold. Books from before
-    /// this run or before a kill are only seen when they are received again.
-    func held(of count: Int) -> Int {
-        guard self.isInherited || self.sawRelaunch else { return self.added.count(below: count) }
-        var both = self.added
-        for range in self.repeated.ranges where range.upperBound >= 0 && range.lowerBound < count {
-            for ordinal in max(0, range.lowerBound)...min(count - 1, range.upperBound) {
-                _ = both.insert(ordinal)
-            }
-        }
-        return both.count(below: count)
+    /// Returns the number of the books of the shelf that the library is known to hold. Books from before this run or before a
+    /// kill are only seen when they are received again.
+    var held: Int {
+        self.isInherited || self.sawRelaunch ? self.library.places.count : self.library.added.count
     }
 }

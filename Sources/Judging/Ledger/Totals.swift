@@ -120,7 +120,15 @@ package struct BookTotals: Equatable, Sendable {
     package var unknown = 0
     /// Those of `asked` that never came, of batches at whose end a fault of the run made the backend's count unreadable.
     package var unjudged = 0
-    /// The names of the last two, and how often each never came. Those beyond `namesMax` are counted as `others`.
+    /// Books that entered libraries for scans that were refused, canceled or discarded, and those that no shelf has; in no other
+    /// number.
+    package var withdrawn = 0
+    /// Completed scans whose results are books of a foreign backend; in no other number.
+    package var finds = 0
+    /// Those of `finds` whose summary promised a number of books, and those to which it promised none and none came.
+    package var promises = 0
+    package var emptyPromises = 0
+    /// The names of `unknown` and `unjudged`, and how often each never came. Those beyond `namesMax` are counted as `others`.
     package private(set) var absent = Counters()
 
     package static let namesMax = 16
@@ -138,6 +146,16 @@ package struct BookTotals: Equatable, Sendable {
     /// Whether not one of the books came that were asked for by name.
     package var isNothingAnswered: Bool { self.unknown > 0 && self.unknown + self.unjudged == self.asked }
 
+    /// Whether not one book came, and not every backend said that there was none.
+    package var isNoneReceived: Bool {
+        self.emptyPromises < self.finds && self.received == 0 && self.repeated == 0
+    }
+
+    /// Whether not one book came because every backend said that there was none.
+    package var isNoneFound: Bool {
+        self.finds > 0 && self.emptyPromises == self.finds && self.received == 0 && self.repeated == 0
+    }
+
     package mutating func add(_ other: BookTotals) {
         self.expected += other.expected
         self.received += other.received
@@ -148,6 +166,10 @@ package struct BookTotals: Equatable, Sendable {
         self.asked += other.asked
         self.unknown += other.unknown
         self.unjudged += other.unjudged
+        self.withdrawn += other.withdrawn
+        self.finds += other.finds
+        self.promises += other.promises
+        self.emptyPromises += other.emptyPromises
         for (name, count) in other.absent.entries { self.name(absent: name, Int(count)) }
     }
 }
@@ -171,7 +193,17 @@ package struct RowTotals: Hashable, Sendable {
     /// The rows of files whose imports had not settled when the run was interrupted or killed; in no other number.
     package var unsettled = 0
 
+    /// Completed imports of a foreign backend; in no other number.
+    package var imports = 0
+    /// Those of `imports` of which every row failed, and those of which every row was a duplicate.
+    package var failedWhole = 0
+    package var skippedWhole = 0
+
     package init() {}
+
+    /// Whether no import brought a row, because every row failed, or was a duplicate.
+    package var isNothingTaken: Bool { self.imports > 0 && self.failedWhole == self.imports }
+    package var isNothingNew: Bool { self.imports > 0 && self.skippedWhole == self.imports }
 
     /// Whether each row of the files has become one thing. Results that invent rows, which `rows.conserved` tells, break it too.
     package var isConserved: Bool { self.sent == self.counts.total + self.missing }
@@ -184,6 +216,9 @@ package struct RowTotals: Hashable, Sendable {
         self.canceled += other.canceled
         self.unread += other.unread
         self.unsettled += other.unsettled
+        self.imports += other.imports
+        self.failedWhole += other.failedWhole
+        self.skippedWhole += other.skippedWhole
     }
 }
 

@@ -49,7 +49,7 @@ package enum ExitReason: String, CaseIterable, Hashable, Sendable {
         case .endedByObjective: (.sloFailed, "an SLO with `abort` ended the run")
         case .objectiveFailed: (.sloFailed, "an SLO on a count or a rate failed")
         case .nothingCompleted: (.sloFailed, "nothing was completed")
-        case .noBook: (.sloFailed, "scans were completed, and no book came")
+        case .noBook: (.sloFailed, "scans or imports were completed, and no book came")
         case .nothingCaptured: (.untrusted, "nothing was captured, so nothing was measured")
         case .loadNotMade: (.untrusted, "the load was not the requested load, or a process did not keep up")
         case .phonesMissing: (.untrusted, "phones of the fleet are missing")

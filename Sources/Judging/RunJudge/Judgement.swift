@@ -60,6 +60,7 @@ package struct Judgement: Sendable {
             (.objectiveFailed, breaches.contains { $0.slo.condition.threshold.measure != .time }),
             (.latencyObjectiveFailed, breaches.contains { $0.slo.condition.threshold.measure == .time }),
             (.nothingCompleted, self.hasCompletedNothing),
+            (.noBook, self.hasNoBook),
             (.nothingCaptured, self.totals.scans.begun == 0),
             (.loadNotMade, !self.isLoadComplete),
             (.phonesMissing, self.isPartial),
@@ -81,6 +82,17 @@ package struct Judgement: Sendable {
             && !self.expectations.includesNothingCompleted
     }
 
+    /// Whether a run in which scans were completed brought not one book, or not one row, and no objective says how many are enough.
+    private var hasNoBook: Bool {
+        func isStated(_ metrics: CountMetric...) -> Bool {
+            self.slos.contains { result in metrics.contains { result.slo.selector.metric == .count($0) } }
+        }
+        let isBookless =
+            self.totals.books.isNoneReceived && !isStated(.booksReceived)
+            || self.totals.rows.isNothingTaken && !isStated(.rowsCreated, .rowsUpdated, .rowsFailed)
+        return isBookless && !self.isPartial && !self.expectations.includesNothingCompleted
+    }
+
     /// Whether the failures differ from those that the scenario expects. A run that was cut short is not judged.
     private var isOtherThanExpected: Bool {
         guard !self.expectations.isEmpty, !self.failures.contains(.internalError), !self.isCutShort else {
@@ -90,6 +102,6 @@ package struct Judgement: Sendable {
             self.isPartial
             ? []
             : self.expectations.outcomes(verdicts: self.verdicts, slos: self.slos, totals: self.totals)
-        return outcomes.contains { !$0.isBroken } || !self.breaches.isEmpty || self.hasCompletedNothing
+        return outcomes.contains { !$0.isBroken } || !self.breaches.isEmpty || self.hasCompletedNothing || self.hasNoBook
     }
 }

@@ -243,6 +243,12 @@ package struct LatencyCrossCheck: Sendable {
             compare("jobs.expired", totals.jobs.expired, jobs.expired, isMost: true)
             let parts = totals.books.received + totals.books.pending + totals.books.missing
             compare("books.expected", totals.books.expected, parts)
+            // Each time that a book enters a library, it is new there, or a double.
+            let entered = totals.books.received + totals.books.duplicated + totals.books.withdrawn
+            if totals.scans.open == 0, books.added > entered {
+                differences.append(
+                    "books: \(books.added) entered libraries in \(name), but \(entered) are accounted for")
+            }
         } else {
             compare("jobs.accepted", totals.jobs.accepted, jobs.known, isMost: true)
         }

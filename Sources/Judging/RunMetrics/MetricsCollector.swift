@@ -143,7 +143,7 @@ package struct MetricsCollector: Sendable {
         case .fired(let fault, _, _), .began(let fault):
             guard self.faultIDs.indices.contains(fault) else { return }
             self.measured.table.fired(fault: self.faultIDs[fault], in: group)
-        case .decided, .ended:
+        case .decided, .passed, .ended:
             break
         }
     }

@@ -64,7 +64,7 @@ package struct RunTimeline: Sendable {
 
     private mutating func record(_ payload: FaultObservation, _ observation: Observation) {
         switch payload {
-        case .decided: return
+        case .decided, .passed: return
         case .fired(let fault, _, _):
             guard self.faults.indices.contains(fault) else { return }
             let windowIndex = self.windowIndex(observation.at)

@@ -103,10 +103,17 @@ extension Backend {
                     into: &effects)
                 return
             }
-            let books = self.books(facts)
+            var books = self.books(facts)
+            let truncation = context.fault(where: { $0 == .truncateResults })
+            if truncation == nil, let fault = context.fault(where: { $0 == .reorderResults }),
+                let reordered = EventDistortion.reordered(books, fault.draw)
+            {
+                effects.append(context.fired(fault, at: self.now))
+                books = reordered
+            }
             let body = self.results(facts, books, isLite: Self.isLite(request.query))
             let headers = [HeaderField("Content-Type", "application/json")]
-            if let fault = context.fault(where: { $0 == .truncateResults }) {
+            if let fault = truncation {
                 effects.append(context.fired(fault, at: self.now))
                 let count = EventDistortion.truncatedCount(of: body.count, fault.draw)
                 self.reply(context, 200, headers, Array(body.prefix(count)), into: &effects)

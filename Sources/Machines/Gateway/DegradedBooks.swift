@@ -27,13 +27,10 @@ struct DegradedBooks {
 
     /// Reads the books of a results response.
     init?(results data: [UInt8], by degradation: Degradation) {
-        guard var object = JSONObjectText(data), let content = object.value("data"),
-            var inner = JSONObjectText(Array(content)), let array = inner.value("results"),
-            let (books, taken) = Self.degrade(array, by: degradation)
+        guard let results = ResultsText(data),
+            let (books, taken) = Self.degrade(results.books, by: degradation)
         else { return nil }
-        inner.set("results", to: books)
-        object.set("data", to: inner.bytes)
-        self.body = object.bytes
+        self.body = results.body(with: books)
         self.taken = taken
     }
 
@@ -53,6 +50,6 @@ struct DegradedBooks {
             object.set("enrichmentStatus", to: Array("\"\(EnrichmentStatus.circuitOpen.text)\"".utf8))
             rewritten.append(object.bytes)
         }
-        return (Array("[".utf8) + rewritten.joined(separator: Array(",".utf8)) + Array("]".utf8), taken)
+        return (ResultsText.array(of: rewritten), taken)
     }
 }

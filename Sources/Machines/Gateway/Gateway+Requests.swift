@@ -192,7 +192,9 @@ extension Gateway {
                 effects.append(context.fired(fault, at: self.now))
                 return .truncated(draw: fault.draw)
             }
-            return jobID.flatMap { self.jobs[$0]?.degradation }.map { .degraded($0) }
+            let degradation = jobID.flatMap { self.jobs[$0]?.degradation }
+            let order = context.journey.findsBooks ? context.fault(where: { $0 == .reorderResults }) : nil
+            return degradation == nil && order == nil ? nil : .books(degradation, order: order)
         case .status where head.status == 200:
             if case .failed? = jobID.flatMap({ self.jobs[$0]?.state }) { return .failed }
             return nil
@@ -270,8 +272,11 @@ extension Gateway {
         case .accepted: return self.accepted(relay, into: &effects)
         case .truncated(let draw):
             return Array(relay.held.prefix(EventDistortion.truncatedCount(of: relay.held.count, draw)))
-        case .degraded(let degradation):
-            return DegradedBooks(results: relay.held, by: degradation)?.body ?? relay.held
+        case .books(let degradation, let order):
+            let body = degradation.flatMap { DegradedBooks(results: relay.held, by: $0)?.body } ?? relay.held
+            guard let order, let reordered = ResultsText(body)?.reordered(order.draw) else { return body }
+            if let context = relay.context { effects.append(context.fired(order, at: self.now)) }
+            return reordered
         case .failed:
             guard var body = JSONObjectText(relay.held) else { return relay.held }
             _ = body.changeStrings(under: ["status"]) { _ in JobStatus.failed.rawValue }

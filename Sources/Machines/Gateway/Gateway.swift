@@ -130,7 +130,8 @@ struct Relay: Sendable {
     enum Rewriting: Hashable, Sendable {
         case accepted
         case truncated(draw: UInt64)
-        case degraded(Degradation)
+        /// Books that a fault of the job has degraded, and the order that a fault of the answer gives them.
+        case books(Degradation?, order: ArmedFault?)
         /// The status of a job that has failed for the phones, and not at the upstream.
         case failed
     }

@@ -60,6 +60,8 @@ struct Exchange: Sendable {
     /// The faults that may affect it, in the order of the scenario's list.
     private(set) var faults: [ArmedFault] = []
     var cutters: [StreamCutter] = []
+    /// Events of its stream that were sent whole, new ones and replays.
+    var eventsPassed = 0
     var requestCut: MessageCut?
     private(set) var replyCuts: [MessageCut] = []
     var slicers: [Slicer] = []

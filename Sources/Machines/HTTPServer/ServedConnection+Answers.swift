@@ -219,6 +219,7 @@ extension ServedConnection {
             guard case .cut(let count)? = self.exchange?.cutters[index].admit(piece, kind),
                 let key = self.exchange?.key, let cutter = self.exchange?.cutters[index]
             else { continue }
+            self.notePassed(piece, kind, cutAfter: count, by: cutter.fault, key, at: now, &context)
             if cutter.isClean {
                 if count > 0 { self.sendChunk(Array(piece.prefix(count)), cutAfter: nil, at: now, &context) }
                 self.sendLastChunk(at: now, &context)
@@ -229,7 +230,23 @@ extension ServedConnection {
                 CutOrder(fault: cutter.fault, key: key, ending: cutter.ending), at: now, &context)
             return
         }
+        if kind == .event || kind == .replay { self.exchange?.eventsPassed += 1 }
         self.sendChunk(piece, cutAfter: nil, at: now, &context)
+    }
+
+    /// Says how many events a reader may have whole. Of one that is cut in its last line end, which has up to four bytes, it may
+    /// see the end. What the simulated backend sends, its phones can tell apart by the stamps.
+    private func notePassed(
+        _ piece: [UInt8], _ kind: StreamPiece, cutAfter count: Int, by fault: Int, _ key: ExchangeKey,
+        at now: Instant, _ context: inout ServerContext
+    ) {
+        guard !context.origin.stampsEvents, let passed = self.exchange?.eventsPassed else { return }
+        let isWhole = (kind == .event || kind == .replay) && count + 3 >= piece.count
+        context.observe(
+            Observation(
+                at: now, device: key.device, scan: key.scan,
+                what: .fault(
+                    .passed(fault: fault, attempt: key.attempt, events: passed + (isWhole ? 1 : 0)))))
     }
 
     /// A chunk's frame states the whole length even where only a part of it is sent: the peer then sees exactly so

@@ -73,8 +73,8 @@ struct ActiveScan: Sendable {
     /// The results of a completed job, as long as they have not come.
     struct ResultsFetch: Sendable {
         let target: String
-        /// The number of books in the `completed` event.
-        let booksDetected: Int?
+        /// The number of books by the `completed` event.
+        let booksPromised: BooksPromise?
         var failures = 0
         var badAnswers = 0
         var backoff = Backoff()

@@ -19,7 +19,7 @@ extension App {
         switch judgement {
         case .found(let book, let isRepeated):
             self.observe(found: true, isRepeated: isRepeated, exchange, index, at: now, into: &effects)
-            self.file([book], detected: nil, index, at: now, into: &effects)
+            self.file([book], promised: nil, index, at: now, into: &effects)
         case .unknown(let code):
             self.observe(found: false, isRepeated: false, exchange, index, at: now, into: &effects)
             let cause = RefusalCause.answer(

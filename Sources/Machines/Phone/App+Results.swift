@@ -28,7 +28,12 @@ extension App {
                 .booksNotFound(job: job.jobId, failures), of: self.active[index].number, at: now,
                 into: &effects)
         }
-        let detected = isOurs ? reading?.totalDetected : nil
+        let promise = isOurs && self.profile.journey.hasPhotos ? reading?.promise : nil
+        if let promise {
+            self.observe(
+                .booksPromised(job: job.jobId, promise), of: self.active[index].number, at: now,
+                into: &effects)
+        }
         let named = isOurs ? reading?.resultsUrl : nil
         if let named, !self.isUsable(named, job) {
             var notes = ContractNotes()
@@ -41,7 +46,7 @@ extension App {
         if self.profile.results.usesInlineBooks, isOurs, case .books(let books) = inline,
             books.count <= AppLimits.booksPerScanMax
         {
-            self.file(books, detected: detected, index, at: now, into: &effects)
+            self.file(books, promised: promise, index, at: now, into: &effects)
             return
         }
         if self.profile.events.result == .collected {
@@ -50,7 +55,7 @@ extension App {
             return
         }
         guard self.profile.results.isFallback else {
-            self.file([], detected: detected, index, at: now, into: &effects)
+            self.file([], promised: promise, index, at: now, into: &effects)
             return
         }
         guard !self.profile.results.needsAddress || named != nil && job.authToken != nil else {
@@ -58,7 +63,7 @@ extension App {
                 self.active[index].number, .resultsUnavailable, job: .deleted, at: now, into: &effects)
             return
         }
-        let fetch = ActiveScan.ResultsFetch(target: self.resultsTarget(named, job), booksDetected: detected)
+        let fetch = ActiveScan.ResultsFetch(target: self.resultsTarget(named, job), booksPromised: promise)
         self.active[index].stage = self.active[index].stage.completed(fetch, at: now)
         if self.pathAvailable { self.requestResults(index, at: now, into: &effects) }
     }
@@ -71,7 +76,7 @@ extension App {
             self.giveUp(
                 self.active[index].number, .resultsUnavailable, job: .left, at: now, into: &effects)
         } else {
-            self.file(books, detected: nil, index, at: now, into: &effects)
+            self.file(books, promised: nil, index, at: now, into: &effects)
         }
     }
 
@@ -132,7 +137,7 @@ extension App {
                 self.observe(
                     .booksListed(job: job, count: listed), of: exchange.scan, at: now, into: &effects)
             }
-            self.file(books, detected: fetch.booksDetected, index, at: now, into: &effects)
+            self.file(books, promised: fetch.booksPromised, index, at: now, into: &effects)
         case .jobEnded(let end):
             guard self.profile.results.isRepeated else {
                 self.resultsFailed(exchange.scan, after: nil, at: now, into: &effects)
@@ -185,29 +190,28 @@ extension App {
 
     // MARK: Filing
 
-    /// Adds every book that is not in the library yet. A book is identified by its ordinal in the scan's
-    /// results, in the event or the response.
+    /// Adds every book that is not in the library yet, whatever its place in the event or the response.
     mutating func file(
-        _ books: [Book], detected: Int?, _ index: Int, at now: Instant, into effects: inout [PhoneEffect]
+        _ books: [Book], promised: BooksPromise?, _ index: Int, at now: Instant,
+        into effects: inout [PhoneEffect]
     ) {
         let scan = self.active[index].number
-        if let detected, detected != books.count {
-            var notes = ContractNotes()
-            notes.add(
-                "summary.totalDetected", expected: "the number of books that came",
-                seen: detected > books.count ? "a higher number" : "a lower number",
-                excerpt: "\(detected), and \(books.count) came")
-            self.observe(notes, of: scan, .stream, "completed", at: now, into: &effects)
+        if let promised {
+            self.observe(
+                promised.notes(on: books), of: scan, .stream, "completed", at: now, into: &effects)
         }
-        let known = Set(self.active[index].scan.record.booksApplied)
+        let library = self.active[index].scan.record.booksApplied
+        // Almost always it has none of them yet, and no keys are needed.
+        let known = library.isEmpty ? nil : BookPairs.known(books, in: library)
         var unobserved: [ActiveScan.UnobservedBook] = []
         for (ordinal, book) in books.enumerated() {
-            guard !known.contains(ordinal) else {
-                self.observe(.bookRepeated(ordinal: ordinal), of: scan, at: now, into: &effects)
+            guard known?[ordinal] != true else {
+                self.observe(.bookRepeated(ordinal: ordinal, book: book), of: scan, at: now, into: &effects)
                 continue
             }
-            let writeID = self.store(.book(ResultKey(scan: scan, ordinal: ordinal), book), into: &effects)
-            self.active[index].scan.record.booksApplied.append(ordinal)
+            let key = ResultKey(scan: scan, ordinal: self.active[index].scan.record.booksApplied.count)
+            let writeID = self.store(.book(key, book), into: &effects)
+            self.active[index].scan.record.booksApplied.append(book)
             unobserved.append(ActiveScan.UnobservedBook(writeID: writeID, ordinal: ordinal, book: book))
         }
         self.active[index].scan.record.completed = true
@@ -298,5 +302,27 @@ extension App {
         case .undecodable: .undecodable
         case .books: .books
         }
+    }
+}
+
+extension BooksPromise {
+    /// What deviates in the number of books that came.
+    fileprivate func notes(on books: [Book]) -> ContractNotes {
+        var notes = ContractNotes()
+        func note(_ member: String, _ promised: Int, came count: Int, _ noun: String) {
+            guard promised != count else { return }
+            notes.add(
+                "summary.\(member)", expected: "the number of \(noun) that came",
+                seen: promised > count ? "a higher number" : "a lower number",
+                excerpt: "\(promised), and \(count) came")
+        }
+        if let unique {
+            // Books without a copy among them need no keys.
+            guard unique != books.count else { return notes }
+            note("totalUnique", unique, came: BookKey.different(books.map(BookKey.init)), "different books")
+        } else if let detected {
+            note("totalDetected", detected, came: books.count, "books")
+        }
+        return notes
     }
 }

@@ -81,7 +81,7 @@ extension App {
             self.active[index].stage = self.active[index].stage.running(next: next)
         case .completed:
             let fetch = ActiveScan.ResultsFetch(
-                target: self.resultsTarget(nil, self.active[index].job), booksDetected: nil)
+                target: self.resultsTarget(nil, self.active[index].job), booksPromised: nil)
             self.active[index].stage = self.active[index].stage.completed(fetch, at: now)
             if self.pathAvailable { self.requestResults(index, at: now, into: &effects) }
         case .failed, .canceled:

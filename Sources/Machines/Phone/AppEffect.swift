@@ -54,7 +54,7 @@ package enum StoreChange: Hashable, Sendable {
     indirect case put(DurableScan)
     /// Moves the last event id of a scan's job, without waiting for the disk.
     case lastEventID(ScanNumber, String)
-    /// Adds a book to the library and its ordinal to the record's `booksApplied`, in one write (`DurableState`).
+    /// Adds a book to the library and to the record's `booksApplied`, in one write (`DurableState`).
     indirect case book(ResultKey, Book)
     /// The scan is settled: its record goes, its number stays used.
     case settled(ScanNumber, SettledOutcome)

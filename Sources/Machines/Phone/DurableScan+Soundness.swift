@@ -16,9 +16,7 @@ extension DurableScan {
             attempts.allSatisfy { $0 <= AppLimits.attemptsMax }
             && (0...AppLimits.endingsMax).contains(self.tokenExpiries)
             && (0...AppLimits.endingsMax).contains(self.retryableErrors)
-        let isFiled =
-            self.booksApplied.count <= AppLimits.booksPerScanMax
-            && self.booksApplied.allSatisfy { (0..<AppLimits.booksPerScanMax).contains($0) }
+        let isFiled = self.booksApplied.count <= AppLimits.booksPerScanMax
         let isEnded = self.refusal.map { ServerText.isCode($0) && !self.completed } ?? !self.isCanceled
         let hasPhotos = (1...ContractLimit.photosMax).contains(self.photos)
         return hasPhotos && (1...ScanNumber.greatest.raw).contains(self.scan) && self.photo >= 0

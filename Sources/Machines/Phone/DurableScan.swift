@@ -18,8 +18,8 @@ package struct DurableScan: Hashable, Sendable {
     package var cancelDueUnixNs: Int64?
     /// The running job, if any, with what is needed to return to its stream.
     package var job: DurableJob?
-    /// Ordinals of the books that are already in the library.
-    package var booksApplied: [Int]
+    /// The books of the scan that are already in the library, in the order in which they entered it.
+    package var booksApplied: [Book]
     /// Why it waits.
     package var cause: String
     /// Uploads of this scan so far; attempts never start over.
@@ -44,7 +44,7 @@ package struct DurableScan: Hashable, Sendable {
 
     package init(
         scan: UInt32, photo: Int, capturedUnixMs: Int64, scheduledUnixNs: Int64? = nil,
-        uploadDueUnixNs: Int64? = nil, job: DurableJob?, booksApplied: [Int], cause: String,
+        uploadDueUnixNs: Int64? = nil, job: DurableJob?, booksApplied: [Book], cause: String,
         attempts: DurableAttempts, tokenExpiries: Int, retryableErrors: Int, completed: Bool, refusal: String?
     ) {
         self.scan = scan

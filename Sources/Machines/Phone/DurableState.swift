@@ -8,7 +8,7 @@ package struct DurableState: Sendable {
     private var records = SlotMap<ScanNumber, DurableScan>()
     /// The library.
     package private(set) var books = SlotMap<ResultKey, Book>()
-    /// Writes of a book that was there already. A correct phone makes none.
+    /// Writes of a book to a place that was taken already. A correct phone makes none.
     package private(set) var booksDoubled = 0
     /// Settled scans in the order in which they were settled.
     package private(set) var settled: [(scan: ScanNumber, outcome: SettledOutcome)] = []
@@ -42,9 +42,7 @@ package struct DurableState: Sendable {
                 if self.books[key] != nil { self.booksDoubled += 1 }
                 self.books[key] = book
             }
-            self.records.update(key.scan) { record in
-                if !record.booksApplied.contains(key.ordinal) { record.booksApplied.append(key.ordinal) }
-            }
+            self.records.update(key.scan) { $0.booksApplied.append(book) }
         case .settled(let scan, let outcome):
             self.records[scan] = nil
             if self.keepsHistory { self.settled.append((scan, outcome)) }

@@ -21,7 +21,14 @@ extension RunResult {
         }
         return self.lossSentence ?? self.unansweredSentence
             ?? UserImpact.allCases.lazy.filter { self.isMissed($0.metric) }.compactMap(self.sentence).first
-            ?? self.harmlessViolations
+            ?? self.harmlessViolations ?? self.emptySentence
+    }
+
+    /// Nothing came, and it may be right that nothing did.
+    private var emptySentence: String? {
+        if self.totals.books.isNoneFound { return "no book came, and each summary says that there was none" }
+        guard self.totals.rows.isNothingNew else { return nil }
+        return "no row was created or updated: each was a duplicate"
     }
 
     /// The invariants whose violation a user notices, or pays for.
@@ -84,7 +91,15 @@ extension RunResult {
 
     private var unansweredSentence: String? {
         let books = self.totals.books
-        guard books.isNothingAnswered, !self.expectations.includesNothingCompleted else { return nil }
+        guard !self.expectations.includesNothingCompleted else { return nil }
+        if books.isNoneReceived {
+            return
+                "no book came of \(Figures.count(books.finds, self.noun)) that \(books.finds == 1 ? "was" : "were") completed"
+        }
+        if self.totals.rows.isNothingTaken {
+            return "each row of \(Figures.count(self.totals.rows.imports, self.noun)) failed"
+        }
+        guard books.isNothingAnswered else { return nil }
         return
             "the backend found none of the \(Figures.count(books.asked, "book", "books")) that batches asked for"
     }

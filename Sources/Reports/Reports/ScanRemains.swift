@@ -9,7 +9,7 @@ package struct ScanRemains: Sendable {
     private var isCanceled = false
     /// The books that the backend found in the last job; nil without a job.
     private var expected: Int?
-    private var added: Set<Int> = []
+    private var added: Set<BookKey> = []
     private var created = 0
     private var deleted: Set<String> = []
     /// Times that a provider was asked for its book; nil for what is no look-up.
@@ -22,7 +22,7 @@ package struct ScanRemains: Sendable {
             case .phone(.completed): self.isCompleted = true
             case .phone(.refused(let code, _)): self.refusal = code
             case .phone(.canceled): self.isCanceled = true
-            case .phone(.bookAdded(let ordinal, _)): self.added.insert(ordinal)
+            case .phone(.bookAdded(_, let book)): self.added.insert(BookKey(book))
             case .backend(.accepted(_, let books)):
                 self.expected = books
                 self.created += 1

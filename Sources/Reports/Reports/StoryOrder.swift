@@ -68,7 +68,7 @@ package enum StoryOrder {
         case .began:
             return [.killed, .suspended, .pathLost, .pathChanged, .storageFilled].contains(effect)
         case .ended: return [.resumed, .pathReturned, .storageFreed].contains(effect)
-        case .decided: return false
+        case .decided, .passed: return false
         }
     }
 

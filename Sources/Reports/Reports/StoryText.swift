@@ -59,7 +59,7 @@ package enum StoryText {
         case .queued(.captured): "\(noun.one) queued"
         case .queued(let cause): "\(noun.one) waits: \(cause.reason)"
         case .bookAdded(let ordinal, _): "book \(ordinal + 1) added to the library"
-        case .bookRepeated(let ordinal): "book \(ordinal + 1) recognized, not added again"
+        case .bookRepeated(let ordinal, _): "book \(ordinal + 1) recognized, not added again"
         case .completed: "\(noun.one) completed"
         case .cancelRequested: "the user cancels the \(noun.one)"
         case .canceled: "\(noun.one) canceled"
@@ -95,6 +95,12 @@ package enum StoryText {
             "job ended: \(kind.rawValue)" + (journey.findsBooks ? ", \(Self.books(inline))" : "")
         case .booksNotFound(_, let failures):
             "the server says that it found all but \(failures.failed) of \(Self.books(failures.total))"
+        case .booksPromised(_, let promise):
+            if let unique = promise.unique {
+                "the server says that it found \(Self.books(unique)), each counted once"
+            } else {
+                "the server says that it found \(Self.books(promise.detected ?? 0))"
+            }
         case .streamLost(_, _, .silence, let silence?): "stream lost: no bytes for \(Self.time(silence))"
         case .streamLost(_, _, let cause, _): "stream lost: \(cause.rawValue)"
         case .reconnectGivenUp(_, let cause, let attempts):
@@ -157,6 +163,8 @@ package enum StoryText {
         case .decided: nil
         case .fired(let fault, let operation, let attempt):
             "\(id(fault)) acts on \(Self.request(operation, noun)), attempt \(attempt)"
+        case .passed(let fault, _, let events):
+            "\(id(fault)) cuts the stream behind \(events) event\(events == 1 ? "" : "s")"
         case .began(let fault): "\(id(fault)) begins"
         case .ended(let fault): "\(id(fault)) ends"
         }

@@ -127,7 +127,7 @@ package enum SummaryJSON {
         return .object(members)
     }
 
-    /// `asked` and what became of it are there only where batches asked for books by name.
+    /// `scans` and what their summaries promised are there only where a foreign backend found books; `asked` and what became of it are there only where batches asked for books by name.
     private static func books(_ books: BookTotals, of result: RunResult) -> JSONValue {
         var members: [String: JSONValue] = [
             "expected": result.hasBackendView ? .integer(books.expected) : .notAvailable,
@@ -137,6 +137,11 @@ package enum SummaryJSON {
             "duplicated": .integer(books.duplicated),
             "repeated": .integer(books.repeated),
         ]
+        if books.finds > 0 {
+            members["scans"] = .integer(books.finds)
+            members["promised_scans"] = .integer(books.promises)
+            members["promised_none"] = .integer(books.emptyPromises)
+        }
         if books.asked > 0 {
             members["asked"] = .integer(books.asked)
             members["unknown"] = .integer(books.unknown)
@@ -163,6 +168,11 @@ package enum SummaryJSON {
             "unread": result.hasBackendView ? .integer(rows.unread) : .notAvailable,
         ]
         if rows.canceled > 0 { members["canceled"] = .integer(rows.canceled) }
+        if rows.imports > 0 {
+            members["imports"] = .integer(rows.imports)
+            members["failed_whole"] = .integer(rows.failedWhole)
+            members["skipped_whole"] = .integer(rows.skippedWhole)
+        }
         return .object(members)
     }
 

@@ -95,6 +95,10 @@ static const unsigned char rate_limited[] = {
 #embed "../../../Scenarios/rate-limited.scenario"
 };
 
+static const unsigned char reordered_results[] = {
+#embed "../../../Scenarios/reordered-results.scenario"
+};
+
 static const unsigned char segmented_shelves[] = {
 #embed "../../../Scenarios/segmented-shelves.scenario"
 };
@@ -200,6 +204,7 @@ static const struct shim_built_in_file files[] = {
     {"quiet-streams.scenario", quiet_streams, sizeof quiet_streams},
     {"raised-base.scenario", raised_base, sizeof raised_base},
     {"rate-limited.scenario", rate_limited, sizeof rate_limited},
+    {"reordered-results.scenario", reordered_results, sizeof reordered_results},
     {"segmented-shelves.scenario", segmented_shelves, sizeof segmented_shelves},
     {"several-photos.scenario", several_photos, sizeof several_photos},
     {"slow-uplink.scenario", slow_uplink, sizeof slow_uplink},

@@ -290,7 +290,8 @@ package struct StateFolder: Sendable {
         self.stored[device]?.remove(scan)
     }
 
-    /// The library decides: a kill may have come between a book and its record.
+    /// The library alone says which books it has: a kill may have come between a book and its record, and the number of a line
+    /// of an older version is the place of the book in an answer.
     private mutating func restoreLibrary(
         _ location: StateJournal.Location,
         into records: inout [DeviceNumber: SlotMap<UInt32, DurableScan>]
@@ -310,7 +311,8 @@ package struct StateFolder: Sendable {
             folder.used(line.scan, by: DeviceNumber(line.d))
             folder.booksOfLost[DeviceNumber(line.d)]?[line.scan]?.insert(line.ordinal)
             records[DeviceNumber(line.d)]?.update(line.scan) { record in
-                if !record.booksApplied.contains(line.ordinal) { record.booksApplied.append(line.ordinal) }
+                guard record.booksApplied.count < AppLimits.booksPerScanMax else { return }
+                record.booksApplied.append(line.book)
             }
         }
     }

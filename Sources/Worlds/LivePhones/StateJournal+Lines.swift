@@ -39,7 +39,6 @@ extension JSONWriter {
                     writer.member("lastEventID", job.lastEventID)
                 }
             }
-            writer.array("booksApplied", integers: record.booksApplied)
             writer.member("cause", record.cause)
             writer.object("attempts") { writer in
                 writer.member("upload", record.attempts.upload)
@@ -98,17 +97,21 @@ extension StateJournal {
         let d: UInt32
         let scan: UInt32
         let ordinal: Int
+        let book: Book
 
         init(_ line: JSONNode) throws(JSONMismatch) {
             self.d = try line.required("d") { $0.integer(UInt32.self) }
             self.scan = try line.required("scan") { $0.integer(UInt32.self) }
             self.ordinal = try line.required("ordinal") { $0.integer }
-            // Nobody needs the book again. A line without one is damaged.
-            _ = try line.required("book") { book throws(JSONMismatch) -> Bool in
-                for key in ["title", "author"] { _ = try book.required(key) { $0.text } }
-                for key in ["isbn", "enrichmentStatus", "coverUrl"] { _ = try book.optional(key) { $0.text } }
-                _ = try book.optional("confidence") { $0.decimal }
-                return true
+            self.book = try line.required("book") { book throws(JSONMismatch) -> Book in
+                Book(
+                    title: try book.required("title") { $0.text },
+                    author: try book.required("author") { $0.text },
+                    isbn: try book.optional("isbn") { $0.text },
+                    confidence: try book.optional("confidence") { $0.decimal },
+                    enrichmentStatus: try book.optional("enrichmentStatus") { $0.text }
+                        .map { EnrichmentStatus(text: $0) },
+                    coverUrl: try book.optional("coverUrl") { $0.text })
             }
         }
     }
@@ -150,7 +153,7 @@ extension DurableScan {
                     sseUrl: try job.required("sseUrl") { $0.text },
                     lastEventID: try job.required("lastEventID") { $0.text })
             },
-            booksApplied: try record.required("booksApplied") { $0.list { $0.integer } },
+            booksApplied: [],  // They are in the library (`StateFolder.restoreLibrary`).
             cause: try record.required("cause") { $0.text },
             attempts: try record.required("attempts") { counts throws(JSONMismatch) -> DurableAttempts in
                 var attempts = DurableAttempts()

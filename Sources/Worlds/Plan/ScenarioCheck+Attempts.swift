@@ -192,8 +192,9 @@ extension FaultSpec {
         case .httpError(let fault):
             self.target != .upload && self.target != .cleanup && (400...499).contains(fault.status)
                 && fault.status != 408 && fault.status != 429
-        case .rateLimit, .stripBooks, .truncateResults, .retryableError, .finalError, .degraded, .slowStage,
-            .unknownEvent, .badJSON, .noMessage, .latePing, .noPing, .twoTerminals, .endWithoutTerminal,
+        case .rateLimit, .stripBooks, .truncateResults, .reorderResults, .retryableError, .finalError,
+            .degraded, .slowStage, .unknownEvent, .badJSON, .noMessage, .latePing, .noPing, .twoTerminals,
+            .endWithoutTerminal,
             .ignoreLastEventID, .forgetEvents, .reset, .close, .endCleanly, .silence, .slice, .delay,
             .bandwidth, .loss, .refuse, .phone:
             false
@@ -216,8 +217,9 @@ extension FaultSpec {
         case .refuse, .reset(_, .request), .close(_, .request): return .zero
         case .reset(let cut, .reply), .close(let cut, .reply), .endCleanly(let cut):
             return self.target == .stream && ScenarioCheck.endsBeforeAnyEvent(self.trigger, cut) ? .zero : nil
-        case .rateLimit, .stripBooks, .truncateResults, .expireToken, .jobGone, .retryableError, .finalError,
-            .degraded, .slowStage, .unknownEvent, .badJSON, .noMessage, .latePing, .noPing, .twoTerminals,
+        case .rateLimit, .stripBooks, .truncateResults, .reorderResults, .expireToken, .jobGone,
+            .retryableError, .finalError, .degraded, .slowStage, .unknownEvent, .badJSON, .noMessage,
+            .latePing, .noPing, .twoTerminals,
             .endWithoutTerminal, .ignoreLastEventID, .forgetEvents, .silence, .slice, .delay, .bandwidth,
             .loss, .phone:
             return nil

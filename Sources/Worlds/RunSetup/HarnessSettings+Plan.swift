@@ -52,6 +52,7 @@ extension FaultEffect {
         case .httpError(let error): self = .status(error.status)
         case .stripBooks: self = .booksStripped
         case .truncateResults: self = .resultsTruncated
+        case .reorderResults: self = .resultsReordered
         case .expireToken: self = .tokenRevoked
         case .jobGone(let status): self = .jobGone(status: status)
         case .retryableError, .finalError: self = .jobFailed

@@ -98,7 +98,7 @@ extension Observation {
         case .terminalApplied(_, let kind, let inline):
             return named("terminal \(kind.rawValue) \(inline.rawValue)")
         case .bookAdded(let ordinal, _): return named("book \(ordinal)")
-        case .bookRepeated(let ordinal): return named("book again \(ordinal)")
+        case .bookRepeated(let ordinal, _): return named("book again \(ordinal)")
         case .rowsRead(_, let rows):
             return named("rows \(rows.created) \(rows.updated) \(rows.skipped) \(rows.failed)")
         case .jobAbandoned(_, let cause): return named("abandoned \(cause.name)")
@@ -106,7 +106,7 @@ extension Observation {
         case .launched, .recordKept, .clockSet, .regionTaken, .photosTaken, .photoPrepared, .filePrepared,
             .photoRejected,
             .slotTaken, .slotGiven, .found, .uploadAccepted, .keySent, .lookupAnswered, .rateLimited,
-            .resultsDecoded, .booksListed, .booksNotFound, .resultsGivenUp,
+            .resultsDecoded, .booksListed, .booksNotFound, .booksPromised, .resultsGivenUp,
             .statusDecoded, .statusGivenUp, .cleanupAnswered, .cancelAnswered, .streamOpened, .firstEvent,
             .eventApplied,
             .eventIgnored, .ping, .reconnected, .reconnectGivenUp, .reconnectSuperseded:

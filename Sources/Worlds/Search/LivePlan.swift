@@ -156,6 +156,7 @@ struct LivePhoneRecord: Sendable {
                     planner.pinned(
                         fault, to: key, opened: opened[key] ?? observation.at,
                         scan: self.scans[observation.scan] ?? observation.scan))
+            case .passed: continue
             case .began(let fault):
                 guard let window = windows.first(where: { $0.fault == fault }) else { continue }
                 self.add(planner.pinned(window, device: device))

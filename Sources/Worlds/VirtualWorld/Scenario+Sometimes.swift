@@ -52,7 +52,7 @@ extension Scenario {
             case (.phone(.kill), _): for moment in self.moments(ofKill: fault.trigger) { expect(moment) }
             case (.phone(.background), _): expect(.suspended)
             case (.httpError, _), (.refuse, _), (.reset, _), (.close, _), (.silence, _),
-                (.truncateResults, _),
+                (.truncateResults, _), (.reorderResults, _),
                 (.retryableError, _), (.finalError, _), (.degraded, _), (.slowStage, _), (.unknownEvent, _),
                 (.badJSON, _), (.noMessage, _), (.latePing, _), (.noPing, _), (.twoTerminals, _),
                 (.ignoreLastEventID, _), (.forgetEvents, _), (.slice, _), (.delay, _), (.bandwidth, _),

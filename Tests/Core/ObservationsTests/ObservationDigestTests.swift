@@ -17,6 +17,16 @@ import Testing
         return .bookAdded(ordinal: 1, book: book)
     }
 
+    private static func promise(_ unique: Int?, _ detected: Int?) -> BooksPromise {
+        BooksPromise(unique: unique, detected: detected) ?? promise(0, 0)
+    }
+
+    private static func repeated(_ change: (inout Book) -> Void) -> PhoneObservation {
+        var book = Self.book
+        change(&book)
+        return .bookRepeated(ordinal: 2, book: book)
+    }
+
     private static func finding(_ change: (inout ContractFinding) -> Void) -> PhoneObservation {
         var finding = Self.finding
         change(&finding)
@@ -41,9 +51,14 @@ import Testing
             book { $0.title = "T" }, book { $0.author = "A" }, book { $0.isbn = nil }, book { $0.isbn = "" },
             book { $0.confidence = 0.51 }, book { $0.confidence = nil },
             book { $0.enrichmentStatus = .success },
-            book { $0.enrichmentStatus = nil }, book { $0.coverUrl = nil }, .bookRepeated(ordinal: 1),
-            .bookRepeated(ordinal: 2), .completed(took: .zero), .completed(took: second),
-            refused("A", nil), refused("B", nil), refused("B", .photo), refused("B", .storage),
+            book { $0.enrichmentStatus = nil }, book { $0.coverUrl = nil },
+            .bookRepeated(ordinal: 1, book: nil),
+            .bookRepeated(ordinal: 2, book: nil), repeated { _ in }, repeated { $0.title = "T" },
+            repeated { $0.isbn = nil }, .completed(took: .zero), .completed(took: second),
+            .booksPromised(job: "j", promise(1, nil)), .booksPromised(job: "k", promise(1, nil)),
+            .booksPromised(job: "k", promise(2, nil)), .booksPromised(job: "k", promise(2, 0)),
+            .booksPromised(job: "k", promise(nil, 0)), refused("A", nil), refused("B", nil),
+            refused("B", .photo), refused("B", .storage),
             refused("B", .queue), refused("B", .answer(.upload, attempt: 1, status: 422, retryable: nil)),
             refused("B", .answer(.stream, attempt: 1, status: 422, retryable: nil)),
             refused("B", .answer(.stream, attempt: 2, status: 422, retryable: nil)),

@@ -111,6 +111,13 @@ package struct History {
         for ordinal in ordinals { self.phone(.bookAdded(ordinal: ordinal, book: self.book(ordinal))) }
     }
 
+    /// The library has them, and they come again.
+    package mutating func repeatBooks(_ ordinals: [Int]) {
+        for ordinal in ordinals {
+            self.phone(.bookRepeated(ordinal: ordinal, book: self.book(ordinal)))
+        }
+    }
+
     package func book(_ ordinal: Int) -> Book {
         Self.shelf.book(device: self.device, scan: self.scan, ordinal: ordinal)
     }

@@ -61,6 +61,31 @@ import Testing
             ])
     }
 
+    @Test func `more books than were asked for are a violation, even if each was`() {
+        let history = self.batch { [$0.book(0), $0.book(1), $0.book(2), $0.book(1)] }
+        #expect(
+            self.complaints(history, .batchEnrichment) == ["4 books came of a batch that asked for 3"])
+    }
+
+    @Test func `two batches have two ids, and a repeated upload may have the same one`() {
+        func history(_ job: String, scan: UInt32) -> History {
+            History { history in
+                history.streaming()
+                history.job = job
+                history.scan = ScanNumber(scan)
+                if scan > 1 { history.capture() }
+                history.send(.upload, attempt: 2, job: nil)
+                history.phone(
+                    .uploadAccepted(job: job, took: .milliseconds(9), service: .milliseconds(8)))
+            }
+        }
+        #expect(self.complaints(history("job-1", scan: 1), .batchEnrichment) == [])
+        #expect(self.complaints(history("job-2", scan: 2), .batchEnrichment) == [])
+        #expect(
+            self.complaints(history("job-1", scan: 2), .batchEnrichment)
+                == ["the batch has the id job-1, which is that of another one"])
+    }
+
     @Test func `a book that no batch had asked for is none of it`() {
         let other = Book(
             title: "Another", author: "", isbn: "9780141439587", confidence: nil, enrichmentStatus: nil,
@@ -96,8 +121,8 @@ import Testing
             $0.event(2, .completed, replayed: true)
             $0.phone(.terminalApplied(job: $0.job, kind: .completed, inline: .absent))
             // The second was durable, and nobody had told of it.
-            $0.phone(.bookRepeated(ordinal: 0))
-            $0.phone(.bookRepeated(ordinal: 1))
+            $0.repeatBooks([0])
+            $0.repeatBooks([1])
             $0.addBooks([2])
             $0.complete()
         }

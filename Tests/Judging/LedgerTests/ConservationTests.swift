@@ -150,7 +150,7 @@ import Testing
             $0.upload(attempt: 2)
             $0.open()
             $0.terminal(0)
-            $0.phone(.bookRepeated(ordinal: 0))
+            $0.repeatBooks([0])
             $0.addBooks([1, 2])
             $0.complete()
             $0.clean()

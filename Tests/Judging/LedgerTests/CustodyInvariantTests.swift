@@ -7,6 +7,25 @@ import Testing
 
 /// Each history that breaks an invariant stands beside one that is nearly the same and breaks none.
 @Suite struct CustodyInvariantTests {
+    @Test func `each region of a photo is taken, unless the app leaves the screen`() {
+        func broken(_ taken: [(capture: UInt32, number: Int)], leaves: Bool = false) -> [Invariant] {
+            History { history in
+                history.launch()
+                for (index, region) in taken.enumerated() {
+                    history.scan = ScanNumber(UInt32(index + 1))
+                    history.job = "job-\(index)"
+                    history.phone(.regionTaken(capture: region.capture, number: region.number, of: 2))
+                    history.wholeScan()
+                    if leaves, index == 0 { history.phone(.suspended) }
+                }
+            }.broken()
+        }
+        #expect(broken([(1, 1), (1, 2), (3, 1), (3, 2)]) == [])
+        #expect(broken([(1, 1), (2, 1), (2, 2)]) == [.scanCustody])
+        #expect(broken([(1, 1), (1, 2), (3, 1)]) == [.scanCustody])
+        #expect(!broken([(1, 1), (2, 1), (2, 2)], leaves: true).contains(.scanCustody))
+    }
+
     // MARK: scan.custody
 
     @Test func `a scan that is settled twice breaks custody`() {
@@ -174,7 +193,7 @@ import Testing
             $0.streaming()
             $0.terminal(2)
             $0.addBooks([0, 1])
-            $0.phone(.bookRepeated(ordinal: 2))
+            $0.repeatBooks([2])
             $0.complete()
             $0.clean()
         }
@@ -199,7 +218,7 @@ import Testing
             $0.streaming()
             $0.terminal(2)
             $0.addBooks()
-            $0.phone(.bookRepeated(ordinal: 1))
+            $0.repeatBooks([1])
             $0.complete()
             $0.clean()
         }
@@ -228,7 +247,7 @@ import Testing
                 $0.upload(attempt: 2)
                 $0.open(attempt: 2)
                 $0.terminal(0)
-                for ordinal in known { $0.phone(.bookRepeated(ordinal: ordinal)) }
+                for ordinal in known { $0.repeatBooks([ordinal]) }
                 $0.addBooks(ordinals)
                 $0.complete()
                 $0.clean()

@@ -36,7 +36,8 @@ import Testing
             var server = HarnessStory.server
             server.quota = Quota(requests: 5, window: .seconds(30))
             var witness = HarnessChecks(
-                HarnessSettings(server: .simulated(server), faults: [.status(503)], fleet: fleet))
+                HarnessSettings(server: .simulated(server), faults: [.status(503)], fleet: fleet),
+                shelf: History.shelf)
             for observation in story.observations { witness.record(observation) }
             #expect(witness.errors.count == 0)
             return witness.remembered
@@ -380,6 +381,27 @@ import Testing
         #expect(
             story(inline: .books).errors([.booksStripped])
                 == ["an event had books that a fault had removed"])
+    }
+
+    @Test func `of results that a fault has reordered, no book is at its place`() {
+        func story(by fault: Int?, places: [Int]) -> HarnessStory {
+            HarnessStory {
+                $0.begin()
+                $0.end(2)
+                $0.apply()
+                $0.exchange(.results, 200, by: fault)
+                $0.phone(.resultsDecoded(job: $0.job, books: 3, took: .milliseconds(1)))
+                for (place, ordinal) in places.enumerated() {
+                    let book = History.shelf.book(device: $0.device, scan: $0.scan, ordinal: ordinal)
+                    $0.phone(.bookAdded(ordinal: place, book: book))
+                }
+            }
+        }
+        #expect(story(by: 0, places: [1, 2, 0]).errors([.resultsReordered]) == [])
+        #expect(story(by: nil, places: [0, 1, 2]).errors([.resultsReordered]) == [])
+        #expect(
+            story(by: 0, places: [2, 1, 0]).errors([.resultsReordered])
+                == ["book 1 is at its place, but a fault had reordered the results"])
     }
 
     @Test func `results that were cut short cannot be read, and others can`() {

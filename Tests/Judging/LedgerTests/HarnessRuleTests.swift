@@ -149,6 +149,32 @@ import Testing
         #expect(story(3).errors([.cut(.reset)], rules: [FaultRule()]) == [])
     }
 
+    @Test func `behind the gateway, a cut lets through what the gateway says, new or not`() {
+        func story(_ applied: Int, passed: Int) -> HarnessStory {
+            HarnessStory {
+                $0.ask(.stream)
+                $0.fault(
+                    .passed(fault: 0, attempt: 1, events: passed), .fired(fault: 0, .stream, attempt: 1))
+                for position in 0..<applied {
+                    $0.pass()
+                    $0.phone(
+                        .eventApplied(
+                            job: $0.job, id: "\(100 + position)-progress", kind: .progress, latency: nil,
+                            replayed: false))
+                }
+                $0.phone(.streamLost(job: $0.job, attempt: 1, .reset, silence: nil))
+            }
+        }
+        func errors(_ applied: Int, passed: Int) -> [String] {
+            story(applied, passed: passed)
+                .errors([.cut(.reset)], rules: [FaultRule(eventsMax: 2)], server: .gateway)
+        }
+        #expect(errors(6, passed: 6) == [], "four of them may have come before")
+        #expect(errors(5, passed: 6) == [])
+        #expect(
+            errors(3, passed: 2) == ["3 events arrived on a stream that a fault should have cut after 2"])
+    }
+
     @Test func `the pings that were written to a stream come before its end`() {
         func story(written: Int, seen: Int, isReopened: Bool = false) -> HarnessStory {
             HarnessStory {

@@ -212,7 +212,7 @@ extension InvariantRow {
             $0.streaming()
             $0.terminal(2)
             $0.addBooks([0, 1])
-            $0.phone(.bookRepeated(ordinal: 2))
+            $0.repeatBooks([2])
             $0.complete()
             $0.clean()
         },
@@ -265,7 +265,7 @@ extension InvariantRow {
             $0.streaming()
             $0.terminal(2)
             $0.addBooks()
-            $0.phone(.bookRepeated(ordinal: 1))
+            $0.repeatBooks([1])
             $0.complete()
             $0.clean()
         },

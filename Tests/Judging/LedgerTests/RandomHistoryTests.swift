@@ -46,7 +46,7 @@ import Testing
         case 11: return .slotTaken
         case 12: return .slotGiven
         case 13, 14: return .bookAdded(ordinal: dice.number(), book: book)
-        case 15: return .bookRepeated(ordinal: dice.number())
+        case 15: return .bookRepeated(ordinal: dice.number(), book: dice.below(2) == 0 ? book : nil)
         case 16: return .completed(took: dice.interval())
         case 18, 39: return .refused(code: job, cause: .photo)
         case 19, 20: return .requestSent(operation, attempt: attempt, job: job, lastEventID: id)

@@ -37,6 +37,25 @@ import Testing
         #expect(history.broken() == [.rowsConserved])
     }
 
+    @Test func `an import of a foreign backend that takes no row is told, and why`() {
+        func rows(_ change: (inout RowCounts) -> Void) -> RowTotals {
+            var counts = RowCounts()
+            change(&counts)
+            let history = self.imported { $0.phone(.rowsRead(job: $0.job, counts)) }
+            return history.ledger { $0.hasBackendView = false }.totals.rows
+        }
+        let failed = rows { $0.failed = 10 }
+        #expect(failed.isNothingTaken && !failed.isNothingNew)
+        let skipped = rows { $0.skipped = 10 }
+        #expect(!skipped.isNothingTaken && skipped.isNothingNew)
+        let one = rows { ($0.created, $0.failed) = (1, 9) }
+        #expect(!one.isNothingTaken && !one.isNothingNew)
+        var both = failed
+        both.add(one)
+        #expect(!both.isNothingTaken)
+        #expect(!RowTotals().isNothingTaken && !RowTotals().isNothingNew)
+    }
+
     @Test func `the list of books has one for each row that was taken`() {
         func history(_ listed: Int) -> History {
             self.imported {

@@ -190,7 +190,7 @@ import Testing
             }
         }
         #expect(startingOver { _ in }.broken() == [])
-        #expect(startingOver { $0.phone(.bookRepeated(ordinal: 1)) }.broken() == [])
+        #expect(startingOver { $0.repeatBooks([1]) }.broken() == [])
         #expect(startingOver { $0.addBooks([1]) }.broken() == [.bookNeverDoubleAdded])
     }
 

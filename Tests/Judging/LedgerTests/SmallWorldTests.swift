@@ -122,7 +122,7 @@ import Testing
         .httpError(
             HTTPFault(
                 status: 404, code: nil, retryable: nil, retryAfter: nil, retryAfterLocation: .neither)),
-        .stripBooks(.empty), .truncateResults, .jobGone(status: 404), .jobGone(status: 410),
+        .stripBooks(.empty), .truncateResults, .reorderResults, .jobGone(status: 404), .jobGone(status: 410),
         .retryableError(code: "PROVIDER_TIMEOUT"), .finalError(code: "INVALID_FILE"),
         .degraded(books: .percent(50)), .slowStage(.identifying, by: .zero...(.seconds(4))),
         .unknownEvent(nil),

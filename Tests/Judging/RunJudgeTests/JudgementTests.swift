@@ -202,6 +202,60 @@ import Testing
         #expect(Expectations.none.applied(to: [self.verdict(.broken)]).map(\.standing) == [.broken])
     }
 
+    @Test func `a run in which no book came is no pass, unless an objective says how many are enough`() throws
+    {
+        func exit(finds: Int = 2, emptyPromises: Int = 0, received: Int = 0, isStated: Bool = false) throws
+            -> RunExit
+        {
+            var totals = LedgerTotals()
+            totals.scans.captured = 2
+            totals.scans.completed = 2
+            totals.books.finds = finds
+            totals.books.emptyPromises = emptyPromises
+            totals.books.received = received
+            let slo = SLO(
+                selector: MetricSelector(metric: .count(.booksReceived), scope: .fleet),
+                condition: try SLOCondition(parsing: "count >= 0", for: .count), severity: .error,
+                abort: false)
+            return Judgement(
+                verdicts: [], totals: totals,
+                slos: isStated ? [slo.evaluate(against: MetricTable(groups: []))] : [],
+                hasInternalError: false, hasOutputError: false, isUntrusted: false, isInterrupted: false
+            ).exit
+        }
+        #expect(try exit() == .sloFailed)
+        #expect(try exit(emptyPromises: 1) == .sloFailed)
+        #expect(try exit(emptyPromises: 2) == .success)
+        #expect(try exit(received: 1) == .success)
+        #expect(try exit(finds: 0) == .success)
+        #expect(try exit(isStated: true) == .success)
+    }
+
+    @Test func `a run in which every row failed is no pass, unless an objective is on rows`() throws {
+        func exit(failed: Int, stated: CountMetric? = nil) throws -> RunExit {
+            var totals = LedgerTotals()
+            totals.scans.captured = 2
+            totals.scans.completed = 2
+            totals.rows.imports = 2
+            totals.rows.failedWhole = failed
+            let slos = try stated.map { metric in
+                SLO(
+                    selector: MetricSelector(metric: .count(metric), scope: .fleet),
+                    condition: try SLOCondition(parsing: "count >= 0", for: .count), severity: .error,
+                    abort: false
+                ).evaluate(against: MetricTable(groups: []))
+            }
+            return Judgement(
+                verdicts: [], totals: totals, slos: slos.map { [$0] } ?? [], hasInternalError: false,
+                hasOutputError: false, isUntrusted: false, isInterrupted: false
+            ).exit
+        }
+        #expect(try exit(failed: 2) == .sloFailed)
+        #expect(try exit(failed: 1) == .success)
+        #expect(try exit(failed: 2, stated: .rowsFailed) == .success)
+        #expect(try exit(failed: 2, stated: .booksReceived) == .sloFailed)
+    }
+
     @Test func `a run whose backend has found none of the books is no pass`() {
         var totals = LedgerTotals()
         totals.scans.captured = 1

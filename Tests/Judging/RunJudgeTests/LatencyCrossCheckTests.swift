@@ -217,7 +217,7 @@ import Testing
             $0.open()
             $0.terminal(0)
             $0.addBooks()
-            $0.phone(.bookRepeated(ordinal: 0))
+            $0.repeatBooks([0])
             $0.complete()
             $0.clean()
         }
@@ -242,6 +242,27 @@ import Testing
             if case .phone(.bookAdded(ordinal: 0, _)) = $0 { true } else { false }
         }
         #expect(added.count == 1 && added[0].hasPrefix("books.received: "))
+    }
+
+    @Test func `a book that enters a library and no total is told`() {
+        let history = History {
+            $0.streaming()
+            $0.terminal(2)
+            $0.addBooks()
+            $0.complete()
+            $0.clean()
+        }
+        var witness = LatencyCrossCheck()
+        var ledger = Ledger(shelf: History.shelf, settings: .embedded)
+        for observation in history.observations {
+            witness.record(observation)
+            if case .phone(.bookAdded) = observation.what { witness.record(observation) }
+            ledger.record(observation)
+        }
+        ledger.finish(waitingOnDisk: [], at: history.now)
+        #expect(
+            witness.differences(from: ledger)
+                == ["books: 6 entered libraries in no group, but 3 are accounted for"])
     }
 
     @Test func `scans that do not add up are told`() {

@@ -187,6 +187,32 @@ import Testing
         #expect(bench.results(job).reply?.body == whole.body)
     }
 
+    // MARK: reorder-results
+
+    @Test func `results come in another order, and all of them`() throws {
+        var bench = Bench()
+        let job = bench.job()
+        bench.run(seconds: 10)
+        func titles(_ body: [UInt8]?) -> [String] {
+            JSON.decode(ResultsBody.self, from: body ?? [])?.data.results.map(\.title) ?? []
+        }
+        let whole = titles(bench.results(job).reply?.body)
+        try #require(whole.count == 3)
+        var orders: Set<[String]> = []
+        for draw in [0, 1 << 63, UInt64.max] {
+            let effects = bench.ask(
+                "GET", "/v3/jobs/scans/\(job.id)/results", authorization: "Bearer \(job.token)",
+                faults: [ArmedFault(fault: 2, kind: .reorderResults, trigger: .atOnce, draw: draw)]
+            ).effects
+            let order = titles(effects.reply?.body)
+            #expect(order.sorted() == whole.sorted())
+            #expect(zip(order, whole).allSatisfy { $0 != $1 }, "none is at its place")
+            #expect(effects.faultSightings == [.fired(fault: 2, .results, attempt: 1)])
+            orders.insert(order)
+        }
+        #expect(orders.count == 2)
+    }
+
     // MARK: job-gone
 
     @Test(arguments: [404, 410]) func `a job that is gone is gone for good`(status: Int) {

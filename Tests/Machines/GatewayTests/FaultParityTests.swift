@@ -42,7 +42,7 @@ import Testing
         Row(kind: .httpError(.unavailable), on: .status),
         Row(kind: .stripBooks(.absent)), Row(kind: .stripBooks(.null)), Row(kind: .stripBooks(.empty)),
         Row(kind: .stripBooks(.renamed)),
-        Row(kind: .truncateResults, on: .results),
+        Row(kind: .truncateResults, on: .results), Row(kind: .reorderResults, on: .results),
         // No stream carries the end to the gateway.
         Row(kind: .expireToken, seen: ["- 10000 finished completed"]),
         Row(kind: .expireToken, trigger: .afterEvents(2), seen: ["- 10000 finished completed"]),

@@ -48,6 +48,27 @@ struct FindingTests {
         #expect(self.found(phone).contains("stream completed summary.totalDetected: \(seen)"))
     }
 
+    @Test(arguments: [(2, 9, nil), (2, nil, nil), (3, 2, "a higher number"), (1, 2, "a lower number")])
+    func `books that are different are promised apart from those that were detected`(
+        unique: Int, detected: Int?, seen: String?
+    ) {
+        var phone = TestPhone()
+        phone.captureToStream()
+        phone.findings = []
+        let number = detected.map { #","totalDetected":\#($0)"# } ?? ""
+        phone.stream(
+            Wording.event(
+                "completed", id: "9",
+                #"{"type":"completed","jobId":"job-1","summary":{"totalUnique":\#(unique)\#(number)}}"#))
+        phone.answer(.results, 200, Wording.results(books: 2))
+        let found = self.found(phone).filter { $0.contains("total") }
+        #expect(found == (seen.map { ["stream completed summary.totalUnique: \($0)"] } ?? []))
+        let promise = phone.payloads.compactMap {
+            if case .booksPromised(_, let promise) = $0 { promise } else { nil }
+        }
+        #expect(promise == [BooksPromise(unique: unique, detected: detected)])
+    }
+
     @Test func `the number of books that came is no finding`() {
         var phone = TestPhone()
         phone.captureToStream()

@@ -1,3 +1,4 @@
+import JSON
 import Observations
 import Phone
 import SimBase
@@ -147,7 +148,7 @@ struct JobEndTests {
         phone.handle(.stored(phone.lastWriteID))
         // A store that was killed between books: two are there, the outcome is not.
         var record = phone.store.scans[0]
-        record.booksApplied = [0, 1]
+        record.booksApplied = [Wording.book(0), Wording.book(1)]
         record.job = nil
         var next = TestPhone(restored: [record])
         next.accept(job: "job-2")
@@ -160,9 +161,36 @@ struct JobEndTests {
                 default: false
                 }
             } == [
-                .bookRepeated(ordinal: 0), .bookRepeated(ordinal: 1),
+                .bookRepeated(ordinal: 0, book: Wording.book(0)),
+                .bookRepeated(ordinal: 1, book: Wording.book(1)),
                 .bookAdded(ordinal: 2, book: Wording.book(2)),
             ])
         #expect(next.written.filter { if case .book = $0 { true } else { false } }.count == 1)
+    }
+
+    @Test(arguments: [([2, 0, 1], [1, 2]), ([1, 2, 0], [0, 2]), ([2, 1, 0], [1, 2])])
+    func `an answer in another order adds the book that is missing`(order: [Int], repeated: [Int]) {
+        var phone = TestPhone()
+        phone.capture(1)
+        var record = phone.store.scans[0]
+        record.booksApplied = [Wording.book(0), Wording.book(1)]
+        var next = TestPhone(restored: [record])
+        next.accept(job: "job-2")
+        next.openStream()
+        let data = CompletedData(
+            jobId: "job-2", resultsUrl: "/v3/jobs/scans/job-2/results", summary: nil,
+            books: order.map { Wording.book($0) })
+        next.stream(
+            Wording.event("completed", id: "9-completed", String(decoding: JSON.encode(data), as: UTF8.self)))
+        let seen = next.payloads.compactMap { payload -> (place: Int, isNew: Bool, title: String)? in
+            switch payload {
+            case .bookRepeated(let place, let book): (place, false, book?.title ?? "")
+            case .bookAdded(let place, let book): (place, true, book.title)
+            default: nil
+            }
+        }
+        #expect(seen.filter { !$0.isNew }.map(\.place) == repeated)
+        #expect(seen.filter(\.isNew).map(\.title) == [Wording.book(2).title])
+        #expect(next.store.scans.first?.booksApplied.count ?? 3 == 3)
     }
 }

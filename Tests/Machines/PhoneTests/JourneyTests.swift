@@ -19,7 +19,7 @@ struct JourneyTests {
 
     private func record(
         cause: WaitingCause = .interrupted, upload: UInt32 = 0, stream: UInt32 = 0, cleanup: UInt32 = 0,
-        job: DurableJob? = nil, books: [Int] = [], completed: Bool = false
+        job: DurableJob? = nil, books: [Book] = [], completed: Bool = false
     ) -> DurableScan {
         var attempts = DurableAttempts()
         attempts.upload = upload
@@ -123,7 +123,8 @@ struct JourneyTests {
 
         phone.stream(Wording.completed(books: 2))
         let outcome = record(
-            upload: 1, stream: 1, cleanup: 1, job: job("1-progress"), books: [0, 1], completed: true)
+            upload: 1, stream: 1, cleanup: 1, job: job("1-progress"),
+            books: [Wording.book(0), Wording.book(1)], completed: true)
         #expect(
             phone.take() == [
                 observe(

@@ -28,7 +28,7 @@ import Testing
                 .put(
                     DurableScan(
                         scan: scan, photo: 2, capturedUnixMs: 1_000, job: scan > 1 ? job : nil,
-                        booksApplied: scan > 3 ? [0, 1] : [], cause: "captured", attempts: attempts,
+                        booksApplied: [], cause: "captured", attempts: attempts,
                         tokenExpiries: 1, retryableErrors: 0, completed: scan == 4,
                         refusal: scan == 5 ? "NO" : nil)),
                 of: Self.device)

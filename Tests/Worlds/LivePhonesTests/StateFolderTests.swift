@@ -33,7 +33,7 @@ struct TemporaryFolder: ~Copyable {
 @Suite struct StateFolderTests {
     private let phone = DeviceNumber(3)
 
-    private func record(_ scan: UInt32, at: Int64 = 1_000, books: [Int] = [], lastEventID: String? = nil)
+    private func record(_ scan: UInt32, at: Int64 = 1_000, books: [Book] = [], lastEventID: String? = nil)
         -> DurableScan
     {
         DurableScan(
@@ -158,7 +158,7 @@ struct TemporaryFolder: ~Copyable {
             scan: 9, photo: 3, capturedUnixMs: 1_700_000_000_123,
             scheduledUnixNs: 1_700_000_000_120_000_001, uploadDueUnixNs: -5,
             job: DurableJob(jobId: "job-9", authToken: "secret", sseUrl: "/s", lastEventID: "1-progress"),
-            booksApplied: [0, 1, 7], cause: text, attempts: attempts,
+            booksApplied: [], cause: text, attempts: attempts,
             tokenExpiries: 2, retryableErrors: 1, completed: false, refusal: "NOT_A_SHELF")
         full.isVolatile = true
         full.photos = 4
@@ -172,6 +172,7 @@ struct TemporaryFolder: ~Copyable {
         let book = Book(
             title: text, author: text, isbn: "978", confidence: 0.1, enrichmentStatus: .notFound,
             coverUrl: "https://a/b")
+        full.booksApplied = [book]
         #expect(Mirror(reflecting: book).children.count == 6)
         let bare = self.record(10, at: 2_000_000_000_000)
         try self.write(folder.path) { journals in
@@ -222,11 +223,27 @@ struct TemporaryFolder: ~Copyable {
         let folder = TemporaryFolder()
         try self.write(folder.path) { journals in
             let state = journals[0]
-            state.store(.put(self.record(1, books: [0])), of: self.phone)
-            state.store(.book(ResultKey(scan: ScanNumber(1), ordinal: 1), self.book("kept")), of: self.phone)
+            state.store(.put(self.record(1)), of: self.phone)
+            state.store(.book(ResultKey(scan: ScanNumber(1), ordinal: 0), self.book("kept")), of: self.phone)
         }
         #expect(
-            try StateFolder(path: folder.path).restored(self.phone).scans.map(\.booksApplied) == [[0, 1]])
+            try StateFolder(path: folder.path).restored(self.phone).scans.map(\.booksApplied)
+                == [[self.book("kept")]])
+    }
+
+    @Test func `an older folder has places of books in its records, and the books in its library`() throws {
+        let older = TemporaryFolder()
+        try self.write(older.path) { journals in
+            for (place, title) in ["first", "second"].enumerated() {
+                let key = ResultKey(scan: ScanNumber(1), ordinal: place)
+                journals[0].store(.book(key, self.book(title)), of: self.phone)
+            }
+            journals[0].store(.put(self.record(1)), of: self.phone)
+        }
+        try older.replace(#","cause":"#, by: #","booksApplied":[0,1],"cause":"#, in: "scans.journal")
+        let state = try StateFolder(path: older.path)
+        #expect(state.linesSkipped == 0)
+        #expect(state.unsettled().map(\.scan.booksApplied) == [[self.book("first"), self.book("second")]])
     }
 
     @Test func `a line that a dying process left unfinished is cut off, and writing goes on behind it`()
@@ -271,7 +288,7 @@ struct TemporaryFolder: ~Copyable {
                 let key = ResultKey(scan: ScanNumber(1), ordinal: ordinal)
                 journals[0].store(.book(key, self.book("kept")), of: self.phone)
             }
-            journals[0].store(.put(self.record(1, books: [0, 1], lastEventID: "5")), of: self.phone)
+            journals[0].store(.put(self.record(1, lastEventID: "5")), of: self.phone)
             journals[0].use(ScanNumber(2), of: self.phone)
             journals[0].store(.put(self.record(2, at: 2_000)), of: self.phone)
         }
@@ -292,7 +309,7 @@ struct TemporaryFolder: ~Copyable {
                 let scans = state.restored(self.phone).scans
                 let first = try #require(scans.first)
                 let books = after[0].prefix(torn == 0 ? count : .max).count { $0 == UInt8(ascii: "\n") }
-                try #require(first.scan == 1 && first.booksApplied == Array(0..<books))
+                try #require(first.scan == 1 && first.booksApplied.count == books)
                 try #require(["4", "5"].contains(first.job?.lastEventID))
                 try #require(scans.count == 1 || scans[1] == self.record(2, at: 2_000))
                 try #require(scans.count == 2 || torn < 2, "the records come before the numbers")
@@ -304,7 +321,6 @@ struct TemporaryFolder: ~Copyable {
         (#""photo":2"#, #""photo":-2"#), (#""scan":4"#, #""scan":4294967295"#),
         (#""upload":0"#, #""upload":4294967295"#),
         (#""tokenExpiries":0"#, #""tokenExpiries":9223372036854775807"#),
-        (#""booksApplied":[]"#, #""booksApplied":[-1]"#),
         (#""authToken":"secret""#, #""authToken":"a\r\nX: 1""#),
         (#""sseUrl":"/s""#, #""sseUrl":"file:///etc/passwd""#), (#""jobId":"job""#, #""jobId":"..""#),
         (#""completed":false"#, #""completed":true,"refusal":"NO""#),
@@ -408,8 +424,8 @@ struct TemporaryFolder: ~Copyable {
         let state = try StateFolder(path: folder.path)
         #expect(state.linesSkipped == 0)
         #expect(
-            state.unsettled().map { [$0.device.raw, $0.scan.scan] + $0.scan.booksApplied.map(UInt32.init) }
-                == [[1, 2], [2, 1, 0], [3, 1]])
+            state.unsettled().map { [$0.device.raw, $0.scan.scan, UInt32($0.scan.booksApplied.count)] }
+                == [[1, 2, 0], [2, 1, 1], [3, 1, 0]])
         #expect((0..<4).map { state.restored(DeviceNumber($0)).lastScan.raw } == [1, 2, 1, 1])
         #expect(state.restored(DeviceNumber(3)).identity == "phone 3")
     }

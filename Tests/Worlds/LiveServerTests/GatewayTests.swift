@@ -245,6 +245,27 @@ struct GatewayTests {
         #expect(payload.utf8.count == 200)
     }
 
+    @Test func `the gateway says how many events have passed before a cut, replays as well`() throws {
+        let backend = try TestServer()
+        let gateway = try TestGateway(
+            to: backend.port, loop: backend.loop,
+            faults: [
+                Self.fault(
+                    .reset(.betweenEvents, .reply), on: .stream, .afterEvents(2...2), count: .eachAttempt)
+            ])
+        let job = try gateway.upload().data
+        _ = try gateway.stream(job)
+        _ = try gateway.stream(job, attempt: 2, after: "0-progress")
+        let passed = gateway.seen.compactMap { what -> [Int]? in
+            if case .fault(.passed(_, let attempt, let events)) = what {
+                [Int(attempt), events]
+            } else {
+                nil
+            }
+        }
+        #expect(passed == [[1, 2], [2, 4]])
+    }
+
     @Test func `a link is slow through the gateway, too`() throws {
         let backend = try TestServer()
         let gateway = try TestGateway(

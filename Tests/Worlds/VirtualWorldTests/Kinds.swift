@@ -62,6 +62,9 @@ enum Kinds {
             "truncate-results", .truncateResults, on: .results,
             with: [Bench.fault(.stripBooks(.absent), on: .stream, id: "strip")]),
         one(
+            "reorder-results", .reorderResults, on: .results, count: .eachAttempt,
+            with: [Bench.fault(.stripBooks(.absent), on: .stream, id: "strip")]),
+        one(
             "expire-token", .expireToken, on: .stream,
             after: .afterTime(.milliseconds(300)...(.milliseconds(600)))),
         one("job-gone-404", .jobGone(status: 404), on: .stream),

@@ -18,9 +18,9 @@ extension FaultKind {
         case .close(let cut, let side): (.close, cut, side)
         case .endCleanly(let cut): (.close, cut, .reply)
         case .silence(let cut, let side): (.silence, cut, side)
-        case .rateLimit, .httpError, .stripBooks, .truncateResults, .expireToken, .jobGone, .retryableError,
-            .finalError,
-            .degraded, .slowStage, .unknownEvent, .badJSON, .noMessage, .latePing, .noPing, .twoTerminals,
+        case .rateLimit, .httpError, .stripBooks, .truncateResults, .reorderResults, .expireToken,
+            .jobGone, .retryableError, .finalError, .degraded, .slowStage, .unknownEvent, .badJSON,
+            .noMessage, .latePing, .noPing, .twoTerminals,
             .endWithoutTerminal, .ignoreLastEventID, .forgetEvents, .slice, .delay, .bandwidth, .loss,
             .refuse, .phone:
             nil

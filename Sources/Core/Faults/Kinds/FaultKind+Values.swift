@@ -18,6 +18,7 @@ extension FaultKind {
                     retryAfterLocation: values.choice("retry-after-in") ?? .both))
         case .stripBooks: self = .stripBooks(values.choice("as") ?? .absent)
         case .truncateResults: self = .truncateResults
+        case .reorderResults: self = .reorderResults
         case .expireToken: self = .expireToken
         case .jobGone: self = .jobGone(status: values.word("status") == "404" ? 404 : 410)
         case .retryableError, .finalError:
@@ -101,8 +102,8 @@ extension FaultKind {
         case .bandwidth(let rate): values["rate"] = .bitRate(rate)
         case .loss(let share): values["share"] = .share(share)
         case .phone(.clockSkew(let by)): values["by"] = .durations(by...by)
-        case .truncateResults, .expireToken, .noMessage, .noPing, .twoTerminals, .endWithoutTerminal,
-            .ignoreLastEventID, .forgetEvents, .refuse, .phone:
+        case .truncateResults, .reorderResults, .expireToken, .noMessage, .noPing, .twoTerminals,
+            .endWithoutTerminal, .ignoreLastEventID, .forgetEvents, .refuse, .phone:
             break
         }
         return values

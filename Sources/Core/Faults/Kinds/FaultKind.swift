@@ -11,6 +11,8 @@ package enum FaultKind: Hashable, Sendable {
     case stripBooks(StrippedForm)
     /// The JSON of the results ends in the middle, under a length that agrees.
     case truncateResults
+    /// The books of the results come in another order, which each answer has of its own.
+    case reorderResults
     case expireToken
     /// 404 or 410 for an existing job, which is removed from then on.
     case jobGone(status: Int)
@@ -69,6 +71,7 @@ package enum FaultKind: Hashable, Sendable {
         case .httpError: .httpError
         case .stripBooks: .stripBooks
         case .truncateResults: .truncateResults
+        case .reorderResults: .reorderResults
         case .expireToken: .expireToken
         case .jobGone: .jobGone
         case .retryableError: .retryableError
@@ -111,9 +114,9 @@ extension FaultKind {
             // These are verdicts on the caller or the moment, and tried again.
             (400...499).contains(fault.status) && ![401, 404, 408, 410, 429].contains(fault.status)
                 && fault.retryable != true
-        case .rateLimit, .stripBooks, .truncateResults, .expireToken, .jobGone, .retryableError, .degraded,
-            .slowStage,
-            .unknownEvent, .badJSON, .noMessage, .latePing, .noPing, .twoTerminals, .endWithoutTerminal,
+        case .rateLimit, .stripBooks, .truncateResults, .reorderResults, .expireToken, .jobGone,
+            .retryableError, .degraded, .slowStage, .unknownEvent, .badJSON, .noMessage, .latePing, .noPing,
+            .twoTerminals, .endWithoutTerminal,
             .ignoreLastEventID, .forgetEvents, .reset, .close, .endCleanly, .silence, .slice, .delay,
             .bandwidth, .loss,
             .refuse, .phone:

@@ -52,6 +52,10 @@ extension FaultTable {
             does: "truncates the JSON of the results, with a matching Content-Length",
             example: "{do: truncate-results, chance: 30%}"),
         FaultKindEntry(
+            .reorderResults, "reorder-results", .server, [], on: [.results], count: .eachAttempt,
+            does: "sends the books of the results in another order, which each answer has of its own",
+            example: "{do: reorder-results, chance: 50%}"),
+        FaultKindEntry(
             .expireToken, "expire-token", .server, [.changesStream, .changesJob, .refusesJobRequests],
             on: [.stream, .status], orElse: .stream, after: [.time, .events],
             does: "revokes the job's token and ends its open streams with FIN",

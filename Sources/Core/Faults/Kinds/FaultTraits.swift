@@ -1,6 +1,7 @@
 /// The kinds of faults: the rows of `FaultTable`, in its order.
 package enum FaultKindID: Int, CaseIterable, Hashable, Sendable {
-    case rateLimit, httpError, stripBooks, truncateResults, expireToken, jobGone, retryableError, finalError,
+    case rateLimit, httpError, stripBooks, truncateResults, reorderResults, expireToken, jobGone,
+        retryableError, finalError,
         degraded, slowStage, unknownEvent, badJSON, noMessage, latePing, noPing, twoTerminals,
         endWithoutTerminal, ignoreLastEventID, forgetEvents
     case reset, close, endCleanly, silence, slice, delay, bandwidth, loss, refuse

@@ -68,9 +68,9 @@ package struct LinkImpairments: Hashable, Sendable {
                         segments: SegmentLoss(
                             share, random: random, way: way,
                             stall: SegmentLoss.stall(roundTrip: roundTrip))))
-            case .rateLimit, .httpError, .stripBooks, .truncateResults, .expireToken, .jobGone,
-                .retryableError, .finalError,
-                .degraded, .slowStage, .unknownEvent, .badJSON, .noMessage, .latePing, .noPing, .twoTerminals,
+            case .rateLimit, .httpError, .stripBooks, .truncateResults, .reorderResults, .expireToken,
+                .jobGone, .retryableError, .finalError, .degraded, .slowStage, .unknownEvent, .badJSON,
+                .noMessage, .latePing, .noPing, .twoTerminals,
                 .endWithoutTerminal, .ignoreLastEventID, .forgetEvents, .reset, .close, .endCleanly, .silence,
                 .slice, .refuse,
                 .phone:

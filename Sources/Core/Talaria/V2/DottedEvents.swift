@@ -45,9 +45,10 @@ extension JobEvent {
         case .completed:
             var reading = CompletedReading(
                 jobId: data.text("jobId", .optional, into: &notes),
-                resultsUrl: data.text("resultsUrl", .optional, into: &notes), inline: .absent,
-                totalDetected: nil)
+                resultsUrl: data.text("resultsUrl", .optional, into: &notes), inline: .absent, promise: nil)
             var unread = ContractNotes()
+            reading.promise = BooksPromise(
+                data.object("summary", .optional, into: &unread), into: &unread)
             let batch = data.object("data", .optional, into: &unread)
             reading.failures = BookFailures(
                 failed: batch?.integer("failureCount", .optional, into: &unread),

@@ -245,7 +245,9 @@ extension CompletedReading {
                 "summary.totalProcessed", expected: "the sum of successes and failures",
                 seen: "another number", excerpt: String(total))
         }
-        var reading = CompletedReading(jobId: jobId, resultsUrl: nil, inline: .absent, totalDetected: nil)
+        var reading = CompletedReading(
+            jobId: jobId, resultsUrl: nil, inline: .absent,
+            promise: BooksPromise(summary, into: &unread))
         reading.failures = BookFailures(failed: failed, succeeded: found)
         return reading
     }

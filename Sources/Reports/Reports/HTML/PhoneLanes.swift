@@ -121,7 +121,7 @@ struct PhoneLanes {
         case .began(let fault):
             self.begin(\.faults, .fault(fault), at, .bad, name(fault))
         case .ended(let fault): self.end(\.faults, .fault(fault), at)
-        case .decided: break
+        case .decided, .passed: break
         }
     }
 
