@@ -35,6 +35,7 @@ package enum RunExit: Int32, CaseIterable, Hashable, Sendable {
 /// Everything that decides how a run ended.
 package struct Judgement: Sendable {
     package var verdicts: [Verdict]
+    package var groups: [GroupVerdicts] = []
     package var totals: LedgerTotals
     package var slos: [SLOResult]
     /// Whether the program itself failed: a crash of the backend process, a failed observation pipe.
@@ -66,7 +67,9 @@ package struct Judgement: Sendable {
     /// The first that applies, in the order of Docs/design.md section 11.10: 97, 70, 74, 105, 98, 99. A
     /// failed objective on a count or a rate goes before 98: a late generator spoils latencies, not counts.
     package var exit: RunExit {
-        let isBroken = self.verdicts.contains { $0.standing == .broken && !self.expectations.covers($0) }
+        let isBroken = self.expectations.applied(to: self.verdicts, self.groups).fleet.contains {
+            $0.standing == .broken
+        }
         if isBroken || self.isOtherThanExpected { return .invariantBroken }
         // A ledger whose sum does not hold is wrong itself: nothing that it says counts.
         if self.hasInternalError || !self.totals.scans.isConserved { return .internalError }
@@ -97,7 +100,8 @@ package struct Judgement: Sendable {
         let outcomes =
             self.isPartial
             ? []
-            : self.expectations.outcomes(verdicts: self.verdicts, slos: self.slos, totals: self.totals)
+            : self.expectations.outcomes(
+                verdicts: self.verdicts, groups: self.groups, slos: self.slos, totals: self.totals)
         return outcomes.contains { !$0.isBroken } || !self.breaches.isEmpty || self.hasCompletedNothing
     }
 }

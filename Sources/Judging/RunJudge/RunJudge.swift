@@ -260,19 +260,18 @@ package struct RunJudge: Sendable {
         var result = RunResult(
             head, length: length, exit: .success, totals: self.ledger.totals,
             groups: head.groups.indices.map { $0 < totals.count ? totals[$0] : LedgerTotals() },
-            verdicts: self.expectations.applied(
-                to: self.ledger.verdicts + (self.invariants?.verdicts ?? [])),
+            verdicts: self.ledger.verdicts + (self.invariants?.verdicts ?? []),
             tables: self.past.whole, metrics: metrics)
         for index in result.groups.indices where index < totals.count {
-            result.groups[index].verdicts = self.expectations.applied(
-                to: self.ledger.verdicts(ofGroup: index) + (self.invariants?.verdicts(ofGroup: index) ?? []))
+            result.groups[index].verdicts =
+                self.ledger.verdicts(ofGroup: index) + (self.invariants?.verdicts(ofGroup: index) ?? [])
             result.groups[index].tables = self.past[MetricGroup(index: index)]
             result.groups[index].errors = self.errors[index]
         }
         result.hasBackendView = head.hasBackendView && !self.hasLostBackend
         result.controls = self.controls
         result.isInterrupted = self.isInterrupted
-        result.expectations = self.expectations
+        result.expect(self.expectations)
         return result
     }
 

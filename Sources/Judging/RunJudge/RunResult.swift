@@ -144,8 +144,20 @@ package struct RunResult: Sendable {
             hasOutputError: failures.contains(.cannotWrite),
             isUntrusted: !self.generator.isTrustworthy || !self.unreached.isEmpty,
             isInterrupted: self.isInterrupted, expectations: self.expectations)
+        judgement.groups = self.groupVerdicts
         judgement.isPartial = self.isPartial
         return judgement
+    }
+
+    /// The verdicts on each group.
+    package var groupVerdicts: [GroupVerdicts] { self.groups.map { GroupVerdicts($0.name, $0.verdicts) } }
+
+    /// Takes what the scenario expects to break off the verdicts.
+    package mutating func expect(_ expectations: Expectations) {
+        self.expectations = expectations
+        let applied = expectations.applied(to: self.verdicts, self.groupVerdicts)
+        self.verdicts = applied.fleet
+        for index in self.groups.indices { self.groups[index].verdicts = applied.groups[index].verdicts }
     }
 
     /// Records that results could not be written. An earlier failure stays.

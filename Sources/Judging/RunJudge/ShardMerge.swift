@@ -153,11 +153,11 @@ package struct ShardMerge {
         else { return }
         let found = self.fleet.verdicts(
             invariants, ledger: self.settings.ledger, endedAt: .zero + result.length)
-        let expectations = result.expectations
-        Verdict.add(expectations.applied(to: found.fleet), to: &result.verdicts)
+        Verdict.add(found.fleet, to: &result.verdicts)
         for index in result.groups.indices where index < found.groups.count {
-            Verdict.add(expectations.applied(to: found.groups[index]), to: &result.groups[index].verdicts)
+            Verdict.add(found.groups[index], to: &result.groups[index].verdicts)
         }
+        result.expect(result.expectations)
     }
 
     // MARK: Texts

@@ -189,7 +189,8 @@ extension RunResult {
 
     /// The checks that the scenario expects to break, and whether they broke.
     var expected: [Expectations.Outcome] {
-        self.expectations.outcomes(verdicts: self.verdicts, slos: self.slos, totals: self.totals)
+        self.expectations.outcomes(
+            verdicts: self.verdicts, groups: self.groupVerdicts, slos: self.slos, totals: self.totals)
     }
 
     /// Why the value of an objective is not known.
