@@ -119,7 +119,7 @@ extension EndToEnd {
             // Less load than requested proves nothing.
             #expect(outcome.code == 98, "\(outcome)")
             let complaints = try Control(run.report).complaints
-            #expect(complaints.contains { $0.contains("captures were held back from the dashboard") })
+            #expect(complaints.contains { $0.hasPrefix("paused from the dashboard: ") })
             for report in ["report.md", "report.html"] {
                 let text = try run.report.text(report)
                 #expect(

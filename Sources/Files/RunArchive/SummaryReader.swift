@@ -55,6 +55,8 @@ struct SummaryReader {
         result.errors = killed.errors
         result.controls = killed.controls
         result.heldBack = summary["control"]?["held_back"]?.count ?? 0
+        result.heldTime = PhoneTime(
+            milliseconds: Int64(summary["control"]?["held_phone_ms"]?.count ?? 0))
         result.isInterrupted = summary["interrupted"]?.flag ?? false
         // Of a backend that died what it had not told is not known.
         result.hasBackendView =

@@ -77,6 +77,12 @@ struct SLOReader {
             return SLO.Severity(rawValue: try Values.choice(text, of: words, what: "`severity`")) ?? .error
         }
         let abort = map.value("abort", default: false, Values.boolean)
+        if abort, severity == .warn {
+            self.findings.add(
+                map.location(of: "abort"),
+                "`abort` ends the run, and a miss with `severity: warn` does not change the exit code",
+                help: "leave out one of them")
+        }
         let passesWithoutData = map.value("no-data") { text throws(ValueError) -> Bool in
             try Values.choice(text, of: ["pass", "fail"], what: "`no-data`") == "pass"
         }

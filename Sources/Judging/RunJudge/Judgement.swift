@@ -46,6 +46,8 @@ package struct Judgement: Sendable {
     package var isInterrupted: Bool
     /// The failures that the scenario expects.
     package var expectations: Expectations
+    /// Whether an objective ended the run before its time.
+    package var isEndedEarly = false
     /// Whether phones of the fleet are missing: nobody knows what they completed, or broke as expected.
     package var isPartial = false
 
@@ -79,7 +81,7 @@ package struct Judgement: Sendable {
         let hasCountBreach = breaches.contains { $0.slo.condition.threshold.measure != .time }
         if hasCountBreach || self.hasCompletedNothing { return .sloFailed }
         if self.isUntrusted || self.isPartial || self.totals.scans.begun == 0 { return .untrusted }
-        return breaches.isEmpty ? .success : .sloFailed
+        return breaches.isEmpty && !self.isEndedEarly ? .success : .sloFailed
     }
 
     /// Objectives that failed, and that the scenario does not expect to fail.

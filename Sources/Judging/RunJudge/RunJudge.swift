@@ -43,7 +43,7 @@ package struct RunJudge: Sendable {
     private var regions = RegionAccount()
     /// The ids of the faults in the order of the scenario.
     private let faults: [String]
-    private var controls: [ControlRecord] = []
+    package private(set) var controls: [ControlRecord] = []
     /// Judges what a simulated world tells beside observations; nil elsewhere. The driver hands that on.
     package var invariants: SimulationInvariants?
     /// Observations so far.
@@ -243,6 +243,7 @@ package struct RunJudge: Sendable {
         if isWhole { result.drained = min(facts.drain, max(.zero, facts.length - (self.capturedAt - .zero))) }
         result.notes = facts.notes + [self.regions.summary.note].compactMap { $0 }
         result.heldBack = facts.skipped.heldBack
+        result.heldTime = facts.skipped.heldTime
         result.warnings =
             [result.controlNote].compactMap { $0 } + facts.warnings
             + (facts.arrivals?.warnings(facts.skipped) ?? []) + log.warnings

@@ -57,6 +57,8 @@ package struct RunResult: Sendable {
     package var controls: [ControlRecord] = []
     /// Captures that were due and that the operator held back.
     package var heldBack = 0
+    /// The time for which the operator held phones of closed groups.
+    package var heldTime = PhoneTime.zero
     /// Whether phones of the fleet are missing in it.
     package internal(set) var isPartial = false
     /// Whether its phones are a part of the fleet, and others are merged with it.
@@ -145,6 +147,7 @@ package struct RunResult: Sendable {
             isUntrusted: !self.generator.isTrustworthy || !self.unreached.isEmpty,
             isInterrupted: self.isInterrupted, expectations: self.expectations)
         judgement.groups = self.groupVerdicts
+        judgement.isEndedEarly = self.endedEarly != nil
         judgement.isPartial = self.isPartial
         return judgement
     }

@@ -170,7 +170,8 @@ package struct ShardMerge {
             "shard \($0.shard) ended with exit code \($0.exit.rawValue); its files do not say why"
         }
         return self.gaps.map(\.text) + exits + self.damage + ofShards + self.unjudged
-            + [ArrivalAccount(result.metrics)?.complaint].compactMap { $0 }
+            + (ArrivalAccount(result.metrics)?.complaints(self.skipped, reason: result.controls.holdReason)
+                ?? [])
     }
 
     /// What cannot be judged because the shards have more than they hand over.
@@ -189,6 +190,10 @@ package struct ShardMerge {
         self.parts.compactMap(\.evidence?.fleet).reduce(into: FleetEvidence()) { $0.add($1) }
     }
 
+    private var skipped: SkippedWork {
+        self.parts.compactMap(\.evidence?.skipped).reduce(into: SkippedWork()) { $0.add($1) }
+    }
+
     private func warnings(_ result: RunResult) -> [String] {
         var warnings: [String] = []
         for part in self.parts {
@@ -200,9 +205,8 @@ package struct ShardMerge {
                 warnings.append(warning)
             }
         }
-        let skipped = self.parts.compactMap(\.evidence?.skipped).reduce(into: SkippedWork()) { $0.add($1) }
         return [result.controlNote].compactMap { $0 } + warnings
-            + (ArrivalAccount(result.metrics)?.warnings(skipped) ?? [])
+            + (ArrivalAccount(result.metrics)?.warnings(self.skipped) ?? [])
     }
 
     /// The notes that all shards have, and those of the whole.

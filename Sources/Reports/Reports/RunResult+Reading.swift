@@ -234,8 +234,9 @@ extension RunResult {
             reasons.append("phones of the fleet are missing: what they did is not known")
         } else if !self.generator.isTrustworthy {
             reasons.append(
-                self.heldBack > 0
-                    ? "the load was not the requested load" : "the load generator did not keep up")
+                self.isHeldBack
+                    ? self.controls.holdReason + ": the load was not the requested load"
+                    : "the load generator did not keep up")
         }
         if !self.unreached.isEmpty, !self.isInterrupted {
             reasons.append(

@@ -42,10 +42,13 @@ extension LiveRun {
     }
 
     private var skipped: SkippedWork {
-        self.outcome.map {
-            SkippedWork(
-                deferred: $0.capturesDeferred, shutdownsTimedOut: $0.shutdownsTimedOut, heldBack: $0.heldBack)
-        } ?? SkippedWork()
+        guard let outcome = self.outcome else { return SkippedWork() }
+        var skipped = SkippedWork(
+            deferred: outcome.capturesDeferred, shutdownsTimedOut: outcome.shutdownsTimedOut,
+            heldBack: outcome.heldBack)
+        skipped.heldTime = outcome.heldTime
+        skipped.phoneTime = self.plan.closedPhoneTime
+        return skipped
     }
 
     private var generatorHealth: GeneratorHealth {
@@ -60,7 +63,8 @@ extension LiveRun {
                 "\(outcome.curl.descriptorsExhausted) connections could not be opened: too few file descriptors"
             )
         }
-        complaints += self.arrivals?.complaints(self.skipped) ?? []
+        complaints +=
+            self.arrivals?.complaints(self.skipped, reason: self.feed.judge.controls.holdReason) ?? []
         return GeneratorHealth(complaints: complaints)
     }
 

@@ -112,6 +112,14 @@ import Testing
         #expect(judgement.exit == .success)
     }
 
+    @Test func `a run that an objective ended is no pass`() throws {
+        var judgement = try self.judgement([])
+        judgement.isEndedEarly = true
+        #expect(judgement.exit == .sloFailed)
+        judgement.isUntrusted = true
+        #expect(judgement.exit == .untrusted)
+    }
+
     // MARK: expect-broken
 
     private func objectives(_ selector: String) throws -> ExpectedBreak {
