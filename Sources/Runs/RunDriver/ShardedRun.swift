@@ -69,7 +69,8 @@ package final class ShardedRun {
     let plan: RunPlan
     let expectedArrivals: ExpectedArrivals
     private(set) var shards: [ShardProcess] = []
-    private var zero: Int64?
+    /// The time of the run; nil before its start is known.
+    private var clock: LoopClock?
     var isInterrupted = false
     private let listener: DashboardListener?
     /// The dashboard, if there is one.
@@ -154,17 +155,18 @@ package final class ShardedRun {
             else { throw CommandFailure(.internalError, "the run did not start") }
             throw CommandFailure(exit, "the run did not start")
         }
-        let zero =
-            self.request.startAt.map { $0 * 1_000_000 } ?? WallClock.now() + Self.headStart.nanoseconds
-        self.zero = zero
+        let (now, wallNow) = (MonotonicClock.now(), WallClock.now())
+        let wall = self.request.startAt.map { $0 * 1_000_000 } ?? wallNow + Self.headStart.nanoseconds
+        let zero = now + (wall - wallNow)
+        self.clock = LoopClock(zero: zero)
         for shard in self.shards {
             if self.page != nil { shard.send(.show) }
-            shard.send(.start(at: zero))
+            shard.send(.start(zero: zero, wall: wall))
         }
     }
 
     /// The time of the run.
-    var now: Instant { self.zero.map { Instant(nanoseconds: WallClock.now() - $0) } ?? .zero }
+    var now: Instant { self.clock?.now() ?? .zero }
 
     private func follow() {
         let outlook = RunOutlook(self.plan, self.expectedArrivals)
