@@ -237,6 +237,7 @@ package final class ShardedRun {
         for shard in self.shards { ShardSnapshot.remove(from: shard.folder) }
         let folders = MergedShards.folders(self.shards.map(\.folder))
         guard !folders.readable.isEmpty else {
+            self.printSummaries { _ in true }
             let codes = self.exits.values.map { ExitCode($0) }.filter { $0 != .success }
             throw CommandFailure(
                 self.isInterrupted ? .interrupted : codes.isEmpty ? .internalError : ExitCode.worst(codes),
@@ -245,6 +246,7 @@ package final class ShardedRun {
                     : "no shard has left a result")
         }
         let merged = try self.merged(folders)
+        self.printSummaries { self.exits[$0.shard] == .cannotWrite || folders.unreadable.contains($0.folder) }
         var output = ReportOutput(folder: self.folder.path, console: self.console)
         self.savePlan(merged, folders: folders.readable.map(\.path), with: &output)
         self.page?.judged(merged.report.result, merged.report.timeline.withoutPhones)
@@ -262,6 +264,13 @@ package final class ShardedRun {
         return exits
     }
 
+    /// Prints what shards have found whose folders may not have it: nothing else would show it.
+    private func printSummaries(where isMissing: (ShardProcess) -> Bool) {
+        for shard in self.shards where !shard.summary.isEmpty && isMissing(shard) {
+            self.console.out("Shard \(shard.shard):\n\n\(shard.summary)")
+        }
+    }
+
     /// What the shards have found by themselves goes before a merge that fails.
     private func merged(
         _ folders: MergedShards.Folders
@@ -269,6 +278,7 @@ package final class ShardedRun {
         do {
             return try MergedShards.merged(folders, exits: self.exits)
         } catch let failure as CommandFailure {
+            self.printSummaries { _ in true }
             let found = self.exits.values.map { ExitCode($0) }.filter {
                 [.invariantBroken, .internalError, .cannotWrite].contains($0)
             }
