@@ -58,6 +58,12 @@ extension LiveRun {
                 "the phones' timers were \(late / 1_000_000) ms late (p99): this machine was too busy for valid measurements"
             )
         }
+        if let late = self.feed.lateness.histogram.value(at: .p99), late > Self.latenessMax.nanoseconds {
+            let process = self.preparation.isEmbedded ? "simulated backend" : "gateway"
+            complaints.append(
+                "the timers of the \(process) were \(late / 1_000_000) ms late (p99): its process was stopped, or this machine was too busy for valid measurements"
+            )
+        }
         if let outcome = self.outcome, outcome.curl.descriptorsExhausted > 0 {
             complaints.append(
                 "\(outcome.curl.descriptorsExhausted) connections could not be opened: too few file descriptors"
@@ -93,10 +99,19 @@ extension LiveRun {
         return warnings
     }
 
+    /// Its memory as it says itself: what the system counts for a child includes what its parent had as it was started.
+    private var backendUsage: Resources.Usage? {
+        self.child?.exit.map { exit in
+            Resources.Usage(
+                processor: exit.usage.processor,
+                residentBytes: self.feed.backendResidentMax ?? exit.usage.residentMax)
+        }
+    }
+
     var resources: Resources {
         Resources(
             client: .init(.own()),
             // The gateway in front of a target is none.
-            backend: self.preparation.isEmbedded ? self.child?.exit.map { .init($0.usage) } : nil)
+            backend: self.preparation.isEmbedded ? self.backendUsage : nil)
     }
 }

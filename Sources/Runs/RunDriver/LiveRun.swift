@@ -274,6 +274,8 @@ package final class LiveRun {
             self.feed.receive(phones: observations, thread: thread, upTo: moment)
         case .gauges(let gauges): self.gauges = gauges
         case .closed(let phones): self.workerPhones?.closed(phones)
+        case .failing(let moment):
+            if !self.feed.judge.isInterrupted { self.feed.judge.interrupted(at: moment) }
         case .finished(let outcome): self.outcome = outcome
         }
     }

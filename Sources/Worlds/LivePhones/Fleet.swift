@@ -338,7 +338,7 @@ final class Fleet {
     }
 
     func fail(_ failure: FleetFailure) {
-        if self.failure == nil { self.post(.failing) }
+        if self.failure == nil { self.post(.failing(at: self.loop.now())) }
         self.failure = self.failure ?? failure
         self.stop()
     }
@@ -349,9 +349,7 @@ final class Fleet {
         self.shutdownsTimedOut = self.phones.count { !$0.machine.isQuiescent }
         for phone in self.phones.indices { self.pool.hangUp(phone: phone, by: .fin) }
         self.flushStore()
-        do throws(SystemError) { try self.journal.sync() } catch {
-            self.failure = self.failure ?? .storage("\(error)")
-        }
+        do throws(SystemError) { try self.journal.sync() } catch { self.fail(.storage("\(error)")) }
         self.handOver?.disarm()
         self.report()
         self.handOver?.disarm()

@@ -12,6 +12,8 @@ package enum FleetReport: Sendable {
     case gauges(FleetGauges)
     /// Phones that were told to close and have done so.
     case closed([FleetClosing])
+    /// A thread has failed at this moment: what its phones leave undone from then on is not theirs.
+    case failing(at: Instant)
     /// The last message, once every thread is done.
     case finished(FleetOutcome)
 }
@@ -31,7 +33,7 @@ struct ShardReport: Sendable {
         case gauges(FleetGauges)
         case closed([FleetClosing])
         /// The thread has failed and is about to end: the others must end, too.
-        case failing
+        case failing(at: Instant)
         /// The last word. `observations`: how many its phones made in all.
         case finished(FleetOutcome, observations: Int)
     }
