@@ -14,7 +14,7 @@ enum Main {
         ProcessSettings.occupyStandardDescriptors()
         let arguments = Array(CommandLine.arguments.dropFirst())
         if let first = arguments.first, Self.interruptibleCommands.contains(first) {
-            RunInterruption.watch()
+            RunInterruption.watch(arguments)
         } else {
             ProcessSettings.unblockSignals()
         }

@@ -1,5 +1,7 @@
 import Backend
 import Faults
+import Ledger
+import Metrics
 import Plan
 import SimBase
 
@@ -18,6 +20,7 @@ struct PlanWarnings {
             + scenario.faults.compactMap { Self.wait($0, drain: scenario.drain) }
             + (arrivals.map { Self.limit(plan, $0) } ?? []) + scenario.faults.compactMap(Self.early)
             + (arrivals.map { Self.idle(plan, $0) } ?? []) + ObjectiveCheck.warnings(scenario, arrivals)
+            + Self.expectations(scenario)
     }
 
     /// Those of a scenario that is only checked.
@@ -64,6 +67,28 @@ struct PlanWarnings {
             else { return nil }
             return
                 "fleet.\(group.spec.name).arrivals: the stages have \(scans) captures, so that at least \(group.spec.devices - scans) of \(group.spec.devices) phones never scan (add a stage, or use fewer `devices`)"
+        }
+    }
+
+    /// Expected failures of any group, where there are several.
+    private static func expectations(_ scenario: Scenario) -> [String] {
+        guard scenario.groups.count > 1 else { return [] }
+        let others = scenario.groupsExpectedToBreak.map { $0.joined(separator: ", ") }
+        let about =
+            others.map { "it covers only \($0), whose phones are other clients than the contract's" }
+            ?? "it covers every group"
+        return scenario.expectBroken.filter { Self.lacksGroup($0, scenario) }.map {
+            "expect-broken: `\($0.name)` names no group, so \(about) (name one: `\"\($0.name){group:\(scenario.groups[0].name)}\"`)"
+        }
+    }
+
+    private static func lacksGroup(_ expected: ExpectedBreak, _ scenario: Scenario) -> Bool {
+        guard expected.scope == .fleet else { return false }
+        switch expected {
+        case .invariant(let id, _): return !Invariant.ofWholeFleet.map(\.rawValue).contains(id)
+        case .objectives(let selector):
+            return selector != ImplicitObjective.nothingCompleted
+                && !scenario.slos.contains { $0.selector == selector }
         }
     }
 

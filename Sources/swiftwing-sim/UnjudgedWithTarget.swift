@@ -29,7 +29,7 @@ enum UnjudgedWithTarget {
 
     private static func needsBackend(_ expected: ExpectedBreak) -> Bool {
         switch expected {
-        case .invariant(let id): Invariant(rawValue: id)?.needsBackend ?? false
+        case .invariant(let id, _): Invariant(rawValue: id)?.needsBackend ?? false
         case .objectives(let selector): selector.metric.needsBackend
         }
     }

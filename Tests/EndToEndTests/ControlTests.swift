@@ -119,7 +119,7 @@ extension EndToEnd {
             // Less load than requested proves nothing.
             #expect(outcome.code == 98, "\(outcome)")
             let complaints = try Control(run.report).complaints
-            #expect(complaints.contains { $0.contains("captures were held back from the dashboard") })
+            #expect(complaints.contains { $0.hasPrefix("paused from the dashboard: ") })
             for report in ["report.md", "report.html"] {
                 let text = try run.report.text(report)
                 #expect(
@@ -156,6 +156,62 @@ extension EndToEnd {
             #expect(control.actions.map(\.action) == ["phones", "phones", "offline"])
             #expect(summary.scans.captured + control.held_back == 36)
             #expect(control.held_back > 0)
+        }
+
+        /// Twelve phones that think for half a second, with so many scans or for so long.
+        private static func closed(_ scratch: Scratch, _ end: String) throws -> [String] {
+            let scenario = try scratch.file(
+                "closed.scenario",
+                Data(
+                    """
+                    scenario: 1
+                    drain: 5s
+                    fleet: {readers: {devices: 12, think: 500ms, start: 0s..500ms, photos: shelves, \(end)}}
+                    server: {books: 1..3, job-time: 100ms..200ms, rate-limit: off}
+                    slo: {scans.lost: count == 0}
+
+                    """.utf8))
+            return [scenario.path, "--dashboard"]
+        }
+
+        @Test(arguments: [[], ["--processes", "2"]])
+        func `the scans of phones at rest in a closed group are missing from the load`(more: [String])
+            async throws
+        {
+            let scratch = try Scratch()
+            let run = try RunProcess(try Self.closed(scratch, "scans: 10") + more)
+            let url = try await run.controlURL()
+            let answers = try await Self.control(url, ["=2", "phones?by=-11"])
+            let outcome = try await run.end(seconds: 50)
+            #expect(answers.map(\.status) == [200], "\(answers)")
+            #expect(outcome.code == 98, "\(outcome)")
+            let control = try Control(run.report)
+            let held = try #require(control.control).held_back
+            let summary = try run.report.summary()
+            #expect(held > 50 && summary.scans.captured + held == 120, "\(summary.scans) \(held)")
+            #expect(
+                control.complaints.contains {
+                    $0.hasPrefix("phones put to rest from the dashboard: \(held) of 120 captures")
+                }, "\(control.complaints)")
+        }
+
+        @Test(arguments: [[], ["--processes", "2"]])
+        func `where a closed group captures for a time, the time of a pause is missing`(more: [String])
+            async throws
+        {
+            let scratch = try Scratch()
+            let run = try RunProcess(
+                try Self.closed(scratch, "scans: 1000") + ["--duration", "8s"] + more)
+            let url = try await run.controlURL()
+            let answers = try await Self.control(url, ["=2", "pause", "=2", "resume"])
+            let outcome = try await run.end(seconds: 50)
+            #expect(answers.map(\.status) == [200, 200], "\(answers)")
+            #expect(outcome.code == 98, "\(outcome)")
+            let complaints = try Control(run.report).complaints
+            #expect(
+                complaints.contains {
+                    $0.contains("paused from the dashboard: phones of closed groups were held back for 2")
+                }, "\(complaints)")
         }
 
         @Test func `a fault of the scenario starts before its time`() async throws {

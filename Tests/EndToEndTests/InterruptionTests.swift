@@ -83,8 +83,12 @@ extension EndToEnd {
             try await run.waitForBackend()
             try await Task.sleep(for: .milliseconds(500))
             #expect(run.temporaryFolders.count == 1)
-            // Both are there before the run can do anything about the first.
-            for signal in [SIGSTOP, SIGINT, SIGTERM, SIGCONT] { run.signal(signal) }
+            // The run can do nothing about the first before the second is there.
+            run.signal(SIGINT)
+            try await Task.sleep(for: .milliseconds(30))
+            run.signal(SIGSTOP)
+            try await Task.sleep(for: .milliseconds(600))
+            for signal in [SIGTERM, SIGCONT] { run.signal(signal) }
             let outcome = try await run.end(seconds: 10)
             #expect(outcome.code == 105, "\(outcome)")
             let farewell =
@@ -92,6 +96,19 @@ extension EndToEnd {
             #expect(outcome.complaint == "\(Self.announcement)\n\(farewell)\n")
             #expect(!run.report.files.contains("summary.json"), "there was no time for a report")
             #expect(run.temporaryFolders == [])
+        }
+
+        /// `timeout` signals the program and then its group.
+        @Test func `signals of several kinds at once are one`() async throws {
+            let run = try RunProcess(Self.unfinished)
+            try await run.waitForBackend()
+            try await Task.sleep(for: .milliseconds(500))
+            for signal in [SIGSTOP, SIGINT, SIGTERM, SIGHUP, SIGCONT] { run.signal(signal) }
+            let outcome = try await run.end(seconds: 30)
+            #expect(outcome.code == 105, "\(outcome)")
+            #expect(outcome.complaint.hasPrefix(Self.announcement), "\(outcome.complaint)")
+            #expect(!outcome.complaint.contains("Quit without a report"), "\(outcome.complaint)")
+            #expect(try run.report.summary().exit == 105)
         }
 
         @Test func `a replay in two processes can be interrupted`() async throws {

@@ -83,6 +83,26 @@ extension EndToEnd {
             }
         }
 
+        /// The journals of the state folder may not grow beyond 8 KiB: the harness ends the run, and its phones leave their jobs.
+        @Test(arguments: [[], ["--processes", "2"]])
+        func `a state folder that is full is no violation of a phone`(more: [String]) async throws {
+            let scratch = try Scratch()
+            let state = scratch.folder.appending(path: "state").path
+            let report = scratch.folder.appending(path: "report").path
+            let words =
+                ["run", ShortRun.scenario] + ShortRun.options
+                + ShortRun.set(["fleet.commuters.scans=40", "faults=[]", "slo={scans.lost: count == 0}"])
+                + ["--state", state, "--quiet", "--no-color", "--output", report] + more
+            let outcome = try await Self.shell(
+                "ulimit -f 8; SIM \(words.map { "'\($0)'" }.joined(separator: " ")) | cat; exit ${PIPESTATUS[0]}",
+                seconds: 60)
+            #expect(outcome.code == 74, "\(outcome)")
+            #expect(outcome.output.contains("cannot write the state folder"), "\(outcome)")
+            #expect(!outcome.output.contains("violation"), "\(outcome.output)")
+            // The figures reach the terminal, wherever they could not be written.
+            #expect(outcome.output.contains("Scans  "), "\(outcome.output)")
+        }
+
         @Test(.enabled(if: FileManager.default.fileExists(atPath: "/dev/full")))
         func `a plan or a summary that cannot be written makes no run a success`() async throws {
             let scratch = try Scratch()

@@ -8,15 +8,16 @@ extension SideBySide {
         private struct Folder {
             var name: String
             var group: String
+            var soundGroup: String
             var toggles: [String]
         }
 
         private static let folders = [
             Folder(
-                name: "gaps", group: "old",
+                name: "gaps", group: "old", soundGroup: "new",
                 toggles: (1...14).map { "gap-\($0)" } + [1, 2, 3, 5].map { "inconsistency-\($0)" }),
             Folder(
-                name: "quirks", group: "quirk",
+                name: "quirks", group: "quirk", soundGroup: "contract",
                 toggles: [1, 2, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 19, 20, 22, 23, 24].map {
                     "quirk-\($0)"
                 }),
@@ -55,6 +56,35 @@ extension SideBySide {
             #expect(held.expected.map(\.name) == broken.expected.map(\.name))
             #expect(held.expected.allSatisfy { !$0.broken }, "\(held)")
             #expect(held.broken == [] && held.failed == [], "\(held)")
+        }
+
+        /// An expected failure belongs to its group: the same damage in the sound group is none that is expected, in a run and, if
+        /// an invariant shows it, in a search.
+        @Test(arguments: folders.flatMap(\.toggles))
+        func `the same damage in the sound group is found`(toggle: String) async throws {
+            let folder = try #require(Self.folders.first { $0.toggles.contains(toggle) })
+            let scenario = Package.root.appending(path: "Scenarios/\(folder.name)/\(toggle).scenario")
+            let scratch = try Scratch()
+            defer { withExtendedLifetime(scratch) {} }
+            let both = ["--set", "fleet.\(folder.soundGroup).\(toggle)=on"]
+            let report = scratch.folder.appending(path: "both")
+            let run = try await Binary.run(
+                ["simulate", scenario.path, "--output", report.path, "--quiet", "--no-color"] + both)
+            #expect(run.code == 97, "\(run)")
+            let summary = try Data(contentsOf: report.appending(path: "summary.json"))
+            let breaks = try JSONDecoder().decode(Breaks.self, from: summary)
+            let seed = try #require(
+                String(contentsOf: scenario, encoding: .utf8).firstMatch(of: /\nseed: (\d+)\n/)
+            ).1
+            let search = try await Binary.run(
+                [
+                    "simulate", scenario.path, "--seeds", "\(seed)..\(seed)", "--jobs", "1", "--quiet",
+                    "--output", scratch.folder.appending(path: "search").path,
+                ] + both)
+            let isSeenBySearch = breaks.expected.contains { expected in
+                breaks.invariants.contains { expected.name.hasPrefix($0.id + "{") }
+            }
+            #expect(search.code == (isSeenBySearch ? 97 : 0), "\(search)")
         }
 
         /// What broke in a run, by its `summary.json`.

@@ -17,22 +17,12 @@ extension MetricSelector {
         var scanner = try SLOScanner(text)
         scanner.skipSpaces()
         let start = scanner.offset
-        let name = scanner.take { $0 != "{" && $0 != " " && $0 != "\t" }
+        let name = scanner.takeName()
         let metric = try Self.metric(name, at: start, of: scanner, vocabulary)
-        scanner.skipSpaces()
-        let brace = scanner.offset
-        guard scanner.take("{") else {
-            try scanner.expectEnd(after: "the metric")
-            self.init(metric: metric, scope: .fleet)
-            return
-        }
-        guard !metric.isOfWholeFleet else {
-            throw scanner.error(
-                "`\(metric.name)` is measured for the whole fleet, not for a group", at: brace)
-        }
-        let group = try Self.group(&scanner, vocabulary)
-        try scanner.expectEnd(after: "the selector")
-        self.init(metric: metric, scope: .group(group))
+        let scope = try MetricScope(
+            &scanner, of: metric.name, ofWholeFleet: metric.isOfWholeFleet ? "measured" : nil,
+            after: "the metric", vocabulary)
+        self.init(metric: metric, scope: scope)
     }
 
     private static func metric(
@@ -58,6 +48,38 @@ extension MetricSelector {
                 suggestion: Spelling.nearest(to: name, among: faults))
         }
         return metric
+    }
+}
+
+extension SLOScanner {
+    /// Takes the name before a scope.
+    mutating func takeName() -> String {
+        self.skipSpaces()
+        return self.take { $0 != "{" && $0 != " " && $0 != "\t" }
+    }
+}
+
+extension MetricScope {
+    /// Reads what follows a name to the end: nothing, or `{group:name}`.
+    ///
+    /// - Parameter ofWholeFleet: What is done for the whole fleet only; nil if a group can be named.
+    init(
+        _ scanner: inout SLOScanner, of name: String, ofWholeFleet: String?, after what: String,
+        _ vocabulary: SLOVocabulary?
+    ) throws(SLOError) {
+        scanner.skipSpaces()
+        let brace = scanner.offset
+        guard scanner.take("{") else {
+            try scanner.expectEnd(after: what)
+            self = .fleet
+            return
+        }
+        if let ofWholeFleet {
+            throw scanner.error(
+                "`\(name)` is \(ofWholeFleet) for the whole fleet, not for a group", at: brace)
+        }
+        self = .group(try Self.group(&scanner, vocabulary))
+        try scanner.expectEnd(after: "the selector")
     }
 
     /// Parses the text between the braces, and the closing brace.

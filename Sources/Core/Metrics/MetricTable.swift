@@ -21,6 +21,14 @@ package enum MetricScope: Hashable, Sendable {
     /// Every group, and what belongs to none.
     case fleet
     case group(String)
+
+    /// What follows a name in scenario files.
+    var suffix: String {
+        switch self {
+        case .fleet: ""
+        case .group(let name): "{group:\(name)}"
+        }
+    }
 }
 
 /// A value, or the plain statement that this run cannot know it: never 0, and neither a success nor a failure.

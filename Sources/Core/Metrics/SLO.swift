@@ -62,12 +62,7 @@ package struct MetricSelector: Hashable, Sendable {
 }
 
 extension MetricSelector: CustomStringConvertible {
-    package var description: String {
-        switch self.scope {
-        case .fleet: self.metric.name
-        case .group(let name): "\(self.metric.name){group:\(name)}"
-        }
-    }
+    package var description: String { self.metric.name + self.scope.suffix }
 }
 
 /// The comparison of a measured value with a threshold, and the part of the run: `p(95) < 400ms over 30s`.

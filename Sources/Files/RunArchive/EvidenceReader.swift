@@ -159,6 +159,10 @@ struct EvidenceReader {
         if let numbers = line["skipped"]?.elements.compactMap(\.count), numbers.count == 3 {
             self.skipped = SkippedWork(
                 deferred: numbers[0], shutdownsTimedOut: numbers[1], heldBack: numbers[2])
+            if let held = line["held_ms"]?.elements.compactMap(\.count), held.count == 2 {
+                self.skipped.heldTime = PhoneTime(milliseconds: Int64(held[0]))
+                self.skipped.phoneTime = PhoneTime(milliseconds: Int64(held[1]))
+            }
             return true
         }
         guard line["end"]?.flag == true, let digest = line["sha256"]?.text else { return false }

@@ -266,6 +266,7 @@ package struct EvidenceWriter {
             line.array("skipped", [skipped.deferred, skipped.shutdownsTimedOut, skipped.heldBack]) {
                 $0.integer(Int64($1))
             }
+            line.array("held_ms", [skipped.heldTime, skipped.phoneTime]) { $0.integer($1.milliseconds) }
         }
         for record in self.evidence.waiting {
             bytes += Self.line { line in

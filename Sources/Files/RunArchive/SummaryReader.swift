@@ -45,20 +45,21 @@ struct SummaryReader {
             self.head, length: Interval(nanoseconds: summary["seconds"]?.nanoseconds(9) ?? 0),
             exitReasons: Self.exitReasons(summary),
             totals: Self.totals(summary), groups: groups,
-            verdicts: killed.expectations.applied(to: Self.verdicts(summary)),
+            verdicts: Self.verdicts(summary),
             tables: Self.tables(summary, killed.disconnections), metrics: table)
         for index in result.groups.indices where killed.groups.indices.contains(index) {
             let told = summary["groups"]?[Printable.bounded(result.groups[index].name)]
-            result.groups[index].verdicts = killed.expectations.applied(
-                to: Self.verdicts(told, within: result.verdicts))
+            result.groups[index].verdicts = Self.verdicts(told, within: result.verdicts)
             result.groups[index].tables = Self.tables(told, killed.groups[index].tables.disconnections)
             result.groups[index].errors = killed.groups[index].errors
         }
         result.slos = results
-        result.expectations = killed.expectations
+        result.expect(killed.expectations)
         result.errors = killed.errors
         result.controls = killed.controls
         result.heldBack = summary["control"]?["held_back"]?.count ?? 0
+        result.heldTime = PhoneTime(
+            milliseconds: Int64(summary["control"]?["held_phone_ms"]?.count ?? 0))
         result.isInterrupted = summary["interrupted"]?.flag ?? false
         result.isPartial = summary["partial"]?.flag ?? false
         // Of a backend that died what it had not told is not known.

@@ -3,7 +3,7 @@ import Metrics
 import Plan
 import SimBase
 
-/// Reads `expect-broken`: ids of invariants, and metrics that have an objective.
+/// Reads `expect-broken`: ids of invariants, and metrics that have an objective, each for a group or without one.
 struct ExpectedBreakReader {
     static let breaksMax = 64
 
@@ -42,39 +42,47 @@ struct ExpectedBreakReader {
     }
 
     private func read(_ text: String, _ node: Node) -> ExpectedBreak? {
-        if Invariant(rawValue: text) != nil { return .invariant(id: text) }
-        let selector: MetricSelector
+        let vocabulary = SLOVocabulary(groups: self.groups, faults: [])
         do throws(SLOError) {
-            selector = try MetricSelector(
-                parsing: text, vocabulary: SLOVocabulary(groups: self.groups, faults: []))
-        } catch {
-            // A selector whose metric is known has another mistake, which its own words tell best.
-            let isSelector = text.contains("{") || Metric(name: text) != nil
-            guard !isSelector else {
-                self.findings.add(
-                    node.location, error.message, help: error.suggestion.map { "did you mean `\($0)`?" })
-                return nil
+            if let expected = try ExpectedBreak(
+                parsing: text, invariants: Invariant.allCases.map(\.rawValue),
+                ofWholeFleet: Invariant.ofWholeFleet.map(\.rawValue), vocabulary: vocabulary)
+            {
+                return expected
             }
-            self.findings.add(
-                node.location, "unknown invariant or metric \(Findings.quoted(text))",
-                help: Self.nearest(text).map { "did you mean `\($0)`?" })
+            return self.known(
+                .objectives(try MetricSelector(parsing: text, vocabulary: vocabulary)), node)
+        } catch {
+            self.report(error, in: node, text)
             return nil
         }
-        guard self.hasObjective(selector) else {
+    }
+
+    private func report(_ error: SLOError, in node: Node, _ text: String) {
+        let name = String(text.prefix { $0 != "{" && $0 != " " })
+        guard Metric(name: name) == nil, Invariant(rawValue: name) == nil else {
+            return self.findings.report(error, in: node, text)
+        }
+        self.findings.add(
+            node.location, "unknown invariant or metric \(Findings.quoted(text))",
+            help: Self.nearest(name).map { "did you mean `\($0)`?" })
+    }
+
+    private func known(_ expected: ExpectedBreak, _ node: Node) -> ExpectedBreak? {
+        if case .objectives(let selector) = expected, !self.hasObjective(selector) {
             self.findings.add(
-                node.location,
-                "there is no objective for \(Findings.quoted(selector.description))",
+                node.location, "there is no objective for \(Findings.quoted(expected.name))",
                 help: "add one under `slo`")
             return nil
         }
-        return .objectives(selector)
+        return expected
     }
 
     /// Stated, or one of those that every run has.
     private func hasObjective(_ selector: MetricSelector) -> Bool {
         if selector == ImplicitObjective.nothingCompleted { return true }
         let expected = ExpectedBreak.objectives(selector)
-        if self.slos.contains(where: { expected.covers($0.selector) }) { return true }
+        if self.slos.contains(where: { expected.covers($0.selector, groups: nil) }) { return true }
         guard case .count(let metric) = selector.metric, ImplicitObjective.metrics.contains(metric) else {
             return false
         }

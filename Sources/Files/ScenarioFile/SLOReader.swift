@@ -41,7 +41,7 @@ struct SLOReader {
         } catch {
             let key = Node(content: .scalar(entry.key), location: entry.keyLocation)
             let name = String(entry.key.prefix { $0 != "{" && $0 != " " })
-            self.report(
+            self.findings.report(
                 error, in: key, entry.key, help: Metric(name: name) == nil ? Self.help(metric: name) : nil)
             return nil
         }
@@ -77,6 +77,12 @@ struct SLOReader {
             return SLO.Severity(rawValue: try Values.choice(text, of: words, what: "`severity`")) ?? .error
         }
         let abort = map.value("abort", default: false, Values.boolean)
+        if abort, severity == .warn {
+            self.findings.add(
+                map.location(of: "abort"),
+                "`abort` ends the run, and a miss with `severity: warn` does not change the exit code",
+                help: "leave out one of them")
+        }
         let passesWithoutData = map.value("no-data") { text throws(ValueError) -> Bool in
             try Values.choice(text, of: ["pass", "fail"], what: "`no-data`") == "pass"
         }
@@ -106,7 +112,7 @@ struct SLOReader {
             self.findings.add(node.location, flaw.message, help: flaw.help)
             return nil
         } catch {
-            self.report(error, in: node, text)
+            self.findings.report(error, in: node, text)
             return nil
         }
     }
@@ -130,15 +136,15 @@ struct SLOReader {
         guard !self.faultsThatEnd.contains(id) else { return nil }
         return ("the fault \(Findings.quoted(id)) has no end", "add `for`, for example `for: 4s`")
     }
+}
 
-    /// `help`: for an error that has none of its own.
-    private func report(
-        _ error: SLOError, in node: Node, _ text: String, help: @autoclosure () -> String? = nil
-    ) {
+extension Findings {
+    /// Adds an error at its place in the text of a node. `help`: for an error that has none of its own.
+    func report(_ error: SLOError, in node: Node, _ text: String, help: @autoclosure () -> String? = nil) {
         let rest = text.unicodeScalars.dropFirst(error.offset)
         let word = rest.prefix { $0 != " " }.count
-        let location = self.findings.location(of: error.offset..<error.offset + max(1, word), in: node, text)
-        self.findings.add(
+        let location = self.location(of: error.offset..<error.offset + max(1, word), in: node, text)
+        self.add(
             location, error.message,
             help: error.suggestion.map { "did you mean `\($0)`?" } ?? error.choices ?? help())
     }

@@ -26,7 +26,9 @@ extension ScenarioSchema {
 
     /// What may stand in `expect-broken`.
     static var expectedBreak: JSONSchema {
-        let selector = MetricKind.allCases.map(Self.metrics).joined(separator: "|")
+        let grouped = Invariant.allCases.filter { !Invariant.ofWholeFleet.contains($0) }
+        let invariants = "(\(grouped.map { Self.escaped($0.rawValue) }.joined(separator: "|")))"
+        let selector = (MetricKind.allCases.map(Self.metrics) + [invariants]).joined(separator: "|")
         return JSONSchema(anyOf: [
             JSONSchema(
                 values: (Invariant.allCases.map(\.rawValue) + Metric.names).map { .text($0) }),
@@ -46,6 +48,8 @@ extension ScenarioSchema {
         }
     }
 
+    private static func escaped(_ name: String) -> String { name.replacing(".", with: "\\.") }
+
     private static func metrics(of kind: MetricKind) -> String {
         let names =
             switch kind {
@@ -53,11 +57,11 @@ extension ScenarioSchema {
             case .rate: RateMetric.allCases.map(\.rawValue)
             case .count: CountMetric.allCases.map(\.rawValue)
             }
-        func escaped(_ name: String) -> String { name.replacing(".", with: "\\.") }
         let families = [
-            escaped(Metric.httpPrefix) + "[1-9][0-9][0-9]", escaped(Metric.faultPrefix) + "[^{ \\t]+",
+            Self.escaped(Metric.httpPrefix) + "[1-9][0-9][0-9]",
+            Self.escaped(Metric.faultPrefix) + "[^{ \\t]+",
         ]
-        let all = names.map(escaped) + (kind == .count ? families : [])
+        let all = names.map(Self.escaped) + (kind == .count ? families : [])
         return "(\(all.joined(separator: "|")))"
     }
 

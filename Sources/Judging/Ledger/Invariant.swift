@@ -61,6 +61,9 @@ package enum Invariant: String, CaseIterable, Hashable, Sendable {
     /// The invariants that only the virtual world can judge.
     static let simulated = Array(Self.allCases.drop { $0 != .scanOrder })
 
+    /// Those that no group of phones breaks: they are about the links of the virtual world.
+    package static let ofWholeFleet: [Invariant] = [.linkConserves]
+
     /// Those that are judged only in a world at rest: faults over, scans settled, jobs expired.
     static let atRest: [Invariant] = [
         .jobEnded, .deviceNotStuck, .scanSettles, .timersClean, .othersUnharmed,

@@ -1,4 +1,5 @@
 package import Metrics
+package import SimBase
 
 /// Whether a run's captures were made when they were due. A generator that cannot keep up measures itself.
 package struct ArrivalAccount: Hashable, Sendable {
@@ -27,13 +28,20 @@ package struct ArrivalAccount: Hashable, Sendable {
     }
 
     /// Why the load was not the one that was requested, with what the operator held back: less load than requested proves as
-    /// little as late load.
-    package func complaints(_ work: SkippedWork) -> [String] {
-        let heldBack =
-            work.heldBack > self.lateMax
-            ? "\(work.heldBack) of \(self.planned) captures were held back from the dashboard (limit: \(self.lateMax)): the load was not the requested load"
-            : nil
-        return [self.complaint, heldBack].compactMap { $0 }
+    /// little as late load. `reason`: what the operator did (`RunResult.holdReason`).
+    package func complaints(_ work: SkippedWork, reason: String) -> [String] {
+        var complaints = [self.complaint].compactMap { $0 }
+        if work.heldBack > self.lateMax {
+            complaints.append(
+                "\(reason): \(work.heldBack) of \(self.planned) captures were held back (limit: \(self.lateMax))"
+            )
+        }
+        if let tenths = work.heldTenths, tenths > 10 {
+            complaints.append(
+                "\(reason): phones of closed groups were held back for \(tenths / 10).\(tenths % 10)% of their time (limit: 1%)"
+            )
+        }
+        return complaints
     }
 
     package func record(into set: inout MetricSet) {
@@ -64,6 +72,9 @@ package struct SkippedWork: Hashable, Sendable {
     package var shutdownsTimedOut = 0
     /// Captures that the operator held back.
     package var heldBack = 0
+    /// The time for which the operator held phones of closed groups whose captures end at a time, and all of their time.
+    package var heldTime = PhoneTime.zero
+    package var phoneTime = PhoneTime.zero
 
     package init() {}
 
@@ -73,9 +84,17 @@ package struct SkippedWork: Hashable, Sendable {
         self.shutdownsTimedOut = shutdownsTimedOut
     }
 
+    /// The share of the time in which phones were held, in tenths of a percent, rounded up; nil without such phones.
+    var heldTenths: Int64? {
+        let all = Int128(self.phoneTime.milliseconds)
+        return all > 0 ? Int64((Int128(self.heldTime.milliseconds) * 1_000 + all - 1) / all) : nil
+    }
+
     mutating func add(_ other: SkippedWork) {
         self.deferred += other.deferred
         self.shutdownsTimedOut += other.shutdownsTimedOut
         self.heldBack += other.heldBack
+        self.heldTime += other.heldTime
+        self.phoneTime += other.phoneTime
     }
 }

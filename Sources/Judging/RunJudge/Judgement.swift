@@ -4,6 +4,7 @@ package import Metrics
 /// Everything that decides how a run ended.
 package struct Judgement: Sendable {
     package var verdicts: [Verdict]
+    package var groups: [GroupVerdicts] = []
     package var totals: LedgerTotals
     package var slos: [SLOResult]
     /// The failures of the program itself: a crash of the backend process, an output that could not be written.
@@ -38,7 +39,9 @@ package struct Judgement: Sendable {
         var reasons = self.failures
         // A ledger whose sum does not hold is wrong itself: nothing that it says counts.
         if !self.totals.scans.isConserved { reasons.insert(.internalError) }
-        let isBroken = self.verdicts.contains { $0.standing == .broken && !self.expectations.covers($0) }
+        let isBroken = self.expectations.applied(to: self.verdicts, self.groups).fleet.contains {
+            $0.standing == .broken
+        }
         let conditions: [(ExitReason, Bool)] = [
             (.invariantBroken, isBroken), (.heldUnexpectedly, self.isOtherThanExpected),
             (.interrupted, self.isInterrupted),
@@ -101,7 +104,9 @@ package struct Judgement: Sendable {
         let outcomes =
             self.isPartial
             ? []
-            : self.expectations.outcomes(verdicts: self.verdicts, slos: self.slos, totals: self.totals)
-        return outcomes.contains { !$0.isBroken } || !self.breaches.isEmpty || self.hasCompletedNothing || self.hasNoBook
+            : self.expectations.outcomes(
+                verdicts: self.verdicts, groups: self.groups, slos: self.slos, totals: self.totals)
+        return outcomes.contains { !$0.isBroken } || !self.breaches.isEmpty || self.hasCompletedNothing
+            || self.hasNoBook
     }
 }

@@ -21,12 +21,12 @@ extension RunJudge {
         self.ledger.record(into: &table)
         var result = self.result(of: head, length: self.timeline.until - .zero, metrics: table)
         let verdicts = Self.visible(self.ledger.verdicts, losses: self.losses.verdicts)
-        result.verdicts = self.expectations.applied(to: verdicts)
+        result.verdicts = verdicts
         for index in result.groups.indices {
-            result.groups[index].verdicts = self.expectations.applied(
-                to: Self.visible(
-                    self.ledger.verdicts(ofGroup: index), losses: self.losses.verdicts(ofGroup: index)))
+            result.groups[index].verdicts = Self.visible(
+                self.ledger.verdicts(ofGroup: index), losses: self.losses.verdicts(ofGroup: index))
         }
+        result.expect(self.expectations)
         // Parts of a run are judged while it continues.
         result.slos = self.slos.map {
             ($0.condition.span == .wholeRun ? $0.evaluate(against: table) : $0.notKnown).unjudged

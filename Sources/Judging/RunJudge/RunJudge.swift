@@ -44,7 +44,7 @@ package struct RunJudge: Sendable {
     private var occasions: Occasions
     /// The ids of the faults in the order of the scenario.
     private let faults: [String]
-    private var controls: [ControlRecord] = []
+    package private(set) var controls: [ControlRecord] = []
     /// Judges what a simulated world tells beside observations; nil elsewhere. The driver hands that on.
     package var invariants: SimulationInvariants?
     /// Observations so far.
@@ -253,6 +253,7 @@ package struct RunJudge: Sendable {
         if isWhole { result.drained = min(facts.drain, max(.zero, facts.length - (self.capturedAt - .zero))) }
         result.notes = facts.notes + [self.regions.summary.note].compactMap { $0 }
         result.heldBack = facts.skipped.heldBack
+        result.heldTime = facts.skipped.heldTime
         result.warnings =
             [result.controlNote].compactMap { $0 } + facts.warnings
             + (facts.arrivals?.warnings(facts.skipped) ?? []) + log.warnings
@@ -270,21 +271,19 @@ package struct RunJudge: Sendable {
         var result = RunResult(
             head, length: length, totals: self.ledger.totals,
             groups: head.groups.indices.map { $0 < totals.count ? totals[$0] : LedgerTotals() },
-            verdicts: self.expectations.applied(
-                to: self.occasions.applied(to: self.ledger.verdicts + (self.invariants?.verdicts ?? []))),
+            verdicts: self.occasions.applied(to: self.ledger.verdicts + (self.invariants?.verdicts ?? [])),
             tables: self.past.whole, metrics: metrics)
         for index in result.groups.indices where index < totals.count {
-            result.groups[index].verdicts = self.expectations.applied(
-                to: self.occasions.applied(
-                    to: self.ledger.verdicts(ofGroup: index)
-                        + (self.invariants?.verdicts(ofGroup: index) ?? []), ofGroup: index))
+            result.groups[index].verdicts = self.occasions.applied(
+                to: self.ledger.verdicts(ofGroup: index) + (self.invariants?.verdicts(ofGroup: index) ?? []),
+                ofGroup: index)
             result.groups[index].tables = self.past[MetricGroup(index: index)]
             result.groups[index].errors = self.errors[index]
         }
         result.hasBackendView = head.hasBackendView && !self.hasLostBackend
         result.controls = self.controls
         result.isInterrupted = self.isInterrupted
-        result.expectations = self.expectations
+        result.expect(self.expectations)
         return result
     }
 

@@ -25,12 +25,14 @@ extension RunResult {
         }
         part.expectations = Expectations(
             self.expectations.breaks.filter { expected in
-                switch expected {
-                case .invariant(let id):
-                    group.verdicts.contains { $0.invariant.rawValue == id && $0.violations > 0 }
-                case .objectives(let selector): selector.scope == .group(name)
+                switch (expected, expected.scope) {
+                case (_, .group(let scope)): scope == name
+                case (.objectives, .fleet): false
+                case (.invariant(let id, _), .fleet):
+                    expected.covers(invariant: id, group: name, groups: self.expectations.groups)
+                        && group.verdicts.contains { $0.invariant.rawValue == id && $0.violations > 0 }
                 }
-            })
+            }, groups: self.expectations.groups)
         part.resources = Resources(client: nil, backend: nil)
         part.streamsOpen = nil
         part.judge(failures: self.exitReasons.failures)

@@ -122,6 +122,7 @@ extension RunResult {
         self.endedEarly = self.endedEarly ?? other.endedEarly
         self.controls = Self.merged(self.controls, other.controls)
         self.heldBack += other.heldBack
+        self.heldTime += other.heldTime
         // What one of them came to, the run came to.
         self.unreached = self.unreached.filter { other.unreached.contains($0) }
         self.hasBackendView = self.hasBackendView && other.hasBackendView

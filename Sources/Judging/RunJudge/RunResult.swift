@@ -57,6 +57,8 @@ package struct RunResult: Sendable {
     package var controls: [ControlRecord] = []
     /// Captures that were due and that the operator held back.
     package var heldBack = 0
+    /// The time for which the operator held phones of closed groups.
+    package var heldTime = PhoneTime.zero
     /// Whether phones of the fleet are missing in it.
     package var isPartial = false
     /// Whether its phones are a part of the fleet, and others are merged with it.
@@ -148,10 +150,22 @@ package struct RunResult: Sendable {
             verdicts: self.verdicts, totals: self.totals, slos: self.slos, failures: failures,
             isLoadComplete: self.generator.isTrustworthy, isInterrupted: self.isInterrupted,
             expectations: self.expectations)
+        judgement.groups = self.groupVerdicts
         judgement.isPartial = self.isPartial
         judgement.isEndedByObjective = self.endedEarly != nil
         judgement.lacksSituations = !self.unreached.isEmpty
         return judgement
+    }
+
+    /// The verdicts on each group.
+    package var groupVerdicts: [GroupVerdicts] { self.groups.map { GroupVerdicts($0.name, $0.verdicts) } }
+
+    /// Takes what the scenario expects to break off the verdicts.
+    package mutating func expect(_ expectations: Expectations) {
+        self.expectations = expectations
+        let applied = expectations.applied(to: self.verdicts, self.groupVerdicts)
+        self.verdicts = applied.fleet
+        for index in self.groups.indices { self.groups[index].verdicts = applied.groups[index].verdicts }
     }
 
     /// Records that results could not be written. An earlier failure stays.

@@ -157,11 +157,11 @@ package struct ShardMerge {
         else { return }
         let found = self.fleet.verdicts(
             invariants, ledger: self.settings.ledger, endedAt: .zero + result.length)
-        let expectations = result.expectations
-        Verdict.add(expectations.applied(to: found.fleet), to: &result.verdicts)
+        Verdict.add(found.fleet, to: &result.verdicts)
         for index in result.groups.indices where index < found.groups.count {
-            Verdict.add(expectations.applied(to: found.groups[index]), to: &result.groups[index].verdicts)
+            Verdict.add(found.groups[index], to: &result.groups[index].verdicts)
         }
+        result.expect(result.expectations)
     }
 
     // MARK: Texts
@@ -174,7 +174,8 @@ package struct ShardMerge {
             "shard \($0.shard) ended with exit code \($0.exit.rawValue); its files do not say why"
         }
         return self.gaps.map(\.text) + exits + self.damage + ofShards + self.unjudged
-            + [ArrivalAccount(result.metrics)?.complaint].compactMap { $0 }
+            + (ArrivalAccount(result.metrics)?.complaints(self.skipped, reason: result.controls.holdReason)
+                ?? [])
     }
 
     /// What cannot be judged because the shards have more than they hand over.
@@ -193,6 +194,10 @@ package struct ShardMerge {
         self.parts.compactMap(\.evidence?.fleet).reduce(into: FleetEvidence()) { $0.add($1) }
     }
 
+    private var skipped: SkippedWork {
+        self.parts.compactMap(\.evidence?.skipped).reduce(into: SkippedWork()) { $0.add($1) }
+    }
+
     private func warnings(_ result: RunResult) -> [String] {
         var warnings: [String] = []
         for part in self.parts {
@@ -204,9 +209,8 @@ package struct ShardMerge {
                 warnings.append(warning)
             }
         }
-        let skipped = self.parts.compactMap(\.evidence?.skipped).reduce(into: SkippedWork()) { $0.add($1) }
         return [result.controlNote].compactMap { $0 } + warnings
-            + (ArrivalAccount(result.metrics)?.warnings(skipped) ?? [])
+            + (ArrivalAccount(result.metrics)?.warnings(self.skipped) ?? [])
     }
 
     /// The notes that all shards have, and those of the whole.

@@ -31,7 +31,9 @@ extension RunResult {
 
     /// `25 violations of 5 invariants are expected for this profile`. What the scenario expects is not the profile's.
     private func knownViolations(_ group: GroupResult) -> String? {
-        let known = group.verdicts.filter { $0.expected > 0 && !self.expectations.covers($0) }
+        let known = group.verdicts.filter {
+            $0.expected > 0 && !self.expectations.covers($0.invariant, of: group.name)
+        }
         guard !known.isEmpty else { return nil }
         let count = known.reduce(0) { $0 + $1.expected }
         return "\(Figures.count(count, "violation", "violations")) of "

@@ -178,7 +178,8 @@ extension RunResult {
 
     /// The checks that the scenario expects to break, and whether they broke.
     var expected: [Expectations.Outcome] {
-        self.expectations.outcomes(verdicts: self.verdicts, slos: self.slos, totals: self.totals)
+        self.expectations.outcomes(
+            verdicts: self.verdicts, groups: self.groupVerdicts, slos: self.slos, totals: self.totals)
     }
 
     /// All reasons against the run, the worst first. The exit code names only one.
@@ -209,8 +210,9 @@ extension RunResult {
             reasons.append("phones of the fleet are missing: what they did is not known")
         } else if !self.generator.isTrustworthy {
             reasons.append(
-                self.heldBack > 0
-                    ? "the load was not the requested load" : "the load generator did not keep up")
+                self.isHeldBack
+                    ? self.controls.holdReason + ": the load was not the requested load"
+                    : "the load generator did not keep up")
         }
         if self.exitReasons.contains(.objectiveNotJudged) {
             reasons += self.slos.filter { $0.isOwed && !self.expectations.covers($0) }

@@ -93,6 +93,7 @@ package enum SummaryJSON {
     private static func control(_ result: RunResult) -> JSONValue {
         .object([
             "held_back": .integer(result.heldBack),
+            "held_phone_ms": .integer(result.heldTime.milliseconds),
             "actions": .array(
                 result.controls.map { record in
                     .object([

@@ -291,7 +291,7 @@ extension SummaryWriter {
                 self.result.generator.isTrustworthy
                     ? "healthy"
                     : self.result.isPartial
-                        ? "phones are missing" : self.result.heldBack > 0 ? "held back" : "did not keep up",
+                        ? "phones are missing" : self.result.isHeldBack ? "held back" : "did not keep up",
                 self.result.generator.isTrustworthy ? .good : .bad)
         ]
         if let lateness = self.result.latency(.generatorLateness) {

@@ -43,10 +43,13 @@ extension LiveRun {
     }
 
     private var skipped: SkippedWork {
-        self.outcome.map {
-            SkippedWork(
-                deferred: $0.capturesDeferred, shutdownsTimedOut: $0.shutdownsTimedOut, heldBack: $0.heldBack)
-        } ?? SkippedWork()
+        guard let outcome = self.outcome else { return SkippedWork() }
+        var skipped = SkippedWork(
+            deferred: outcome.capturesDeferred, shutdownsTimedOut: outcome.shutdownsTimedOut,
+            heldBack: outcome.heldBack)
+        skipped.heldTime = outcome.heldTime
+        skipped.phoneTime = self.plan.closedPhoneTime
+        return skipped
     }
 
     private var generatorHealth: GeneratorHealth {
@@ -56,12 +59,19 @@ extension LiveRun {
                 "the phones' timers were \(late / 1_000_000) ms late (p99): this machine was too busy for valid measurements"
             )
         }
+        if let late = self.feed.lateness.histogram.value(at: .p99), late > Self.latenessMax.nanoseconds {
+            let process = self.preparation.isEmbedded ? "simulated backend" : "gateway"
+            complaints.append(
+                "the timers of the \(process) were \(late / 1_000_000) ms late (p99): its process was stopped, or this machine was too busy for valid measurements"
+            )
+        }
         if let outcome = self.outcome, outcome.curl.descriptorsExhausted > 0 {
             complaints.append(
                 "\(outcome.curl.descriptorsExhausted) connections could not be opened: too few file descriptors"
             )
         }
-        complaints += self.arrivals?.complaints(self.skipped) ?? []
+        complaints +=
+            self.arrivals?.complaints(self.skipped, reason: self.feed.judge.controls.holdReason) ?? []
         return GeneratorHealth(complaints: complaints)
     }
 
@@ -103,11 +113,20 @@ extension LiveRun {
             "the target answered 429 to the first upload of \(limited) \(limited == 1 ? "phone" : "phones"), whose device ids are from \(origin): it still counts what an earlier run uploaded with them"
     }
 
+    /// Its memory as it says itself: what the system counts for a child includes what its parent had as it was started.
+    private var backendUsage: Resources.Usage? {
+        self.child?.exit.map { exit in
+            Resources.Usage(
+                processor: exit.usage.processor,
+                residentBytes: self.feed.backendResidentMax ?? exit.usage.residentMax)
+        }
+    }
+
     var resources: Resources {
         Resources(
             client: .init(.own()),
             // The gateway in front of a target is none.
-            backend: self.preparation.isEmbedded ? self.child?.exit.map { .init($0.usage) } : nil)
+            backend: self.preparation.isEmbedded ? self.backendUsage : nil)
     }
 }
 

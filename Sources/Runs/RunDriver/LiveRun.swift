@@ -184,13 +184,14 @@ package final class LiveRun {
             return
         }
         var ahead = Self.headStart.nanoseconds
-        if let zero = self.awaitStart() {
+        var wall = WallClock.now() + ahead
+        if let start = self.awaitStart() {
             _ = self.loop.turn(
                 until: {
                     self.sendProgress()
-                    return self.isAskedToEnd || WallClock.now() + ahead >= zero
+                    return self.isAskedToEnd || start.remaining() <= ahead
                 }, atMost: .hours(48))
-            ahead = zero - WallClock.now()
+            (ahead, wall) = (start.remaining(), start.wall)
             guard self.isAskedToEnd || ahead > 0 else {
                 throw CommandFailure(
                     .untrustworthy, "the shard was ready \(-ahead / 1_000_000) ms after the start of the run",
@@ -198,15 +199,22 @@ package final class LiveRun {
             }
         }
         self.clock = LoopClock(zero: MonotonicClock.now() + ahead)
-        self.startedWall = (WallClock.now() + ahead) / 1_000_000
+        self.startedWall = wall / 1_000_000
     }
 
-    /// The time at which all shards start, in nanoseconds since 1970; nil if this run starts by itself.
-    private func awaitStart() -> Int64? {
-        guard let link = self.link else { return self.request.startAt.map { $0 * 1_000_000 } }
+    /// The time at which all shards start, in nanoseconds since 1970, and the time until then; nil if this run starts by itself.
+    ///
+    /// The processes of one run wait by the monotonic clock of their machine: somebody may set the other one meanwhile. Those of
+    /// several machines have the other one only.
+    private func awaitStart() -> (wall: Int64, remaining: () -> Int64)? {
+        guard let link = self.link else {
+            return self.request.startAt.map { start in
+                (start * 1_000_000, { start * 1_000_000 - WallClock.now() })
+            }
+        }
         link.send(.ready)
-        _ = self.loop.turn(until: { self.isAskedToEnd || link.startAt != nil }, atMost: .hours(48))
-        return link.startAt
+        _ = self.loop.turn(until: { self.isAskedToEnd || link.start != nil }, atMost: .hours(48))
+        return link.start.map { start in (start.wall, { start.zero - MonotonicClock.now() }) }
     }
 
     // MARK: The fleet
@@ -272,6 +280,8 @@ package final class LiveRun {
             self.feed.receive(phones: observations, thread: thread, upTo: moment)
         case .gauges(let gauges): self.gauges = gauges
         case .closed(let phones): self.workerPhones?.closed(phones)
+        case .failing(let moment):
+            if !self.feed.judge.isInterrupted { self.feed.judge.interrupted(at: moment) }
         case .finished(let outcome): self.outcome = outcome
         }
     }

@@ -26,6 +26,11 @@ struct ObservationFeed {
     /// Open event streams as the backend counts them.
     private(set) var streamsOpen = GaugeSeries()
 
+    /// The timer lag of the process of the backend, or of the gateway.
+    private(set) var lateness = TickLateness(interval: EmbeddedBackend.reportInterval)
+    /// The most memory that this process has had; nil if it died.
+    private(set) var backendResidentMax: Int64?
+
     init(_ judge: RunJudge, threads: Int, hasReports: Bool, directory: RunDirectory) {
         self.judge = judge
         self.threads = threads
@@ -69,7 +74,10 @@ struct ObservationFeed {
                 self.merge.add(observation, of: self.threads)
             case .streamsOpen(let streams, let moment):
                 self.streamsOpen.add(least: streams.least, most: streams.most, upTo: moment)
-            case .upTo(let moment): self.merge.mark(source: self.threads, upTo: moment)
+            case .upTo(let moment, let late):
+                self.lateness.passed(to: moment, late: late)
+                self.merge.mark(source: self.threads, upTo: moment)
+            case .ended(let residentMax): self.backendResidentMax = residentMax
             }
         }
         self.settle()

@@ -3,7 +3,7 @@ import Foundation
 import SystemIO
 
 /// The signal handling of `run`, `simulate` and `replay`: the first Ctrl-C, SIGTERM or SIGHUP ends the run
-/// with its report, a second one ends the program.
+/// with its report, a later one ends the program. Signals within half a second of the first are the first.
 package enum RunInterruption {
     private static let announcement =
         "Interrupted: finishing and writing the report. Press Ctrl-C again to quit now."
@@ -16,9 +16,12 @@ package enum RunInterruption {
     static func followsReport() { Self.reportIsWritten.withLock { $0 = true } }
 
     /// The first act of the program. Where it fails, a signal ends the program as it would any other.
-    package static func watch() {
+    ///
+    /// - Parameter arguments: Of the program. A process of a run in several is ended by the one that started it, by a pipe.
+    package static func watch(_ arguments: [String]) {
         do throws(SystemError) {
             try Interruption.watch(
+                ofTerminal: !arguments.contains(ShardedRun.linkOption),
                 first: { Self.say(Self.announcement) },
                 again: {
                     Self.say(Self.farewell)

@@ -66,6 +66,11 @@ package struct RunPreparation {
             request.worker == nil ? scenario : scenario.endless,
             target: request.target == nil ? .embedded : .foreign, shard: request.shard)
         let phones = request.worker?.phonesMax ?? self.plan.phones
+        if let flaw = WallClock.flaw(of: WallClock.now()) {
+            throw CommandFailure(
+                .impossible, "the clock of this machine shows \(flaw)",
+                hint: "set the clock: times of the run are counted from 1970")
+        }
         // What cannot be is said before the work of planning it.
         self.socketsKept = try Self.takeDescriptors(
             phones: phones,

@@ -15,8 +15,8 @@ final class ShardLink {
     private let reports: Descriptor
     private var watch: Watch?
     private var bytes: [UInt8] = []
-    /// The zero of the run in nanoseconds since 1970, once it is known.
-    private(set) var startAt: Int64?
+    /// The zero of the run, once it is known: as the monotonic clock reads it, and in nanoseconds since 1970.
+    private(set) var start: (zero: Int64, wall: Int64)?
     /// Whether a dashboard shows the run.
     private(set) var isShown = false
     /// Hears what the operator has ordered.
@@ -51,7 +51,7 @@ final class ShardLink {
             self.bytes.removeFirst(end + 1)
             switch ShardMessage(line: line) {
             case .show: self.isShown = true
-            case .start(let at): self.startAt = at
+            case .start(let zero, let wall): self.start = (zero, wall)
             case .control(let effect): self.onControl(effect)
             case .ready, .progress, .snapshot, .judging, nil: break
             }

@@ -19,8 +19,8 @@ enum ShardMessage: Equatable {
 
     /// A dashboard shows the run: it is to write a snapshot once a second.
     case show
-    /// Its zero, in nanoseconds since 1970.
-    case start(at: Int64)
+    /// Its zero, as this machine's monotonic clock reads it, and in nanoseconds since 1970: somebody may set that clock meanwhile.
+    case start(zero: Int64, wall: Int64)
     /// What the operator has ordered. Phones are counted among all of their group.
     case control(ControlEffect)
 
@@ -32,7 +32,7 @@ enum ShardMessage: Equatable {
             Self.line("snapshot", [measured.nanoseconds, lateness.nanoseconds])
         case .judging: "judging"
         case .show: "show"
-        case .start(let at): Self.line("start", [at])
+        case .start(let zero, let wall): Self.line("start", [zero, wall])
         case .control(let effect): Self.line(effect)
         }
     }
@@ -65,7 +65,7 @@ enum ShardMessage: Equatable {
         case ("ready", 0): self = .ready
         case ("judging", 0): self = .judging
         case ("show", 0): self = .show
-        case ("start", 1): self = .start(at: numbers[0])
+        case ("start", 2): self = .start(zero: numbers[0], wall: numbers[1])
         case ("snapshot", 2):
             self = .snapshot(
                 measured: Instant(nanoseconds: numbers[0]), lateness: Interval(nanoseconds: numbers[1]))

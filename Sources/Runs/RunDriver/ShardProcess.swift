@@ -4,7 +4,8 @@ import SystemIO
 
 /// A shard as the process that started it sees it.
 final class ShardProcess {
-    /// What is kept of its error output.
+    /// What is kept of its output and of its error output.
+    private static let printedBytesMax = 64 * 1_024
     private static let complaintBytesMax = 16 * 1_024
 
     let shard: FleetShard
@@ -63,10 +64,10 @@ final class ShardProcess {
         exited.value = { [unowned self] in self.exit = $0 }
         self.watches = [
             loop.watch(self.reports.number, .read) { [unowned self] _ in self.readReports() },
-            // Its summary is in its folder.
             loop.watch(self.output.number, .read) { [unowned self] _ in
                 self.read(self.output.number, into: &self.printed, watch: 1)
-                self.printed.removeAll()
+                let excess = self.printed.count - Self.printedBytesMax
+                if excess > 0 { self.printed.removeFirst(excess) }
             },
             loop.watch(self.errors.number, .read) { [unowned self] _ in
                 self.read(self.errors.number, into: &self.complaintBytes, watch: 2)
@@ -79,6 +80,9 @@ final class ShardProcess {
     deinit { for watch in self.watches { watch.cancel() } }
 
     var isOver: Bool { self.exit != nil && self.openPipes == 0 }
+
+    /// The summary that it printed, which is in its folder as well if that could be written.
+    var summary: String { String(decoding: self.printed, as: UTF8.self) }
 
     /// What it printed to standard error.
     var complaint: String { String(decoding: self.complaintBytes, as: UTF8.self) }

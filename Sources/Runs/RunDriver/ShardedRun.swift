@@ -71,7 +71,8 @@ package final class ShardedRun {
     let plan: RunPlan
     let expectedArrivals: ExpectedArrivals
     private(set) var shards: [ShardProcess] = []
-    private var zero: Int64?
+    /// The time of the run; nil before its start is known.
+    private var clock: LoopClock?
     var isInterrupted = false
     private let listener: DashboardListener?
     /// The dashboard, if there is one.
@@ -159,17 +160,18 @@ package final class ShardedRun {
         if let state = self.request.stateFolder {
             try ShardedState.begin(state, processes: self.request.processes)
         }
-        let zero =
-            self.request.startAt.map { $0 * 1_000_000 } ?? WallClock.now() + Self.headStart.nanoseconds
-        self.zero = zero
+        let (now, wallNow) = (MonotonicClock.now(), WallClock.now())
+        let wall = self.request.startAt.map { $0 * 1_000_000 } ?? wallNow + Self.headStart.nanoseconds
+        let zero = now + (wall - wallNow)
+        self.clock = LoopClock(zero: zero)
         for shard in self.shards {
             if self.page != nil { shard.send(.show) }
-            shard.send(.start(at: zero))
+            shard.send(.start(zero: zero, wall: wall))
         }
     }
 
     /// The time of the run.
-    var now: Instant { self.zero.map { Instant(nanoseconds: WallClock.now() - $0) } ?? .zero }
+    var now: Instant { self.clock?.now() ?? .zero }
 
     private func follow() {
         let outlook = RunOutlook(self.plan, self.expectedArrivals)
@@ -240,6 +242,7 @@ package final class ShardedRun {
         for shard in self.shards { ShardSnapshot.remove(from: shard.folder) }
         let folders = MergedShards.folders(self.shards.map(\.folder))
         guard !folders.readable.isEmpty else {
+            self.printSummaries { _ in true }
             let codes = self.exits.values.map { ExitCode($0) }.filter { $0 != .success }
             throw CommandFailure(
                 self.isInterrupted ? .interrupted : codes.isEmpty ? .internalError : ExitCode.worst(codes),
@@ -248,6 +251,7 @@ package final class ShardedRun {
                     : "no shard has left a result")
         }
         let merged = try self.merged(folders)
+        self.printSummaries { self.exits[$0.shard] == .cannotWrite || folders.unreadable.contains($0.folder) }
         var output = ReportOutput(folder: self.folder.path, console: self.console)
         output.parts = folders.readable.map(\.path)
         self.savePlan(merged, folders: folders.readable.map(\.path), with: &output)
@@ -266,6 +270,13 @@ package final class ShardedRun {
         return exits
     }
 
+    /// Prints what shards have found whose folders may not have it: nothing else would show it.
+    private func printSummaries(where isMissing: (ShardProcess) -> Bool) {
+        for shard in self.shards where !shard.summary.isEmpty && isMissing(shard) {
+            self.console.out("Shard \(shard.shard):\n\n\(shard.summary)")
+        }
+    }
+
     /// What the shards have found by themselves goes before a merge that fails.
     private func merged(
         _ folders: MergedShards.Folders
@@ -273,6 +284,7 @@ package final class ShardedRun {
         do {
             return try MergedShards.merged(folders, exits: self.exits)
         } catch let failure as CommandFailure {
+            self.printSummaries { _ in true }
             let found = self.exits.values.map { ExitCode($0) }.filter {
                 [.invariantBroken, .internalError, .cannotWrite].contains($0)
             }

@@ -44,6 +44,10 @@ int64_t shim_thread_processor_nanoseconds(void) {
 int64_t shim_wall_nanoseconds(void) {
     struct timespec now;
     clock_gettime(CLOCK_REALTIME, &now);
+    // Nanoseconds of 64 bits end in 1677 and 2262.
+    const int64_t most = 9000000000;
+    if (now.tv_sec > most) return most * 1000000000;
+    if (now.tv_sec < -most) return -most * 1000000000;
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 

@@ -11,10 +11,15 @@ int shim_signal_is_ignored(int number) {
     return sigaction(number, NULL, &action) == 0 && action.sa_handler == SIG_IGN;
 }
 
-int shim_block_interruptions(void) {
+int shim_block_interruptions(int of_terminal) {
     sigemptyset(&interruptions);
-    sigaddset(&interruptions, SIGINT);
     sigaddset(&interruptions, SIGTERM);
+    if (!of_terminal) {
+        if (signal(SIGINT, SIG_IGN) == SIG_ERR || signal(SIGHUP, SIG_IGN) == SIG_ERR) return -errno;
+        if (signal(SIGTERM, SIG_DFL) == SIG_ERR) return -errno;
+        return -pthread_sigmask(SIG_SETMASK, &interruptions, NULL);
+    }
+    sigaddset(&interruptions, SIGINT);
     // `nohup` asks for this one to be ignored. A shell ignores SIGINT for the background jobs of a script, and whoever
     // sends one to such a job means it.
     if (!shim_signal_is_ignored(SIGHUP)) sigaddset(&interruptions, SIGHUP);

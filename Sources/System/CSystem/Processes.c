@@ -6,6 +6,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -15,6 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 #ifdef __APPLE__
+#include <mach/mach.h>
 #include <pthread/qos.h>
 #endif
 
@@ -48,11 +50,34 @@ int shim_reap(int pid, int block, int *status, struct shim_usage *usage) {
     return shim_result(result);
 }
 
+// The most memory that this program has had, or -1. What the system counts for the process (ru_maxrss) includes what the
+// process had before it became this program, which is what its parent had.
+static int64_t own_resident_max(void) {
+#ifdef __APPLE__
+    struct task_vm_info info;
+    mach_msg_type_number_t count = TASK_VM_INFO_COUNT;
+    if (task_info(mach_task_self(), TASK_VM_INFO, (task_info_t)&info, &count) != KERN_SUCCESS) return -1;
+    return (int64_t)info.resident_size_peak;
+#else
+    FILE *status = fopen("/proc/self/status", "re");
+    if (!status) return -1;
+    char line[128];
+    long long kilobytes = -1;
+    while (kilobytes < 0 && fgets(line, sizeof line, status))
+        if (sscanf(line, "VmHWM: %lld kB", &kilobytes) != 1) kilobytes = -1;
+    fclose(status);
+    return kilobytes < 0 ? -1 : (int64_t)kilobytes * 1024;
+#endif
+}
+
 struct shim_usage shim_own_usage(void) {
     struct rusage used;
     memset(&used, 0, sizeof used);
     getrusage(RUSAGE_SELF, &used);
-    return usage_of(&used);
+    struct shim_usage usage = usage_of(&used);
+    const int64_t own = own_resident_max();
+    if (own >= 0) usage.resident_max_bytes = own;
+    return usage;
 }
 
 int shim_ignore_broken_pipe(void) { return signal(SIGPIPE, SIG_IGN) == SIG_ERR ? -errno : 0; }

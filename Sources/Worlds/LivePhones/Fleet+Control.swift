@@ -1,6 +1,7 @@
 import EventLoop
 import Faults
 import Phone
+import Plan
 package import SimBase
 
 /// What the operator of a run does to its fleet.
@@ -17,60 +18,52 @@ package enum FleetControl: Sendable {
     case offline(for: Interval)
 }
 
-/// The captures that the operator holds back.
-struct HeldCaptures {
-    var isHolding = false
-    var resting: Set<DeviceNumber> = []
-    /// Captures of open groups that were due and are not made. The schedule does not wait for the operator.
-    var count = 0
-    /// The indexes of phones of closed groups whose next capture was due. They think again when captures go on.
-    var thinkers: [Int] = []
-
-    func holds(_ device: DeviceNumber) -> Bool { self.isHolding || self.resting.contains(device) }
-
-    /// Whether captures are left that only the operator keeps from being made. A phone at rest does not keep a run going.
-    var keepRunning: Bool { self.isHolding && !self.thinkers.isEmpty }
-}
-
 extension Fleet {
     func follow(_ control: FleetControl) {
         switch control {
-        case .hold: self.held.isHolding = true
+        case .hold:
+            self.passHeldTime()
+            self.held.paused()
         case .release:
-            self.held.isHolding = false
-            self.goOn()
-        case .rest(let devices): self.held.resting.formUnion(devices)
+            self.passHeldTime()
+            self.goOn(self.held.resumed())
+        case .rest(let devices):
+            self.passHeldTime()
+            self.held.rested(devices)
         case .wake(let devices):
-            self.held.resting.subtract(devices)
-            self.goOn()
+            self.passHeldTime()
+            self.goOn(self.held.woke(devices))
         case .fault(let fault): self.start(fault)
         case .offline(let time): self.goOffline(for: time)
         }
     }
 
-    /// Holds back a due capture of an open group. False if nothing holds it back.
-    func holdsBack(_ arrival: Arrival) -> Bool {
-        guard self.held.holds(arrival.device) else { return false }
-        self.held.count += 1
-        return true
+    func passHeldTime() {
+        let left = self.scansLeft.lazy.filter { $0.scans > 0 }.map(\.device)
+        self.held.passed(to: self.loop.now(), phones: left)
     }
 
-    /// Puts off a due capture of a closed group. False if nothing holds it back.
-    func putsOff(_ arrival: Arrival) -> Bool {
-        guard self.held.holds(arrival.device), let phone = self.index(of: arrival.device) else {
-            return false
+    /// The scans that the phones of closed groups have not begun.
+    private var scansLeft: some Sequence<(device: DeviceNumber, scans: Int)> {
+        self.phones.indices.lazy.compactMap { index in
+            self.plan.phones[index].think.map {
+                (
+                    device: self.phones[index].number,
+                    scans: max(0, $0.scans - self.phones[index].machine.captures)
+                )
+            }
         }
-        self.held.thinkers.append(phone)
-        return true
     }
 
-    private func goOn() {
+    /// Counts what phones that are held at the end have not begun: it was planned, and is not made.
+    func countHeldScans() {
+        self.passHeldTime()
+        self.closedDue += self.held.ended(left: self.scansLeft)
+    }
+
+    private func goOn(_ devices: [DeviceNumber]) {
         let now = self.loop.now()
-        let thinkers = self.held.thinkers
-        self.held.thinkers = thinkers.filter { self.held.holds(self.phones[$0].number) }
-        for phone in thinkers where !self.held.holds(self.phones[phone].number) {
-            self.think(phone, settled: now)
-        }
+        for phone in devices.compactMap({ self.index(of: $0) }) { self.think(phone, settled: now) }
         self.followSchedule()
     }
 

@@ -45,9 +45,9 @@ final class Fleet {
     private var nextArrival: Arrival?
     /// The next captures of the phones of closed groups, after their think time.
     private var thinking = EventHeap<Arrival>()
-    private var closedDue = 0
+    var closedDue = 0
     private var arrivalsLate = 0
-    var held = HeldCaptures()
+    var held: HeldLoad
     private var disturbances = EventHeap<Disturbance>()
     let random: KeyedRandom
     private var lateness = HDRHistogram()
@@ -106,6 +106,7 @@ final class Fleet {
     ) {
         self.plan = plan
         self.random = KeyedRandom(seed: plan.seed)
+        self.held = HeldLoad(until: plan.phones.lazy.compactMap(\.think).first?.until ?? .distantFuture)
         self.arrivals = plan.arrivals
         self.loop = loop
         self.reports = reports
@@ -202,18 +203,18 @@ final class Fleet {
         }
         while case .running = self.phase, let arrival = self.nextArrival, arrival.scheduled <= now {
             self.nextArrival = self.takeArrival()
-            if !self.holdsBack(arrival) { self.capture(arrival, at: now) }
+            if !self.held.holdsBack(arrival.device) { self.capture(arrival, at: now) }
         }
         while case .running = self.phase, let due = self.thinking.popDue(at: now) {
-            if self.putsOff(due.element) { continue }
             if self.plan.phonesMax == nil { self.closedDue += 1 }
+            if self.held.putsOff(due.element.device) { continue }
             self.capture(due.element, at: now)
         }
         var next = self.disturbances.nextAt ?? .distantFuture
         if case .running = self.phase {
             if let due = [self.nextArrival?.scheduled, self.thinking.nextAt].compactMap({ $0 }).min() {
                 next = min(next, due)
-            } else if self.plan.phonesMax == nil, !self.held.keepRunning {
+            } else if self.plan.phonesMax == nil, !self.held.keepsRunning {
                 self.phase = .draining(until: max(now, self.plan.lastArrival) + self.plan.drain)
                 self.ending?.arm(at: now)
             }
@@ -340,19 +341,18 @@ final class Fleet {
     }
 
     func fail(_ failure: FleetFailure) {
-        if self.failure == nil { self.post(.failing) }
+        if self.failure == nil { self.post(.failing(at: self.loop.now())) }
         self.failure = self.failure ?? failure
         self.stop()
     }
 
     private func finish() {
         self.phase = .over
+        self.countHeldScans()
         self.shutdownsTimedOut = self.phones.count { !$0.machine.isQuiescent }
         for phone in self.phones.indices { self.pool.hangUp(phone: phone, by: .fin) }
         self.flushStore()
-        do throws(SystemError) { try self.journal.flush() } catch {
-            self.failure = self.failure ?? .storage("\(error)")
-        }
+        do throws(SystemError) { try self.journal.flush() } catch { self.fail(.storage("\(error)")) }
         self.handOver?.disarm()
         self.report()
         self.handOver?.disarm()
@@ -363,7 +363,8 @@ final class Fleet {
                     capturesDeferred: self.phones.reduce(self.deferredOfClosed) {
                         $0 + $1.machine.deferred.count
                     },
-                    closedDue: self.closedDue, arrivalsLate: self.arrivalsLate, heldBack: self.held.count,
+                    closedDue: self.closedDue, arrivalsLate: self.arrivalsLate, heldBack: self.held.captures,
+                    heldTime: self.held.time,
                     shutdownsTimedOut: self.shutdownsTimedOut,
                     lateness: self.lateness, curl: self.pool.counts, photosRejected: self.photosRejected),
                 observations: self.observationsMade))
@@ -408,7 +409,7 @@ final class Fleet {
         var gauges = FleetGauges()
         gauges.captured = self.captured
         gauges.arrivalsLate = self.arrivalsLate
-        gauges.heldBack = self.held.count
+        gauges.heldBack = self.held.captures
         gauges.latenessMost = Interval(nanoseconds: self.lateness.maximum ?? 0)
         // By index: a closure would get a copy of each phone.
         for index in self.phones.indices {

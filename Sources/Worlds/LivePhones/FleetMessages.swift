@@ -12,6 +12,8 @@ package enum FleetReport: Sendable {
     case gauges(FleetGauges)
     /// Phones that were told to close and have done so.
     case closed([FleetClosing])
+    /// A thread has failed at this moment: what its phones leave undone from then on is not theirs.
+    case failing(at: Instant)
     /// The last message, once every thread is done.
     case finished(FleetOutcome)
 }
@@ -31,7 +33,7 @@ struct ShardReport: Sendable {
         case gauges(FleetGauges)
         case closed([FleetClosing])
         /// The thread has failed and is about to end: the others must end, too.
-        case failing
+        case failing(at: Instant)
         /// The last word. `observations`: how many its phones made in all.
         case finished(FleetOutcome, observations: Int)
     }
@@ -122,6 +124,8 @@ package struct FleetOutcome: Sendable {
     package var arrivalsLate: Int
     /// Captures that were due and that the operator held back.
     package var heldBack: Int
+    /// The time for which phones of closed groups were held.
+    package var heldTime: PhoneTime
     /// Phones whose shutdown was cut off by its time limit.
     package var shutdownsTimedOut: Int
     /// The timer lag.
@@ -131,7 +135,8 @@ package struct FleetOutcome: Sendable {
 
     package init(
         failure: FleetFailure?, captured: Int, capturesDeferred: Int, closedDue: Int, arrivalsLate: Int,
-        heldBack: Int, shutdownsTimedOut: Int, lateness: HDRHistogram, curl: CurlPoolCounts,
+        heldBack: Int, heldTime: PhoneTime, shutdownsTimedOut: Int, lateness: HDRHistogram,
+        curl: CurlPoolCounts,
         photosRejected: Int
     ) {
         self.failure = failure
@@ -140,6 +145,7 @@ package struct FleetOutcome: Sendable {
         self.closedDue = closedDue
         self.arrivalsLate = arrivalsLate
         self.heldBack = heldBack
+        self.heldTime = heldTime
         self.shutdownsTimedOut = shutdownsTimedOut
         self.lateness = lateness
         self.curl = curl
@@ -150,7 +156,7 @@ package struct FleetOutcome: Sendable {
     init(failure: FleetFailure?) {
         self.init(
             failure: failure, captured: 0, capturesDeferred: 0, closedDue: 0, arrivalsLate: 0,
-            heldBack: 0, shutdownsTimedOut: 0, lateness: HDRHistogram(),
+            heldBack: 0, heldTime: .zero, shutdownsTimedOut: 0, lateness: HDRHistogram(),
             curl: CurlPoolCounts(), photosRejected: 0)
     }
 
@@ -161,6 +167,7 @@ package struct FleetOutcome: Sendable {
         self.closedDue += other.closedDue
         self.arrivalsLate += other.arrivalsLate
         self.heldBack += other.heldBack
+        self.heldTime += other.heldTime
         self.shutdownsTimedOut += other.shutdownsTimedOut
         self.lateness.add(other.lateness)
         self.curl.add(other.curl)

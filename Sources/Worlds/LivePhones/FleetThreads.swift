@@ -158,7 +158,8 @@ package final class FleetThreads {
             self.gauges[report.thread] = gauges
             self.deliverGauges()
         case .closed(let phones): self.deliver(.closed(phones))
-        case .failing:
+        case .failing(let moment):
+            self.deliver(.failing(at: moment))
             self.stop()
         case .finished(let outcome, _):
             // Also of a thread that never started and told nothing before.

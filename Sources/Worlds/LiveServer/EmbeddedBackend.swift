@@ -38,8 +38,8 @@ package final class EmbeddedBackend {
         self.pipe = try Descriptor.adopting(Self.observationDescriptor)
         try DescriptorIO.setNonblocking(self.pipe.number, true)
         self.watch = loop.watch(self.pipe.number, []) { [unowned self] _ in self.flush() }
-        self.timer = LoopTimer(loop: loop) { [unowned self] _ in self.report() }
-        self.report()
+        self.timer = LoopTimer(loop: loop) { [unowned self] due in self.report(late: self.loop.now() - due) }
+        self.report(late: .zero)
     }
 
     /// Records an observation. Called for everything the server observes.
@@ -47,10 +47,11 @@ package final class EmbeddedBackend {
         self.writer.write(.observation(observation), into: &self.bytes)
     }
 
-    private func report() {
+    /// `late`: how much later than it was due. A process that is stopped, or gets no processor, is late.
+    private func report(late: Interval) {
         let now = self.loop.now()
         if now - self.gaugedAt >= Self.gaugeInterval { self.gauge(at: now) }
-        self.writer.write(.upTo(self.loop.now()), into: &self.bytes)
+        self.writer.write(.upTo(self.loop.now(), late: late), into: &self.bytes)
         self.flush()
         if self.bytes.count - self.sent > Self.waitingBytesMax { self.failed() }
         self.timer?.arm(after: Self.reportInterval)
@@ -67,8 +68,8 @@ package final class EmbeddedBackend {
         self.timer?.disarm()
         self.watch?.cancel()
         self.gauge(at: self.loop.now())
-        self.writer.write(.upTo(self.loop.now()), into: &self.bytes)
-        self.writer.writeEnd(into: &self.bytes)
+        self.writer.write(.upTo(self.loop.now(), late: .zero), into: &self.bytes)
+        self.writer.write(.ended(residentMax: ResourceUsage.own().residentMax), into: &self.bytes)
         try? DescriptorIO.setNonblocking(self.pipe.number, false)
         while self.sent < self.bytes.count {
             guard case .bytes(let count) = DescriptorIO.write(self.pipe.number, self.bytes[self.sent...])

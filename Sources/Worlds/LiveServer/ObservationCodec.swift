@@ -7,8 +7,10 @@ import Talaria
 /// advanced.
 package enum BackendReport: Hashable, Sendable {
     case observation(Observation)
-    /// Everything up to this moment has been told.
-    case upTo(Instant)
+    /// Everything up to this moment has been told. `late`: the delay of the timer that says so.
+    case upTo(Instant, late: Interval)
+    /// The end of the report: the most memory that the process has had, in bytes.
+    case ended(residentMax: Int64)
     /// The minimum and maximum number of open event streams since the last report.
     case streamsOpen(StreamsOpen, at: Instant)
 }
@@ -33,9 +35,14 @@ package struct BackendReportWriter: Sendable {
         self.frame(into: &bytes) { number, digest, writer in
             writer.word(Int64(bitPattern: number))
             switch report {
-            case .upTo(let moment):
+            case .upTo(let moment, let late):
                 writer.byte(0)
                 writer.word(moment.nanoseconds)
+                writer.word(late.nanoseconds)
+                writer.word(Int64(bitPattern: digest.value))
+            case .ended(let residentMax):
+                writer.byte(3)
+                writer.word(residentMax)
                 writer.word(Int64(bitPattern: digest.value))
             case .streamsOpen(let streams, let moment):
                 writer.byte(2)
@@ -47,15 +54,6 @@ package struct BackendReportWriter: Sendable {
                 writer.byte(1)
                 writer.observation(observation)
             }
-        }
-    }
-
-    /// Appends the last frame.
-    package mutating func writeEnd(into bytes: inout [UInt8]) {
-        self.frame(into: &bytes) { number, digest, writer in
-            writer.word(Int64(bitPattern: number))
-            writer.byte(3)
-            writer.word(Int64(bitPattern: digest.value))
         }
     }
 
@@ -136,13 +134,14 @@ package struct BackendReportReader: Sendable {
         case .observation(let observation):
             self.digest.absorb(observation)
             reports.append(.observation(observation))
-        case .upTo(let moment, let digest):
+        case .upTo(let moment, let late, let digest):
             guard digest == self.digest.value else { throw .changed(before: self.number) }
-            reports.append(.upTo(moment))
+            reports.append(.upTo(moment, late: late))
         case .streamsOpen(let streams, let moment): reports.append(.streamsOpen(streams, at: moment))
-        case .end(let digest):
+        case .end(let residentMax, let digest):
             guard digest == self.digest.value else { throw .changed(before: self.number) }
             self.isEnded = true
+            reports.append(.ended(residentMax: residentMax))
         }
     }
 
@@ -155,21 +154,24 @@ package struct BackendReportReader: Sendable {
 /// The content of one frame after its number.
 private enum Frame {
     case observation(Observation)
-    case upTo(Instant, digest: UInt64)
+    case upTo(Instant, late: Interval, digest: UInt64)
     case streamsOpen(StreamsOpen, at: Instant)
-    case end(digest: UInt64)
+    case end(residentMax: Int64, digest: UInt64)
 
     init(from reader: inout ObservationBytesReader) throws(MalformedObservation) {
         switch try reader.byte() {
         case 0:
             self = .upTo(
-                Instant(nanoseconds: try reader.word()), digest: UInt64(bitPattern: try reader.word()))
+                Instant(nanoseconds: try reader.word()), late: .nanoseconds(try reader.word()),
+                digest: UInt64(bitPattern: try reader.word()))
         case 1: self = .observation(try reader.observation())
         case 2:
             let moment = Instant(nanoseconds: try reader.word())
             let streams = StreamsOpen(least: Int(try reader.word()), most: Int(try reader.word()))
             self = .streamsOpen(streams, at: moment)
-        case 3: self = .end(digest: UInt64(bitPattern: try reader.word()))
+        case 3:
+            self = .end(
+                residentMax: try reader.word(), digest: UInt64(bitPattern: try reader.word()))
         default: throw MalformedObservation()
         }
         guard reader.isAtEnd else { throw MalformedObservation() }

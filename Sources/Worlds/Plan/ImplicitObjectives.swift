@@ -30,7 +30,8 @@ extension Scenario {
         guard !stated.contains(.fleet) else { return [] }
         let isApart = self.expectBroken.contains { expected in
             guard case .objectives(let selector) = expected else { return false }
-            return selector.metric == .count(metric) && selector.scope != .fleet
+            return selector.metric == .count(metric)
+                && (selector.scope != .fleet || self.groupsExpectedToBreak != nil)
         }
         let groups = self.groups.map { MetricScope.group($0.name) }
         let scopes = stated.isEmpty && !isApart ? [.fleet] : groups.filter { !stated.contains($0) }

@@ -92,8 +92,8 @@ package struct ThinkTime: Hashable, Sendable {
 /// capture.
 package struct ThinkTimes: Hashable, Sendable {
     private let time: ThinkTime
-    private let scans: Int
-    private let until: Instant
+    package let scans: Int
+    package let until: Instant
     private let random: KeyedRandom
 
     /// `scans` are those of a phone; nothing is captured from `until` on.

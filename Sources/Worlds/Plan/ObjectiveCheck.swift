@@ -12,7 +12,7 @@ package enum ObjectiveCheck {
     /// Returns a warning for each of them. `arrivals`: of the scenario; nil if they were not counted.
     package static func warnings(_ scenario: Scenario, _ arrivals: ExpectedArrivals?) -> [String] {
         scenario.slos.compactMap { slo in
-            guard !scenario.expectBroken.contains(where: { $0.covers(slo.selector) }),
+            guard !scenario.expectBroken.contains(where: { $0.covers(slo.selector, groups: nil) }),
                 let reason = self.tooFast(slo, scenario) ?? self.tooMany(slo, scenario, arrivals)
             else { return nil }
             return "slo.\(slo.selector): `\(slo.condition)` cannot hold\(reason)"

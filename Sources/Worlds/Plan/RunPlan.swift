@@ -132,6 +132,15 @@ package struct RunPlan: Hashable, Sendable {
         self.scenario.duration.map { Instant.zero + $0 } ?? .distantFuture
     }
 
+    /// The time of all phones that run in closed groups, up to the end of all captures; zero if there is none.
+    package var closedPhoneTime: PhoneTime {
+        guard let duration = self.scenario.duration else { return .zero }
+        let phones = self.groups.filter { self.thinkTimes(of: $0) != nil }.reduce(0) {
+            $0 + self.phones(of: $1).count
+        }
+        return PhoneTime(duration) * Int64(phones)
+    }
+
     /// The books on the shelves, for the backend and the ledger.
     package var shelf: Shelf {
         var shelf = Shelf(

@@ -47,6 +47,13 @@ package struct Scenario: Hashable, Sendable {
     /// All phones of all groups.
     package var devices: Int { self.groups.reduce(0) { $0 + $1.devices } }
 
+    /// The groups that an entry of `expect-broken` without a group is about: those of other clients than the contract's. Nil for
+    /// all, where every group is such a client or none is: then it is the server, or all phones, that are expected to break it.
+    package var groupsExpectedToBreak: [String]? {
+        let others = self.groups.filter(\.deviates)
+        return others.isEmpty || others.count == self.groups.count ? nil : others.map(\.name)
+    }
+
     /// Whether the server's streams carry a `retry:` above the base of its phones.
     package var raisesBase: Bool {
         self.groups.contains { group in

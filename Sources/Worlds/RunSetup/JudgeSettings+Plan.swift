@@ -22,7 +22,8 @@ extension JudgeSettings {
         self.faultEnds = plan.scenario.faults.compactMap { fault in
             fault.window.end.map { FaultEnd(id: fault.id, first: $0, last: $0 + fault.spread) }
         }
-        self.expectations = Expectations(plan.scenario.expectBroken)
+        self.expectations = Expectations(
+            plan.scenario.expectBroken, groups: plan.scenario.groupsExpectedToBreak)
     }
 }
 

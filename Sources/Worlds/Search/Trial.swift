@@ -111,10 +111,9 @@ package struct Trial: Sendable {
         self.judge(observe)
         self.ledger.finish(waitingOnDisk: self.world.waitingOnDisk, at: self.world.now)
         if self.failure == nil { self.invariants.finish(self.world.remains) }
-        let verdicts = self.expectations.applied(to: self.ledger.verdicts + self.invariants.verdicts)
         var outcome = TrialOutcome(
             digest: self.world.chain.value, events: self.world.chain.events, endedAt: self.world.now)
-        outcome.breaks = verdicts.compactMap { self.broken($0) }
+        outcome.breaks = self.verdicts.compactMap { self.broken($0) }
         outcome.reached = CoverageGoal.allCases.filter { self.coverage.count(of: $0) > 0 }
         outcome.firings = self.firings
         outcome.scans = self.ledger.totals.scans.begun
@@ -127,6 +126,18 @@ package struct Trial: Sendable {
             outcome.failure = "a check of the harness failed: \(first)"
         }
         return outcome
+    }
+
+    /// The verdicts without what the scenario expects.
+    private var verdicts: [Verdict] {
+        let verdicts = self.ledger.verdicts + self.invariants.verdicts
+        guard !self.expectations.isEmpty else { return verdicts }
+        let groups = self.fleet.groups.indices.map { index in
+            GroupVerdicts(
+                self.fleet.groups[index],
+                self.ledger.verdicts(ofGroup: index) + self.invariants.verdicts(ofGroup: index))
+        }
+        return self.expectations.applied(to: verdicts, groups).fleet
     }
 
     private func broken(_ verdict: Verdict) -> TrialOutcome.Break? {

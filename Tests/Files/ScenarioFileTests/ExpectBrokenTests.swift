@@ -26,9 +26,11 @@ import Testing
 
     @Test func `a resolved scenario says it again`() throws {
         let scenario = try load(
-            minimal + "expect-broken: [stream.no-gap, \"scans.waiting{group:phones}\"]\n")
+            minimal
+                + "expect-broken: [stream.no-gap, \"scans.waiting{group:phones}\", \"scan.custody{group:phones}\"]\n"
+        )
         #expect(try load(ScenarioWriter.resolved(scenario)) == scenario)
-        #expect(scenario.expectBroken.count == 2)
+        #expect(scenario.expectBroken.count == 3)
     }
 
     @Test func `what cannot break is a mistake with its location`() {
@@ -42,11 +44,42 @@ import Testing
             ])
         #expect(
             self.complaint("[\"scans.waiting{group:phone}\"]") == [
-                "17: the fleet has no group `phone` (did you mean `phones`?)"
+                "38: the fleet has no group `phone` (did you mean `phones`?)"
             ])
         #expect(self.complaint("[scans.lost, scans.lost]") == ["29: `scans.lost` is given twice"])
         #expect(self.complaint("scans.lost").count == 1)
         #expect(self.complaint("[[scans.lost]]").count == 1)
+    }
+
+    @Test func `an invariant is expected of a group, with the grammar of metrics`() throws {
+        #expect(try self.breaks("[\"scan.custody{group:phones}\"]") == ["scan.custody{group:phones}"])
+        #expect(
+            try self.breaks("[\" stream.no-gap { group : phones } \"]") == ["stream.no-gap{group:phones}"])
+        #expect(
+            try self.breaks("[stream.no-gap, \"stream.no-gap{group:phones}\"]").count == 2,
+            "two statements, which may both be right")
+        #expect(
+            self.complaint("[\"scan.custody{group:phone}\"]") == [
+                "37: the fleet has no group `phone` (did you mean `phones`?)"
+            ])
+        #expect(
+            self.complaint("[\"scan.custody{groups:phones}\"]") == [
+                "31: unknown tag `groups` (did you mean `group`?)"
+            ])
+        #expect(
+            self.complaint("[\"scan.custody{group:phones\"]") == ["44: expected `}`"])
+        #expect(
+            self.complaint("[\"scan.custdy{group:phones}\"]") == [
+                "17: unknown invariant or metric `scan.custdy{group:phones}` (did you mean `scan.custody`?)"
+            ])
+    }
+
+    @Test func `an invariant of the whole fleet takes no group`() throws {
+        #expect(try self.breaks("[link.conserves]") == ["link.conserves"])
+        #expect(
+            self.complaint("[\"link.conserves{group:phones}\"]") == [
+                "32: `link.conserves` is judged for the whole fleet, not for a group"
+            ])
     }
 
     @Test func `the drain follows the limit on the time of a scan, unless it is stated`() throws {

@@ -47,7 +47,7 @@ import Testing
                 == "controlled from the dashboard, so the seed alone does not reproduce this run: "
                 + "0:12 arrivals paused, 0:20 arrivals resumed, 0:31 fault offline-1 started, "
                 + "1:05 7 of 12 phones of commuters active, 1:10 all phones offline for 5 s, 1:15 run stopped"
-                + "; 4 due captures were held back, and no latency includes them")
+                + "; 4 planned captures were held back, and no latency includes them")
         #expect(result.heldBack == 4)
     }
 

@@ -174,7 +174,7 @@ import Testing
     }
 
     @Test func `a run that breaks exactly what its scenario expects has passed`() throws {
-        let custody = ExpectedBreak.invariant(id: "scan.custody")
+        let custody = ExpectedBreak.invariant(id: "scan.custody", scope: .fleet)
         let lost = try self.objectives("scans.lost")
         func exit(_ expected: [ExpectedBreak], _ errors: [RunError]) throws -> RunExit {
             var judgement = try self.judgement(errors)
@@ -195,13 +195,6 @@ import Testing
         #expect(try exit([custody], [.internalError]) == .internalError)
     }
 
-    @Test func `an expected violation is told as such`() {
-        let told = Expectations([.invariant(id: "scan.custody")]).applied(to: [self.verdict(.broken)])
-        #expect(told.map(\.standing) == [.brokenAsExpected])
-        #expect(told.map(\.expected) == [1])
-        #expect(Expectations.none.applied(to: [self.verdict(.broken)]).map(\.standing) == [.broken])
-    }
-
     @Test func `a run in which no book came is no pass, unless an objective says how many are enough`() throws
     {
         func exit(finds: Int = 2, emptyPromises: Int = 0, received: Int = 0, isStated: Bool = false) throws
@@ -219,9 +212,8 @@ import Testing
                 abort: false)
             return Judgement(
                 verdicts: [], totals: totals,
-                slos: isStated ? [slo.evaluate(against: MetricTable(groups: []))] : [],
-                hasInternalError: false, hasOutputError: false, isUntrusted: false, isInterrupted: false
-            ).exit
+                slos: isStated ? [slo.evaluate(against: MetricTable(groups: []))] : []
+            ).reasons.exit
         }
         #expect(try exit() == .sloFailed)
         #expect(try exit(emptyPromises: 1) == .sloFailed)
@@ -246,9 +238,8 @@ import Testing
                 ).evaluate(against: MetricTable(groups: []))
             }
             return Judgement(
-                verdicts: [], totals: totals, slos: slos.map { [$0] } ?? [], hasInternalError: false,
-                hasOutputError: false, isUntrusted: false, isInterrupted: false
-            ).exit
+                verdicts: [], totals: totals, slos: slos.map { [$0] } ?? []
+            ).reasons.exit
         }
         #expect(try exit(failed: 2) == .sloFailed)
         #expect(try exit(failed: 1) == .success)

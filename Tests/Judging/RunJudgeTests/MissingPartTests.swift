@@ -93,7 +93,8 @@ import Testing
     func `what the scenario expects is not judged`(standings: [Verdict.Standing]) {
         var result = Self.result(standings)
         result.expectations = Expectations([
-            .invariant(id: Invariant.allCases[0].rawValue), .invariant(id: "scan.order"),
+            .invariant(id: Invariant.allCases[0].rawValue, scope: .fleet),
+            .invariant(id: "scan.order", scope: .fleet),
         ])
         result.lack(["worker 2"])
         #expect(result.exit == .untrusted)

@@ -160,7 +160,7 @@ import Testing
 
     /// Where the scenario expects that something breaks, a shard in which nothing does ends with 97.
     @Test func `expected failures are not judged without all phones`() throws {
-        let expecting = [ExpectedBreak.invariant(id: "scan.custody")]
+        let expecting = [ExpectedBreak.invariant(id: "scan.custody", scope: .fleet)]
         for standing in [Verdict.Standing.held, .brokenAsExpected] {
             for missing in [[], [Self.lacking(.verdict)]] {
                 let result = try Self.merge(

@@ -37,7 +37,7 @@ import Testing
 
     @Test func `what a scenario expects is not the profile's`() {
         var result = result()
-        result.expectations = Expectations([.invariant(id: Invariant.scanCustody.rawValue)])
+        result.expectations = Expectations([.invariant(id: Invariant.scanCustody.rawValue, scope: .fleet)])
         #expect(result.groupHeadlines.first?.text == "6 scans were lost")
     }
 

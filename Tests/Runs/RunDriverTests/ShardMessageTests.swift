@@ -6,7 +6,7 @@ import Testing
 
 @Suite struct ShardMessageTests {
     @Test(arguments: [
-        ShardMessage.ready, .judging, .show, .start(at: 1_900_000_000_000_000_000),
+        ShardMessage.ready, .judging, .show, .start(zero: 12_345_678_901, wall: 1_900_000_000_000_000_000),
         .progress(RunProgress(numbers: [120, 40, 1, 12, 3, 5, 7, 9, 11])),
         .snapshot(measured: .zero + .seconds(3), lateness: .milliseconds(2)),
         .control(.stop), .control(.holdArrivals), .control(.releaseArrivals),

@@ -28,6 +28,7 @@ final class FleetBench {
     private(set) var gauges = FleetGauges()
     private(set) var closed: [FleetClosing] = []
     private(set) var outcome: FleetOutcome?
+    private(set) var failedAt: Instant?
     /// What the phones connect to instead of the server, if anything.
     let front: HostileFront?
     private let server: SocketServer
@@ -114,6 +115,7 @@ final class FleetBench {
                 self.reports.append((thread, observations, moment))
             case .gauges(let gauges): self.gauges = gauges
             case .closed(let phones): self.closed += phones
+            case .failing(let moment): self.failedAt = moment
             case .finished(let outcome): self.outcome = outcome
             }
         }

@@ -36,7 +36,7 @@ import Testing
                     at: Instant(nanoseconds: Int64(index) - 3), device: DeviceNumber(.max),
                     scan: ScanNumber(7), what: what))
         } + [
-            .upTo(Instant(nanoseconds: 12_345)),
+            .upTo(Instant(nanoseconds: 12_345), late: .nanoseconds(678)),
             .streamsOpen(StreamsOpen(least: 3, most: 5_000), at: Instant(nanoseconds: 9)),
         ]
 
@@ -101,7 +101,7 @@ import Testing
             return bytes
         }
         frames.append([])
-        writer.writeEnd(into: &frames[frames.count - 1])
+        writer.write(.ended(residentMax: 9_000), into: &frames[frames.count - 1])
         return frames
     }
 

@@ -1,4 +1,5 @@
 import Metrics
+import Phone
 import Plan
 import SimBase
 import Testing
@@ -51,6 +52,22 @@ import Testing
         #expect(
             objectives.filter { $0.hasPrefix("scans.waiting") }
                 == ["a", "b", "c"].map { "scans.waiting{group:\($0)}" })
+    }
+
+    @Test func `an expectation without a group splits a fleet that has other clients, and no other`() throws {
+        #expect(try self.objectives([], expectBroken: ["scans.waiting"]) == self.all)
+        var scenario = scenario([group("a"), group("b")])
+        scenario.expectBroken = [
+            .objectives(try MetricSelector(parsing: "scans.waiting", vocabulary: nil))
+        ]
+        scenario.groups[1].toggles = [ToggleSetting(.quirk(.background), isOn: true)]
+        #expect(scenario.groupsExpectedToBreak == ["b"])
+        #expect(
+            scenario.objectives(against: .embedded).map(\.selector.description).filter {
+                $0.hasPrefix("scans.waiting")
+            } == ["scans.waiting{group:a}", "scans.waiting{group:b}"])
+        scenario.groups[0].toggles = scenario.groups[1].toggles
+        #expect(scenario.groupsExpectedToBreak == nil)
     }
 
     @Test func `whoever counts the refusals of a foreign target need not explain them`() throws {

@@ -39,7 +39,7 @@ struct TrialTests {
             faults: [SearchBench.fault(.unknownEvent(nil), on: .stream, id: "unknown")])
         let all = try #require(Trial.outcome(of: SearchBench.plan(scenario)))
         #expect(!all.kinds.isEmpty)
-        scenario.expectBroken = all.kinds.map { .invariant(id: $0.name) }
+        scenario.expectBroken = all.kinds.map { .invariant(id: $0.name, scope: .fleet) }
         let expected = try #require(Trial.outcome(of: SearchBench.plan(scenario)))
         #expect(expected.kinds.isEmpty && !expected.isFailing)
         #expect(expected.allKinds == all.kinds)

@@ -184,7 +184,7 @@ extension HTMLPage {
                     ? "The load generator kept up, so the numbers are valid."
                     : result.isPartial
                         ? "Phones of the fleet are missing, so the numbers are those of the others."
-                        : result.heldBack > 0
+                        : result.isHeldBack
                             ? "The load was not the requested load, so the numbers are not those of the scenario."
                             : "The load generator did not keep up, so the latencies are not valid.",
             body: complaints + HTMLText.definitions("stats", stats) + "\n")

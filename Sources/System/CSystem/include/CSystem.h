@@ -125,7 +125,8 @@ int shim_unblock_signals(void);
 
 /// Blocks SIGINT, SIGTERM and, unless it is ignored, SIGHUP in the calling thread and in those that it starts, and lets
 /// every other signal in. To be called once, before any other thread is started. Returns 0 or minus errno.
-int shim_block_interruptions(void);
+/// `of_terminal`: 0 blocks SIGTERM alone, and ignores the other two.
+int shim_block_interruptions(int of_terminal);
 
 /// Whether the process ignores a signal, as `nohup` has it ignore SIGHUP.
 int shim_signal_is_ignored(int number);
