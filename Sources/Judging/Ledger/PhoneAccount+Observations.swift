@@ -231,7 +231,8 @@ extension PhoneAccount {
         case .vanished(let job):
             self.vanished(job: job, at: at, rules: rules, into: &findings)
         case .circuitOpened: findings.count(in: self.group) { $0.jobs.circuitsOpened += 1 }
-        case .connected, .requested, .answered, .pingWritten, .resultsServed, .circuitClosed, .found:
+        case .connected, .requested, .answered, .pingWritten, .resultsServed, .circuitClosed, .found,
+            .upstreamFailed:
             break  // Measured, not judged.
         }
     }
@@ -275,7 +276,7 @@ extension BackendObservation {
         case .connected, .requested, .answered, .accepted, .photosReceived, .streamOpened, .eventWritten,
             .pingWritten,
             .streamEnded, .finished, .rowsTaken, .bookLookedUp, .resultsServed, .cleaned, .canceled, .expired,
-            .vanished, .circuitOpened, .circuitClosed, .found:
+            .vanished, .circuitOpened, .circuitClosed, .found, .upstreamFailed:
             false
         }
     }

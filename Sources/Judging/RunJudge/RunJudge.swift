@@ -33,6 +33,7 @@ package struct RunJudge: Sendable {
     package internal(set) var timeline: RunTimeline
     private var errors: GroupErrors
     var collector: MetricsCollector
+    private var causes: CauseAccount
     package private(set) var objectives: SLOParts
     /// Nil if that is everything.
     private var judged: Judged?
@@ -86,7 +87,9 @@ package struct RunJudge: Sendable {
         self.collector = MetricsCollector(
             fleet: fleet, faultIDs: settings.faults, hasBackendView: settings.ledger.hasBackendView)
         self.collector.journeys = settings.ledger.journeys
-        self.collector.faultsThatDeviate = settings.faultsThatDeviate
+        self.causes = CauseAccount(
+            faults: zip(settings.faults, settings.faultKinds).map { ($0, $1) },
+            tokenLifetime: settings.ledger.tokenLifetime)
         self.objectives = SLOParts(settings.objectives, faults: settings.faultEnds)
         self.samples = LatencyCrossCheck(fleet: fleet)
         self.coverage = settings.coverage
@@ -113,8 +116,9 @@ package struct RunJudge: Sendable {
             self.cut(log, open: self.open(at: self.to))
             self.begin(at: observation.at)
         }
-        log.log(observation)
-        self.receive(observation)
+        let cause = self.causes.record(observation)
+        log.log(observation, cause: cause)
+        self.receive(observation, cause)
     }
 
     /// Observations of a run that continues. Each is moved on, because a run makes millions. Leaves the batch empty.
@@ -127,19 +131,24 @@ package struct RunJudge: Sendable {
 
     /// An observation of a past run. What was measured in its intervals comes from its files.
     package mutating func receive(_ observation: consuming Observation) {
+        let cause = self.causes.record(observation)
+        self.receive(observation, cause)
+    }
+
+    private mutating func receive(_ observation: consuming Observation, _ cause: Cause?) {
         self.observations += 1
         if observation.side == .control { self.note(observation) }
         self.invariants?.record(observation)
         self.coverage?.record(observation)
         self.regions.record(observation)
         self.samples.record(observation)
-        self.collector.record(observation)
+        self.collector.record(observation, cause: cause)
         if self.judges(observation.device) {
-            self.judged?.collector.record(observation)
+            self.judged?.collector.record(observation, cause: cause)
             self.judged?.ledger.record(copy observation)
         }
-        self.timeline.record(observation)
-        self.errors.record(observation)
+        self.timeline.record(observation, cause: cause)
+        self.errors.record(observation, cause: cause)
         if case .phone(.captured) = observation.what {
             self.capturedAt = max(self.capturedAt, observation.at)
         }

@@ -11,7 +11,8 @@ import Talaria
 ///
 /// Times are milliseconds with three digits after the point. What the run cannot know is the string `n/a`; a latency
 /// without samples has a count of 0 and no other numbers. A rate has the unit `share`: `count` operations, of which
-/// `failed`, as the `rate`. `failure` says what cut the run short and is there only when something did, and so does
+/// `failed`, as the `rate`. `causes` of an error or a finding say who is to blame for how many of them, `by` and, where it was
+/// injected, `fault`. `failure` says what cut the run short and is there only when something did, and so does
 /// `ended_early` of an objective with `abort`. `control` is there only where the run was controlled while it ran. `target` is
 /// null where the backend was the simulated one. The `peak` of a gauge of several shards is what was reached for certain, and
 /// `peak_at_most` is there only for these.
@@ -55,6 +56,7 @@ package enum SummaryJSON {
             "metrics": Self.metrics(result.metrics, of: .fleet),
             "counters": Self.counters(result.metrics, of: .fleet),
             "findings": result.findings.json,
+            "errors": .array(result.errors.map(Self.error)),
             "faults": .object(
                 Dictionary(
                     result.faults.map {
@@ -188,6 +190,21 @@ package enum SummaryJSON {
         if let kept = result.kept(jobs) { members["kept"] = .integer(kept) }
         if jobs.circuitsOpened > 0 { members["circuits_opened"] = .integer(jobs.circuitsOpened) }
         return .object(members)
+    }
+
+    private static func error(_ row: ErrorSummary.Row) -> JSONValue {
+        .object([
+            "error": .string(Printable.bounded(row.trouble.name)),
+            "family": .string(row.trouble.family.rawValue),
+            "count": .integer(row.count),
+            "causes": row.causes.json,
+            "first": .object([
+                "device": .integer(row.device.raw),
+                "scan": row.scan == .none ? .null : .integer(row.scan.raw),
+                "at": .number(Figures.milliseconds(row.first.nanoseconds)),
+            ]),
+            "last": .number(Figures.milliseconds(row.last.nanoseconds)),
+        ])
     }
 
     private static func disconnection(_ loss: Disconnection) -> JSONValue {

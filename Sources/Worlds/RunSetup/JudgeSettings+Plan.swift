@@ -15,9 +15,7 @@ extension JudgeSettings {
         self.init(
             shelf: plan.shelf, ledger: LedgerSettings(plan, world: world, hasBackendView: hasBackendView))
         self.faults = plan.scenario.faults.map(\.id)
-        self.faultsThatDeviate = plan.scenario.faults.indices.filter {
-            plan.scenario.faults[$0].kind.has(.deviates)
-        }
+        self.faultKinds = plan.scenario.faults.map(\.kind)
         self.objectives = plan.objectives
         self.faultEnds = plan.scenario.faults.compactMap { fault in
             fault.window.end.map { FaultEnd(id: fault.id, first: $0, last: $0 + fault.spread) }

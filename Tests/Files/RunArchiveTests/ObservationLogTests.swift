@@ -35,6 +35,22 @@ import Testing
                 + "\n")
     }
 
+    @Test func `an error ends with its cause`() {
+        var log = ObservationLog(isTracing: false, faults: [])
+        let error = Observation(
+            at: .zero, device: DeviceNumber(7), scan: ScanNumber(1),
+            what: .phone(.replied(.upload, attempt: 1, status: 503, took: .zero)))
+        let head =
+            #"{"t":0,"device":7,"scan":1,"side":"phone","what":"replied","operation":"upload","attempt":1,"status":503,"took_ns":0"#
+        let causes: [(Cause, String)] = [
+            (.target, #","by":"target"}"#),
+            (.injected(fault: "http-error-1"), #","by":"injected","fault":"http-error-1"}"#),
+        ]
+        for (cause, end) in causes {
+            #expect(log.line(error, cause: cause) == Array((head + end + "\n").utf8))
+        }
+    }
+
     @Test func `an observation of no scan has none`() {
         #expect(
             self.line(.phone(.killed), scan: 0, tracing: false)
