@@ -169,7 +169,7 @@ package final class RunDirectory: RunLog {
     }
 
     /// Takes one observation into the log.
-    package func log(_ observation: Observation, cause: Cause?) {
+    package func log(_ observation: Observation, cause: Cause? = nil) {
         guard !self.events.append(observation, cause) else { return }
         self.warnings.append(
             "\(FileName.events) is full at \(self.events.bytesMax) bytes: later observations are missing")

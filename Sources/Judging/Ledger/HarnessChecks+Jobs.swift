@@ -65,7 +65,8 @@ extension HarnessChecks {
             guard rows.total == 0, let index = self.jobIndex(job, phoneIndex) else { return }
             self.phones[phoneIndex].jobs[index].isUnreadable = true
         case .connected, .problem, .bookLookedUp, .failed, .found, .upstreamFailed, .circuitOpened,
-            .circuitClosed: break
+            .circuitClosed:
+            break
         case .accepted, .photosReceived, .streamOpened, .eventWritten, .pingWritten, .finished, .tokenRevoked,
             .resultsServed, .cleaned, .canceled, .expired, .vanished:
             // A foreign backend's jobs are its own.

@@ -243,6 +243,9 @@ extension PhoneAccount {
             self.faultFired(operation, scan: scan, attempt: attempt)
             let refuses = rules.settings.faultsThatRefuse.contains(fault)
             self.updateScan(scan) { $0.faultFired(operation, attempt: attempt, refuses: refuses) }
+            if let id = rules.settings.faultsThatTakeBooks[fault] {
+                self.updateScan(scan) { $0.bookFault = $0.bookFault ?? id }
+            }
             if operation == .stream, rules.settings.faultsThatChange.contains(fault) {
                 for index in self.jobs.indices where self.jobs[index].scan == scan {
                     self.jobs[index].stream.isChanged = true

@@ -20,7 +20,20 @@ package struct CauseAccount: Sendable {
             }, tokenLifetime: tokenLifetime)
     }
 
-    /// Takes an observation. Returns the cause if it is an error (`RunError`) or a finding.
+    /// Whether an observation is an error (`RunError`) or a finding.
+    package static func isBlamed(_ observation: Observation) -> Bool {
+        guard observation.side == .phone, case .phone(let payload) = observation.what else { return false }
+        return switch payload {
+        case .requestFailed, .streamLost, .eventIgnored(_, _, _, true), .photoRejected, .refused,
+            .resultsGivenUp, .found:
+            true
+        case .badAnswer(_, _, let problem): problem != .notSuccess
+        case .replied(_, _, let status, _): !(200..<400).contains(status)
+        default: false
+        }
+    }
+
+    /// Takes an observation. Returns the cause if it is an error or a finding. Of one instant, the faults come first.
     package mutating func record(_ observation: Observation) -> Cause? {
         guard !observation.isRoutine else { return nil }
         switch observation.what {
@@ -93,6 +106,10 @@ struct PhoneCauses: Sendable {
 
     mutating func record(_ payload: FaultObservation, scan: ScanNumber, _ rules: CauseRules) {
         switch payload {
+        case .decided(let fault, .stream, let attempt, fires: true):
+            guard rules[fault]?.effects.connection == .broken else { return }
+            let index = self.index(of: scan)
+            self.scans[index].armed(fault, attempt)
         case .decided: break
         case .fired(let fault, let operation, let attempt):
             guard let rule = rules[fault] else { return }
@@ -117,6 +134,9 @@ struct PhoneCauses: Sendable {
         switch payload {
         case .expired(let job):
             for index in self.scans.indices { self.scans[index].jobExpired(job) }
+        case .streamEnded(_, let attempt, byPeer: true):
+            let index = self.index(of: scan)
+            self.scans[index].streamCut(attempt)
         case .upstreamFailed(let operation, let attempt, let failure):
             let index = self.index(of: scan)
             self.scans[index].upstreamFailed(operation, attempt, failure.cause)

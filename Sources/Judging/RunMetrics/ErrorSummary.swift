@@ -176,7 +176,7 @@ package struct GroupErrors: Sendable {
 
     package subscript(group: Int) -> ErrorSummary { self.groups[group] }
 
-    package mutating func record(_ observation: Observation, cause: Cause?) {
+    package mutating func record(_ observation: Observation, cause: Cause? = nil) {
         guard case .phone(let payload) = observation.what, let error = RunError(payload),
             let group = self.fleet.group(of: observation.device)
         else { return }

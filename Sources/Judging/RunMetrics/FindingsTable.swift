@@ -73,7 +73,7 @@ package struct FindingsTable: Equatable, Sendable {
 
     package mutating func add(
         _ finding: ContractFinding, device: DeviceNumber, scan: ScanNumber, at moment: Instant,
-        cause: Cause?
+        cause: Cause? = nil
     ) {
         self.add(
             Row(

@@ -19,6 +19,9 @@ struct ScanCauses: Sendable {
         var fired: [Fired] = []
         /// What broke its connection first, or will.
         var hit: Cause?
+        /// The faults that may cut it, and whether the server has seen it cut. Until one of them has fired, that is all.
+        var armed: [Int] = []
+        var isCut = false
         /// Why a gateway had no answer for it.
         var upstream: Cause?
         /// Why it failed, or was refused.
@@ -55,7 +58,8 @@ struct ScanCauses: Sendable {
 
     static func concerns(_ payload: PhoneObservation) -> Bool {
         switch payload {
-        case .requestSent, .replied, .requestFailed, .badAnswer, .found, .eventIgnored(_, _, _, true), .streamLost,
+        case .requestSent, .replied, .requestFailed, .badAnswer, .found, .eventIgnored(_, _, _, true),
+            .streamLost,
             .streamOpened, .uploadAccepted, .lookupAnswered, .resultsDecoded, .resultsGivenUp, .statusDecoded,
             .terminalApplied, .cleanupAnswered, .jobAbandoned, .completed, .refused, .canceled:
             true
@@ -77,6 +81,15 @@ struct ScanCauses: Sendable {
             let job = self.exchanges[index].job ?? self.jobs.last?.id
         else { return }
         self.updateJob(job) { if !$0.changes.contains(fault) { $0.changes.append(fault) } }
+    }
+
+    mutating func armed(_ fault: Int, _ attempt: UInt32) {
+        let index = self.index(of: .stream, attempt)
+        if self.exchanges[index].armed.count < Self.firedMax { self.exchanges[index].armed.append(fault) }
+    }
+
+    mutating func streamCut(_ attempt: UInt32) {
+        self.exchanges[self.index(of: .stream, attempt)].isCut = true
     }
 
     mutating func upstreamFailed(_ operation: Operation, _ attempt: UInt32, _ cause: Cause) {
@@ -167,7 +180,9 @@ struct ScanCauses: Sendable {
 
     private func causeOfAnswer(_ index: Int, status: Int, at: Instant, _ rules: CauseRules) -> Cause {
         let exchange = self.exchanges[index]
-        if let fired = exchange.fired.compactMap({ rules[$0.fault] }).first(where: { $0.effects.status == status }) {
+        if let fired = exchange.fired.compactMap({ rules[$0.fault] }).first(where: {
+            $0.effects.status == status
+        }) {
             return fired.cause
         }
         if let upstream = exchange.upstream, status == 502 || status == 504 { return upstream }
@@ -204,10 +219,11 @@ struct ScanCauses: Sendable {
         case .killed: return phone.death
         case .foreignURL: return .target
         case .offline, .handover: return exchange.hit ?? phone.trouble?.cause ?? .path
-        case .connectFailed, .refusedByStatus, .badAnswer, .noAnswer:
-            if let failure = exchange.failure { return failure }
-        case .reset, .endWithoutTerminal, .silence: break
+        case .connectFailed, .refusedByStatus, .badAnswer, .noAnswer, .reset, .endWithoutTerminal, .silence:
+            break
         }
+        // Of a request that had failed before, say by an end that cannot be read, this follows.
+        if let failure = exchange.failure { return failure }
         if let hit = exchange.hit { return hit }
         let changes = self.jobs.first { $0.id == job }?.changes ?? []
         let ending = (exchange.fired.map(\.fault) + changes).compactMap { rules[$0] }.first { fault in
@@ -218,7 +234,8 @@ struct ScanCauses: Sendable {
             case .broken, .untouched: false
             }
         }
-        return ending?.cause ?? .target
+        let armed = exchange.isCut ? exchange.armed : []
+        return (ending ?? armed.compactMap { rules[$0] }.first { $0.kind.cuts(as: loss) })?.cause ?? .target
     }
 
     /// The fault that made an answer or an event unreadable; nil if none did.
@@ -239,7 +256,8 @@ struct ScanCauses: Sendable {
         // The number of books is held against those that came, be it with the event or with the results.
         let isCount = finding.path == "summary.totalDetected" && !job.hasResults
         return job.changes.compactMap { rules[$0] }.first { fault in
-            isCount && fault.effects.takesBooks || fault.kind.has(.changesJob) && fault.effects.changes(finding)
+            isCount && fault.effects.takesBooks
+                || fault.kind.has(.changesJob) && fault.effects.changes(finding)
         }?.cause ?? .target
     }
 

@@ -13,6 +13,14 @@ extension Cause {
         case .harness: "by this program"
         }
     }
+
+    var json: JSONValue { .object(self.members) }
+
+    fileprivate var members: [String: JSONValue] {
+        var members: [String: JSONValue] = ["by": .string(self.by)]
+        if let fault = self.fault { members["fault"] = .string(Printable.bounded(fault)) }
+        return members
+    }
 }
 
 extension CauseCounts {
@@ -21,8 +29,12 @@ extension CauseCounts {
 
     /// `17 injected by http-error-1, 17 by the target`; of one cause, the cause alone.
     var words: String {
+        self.entries.count > 1 ? self.countedWords : self.entries.first?.cause.words ?? ""
+    }
+
+    /// The same, with its number for a single cause as well.
+    var countedWords: String {
         let entries = self.byCount
-        guard entries.count > 1 else { return entries.first?.cause.words ?? "" }
         let named = entries.count <= Self.namesMax + 1 ? entries[...] : entries.prefix(Self.namesMax)
         var words = named.map { "\(Figures.count($0.count)) \($0.cause.words)" }
         let others = entries.dropFirst(named.count)
@@ -36,10 +48,8 @@ extension CauseCounts {
     var json: JSONValue {
         .array(
             self.entries.map { entry in
-                var members: [String: JSONValue] = [
-                    "by": .string(entry.cause.by), "count": .integer(entry.count),
-                ]
-                if let fault = entry.cause.fault { members["fault"] = .string(Printable.bounded(fault)) }
+                var members = entry.cause.members
+                members["count"] = .integer(entry.count)
                 return .object(members)
             })
     }

@@ -110,7 +110,9 @@ enum JUnitReport {
 
     private static func invariant(_ verdict: Verdict, of result: RunResult) -> Case {
         let name = verdict.invariant.rawValue
-        let examples = verdict.examples.prefix(1).map { "\(result.place(of: $0)): \($0.text)" }
+        let examples = verdict.examples.prefix(1).map {
+            "\(result.place(of: $0)): \($0.text), \($0.cause.words)"
+        }
         switch verdict.standing {
         case .held:
             return Self.testcase(name, suite: "invariants", of: result, .passed, message: "", detail: "")

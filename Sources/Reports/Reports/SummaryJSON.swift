@@ -241,6 +241,7 @@ package enum SummaryJSON {
                     "scan": first.scan == .none ? .null : .integer(first.scan.raw),
                     "at": .number(Figures.milliseconds(first.at.nanoseconds)),
                     "text": .string(Printable.bounded(first.text)),
+                    "cause": first.cause.json,
                 ])
             } ?? .null,
         ])

@@ -265,12 +265,17 @@ extension SummaryWriter {
         let errors = self.result.errors
         guard !errors.isEmpty else { return }
         let causes = errors.reduce(into: CauseCounts()) { $0.add($1.causes) }
-        self.labeled("Errors", [Piece(causes.words)])
+        self.labeled("Errors", [Piece(causes.countedWords)])
         let others = errors.filter { $0.causes.injected < $0.count }.prefix(Self.errorsMax)
         guard causes.injected > 0 || others.count > 1 else { return }
         for row in others {
             let name = Printable.line(row.trouble.name, bytesMax: 120)
-            self.labeled("", [Piece("\(name)\u{A0}×\(Figures.count(row.count))", .dim), Piece(": \(row.causes.words)", .dim)])
+            self.labeled(
+                "",
+                [
+                    Piece("\(name)\u{A0}×\(Figures.count(row.count))", .dim),
+                    Piece(": \(row.causes.words)", .dim),
+                ])
         }
     }
 

@@ -45,6 +45,9 @@ extension LedgerSettings {
             faultsThatChange: indexes { $0.has(.changesEvents) },
             // A foreign target's tokens live as long as the contract says.
             tokenLifetime: hasBackendView ? plan.scenario.server.backend.tokenLifetime : .hours(2))
+        for index in indexes({ $0.effects.takesBooks || $0 == .truncateResults }) {
+            self.faultsThatTakeBooks[index] = faults[index].id
+        }
         self.journeys = plan.groups.map(\.profile.journey)
         self.passesChangesOver = hasBackendView && plan.scenario.server.backend.v2.progress == .poll
         self.cancels = plan.groups.contains(where: \.profile.cancel.isMade)

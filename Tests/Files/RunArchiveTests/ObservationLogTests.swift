@@ -107,7 +107,7 @@ import Testing
             .streamEnded(job: "j", attempt: 1, byPeer: true), .finished(job: "j", kind: .completed, books: 3),
             .tokenRevoked(job: "j"), .resultsServed(job: "j", books: 3), .cleaned(job: "j", effective: true),
             .canceled(job: "j"), .expired(job: "j"), .vanished(job: "j"), .circuitOpened(job: "j"),
-            .circuitClosed(job: "j"),
+            .circuitClosed(job: "j"), .upstreamFailed(.upload, attempt: 1, .timedOut),
             .problem(.stream, attempt: 1, status: 429, job: "j", retryable: true, retryAfter: .zero),
             .failed(job: "j", code: "c", retryable: true),
             .bookLookedUp(BookLookup(key: nil, barcode: "1", isFound: true, isBilled: false)),

@@ -32,7 +32,7 @@ struct JobEndTests {
     }
 
     @Test(arguments: [
-        (ProblemCode.tokenExpired, WaitingCause.tokenExpired), (.invalidToken, .tokenRefused),
+        (ProblemCode?.some(.tokenExpired), WaitingCause.tokenExpired), (.invalidToken, .tokenRefused),
         (.unauthorized, .tokenRefused), (nil, .tokenExpired),
     ]) func `the code of a 401 says whether the token has expired`(code: ProblemCode?, cause: WaitingCause) {
         let body = code.map { Wording.problem($0) } ?? []

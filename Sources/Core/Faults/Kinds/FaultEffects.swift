@@ -1,3 +1,4 @@
+package import Observations
 package import SimBase
 package import Talaria
 
@@ -80,6 +81,16 @@ package struct FaultEffects: Hashable, Sendable {
         case .slowed: failure == .timedOut || failure == .connectTimedOut
         case .untouched, .ended, .quiet: false
         }
+    }
+}
+
+extension FaultKind {
+    /// Whether a stream that it cuts is lost like this. The link may deliver the end before it is known to have been delivered.
+    package func cuts(as loss: LossCause) -> Bool {
+        if case .reset = self { return loss == .reset }
+        if case .close = self { return loss == .endWithoutTerminal }
+        if case .endCleanly = self { return loss == .endWithoutTerminal }
+        return false
     }
 }
 

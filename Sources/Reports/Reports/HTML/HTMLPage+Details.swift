@@ -131,13 +131,14 @@ extension HTMLPage {
         }
         return Section(
             id: "errors", title: "Errors",
-            lead: "Errors seen by the phones: \(HTMLText.escaped(self.timeline.errors.causes.words)).",
+            lead: "Errors seen by the phones: \(HTMLText.escaped(self.timeline.errors.causes.countedWords)).",
             body:
                 "<p class=\"find\" hidden><input type=\"search\" data-find=\"#error-table tbody tr, article.phone\" "
                 + "placeholder=\"Find an error or a phone\" aria-label=\"Find an error or a phone\"> "
                 + "<span class=\"found\" role=\"status\"></span></p>\n"
                 + HTMLText.table(
-                    ["error", "kind", "count", "first", "last", "first seen by", "cause"], rows, numbers: [2, 3, 4],
+                    ["error", "kind", "count", "first", "last", "first seen by", "cause"], rows,
+                    numbers: [2, 3, 4],
                     id: "error-table"))
     }
 
