@@ -74,10 +74,11 @@ let modules = [
             "ScenarioFile", "VirtualWorld",
         ]),
     Module(
-        "RunMetrics", .judging, ["SimBase", "Metrics", "Talaria", "Observations"],
+        "RunMetrics", .judging, ["SimBase", "Metrics", "Talaria", "Observations", "Faults"],
         tests: ["Histories", "Ledger"]),
     Module(
-        "RunJudge", .judging, ["SimBase", "Metrics", "Talaria", "Observations", "Ledger", "RunMetrics"],
+        "RunJudge", .judging,
+        ["SimBase", "Metrics", "Talaria", "Observations", "Faults", "Ledger", "RunMetrics"],
         tests: ["Histories", "Plan", "ScenarioFile", "VirtualWorld"]),
 
     Module("Plan", .worlds, ["SimBase", "Metrics", "CSV", "Talaria", "Faults", "Phone", "Backend"]),

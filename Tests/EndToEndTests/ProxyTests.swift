@@ -86,8 +86,7 @@ extension SideBySide {
         }
 
         @Test(arguments: [
-            (HostileServer.Mode.http2Only, "not-http"), (.close, "connection-died"), (.redirect, "redirect"),
-            (.page, "html"),
+            (HostileServer.Mode.http2Only, "not-http"), (.close, "connection-died"),
         ]) func `an upstream that is no Talaria is a 502 with a name`(
             mode: HostileServer.Mode, name: String
         ) async throws {

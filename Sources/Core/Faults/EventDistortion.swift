@@ -28,12 +28,13 @@ package enum EventDistortion {
         case .absent: object.remove(Self.booksKey)
         case .null: object.set(Self.booksKey, to: Array("null".utf8))
         case .empty: object.set(Self.booksKey, to: Array("[]".utf8))
-        case .renamed: object.rename(Self.booksKey, to: "results")
+        case .renamed: object.rename(Self.booksKey, to: Self.renamedBooksKey)
         }
         return object.bytes
     }
 
     package static let booksKey = "books"
+    static let renamedBooksKey = "results"
 
     /// The data of a `progress` event without its text; nil if it has none.
     package static func withoutMessage(_ data: [UInt8]) -> [UInt8]? {

@@ -42,6 +42,8 @@ package enum BackendObservation: Hashable, Sendable {
     case circuitClosed(job: String)
     /// Something in a request that the contract does not define.
     indirect case found(ContractFinding)
+    /// Comes before `answered` at a gateway whose target has not answered: it answers in its place.
+    case upstreamFailed(Operation, attempt: UInt32, TransportFailure)
 }
 
 extension BackendObservation {
@@ -152,6 +154,10 @@ extension BackendObservation {
         case .found(let finding):
             fields.begin(.backend, "found")
             finding.write(to: &fields)
+        case .upstreamFailed(let operation, let attempt, let failure):
+            fields.begin(.backend, "upstream-failed")
+            fields.exchange(operation, attempt)
+            fields.name("failure", failure)
         }
     }
 
@@ -210,6 +216,10 @@ extension BackendObservation {
             case "circuit-opened": .circuitOpened(job: try fields.job())
             case "circuit-closed": .circuitClosed(job: try fields.job())
             case "found": .found(try ContractFinding(from: &fields))
+            case "upstream-failed":
+                .upstreamFailed(
+                    try fields.operation(), attempt: try fields.attempt(),
+                    try fields.value("failure"))
             // An older version wrote only the wait, and only of uploads that were answered 429.
             case "limited":
                 .problem(

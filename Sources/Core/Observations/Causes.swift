@@ -33,7 +33,10 @@ package enum WaitingCause: String, CaseIterable, Hashable, Sendable {
     case serverError = "server-error"
     case transport
     case retryableError = "retryable-error"
+    /// A 401 that says so, or that says nothing.
     case tokenExpired = "token-expired"
+    /// A 401 that gives another reason than the age of the token.
+    case tokenRefused = "token-refused"
     case jobGone = "job-gone"
     case resultsUnavailable = "results-unavailable"
     case suspended

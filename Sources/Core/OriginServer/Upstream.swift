@@ -29,12 +29,16 @@ package struct UpstreamHead: Hashable, Sendable {
 /// A failure of the upstream.
 package enum UpstreamFailure: Error, Hashable, Sendable {
     case transport(TransportFailure)
-    case redirect
-    case html
-    /// An answer that must be rewritten is longer than may be held.
-    case tooLarge
     /// A method that is not passed on.
     case notForwarded
+
+    /// How it failed below HTTP; the gateway itself is to blame for what it does not pass on.
+    package var transport: TransportFailure {
+        switch self {
+        case .transport(let failure): failure
+        case .notForwarded: .other
+        }
+    }
 
     /// The value of the header `X-Gateway-Error`.
     package var name: String { self.traits.name }
@@ -47,10 +51,6 @@ package enum UpstreamFailure: Error, Hashable, Sendable {
     private var traits: (name: String, code: ProblemCode, text: String) {
         switch self {
         case .transport(let failure): failure.upstreamTraits
-        case .redirect:
-            ("redirect", .providerError, "The upstream redirects; the gateway does not follow redirects.")
-        case .html: ("html", .providerError, "The upstream answered with an HTML page.")
-        case .tooLarge: ("too-large", .providerError, "The response of the upstream is too large.")
         case .notForwarded:
             ("not-forwarded", .featureNotAvailable, "The gateway does not forward this method.")
         }

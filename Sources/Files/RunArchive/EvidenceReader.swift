@@ -249,7 +249,8 @@ struct EvidenceReader {
             ErrorSummary.Row(
                 trouble: RunError(family: family, name: name), count: count,
                 first: Instant(nanoseconds: first), last: Instant(nanoseconds: last),
-                device: DeviceNumber(device), scan: ScanNumber(scan)))
+                device: DeviceNumber(device), scan: ScanNumber(scan),
+                causes: CauseCounts(reading: line["causes"])))
         return true
     }
 

@@ -168,6 +168,13 @@ package struct EvidenceWriter {
                 line.member("last", row.last.nanoseconds)
                 line.member("device", row.device.raw)
                 line.member("scan", row.scan.raw)
+                line.array("causes", row.causes.entries) { line, entry in
+                    line.openObject()
+                    line.member("by", entry.cause.by)
+                    if let fault = entry.cause.fault { line.member("fault", fault) }
+                    line.member("count", entry.count)
+                    line.closeObject()
+                }
             }
         }
     }

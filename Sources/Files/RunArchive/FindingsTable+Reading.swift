@@ -1,5 +1,6 @@
 import JSON
 import Ledger
+import Observations
 import RunMetrics
 import SimBase
 import Talaria
@@ -29,7 +30,20 @@ extension FindingsTable {
                         count: count),
                     first: Instant(nanoseconds: at), device: DeviceNumber(device),
                     scan: scan.map { ScanNumber($0) } ?? .none,
-                    injected: value["injected"]?.integer ?? 0))
+                    causes: CauseCounts(reading: value["causes"])))
+        }
+    }
+}
+
+extension CauseCounts {
+    /// Reads the member `causes` of `summary.json` and of the evidence.
+    init(reading array: JSONNode?) {
+        self.init()
+        for value in array?.elements ?? [] {
+            guard let by = value["by"]?.text, let cause = Cause(by: by, fault: value["fault"]?.text),
+                let count = value["count"]?.count
+            else { continue }
+            self.add(cause, count)
         }
     }
 }

@@ -20,9 +20,9 @@ struct ObservationFile: ~Copyable {
     }
 
     /// False for the first observation that has no place any more; there is no word of those after it.
-    mutating func append(_ observation: Observation) -> Bool {
+    mutating func append(_ observation: Observation, _ cause: Cause?) -> Bool {
         guard !self.isFull else { return true }
-        guard self.log.append(observation, to: &self.file, bytesMax: self.bytesMax) else {
+        guard self.log.append(observation, cause, to: &self.file, bytesMax: self.bytesMax) else {
             self.isFull = true
             return false
         }

@@ -12,13 +12,17 @@ struct ObservationLineWriter: ~Copyable {
     init(faults: [String]) { self.faults = faults }
 
     /// Replaces the line by that of another observation, with its line feed.
-    mutating func write(_ observation: borrowing Observation) {
+    mutating func write(_ observation: borrowing Observation, _ cause: Cause? = nil) {
         self.line.removeAll()
         self.line.openObject()
         self.line.member("t", observation.at.nanoseconds)
         self.line.member("device", observation.device.raw)
         self.number("scan", observation.scan == .none ? nil : Int64(observation.scan.raw))
         observation.what.write(to: &self)
+        if let cause {
+            self.name("by", cause.by)
+            if let fault = cause.fault { self.text("fault", fault) }
+        }
         self.line.closeObject()
         self.line.newline()
     }

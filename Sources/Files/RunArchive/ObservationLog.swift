@@ -7,7 +7,9 @@ import Talaria
 ///
 ///     {"t":1250000000,"device":7,"scan":2,"side":"phone","what":"stream-lost","job":…,"attempt":1,"cause":"reset",…}
 ///
-/// `t` is nanoseconds since the start of the run, durations end in `_ns`, and what does not apply is null. Text of
+/// `t` is nanoseconds since the start of the run, durations end in `_ns`, and what does not apply is null. Errors and findings
+/// end with `by` and, where a fault has injected them, with `fault`: the members of `cause` in `summary.json`, which the judge
+/// adds. They are no fields of the observation. Text of
 /// others is bounded. Observations hold no tokens, so no line does.
 package struct ObservationLog: ~Copyable {
     /// The maximum length of one text in the log, in UTF-8 bytes.
@@ -32,22 +34,24 @@ package struct ObservationLog: ~Copyable {
     }
 
     /// The line of an observation with its line feed; nil when it is not to be written.
-    package mutating func line(_ observation: Observation) -> [UInt8]? {
-        self.write(observation) ? self.writer.line.bytes : nil
+    package mutating func line(_ observation: Observation, cause: Cause? = nil) -> [UInt8]? {
+        self.write(observation, cause) ? self.writer.line.bytes : nil
     }
 
     /// Appends the same to a file, unless it is too long by then; false when it is.
-    mutating func append(_ observation: Observation, to file: inout OutputFile, bytesMax: Int) -> Bool {
-        guard self.write(observation) else { return true }
+    mutating func append(
+        _ observation: Observation, _ cause: Cause?, to file: inout OutputFile, bytesMax: Int
+    ) -> Bool {
+        guard self.write(observation, cause) else { return true }
         guard file.bytes + self.writer.line.count <= bytesMax else { return false }
         file.append(self.writer.line)
         return true
     }
 
     /// Whether there is a line now.
-    private mutating func write(_ observation: Observation) -> Bool {
+    private mutating func write(_ observation: Observation, _ cause: Cause?) -> Bool {
         guard self.isTracing || self.hasRoom(for: observation) else { return false }
-        self.writer.write(observation)
+        self.writer.write(observation, cause)
         return true
     }
 

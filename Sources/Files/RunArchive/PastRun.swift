@@ -114,12 +114,11 @@ package struct PastRun: Sendable {
         self.lanes = evidence?.lanes ?? []
         var judge = RunJudge(settings)
         let part = group.flatMap { name in head.groups.firstIndex { $0.name == name } }
-        var timelineOfGroup = part.map { _ in RunTimeline(faults: head.faults.count) }
+        judge.timelineOfGroup = part.map { ($0, RunTimeline(faults: head.faults.count)) }
         if var lines = LineReader(path: RunDirectory.joined(folder, RunDirectory.FileName.events)) {
             let reader = ObservationReader(faults: head.faults)
             while let line = lines.next() {
                 guard lines.isWhole, let observation = reader.observation(line) else { continue }
-                if head.fleet.group(of: observation.device) == part { timelineOfGroup?.record(observation) }
                 judge.receive(observation)
             }
         }
@@ -128,7 +127,10 @@ package struct PastRun: Sendable {
         while let moment = intervals.next() {
             table.add(moment.table)
             judge.receive(interval: moment.table, from: moment.from)
-            if let group { timelineOfGroup?.receive(interval: moment.table.part(group), from: moment.from) }
+            if let group {
+                judge.timelineOfGroup?.timeline.receive(
+                    interval: moment.table.part(group), from: moment.from)
+            }
         }
         let killed = judge.breakOff(of: head, measured: table)
         let whole =
@@ -139,7 +141,7 @@ package struct PastRun: Sendable {
             } ?? killed
         self.result = group.flatMap { whole.part($0) } ?? whole
         self.result.directory = folder
-        self.timeline = timelineOfGroup ?? evidence?.timeline ?? judge.timeline
+        self.timeline = judge.timelineOfGroup?.timeline ?? evidence?.timeline ?? judge.timeline
     }
 
     /// Every report of it, made from its files.

@@ -156,8 +156,8 @@ package final class RunDirectory: RunLog {
     }
 
     /// Takes one observation into the log.
-    package func log(_ observation: Observation) {
-        guard !self.events.append(observation) else { return }
+    package func log(_ observation: Observation, cause: Cause? = nil) {
+        guard !self.events.append(observation, cause) else { return }
         self.warnings.append(
             "\(FileName.events) is full at \(self.events.bytesMax) bytes: later observations are missing")
     }

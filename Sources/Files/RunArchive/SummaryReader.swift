@@ -227,7 +227,10 @@ struct SummaryReader {
                     invariant: invariant,
                     device: first["device"]?.integer(UInt32.self).map { DeviceNumber($0) },
                     scan: first["scan"]?.integer(UInt32.self).map { ScanNumber($0) } ?? .none,
-                    at: Instant(nanoseconds: at), text: text, isExpected: violations == expected)
+                    at: Instant(nanoseconds: at), text: text, isExpected: violations == expected,
+                    cause: first["cause"]?["by"]?.text.flatMap {
+                        Cause(by: $0, fault: first["cause"]?["fault"]?.text)
+                    } ?? .phone)
             }
             return Verdict(
                 invariant: invariant,

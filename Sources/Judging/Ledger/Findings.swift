@@ -1,4 +1,5 @@
 import Metrics
+import Observations
 import SimBase
 
 /// The findings of the ledger so far: totals by group, and the violations of each invariant.
@@ -45,12 +46,16 @@ struct Findings: Sendable {
     }
 
     mutating func violate(
-        _ invariant: Invariant, device: DeviceNumber?, scan: ScanNumber, at: Instant, _ text: String
+        _ invariant: Invariant, device: DeviceNumber?, scan: ScanNumber, at: Instant, _ text: String,
+        cause: Cause? = nil
     ) {
         // No profile excuses what is about no one phone.
         let isExpected = device.map { self.isKnown(invariant, of: $0) } ?? false
         let violation = Violation(
-            invariant: invariant, device: device, scan: scan, at: at, text: text, isExpected: isExpected)
+            invariant: invariant, device: device, scan: scan, at: at, text: text, isExpected: isExpected,
+            // Of books that no phone has, a foreign target has sent less than it said.
+            cause: cause
+                ?? (invariant == .bookNeverLost && !self.settings.hasBackendView ? .target : .phone))
         let index = invariant.ordinal
         guard self.bounds.counts(invariant, at: at) else {
             self.tallies[index].uncounted += 1

@@ -64,7 +64,9 @@ extension HarnessChecks {
         case .rowsTaken(let job, let rows):
             guard rows.total == 0, let index = self.jobIndex(job, phoneIndex) else { return }
             self.phones[phoneIndex].jobs[index].isUnreadable = true
-        case .connected, .problem, .bookLookedUp, .failed, .found, .circuitOpened, .circuitClosed: break
+        case .connected, .problem, .bookLookedUp, .failed, .found, .upstreamFailed, .circuitOpened,
+            .circuitClosed:
+            break
         case .accepted, .photosReceived, .streamOpened, .eventWritten, .pingWritten, .finished, .tokenRevoked,
             .resultsServed, .cleaned, .canceled, .expired, .vanished:
             // A foreign backend's jobs are its own.
@@ -125,7 +127,7 @@ extension HarnessChecks {
             _ = self.remove(job, phoneIndex)
             self.note(.vanished, scan, phoneIndex, needsFault: true)
         case .photosReceived, .connected, .requested, .answered, .problem, .rowsTaken, .bookLookedUp, .failed,
-            .streamEnded, .circuitOpened, .circuitClosed, .found:
+            .streamEnded, .circuitOpened, .circuitClosed, .found, .upstreamFailed:
             break
         }
     }

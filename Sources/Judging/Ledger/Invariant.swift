@@ -1,3 +1,4 @@
+package import Observations
 package import SimBase
 
 /// The time at which an invariant is judged.
@@ -219,10 +220,12 @@ package struct Violation: Hashable, Sendable {
     package var text: String
     /// The phone's profile is known to break this one.
     package var isExpected: Bool
+    /// Who is to blame for it: of lost books the fault that took them, if one did.
+    package var cause: Cause
 
     package init(
         invariant: Invariant, device: DeviceNumber?, scan: ScanNumber, at: Instant, text: String,
-        isExpected: Bool
+        isExpected: Bool, cause: Cause = .phone
     ) {
         self.invariant = invariant
         self.device = device
@@ -230,6 +233,7 @@ package struct Violation: Hashable, Sendable {
         self.at = at
         self.text = text
         self.isExpected = isExpected
+        self.cause = cause
     }
 }
 

@@ -36,6 +36,8 @@ package struct LedgerSettings: Hashable, Sendable {
     /// Faults, by their indexes in the scenario's list, under which events have other data than without them: a phone, for
     /// which ids alone are not unique, cannot tell that it has met such an event before.
     package var faultsThatChange: [Int]
+    /// Faults, by their indexes in the scenario's list, that take books out of an event or out of results, with their ids.
+    package var faultsThatTakeBooks: [Int: String] = [:]
     /// The time for which a token is valid after the upload was accepted.
     package var tokenLifetime: Interval
     /// The time in which a phone records new data if its storage has room.

@@ -293,21 +293,29 @@ extension PhoneAccount {
         {
             self.jobs[index].pendingCleanup?.hit()
         }
-        switch status {
-        case 408, 429, 500...599:
-            // How long a foreign target asks to wait after another status than 429 is not seen.
-            let unknown = rules.settings.hasBackendView || status == 429 ? Interval.zero : .hours(1)
-            let problem = self.index(of: scan).flatMap { self.scans[$0].cleanupProblem(attempt: attempt) }
-            self.jobs[index].pendingCleanup?.last?.wait = problem.map { $0.retryAfter ?? .zero } ?? unknown
-            self.jobs[index].pendingCleanup?.failed(at: moment)
-        default:
+        guard status == 408 || status == 429 || 500...599 ~= status else {
             return  // What the phone makes of it is seen next.
         }
+        // How long a foreign target asks to wait after another status than 429 is not seen.
+        let unknown = rules.settings.hasBackendView || status == 429 ? Interval.zero : .hours(1)
+        let problem = self.index(of: scan).flatMap { self.scans[$0].cleanupProblem(attempt: attempt) }
+        self.jobs[index].pendingCleanup?.last?.wait = problem.map { $0.retryAfter ?? .zero } ?? unknown
+        // A 429 is not over before `deleteLimited`: its body may never end, and the phone waits for it.
+        guard status != 429 else { return }
+        self.jobs[index].pendingCleanup?.failed(at: moment)
         if wasFull { self.renewDebts(at: moment) }
     }
 
-    /// A 429 named a time, by the phone's reading.
+    /// A 429 is whole, or as much of it as will come, and named a time by the phone's reading.
     mutating func deleteLimited(_ scan: ScanNumber, retryAfter: Interval, at moment: Instant) {
+        let limited = self.jobs.firstIndex {
+            $0.scan == scan && $0.pendingCleanup?.isOpen == true && $0.pendingCleanup?.last?.status == 429
+        }
+        if let limited {
+            let wasFull = self.openDeletes >= PendingCleanup.openMax
+            self.jobs[limited].pendingCleanup?.failed(at: moment)
+            if wasFull { self.renewDebts(at: moment) }
+        }
         let due = moment + retryAfter + PendingCleanup.grace
         for index in self.jobs.indices where self.jobs[index].scan == scan {
             self.jobs[index].pendingCleanup?.becomeDue(by: due)

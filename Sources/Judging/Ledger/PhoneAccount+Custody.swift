@@ -127,7 +127,8 @@ extension PhoneAccount {
             if held < count {
                 findings.violate(
                     .bookNeverLost, device: self.device, scan: scan, at: at,
-                    "completed; books in the library: \(held) of \(count)")
+                    "completed; books in the library: \(held) of \(count)",
+                    cause: self.scans[index].bookFault.map { .injected(fault: $0) })
             }
         } else {
             self.countBooks(ofCompleted: index, at: at, rules: rules, into: &findings)
@@ -347,8 +348,8 @@ extension PhoneAccount {
         if self.scans[index].isFound {
             findings.violate(
                 .bookNeverLost, device: self.device, scan: scan, at: at,
-                "the \(self.noun.one) is lost; books in the library: \(held) of \(count) that the backend found"
-            )
+                "the \(self.noun.one) is lost; books in the library: \(held) of \(count) that the backend found",
+                cause: self.scans[index].bookFault.map { .injected(fault: $0) })
         }
         self.countRows(ofLost: index, into: &findings)
         self.settle(at: index, as: .lost, into: &findings)

@@ -241,7 +241,8 @@ extension PhoneAccount {
         case .vanished(let job):
             self.vanished(job: job, at: at, rules: rules, into: &findings)
         case .circuitOpened: findings.count(in: self.group) { $0.jobs.circuitsOpened += 1 }
-        case .connected, .requested, .answered, .pingWritten, .resultsServed, .circuitClosed, .found:
+        case .connected, .requested, .answered, .pingWritten, .resultsServed, .circuitClosed, .found,
+            .upstreamFailed:
             break  // Measured, not judged.
         }
     }
@@ -252,6 +253,9 @@ extension PhoneAccount {
             self.faultFired(operation, scan: scan, attempt: attempt)
             let refuses = rules.settings.faultsThatRefuse.contains(fault)
             self.updateScan(scan) { $0.faultFired(operation, attempt: attempt, refuses: refuses) }
+            if let id = rules.settings.faultsThatTakeBooks[fault] {
+                self.updateScan(scan) { $0.bookFault = $0.bookFault ?? id }
+            }
             if operation == .stream, rules.settings.faultsThatChange.contains(fault) {
                 for index in self.jobs.indices where self.jobs[index].scan == scan {
                     self.jobs[index].stream.isChanged = true
@@ -285,7 +289,7 @@ extension BackendObservation {
         case .connected, .requested, .answered, .accepted, .photosReceived, .streamOpened, .eventWritten,
             .pingWritten,
             .streamEnded, .finished, .rowsTaken, .bookLookedUp, .resultsServed, .cleaned, .canceled, .expired,
-            .vanished, .circuitOpened, .circuitClosed, .found:
+            .vanished, .circuitOpened, .circuitClosed, .found, .upstreamFailed:
             false
         }
     }

@@ -113,6 +113,9 @@ struct ScanAccount: Sendable {
         var retryAfter: Interval?
     }
 
+    /// The fault that took books of it first.
+    var bookFault: String?
+
     private static let firingsMax = 8
     private static let problemsMax = 4
 

@@ -70,7 +70,7 @@ extension SimulationInvariants {
             else { return }
             self.violate(
                 .streamParseRobust, seen,
-                "the answer to \(operation.name) \(attempt) is \(problem.rawValue), although no fault had changed it"
+                "the answer to \(operation.name) \(attempt) is \(problem.rawValue), although no fault had made it unreadable"
             )
         case .eventApplied(_, _, _, let latency?, _):
             if latency < .zero { self.violate(.timeSane, seen, "an event applied before it was written") }

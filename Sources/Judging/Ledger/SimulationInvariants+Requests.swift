@@ -93,7 +93,7 @@ extension SimulationInvariants {
     mutating func unreadable(_ what: String, _ seen: Observation, _ phoneIndex: Int) {
         guard !self.states[phoneIndex].troubled.contains(seen.scan) else { return }
         self.violate(
-            .streamParseRobust, seen, "\(what) could not be parsed, although no fault had changed it")
+            .streamParseRobust, seen, "\(what) could not be parsed, although no fault had made it unreadable")
     }
 
     mutating func settled(_ scan: ScanNumber, _ phoneIndex: Int) {

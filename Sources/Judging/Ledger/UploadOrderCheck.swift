@@ -173,7 +173,7 @@ extension UploadOrderCheck.Phone {
             let isLast = self.past(of: scan).map { $0.errors > RestartBudget.errorRetriesMax } ?? false
             if !isLast { waiting.floor = max(floor, at + RestartBudget.errorPause) }
             waiting.readyAt = isLast ? nil : waiting.floor
-        case .tokenExpired, .jobGone:
+        case .tokenExpired, .tokenRefused, .jobGone:
             self.changePast(scan) { $0.refusals += 1 }
             let refusals = self.past(of: scan)?.refusals ?? 0
             waiting.needsOpening = refusals > RestartBudget.refusalRetriesMax

@@ -242,7 +242,7 @@ extension CoverageDetector.Phone {
             if known.errors == 2 { moments.append(.failedTwice) }
             if known.errors == 3 { moments.append(.failedThrice) }
         }
-        if isPutBack, cause == .tokenExpired {
+        if isPutBack, cause == .tokenExpired || cause == .tokenRefused {
             known.tokensEnded += 1
             if known.tokensEnded == 4 { moments.append(.tokenEndedFourTimes) }
         }

@@ -214,7 +214,7 @@ package struct CoverageTable: Sendable {
         case .statusDecoded(_, let status, _): if status.isTerminal { self.count(.statusPolled) }
         case .replied(.status, _, status: 401, _): self.count(.tokenRefused)
         case .queued(.suspended): self.count(.suspended)
-        case .queued(.jobGone), .queued(.tokenExpired): self.count(.restarted)
+        case .queued(.jobGone), .queued(.tokenExpired), .queued(.tokenRefused): self.count(.restarted)
         default: break
         }
     }

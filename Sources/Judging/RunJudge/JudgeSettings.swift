@@ -1,3 +1,4 @@
+package import Faults
 package import Ledger
 package import Metrics
 package import SimBase
@@ -13,8 +14,8 @@ package struct JudgeSettings: Sendable {
     package var invariants: SimulationInvariantSettings?
     /// The ids of the faults in the order of the scenario.
     package var faults: [String] = []
-    /// Faults, by their indexes in the scenario's list, under which messages deviate from the contract.
-    package var faultsThatDeviate: [Int] = []
+    /// Their kinds, in the same order.
+    package var faultKinds: [FaultKind] = []
     package var objectives: [SLO] = []
     /// Faults that have an end.
     package var faultEnds: [FaultEnd] = []

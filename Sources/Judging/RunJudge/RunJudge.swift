@@ -31,8 +31,13 @@ package struct RunJudge: Sendable {
     var lost = LostRecords()
     /// The run over time.
     package internal(set) var timeline: RunTimeline
+    /// That of one group, where a report is about it.
+    package var timelineOfGroup: (group: Int, timeline: RunTimeline)?
     private var errors: GroupErrors
     var collector: MetricsCollector
+    private var causes: CauseAccount
+    /// The observations of an instant, from its first error on. In the virtual world the fault that caused it may come after it.
+    private var instant: [Observation] = []
     package private(set) var objectives: SLOParts
     /// Nil if that is everything.
     private var judged: Judged?
@@ -88,7 +93,9 @@ package struct RunJudge: Sendable {
         self.collector = MetricsCollector(
             fleet: fleet, faultIDs: settings.faults, hasBackendView: settings.ledger.hasBackendView)
         self.collector.journeys = settings.ledger.journeys
-        self.collector.faultsThatDeviate = settings.faultsThatDeviate
+        self.causes = CauseAccount(
+            faults: zip(settings.faults, settings.faultKinds).map { ($0, $1) },
+            tokenLifetime: settings.ledger.tokenLifetime)
         self.objectives = SLOParts(settings.objectives, faults: settings.faultEnds)
         self.samples = LatencyCrossCheck(fleet: fleet)
         self.coverage = settings.coverage
@@ -111,12 +118,7 @@ package struct RunJudge: Sendable {
 
     /// An observation of a run that continues.
     package mutating func receive(_ observation: consuming Observation, into log: some RunLog) {
-        if observation.at >= self.to {
-            self.cut(log, open: self.open(at: self.to))
-            self.begin(at: observation.at)
-        }
-        log.log(observation)
-        self.receive(observation)
+        self.take(observation, log)
     }
 
     /// Observations of a run that continues. Each is moved on, because a run makes millions. Leaves the batch empty.
@@ -128,7 +130,45 @@ package struct RunJudge: Sendable {
     }
 
     /// An observation of a past run. What was measured in its intervals comes from its files.
-    package mutating func receive(_ observation: consuming Observation) {
+    package mutating func receive(_ observation: consuming Observation) { self.take(observation, nil) }
+
+    private mutating func take(_ observation: consuming Observation, _ log: (any RunLog)?) {
+        if let first = self.instant.first {
+            guard first.at != observation.at else {
+                self.instant.append(observation)
+                return
+            }
+            self.judgeInstant(log)
+        }
+        guard !CauseAccount.isBlamed(observation) else {
+            self.instant.append(observation)
+            return
+        }
+        let cause = self.causes.record(observation)
+        self.judge(observation, cause, log)
+    }
+
+    /// Judges what `instant` holds, which is then over.
+    mutating func judgeInstant(_ log: (any RunLog)?) {
+        var instant: [Observation] = []
+        swap(&instant, &self.instant)
+        for observation in instant where observation.side == .fault { _ = self.causes.record(observation) }
+        for observation in instant {
+            let cause = observation.side == .fault ? nil : self.causes.record(observation)
+            self.judge(observation, cause, log)
+        }
+    }
+
+    private mutating func judge(
+        _ observation: consuming Observation, _ cause: Cause?, _ log: (any RunLog)?
+    ) {
+        if let log {
+            if observation.at >= self.to {
+                self.cut(log, open: self.open(at: self.to))
+                self.begin(at: observation.at)
+            }
+            log.log(observation, cause: cause)
+        }
         self.observations += 1
         if observation.side == .control { self.note(observation) }
         self.invariants?.record(observation)
@@ -136,13 +176,18 @@ package struct RunJudge: Sendable {
         self.regions.record(observation)
         self.occasions.record(observation)
         self.samples.record(observation)
-        self.collector.record(observation)
+        self.collector.record(observation, cause: cause)
         if self.judges(observation.device) {
-            self.judged?.collector.record(observation)
+            self.judged?.collector.record(observation, cause: cause)
             self.judged?.ledger.record(copy observation)
         }
-        self.timeline.record(observation)
-        self.errors.record(observation)
+        self.timeline.record(observation, cause: cause)
+        if let group = self.timelineOfGroup?.group,
+            self.collector.fleet.group(of: observation.device) == group
+        {
+            self.timelineOfGroup?.timeline.record(observation, cause: cause)
+        }
+        self.errors.record(observation, cause: cause)
         if case .phone(.captured) = observation.what {
             self.capturedAt = max(self.capturedAt, observation.at)
         }
@@ -231,6 +276,7 @@ package struct RunJudge: Sendable {
     package mutating func finish(
         _ facts: RunFacts, of head: RunHead, into log: some RunLog
     ) -> RunResult {
+        self.judgeInstant(log)
         self.close(facts, log)
         var metrics = self.table
         self.harnessError = self.contradiction(in: metrics, made: facts.observationsMade)

@@ -6,7 +6,8 @@ package import SimBase
 ///
 /// It is a class, so that the judge calls it without a copy and without a box.
 package protocol RunLog: AnyObject {
-    func log(_ observation: Observation)
+    /// `cause`: of an error or a finding.
+    func log(_ observation: Observation, cause: Cause?)
     /// Takes what was measured in one interval. `open`: the operations that were open at a moment after it, where an objective
     /// requests them.
     func log(

@@ -65,7 +65,7 @@ package struct RunResult: Sendable {
     package internal(set) var isShard: Bool
     /// The time that unfinished scans had after the last arrival; nil if they had none.
     package var drained: Interval?
-    /// The most frequent errors as the phones saw them, the most frequent first.
+    /// The errors as the phones saw them, the most frequent first.
     package var errors: [ErrorSummary.Row] = []
 
     // MARK: What else the reader must know
@@ -119,12 +119,7 @@ package struct RunResult: Sendable {
     /// Within 1 % of a gauge's peak.
     package static func nearPeak(_ count: Int) -> Int { count - count / 100 }
 
-    /// The most that say why a run went as it did.
-    private static let errorsMax = 8
-
-    package mutating func take(_ errors: ErrorSummary) {
-        self.errors = Array(errors.byCount.prefix(Self.errorsMax))
-    }
+    package mutating func take(_ errors: ErrorSummary) { self.errors = errors.byCount }
 
     package var devices: Int { self.groups.reduce(0) { $0 + $1.devices } }
 

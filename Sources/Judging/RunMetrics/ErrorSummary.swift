@@ -90,10 +90,12 @@ package struct ErrorSummary: Equatable, Sendable {
         /// The phone that had it first.
         package var device: DeviceNumber
         package var scan: ScanNumber
+        /// Who is to blame for how many of them.
+        package var causes: CauseCounts
 
         package init(
             trouble: RunError, count: Int, first: Instant, last: Instant, device: DeviceNumber,
-            scan: ScanNumber
+            scan: ScanNumber, causes: CauseCounts
         ) {
             self.trouble = trouble
             self.count = count
@@ -101,6 +103,7 @@ package struct ErrorSummary: Equatable, Sendable {
             self.last = last
             self.device = device
             self.scan = scan
+            self.causes = causes
         }
     }
 
@@ -118,9 +121,13 @@ package struct ErrorSummary: Equatable, Sendable {
         for row in rows { self.add(row) }
     }
 
-    mutating func add(_ trouble: RunError, at moment: Instant, device: DeviceNumber, scan: ScanNumber) {
+    mutating func add(
+        _ trouble: RunError, at moment: Instant, device: DeviceNumber, scan: ScanNumber, cause: Cause?
+    ) {
         self.add(
-            Row(trouble: trouble, count: 1, first: moment, last: moment, device: device, scan: scan))
+            Row(
+                trouble: trouble, count: 1, first: moment, last: moment, device: device, scan: scan,
+                causes: CauseCounts(cause)))
     }
 
     package mutating func add(_ other: ErrorSummary) {
@@ -138,6 +145,7 @@ package struct ErrorSummary: Equatable, Sendable {
             return
         }
         self.rows[index].count += row.count
+        self.rows[index].causes.add(row.causes)
         self.rows[index].last = max(self.rows[index].last, row.last)
         if (row.first, row.device) < (self.rows[index].first, self.rows[index].device) {
             self.rows[index].first = row.first
@@ -148,6 +156,9 @@ package struct ErrorSummary: Equatable, Sendable {
 
     /// All errors.
     package var count: Int { self.rows.reduce(0) { $0 + $1.count } }
+
+    /// Who is to blame for how many of them.
+    package var causes: CauseCounts { self.rows.reduce(into: CauseCounts()) { $0.add($1.causes) } }
 
     /// The most frequent first.
     package var byCount: [Row] { self.rows.sorted { ($0.count, $1.first) > ($1.count, $0.first) } }
@@ -165,11 +176,11 @@ package struct GroupErrors: Sendable {
 
     package subscript(group: Int) -> ErrorSummary { self.groups[group] }
 
-    package mutating func record(_ observation: Observation) {
+    package mutating func record(_ observation: Observation, cause: Cause? = nil) {
         guard case .phone(let payload) = observation.what, let error = RunError(payload),
             let group = self.fleet.group(of: observation.device)
         else { return }
         self.groups[group].add(
-            error, at: observation.at, device: observation.device, scan: observation.scan)
+            error, at: observation.at, device: observation.device, scan: observation.scan, cause: cause)
     }
 }

@@ -1,3 +1,4 @@
+package import Observations
 package import SimBase
 package import Talaria
 
@@ -10,18 +11,18 @@ package struct FindingsTable: Equatable, Sendable {
         package var first: Instant
         package var device: DeviceNumber
         package var scan: ScanNumber
-        /// How many of them are in messages that a fault of the run has changed.
-        package var injected: Int
+        /// Who is to blame for how many of them.
+        package var causes: CauseCounts
 
         package init(
             finding: ContractFinding, first: Instant, device: DeviceNumber, scan: ScanNumber,
-            injected: Int = 0
+            causes: CauseCounts
         ) {
             self.finding = finding
             self.first = first
             self.device = device
             self.scan = scan
-            self.injected = min(max(0, injected), finding.count)
+            self.causes = causes
         }
     }
 
@@ -59,8 +60,8 @@ package struct FindingsTable: Equatable, Sendable {
         self.rows.reduce(self.other) { Self.sum($0, $1.finding.count) }
     }
 
-    /// Those in messages that a fault of the run has changed.
-    package var injected: Int { self.rows.reduce(0) { Self.sum($0, $1.injected) } }
+    /// Who is to blame for how many of those in the rows.
+    package var causes: CauseCounts { self.rows.reduce(into: CauseCounts()) { $0.add($1.causes) } }
 
     /// The unusable first, then the most frequent.
     package var byWeight: [Row] {
@@ -72,9 +73,12 @@ package struct FindingsTable: Equatable, Sendable {
 
     package mutating func add(
         _ finding: ContractFinding, device: DeviceNumber, scan: ScanNumber, at moment: Instant,
-        injected: Int = 0
+        cause: Cause? = nil
     ) {
-        self.add(Row(finding: finding, first: moment, device: device, scan: scan, injected: injected))
+        self.add(
+            Row(
+                finding: finding, first: moment, device: device, scan: scan,
+                causes: CauseCounts(cause, finding.count)))
     }
 
     package mutating func add(_ row: Row) {
@@ -86,10 +90,11 @@ package struct FindingsTable: Equatable, Sendable {
             return
         }
         let count = Self.sum(self.rows[index].finding.count, row.finding.count)
-        let injected = Self.sum(self.rows[index].injected, row.injected)
+        var causes = self.rows[index].causes
+        causes.add(row.causes)
         if row.first < self.rows[index].first { self.rows[index] = row }
         self.rows[index].finding.count = count
-        self.rows[index].injected = injected
+        self.rows[index].causes = causes
     }
 
     /// Puts the rows of a table that was added up in the order of their first occurrence.

@@ -17,8 +17,6 @@ package struct MetricsCollector: Sendable {
     private let faultIDs: [String]
     /// The journeys of the groups of `fleet`, by the group's index; `scan` for a group without one.
     package var journeys: [Journey] = []
-    /// Faults, by their indexes in the scenario's list, under which messages deviate from the contract.
-    package var faultsThatDeviate: [Int] = []
     /// The measurements since the start, or since the last `drain`.
     package private(set) var measured: Measurements
     private var indexes = DeviceIndex()
@@ -41,16 +39,19 @@ package struct MetricsCollector: Sendable {
 
     // MARK: Events
 
-    package mutating func record(_ observation: Observation) {
+    /// `cause`: that of `CauseAccount`.
+    package mutating func record(_ observation: Observation, cause: Cause? = nil) {
         // Everything that is measured is measured where the user would notice it: at the phone. Only the server sees what
         // requests have that the contract does not define.
         if observation.side == .backend {
-            if case .backend(.found(let finding)) = observation.what { self.record(finding, observation) }
+            if case .backend(.found(let finding)) = observation.what {
+                self.record(finding, observation, cause)
+            }
             return
         }
         let group = self.fleet.metricGroup(of: observation.device)
         switch observation.what {
-        case .phone(.found(let finding)): self.record(finding, observation)
+        case .phone(.found(let finding)): self.record(finding, observation, cause)
         case .phone(let payload):
             self.heardAt = max(self.heardAt, observation.at)
             self.measure(payload, group)
@@ -61,27 +62,17 @@ package struct MetricsCollector: Sendable {
         case .backend: break
         case .fault(let payload):
             self.measure(payload, group)
-            guard case .fired(let fault, let operation, _) = payload,
-                self.faultsThatDeviate.contains(fault), let index = self.indexes[observation.device]
-            else { return }
-            self.phones[index].operations.deviates(operation, of: observation.scan)
         case .network(let payload):
             self.measure(payload, group)
         case .control: break
         }
     }
 
-    private mutating func record(_ finding: ContractFinding, _ observation: Observation) {
+    private mutating func record(_ finding: ContractFinding, _ observation: Observation, _ cause: Cause?) {
         let group = self.fleet.metricGroup(of: observation.device)
         self.measured.table.add(Int64(finding.count), to: .contractFindings, in: group)
-        let isInjected =
-            finding.side == .target
-            && self.indexes[observation.device].map {
-                self.phones[$0].operations.isDeviating(finding.operation, of: observation.scan)
-            } == true
         self.measured[group].findings.add(
-            finding, device: observation.device, scan: observation.scan, at: observation.at,
-            injected: isInjected ? finding.count : 0)
+            finding, device: observation.device, scan: observation.scan, at: observation.at, cause: cause)
     }
 
     /// The end of the run: operations that are still under way are closed, and counted as unfinished.

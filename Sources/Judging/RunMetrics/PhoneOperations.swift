@@ -77,17 +77,6 @@ struct PhoneOperations: Sendable {
         if self.scans[index].isDone { self.scans.remove(at: index) }
     }
 
-    /// A fault has changed the answer to the last request of an operation.
-    mutating func deviates(_ operation: Operation, of scan: ScanNumber) {
-        guard let index = self.scans.lastIndex(where: { $0.scan == scan }) else { return }
-        self.scans[index].deviating.insert(operation.counted)
-    }
-
-    /// Whether one has.
-    func isDeviating(_ operation: Operation, of scan: ScanNumber) -> Bool {
-        self.scans.last { $0.scan == scan }?.deviating.contains(operation.counted) ?? false
-    }
-
     /// The app is in the foreground.
     private mutating func present() {
         self.isSuspended = false

@@ -44,12 +44,13 @@ package struct RunTimeline: Sendable {
 
     // MARK: Events
 
-    package mutating func record(_ observation: Observation) {
+    /// `cause`: that of `CauseAccount`.
+    package mutating func record(_ observation: Observation, cause: Cause? = nil) {
         // What users would notice, phones notice; what the log leaves out unless it is traced is counted elsewhere.
         guard observation.side != .backend, !observation.isRoutine else { return }
         guard observation.at >= .zero || observation.at.nanoseconds > -1_000_000_000 else { return }
         switch observation.what {
-        case .phone(let payload): self.record(payload, observation)
+        case .phone(let payload): self.record(payload, observation, cause)
         case .fault(let payload): self.record(payload, observation)
         case .backend, .network, .control: break
         }
@@ -82,7 +83,9 @@ package struct RunTimeline: Sendable {
         self.note(observation)
     }
 
-    private mutating func record(_ payload: PhoneObservation, _ observation: Observation) {
+    private mutating func record(
+        _ payload: PhoneObservation, _ observation: Observation, _ cause: Cause?
+    ) {
         switch payload {
         case .ping: return
         case .eventApplied(_, _, let kind, _, _) where kind == .progress || kind == .ping: return
@@ -103,7 +106,8 @@ package struct RunTimeline: Sendable {
         }
         if let trouble = RunError(payload) {
             self.errors.add(
-                trouble, at: observation.at, device: observation.device, scan: observation.scan)
+                trouble, at: observation.at, device: observation.device, scan: observation.scan,
+                cause: cause)
             self.windows[windowIndex].errors[trouble.family.ordinal] += 1
         }
     }

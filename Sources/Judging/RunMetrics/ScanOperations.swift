@@ -82,8 +82,6 @@ struct ScanOperations: Sendable {
     /// open again or the job is over.
     var cutLoss: LossCause?
     var isSettled = false
-    /// The operations of which a fault has changed the answer to the last request.
-    var deviating: Set<Operation> = []
     /// The open operations that are not requests.
     var times = ScanTimes()
 
@@ -178,7 +176,6 @@ extension ScanOperations {
         _ operation: Operation, job: String?, at: Instant, into measured: inout Measurements,
         _ group: MetricGroup
     ) {
-        self.deviating.remove(operation.counted)
         switch operation {
         case .upload:
             self.upload.sent(at: at)

@@ -129,11 +129,7 @@ extension Gateway {
 
     mutating func replied(_ id: ExchangeID, _ head: UpstreamHead, into effects: inout [OriginEffect]) {
         guard let relay = self.relays[id], case .asked = relay.phase else { return }
-        if let failure = Self.failure(in: head, isContract: relay.context != nil) {
-            effects.append(.releaseUpstream(id))
-            self.failed(id, failure, into: &effects)
-            return
-        }
+        let head = self.relocated(head, relay)
         if let context = relay.context {
             self.observeAnswer(context, head.status, into: &effects)
             self.follow(context, relay.jobID, head.status, into: &effects)
@@ -151,13 +147,22 @@ extension Gateway {
         effects.append(.passHead(id, head))
     }
 
-    /// Answers that mean that the upstream is not what was looked for. A page with a status of the client's own fault is
-    /// passed on: repeating the request would not help.
-    private static func failure(in head: UpstreamHead, isContract: Bool) -> UpstreamFailure? {
-        guard isContract else { return nil }
-        if (300...399).contains(head.status), head.status != 304 { return .redirect }
-        if head.mediaType == "text/html", !(400...499).contains(head.status) { return .html }
-        return nil
+    /// Whatever the upstream answers passes as it is, but a redirect must not lead a client past the gateway.
+    private func relocated(_ head: UpstreamHead, _ relay: Relay) -> UpstreamHead {
+        guard relay.context != nil, (300...399).contains(head.status) else { return head }
+        var head = head
+        let links = self.links(of: relay)
+        for index in head.headers.indices where head.headers[index].name.lowercased() == "location" {
+            let link = head.headers[index].value
+            head.headers[index].value = links.leadingBack(link) ?? link
+        }
+        return head
+    }
+
+    private func links(of relay: Relay) -> UpstreamLinks {
+        UpstreamLinks(
+            basePath: self.configuration.basePath, authority: relay.authority,
+            isSecure: self.configuration.isSecure)
     }
 
     /// Tracks the job that a response names.
@@ -240,12 +245,21 @@ extension Gateway {
                 relay.held += bytes
                 return relay.held.count
             }
-            if count ?? 0 > Self.heldBytesMax {
-                effects.append(.releaseUpstream(id))
-                self.failed(id, .tooLarge, into: &effects)
-            }
+            if count ?? 0 > Self.heldBytesMax { self.passHeld(id, into: &effects) }
         case .asked, nil: break
         }
+    }
+
+    /// What was read of an answer passes unchanged, and so does the rest of it.
+    private mutating func passHeld(_ id: ExchangeID, into effects: inout [OriginEffect]) {
+        guard case .holding(let head, _)? = self.relays[id]?.phase else { return }
+        let held = self.relays.update(id) { relay in
+            defer { relay.held = [] }
+            relay.phase = .passing
+            return relay.held
+        }
+        effects.append(.passHead(id, head))
+        effects.append(.passBody(id, held ?? []))
     }
 
     mutating func completed(_ id: ExchangeID, into effects: inout [OriginEffect]) {
@@ -291,9 +305,7 @@ extension Gateway {
             self.know(jobID, context.journey, context.caller, into: &effects)
             effects.append(self.payload(context.caller, .accepted(job: jobID, books: 0)))
         }
-        let links = UpstreamLinks(
-            basePath: self.configuration.basePath, authority: relay.authority,
-            isSecure: self.configuration.isSecure)
+        let links = self.links(of: relay)
         _ = body.changeStrings(under: UpstreamLinks.keys) { links.leadingBack($0) }
         return body.bytes
     }
@@ -322,6 +334,7 @@ extension Gateway {
             self.streamFailed(id, failure, into: &effects)
             return
         }
+        self.passHeld(id, into: &effects)
         guard let relay = self.relays[id] else { return }
         self.relays[id] = nil
         switch relay.phase {
@@ -338,9 +351,12 @@ extension Gateway {
         let reply = refusal.reply(
             metadata: self.metadata(id), instance: relay.context?.path, isV2: relay.isV2)
         effects.append(.reply(id, reply))
-        if let context = relay.context, case .asked = relay.phase {
-            self.observeAnswer(context, reply.status, into: &effects)
-        }
+        guard let context = relay.context else { return }
+        effects.append(
+            self.payload(
+                context.caller,
+                .upstreamFailed(context.operation, attempt: context.caller.attempt, failure.transport)))
+        self.observeAnswer(context, reply.status, into: &effects)
     }
 
     /// Names how the upstream failed.

@@ -18,6 +18,8 @@ struct Answer: Sendable {
     let circuitDefault: Interval?
     /// The phone's wall clock in nanoseconds since 1970: a `Retry-After` may be a date.
     var wallNanoseconds: Int64
+    /// The code of a 401 for a token that is too old. v2 has one code for every 401 (Docs/contract.md section 3.1).
+    private let expiryCode: ProblemCode
     /// The problem in the body of a 4xx or 5xx response; all fields are absent if it has none, or if the client reads none.
     let problem: ProblemReading
     /// The deviations from the contract, as far as the response has been read.
@@ -31,6 +33,7 @@ struct Answer: Sendable {
         self.usesHeader = waits.usesHeader
         self.prefersHeader = waits.prefersHeader
         self.circuitDefault = waits.circuitDefault
+        self.expiryCode = journey.isV2 ? ProblemCode.tokenExpired.ofV2 : .tokenExpired
         self.head = head
         self.body = body
         self.isTooLarge = isTooLarge
@@ -50,6 +53,12 @@ struct Answer: Sendable {
             ? ProblemReading.readV2(body, into: &notes)
             : ProblemReading.read(body, status: head.status, into: &notes)
         if !isCut { self.notes = notes }
+    }
+
+    /// What a 401 says of the token. Without a code it counts as expired.
+    var tokenEnd: JobEnd {
+        guard let code = self.problem.code, code != self.expiryCode.rawValue else { return .tokenExpired }
+        return .tokenRefused
     }
 
     /// Reads the body; nil if it cannot be used, with the reason noted.

@@ -8,24 +8,25 @@ import Talaria
 
 /// Why a job is of no more use, so that its scan has to be uploaded again.
 enum JobEnd: Hashable, Sendable {
-    case tokenExpired, gone
+    case tokenExpired, tokenRefused, gone
 
     var waitingCause: WaitingCause {
         switch self {
         case .tokenExpired: .tokenExpired
+        case .tokenRefused: .tokenRefused
         case .gone: .jobGone
         }
     }
 
-    /// Creates the meaning of a status for the job of a stream or results request; nil if it says nothing
-    /// about the job. Any 401 means that the token is no longer valid for the job; 404 and 410 mean that the
+    /// Creates the meaning of an answer for the job of a stream or results request; nil if it says nothing
+    /// about the job. Any 401 means that the token is not valid for the job; 404 and 410 mean that the
     /// job no longer exists. Another 4xx is about the request itself, and a new job would be requested in the
     /// same way.
-    init?(status: Int, _ policy: TokenPolicy) {
-        switch status {
+    init?(_ answer: Answer, _ policy: TokenPolicy) {
+        switch answer.head.status {
         case 401:
             guard policy.expiry == .uploadsAgain else { return nil }
-            self = .tokenExpired
+            self = answer.tokenEnd
         case 404, 410: self = .gone
         default: return nil
         }
@@ -46,7 +47,7 @@ enum StreamJudgement: Hashable, Sendable {
         // A body of JSON has no event, and its end is that of any stream.
         case .unchecked: return .lost(.refusedByStatus, after: nil, nil)
         }
-        if let end = JobEnd(status: answer.head.status, profile.token) { return .jobEnded(end) }
+        if let end = JobEnd(answer, profile.token) { return .jobEnded(end) }
         switch answer.head.status {
         case 200:
             if answer.head.isEncoded {
@@ -79,7 +80,7 @@ enum ResultsJudgement: Hashable, Sendable {
     static func judge(
         _ answer: inout Answer, jobId: String, _ profile: ClientProfile
     ) -> ResultsJudgement {
-        if let end = JobEnd(status: answer.head.status, profile.token) { return .jobEnded(end) }
+        if let end = JobEnd(answer, profile.token) { return .jobEnded(end) }
         switch answer.head.status {
         case 200:
             let (journey, envelope) = (profile.journey, profile.results.envelope)
@@ -125,7 +126,7 @@ enum StatusJudgement: Hashable, Sendable {
     case bad(BadAnswer)
 
     static func judge(_ answer: inout Answer, jobId: String, _ profile: ClientProfile) -> StatusJudgement {
-        if let end = JobEnd(status: answer.head.status, profile.token) { return .jobEnded(end) }
+        if let end = JobEnd(answer, profile.token) { return .jobEnded(end) }
         switch answer.head.status {
         case 200:
             let isV2 = profile.journey.isV2
@@ -182,7 +183,7 @@ enum CleanupJudgement: Hashable, Sendable {
             return .abandoned(.waiting(.unreadableAnswer))
         case 201...299, 404, 410: return .done
         case 408, 429, 500...599: return .again(after: answer.serverWait)
-        case 401: return .abandoned(.waiting(.tokenExpired))
+        case 401: return .abandoned(.waiting(answer.tokenEnd.waitingCause))
         default:
             answer.note(.unexpectedStatus)
             return .abandoned(.status(answer.head.status))

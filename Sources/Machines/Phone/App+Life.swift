@@ -91,8 +91,9 @@ extension App {
             // Else its first record is not durable yet: it is observed as queued when this one is.
             guard waiting.isAnnounced else { return }
             self.observe(.queued(cause), of: waiting.scan.number, at: now, into: &effects)
-        case .offline, .rateLimited, .serverError, .transport, .retryableError, .tokenExpired, .jobGone,
-            .resultsUnavailable, .suspended, .unreadableAnswer, .answerTooLarge, .noAnswer, .unexpectedStatus,
+        case .offline, .rateLimited, .serverError, .transport, .retryableError, .tokenExpired,
+            .tokenRefused, .jobGone, .resultsUnavailable, .suspended, .unreadableAnswer, .answerTooLarge,
+            .noAnswer, .unexpectedStatus,
             .unauthorized, .foreignURL, .statusBudget:
             break
         }

@@ -1,4 +1,5 @@
 import Ledger
+import Observations
 import RunArchive
 import RunJudge
 import RunMetrics
@@ -23,8 +24,8 @@ struct FindingText {
     let first: String
     /// Whether the message could not be used.
     let isDecisive: Bool
-    /// `injected by a fault`, or how many of them are; nil where none is.
-    let origin: String?
+    /// `injected by strip-books-1`: who is to blame.
+    let origin: String
 
     init(_ row: FindingsTable.Row, of result: RunResult) {
         let finding = row.finding
@@ -37,10 +38,7 @@ struct FindingText {
         self.count = Figures.count(finding.count)
         self.first = "\(result.place(row.device, row.scan)) at \(HTMLText.clock(row.first.nanoseconds))"
         self.isDecisive = finding.isDecisive
-        self.origin =
-            row.injected == 0
-            ? nil
-            : (row.injected == finding.count ? "" : "\(Figures.count(row.injected)) ") + "injected by a fault"
+        self.origin = row.causes.words
     }
 
     /// `upload 202: data.sseUrl: expected a string, was missing`.
@@ -51,8 +49,8 @@ struct FindingText {
 
     var use: String { (self.isDecisive ? "rejected" : "accepted") + self.suffix }
 
-    /// `, injected by a fault`; empty where none is.
-    var suffix: String { self.origin.map { ", \($0)" } ?? "" }
+    /// `, injected by strip-books-1`; empty where it is not known.
+    var suffix: String { self.origin.isEmpty ? "" : ", \(self.origin)" }
 
     /// The maximum number of rows in a report; the others are counted.
     static let rowsMax = 20
@@ -61,8 +59,9 @@ struct FindingText {
 extension FindingsTable {
     /// `; 12 of them injected by faults of the scenario`; empty where none is.
     var originText: String {
-        self.injected == 0
-            ? "" : "; \(Figures.count(self.injected)) of them injected by faults of the scenario"
+        let injected = self.causes.injected
+        return injected == 0
+            ? "" : "; \(Figures.count(injected)) of them injected by faults of the scenario"
     }
 
     /// Kinds, and those that could not be told apart any more as one.
@@ -96,7 +95,8 @@ extension FindingsTable {
                 "excerpt": finding.excerpt.map { .string(Printable.bounded($0)) } ?? .null,
                 "used": .bool(!finding.isDecisive),
                 "count": .integer(finding.count),
-                "injected": .integer(row.injected),
+                "injected": .integer(row.causes.injected),
+                "causes": row.causes.json,
                 "first": .object([
                     "device": .integer(row.device.raw),
                     "scan": row.scan == .none ? .null : .integer(row.scan.raw),

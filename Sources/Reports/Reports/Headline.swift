@@ -151,8 +151,8 @@ extension RunResult {
             case .rateLimited: [.rateLimited]
             case .unreadableAnswer, .answerTooLarge: [.badAnswer]
             case .resultsUnavailable: [.serverError, .clientError, .rateLimited, .badAnswer, .transport]
-            case .captured, .offline, .retryableError, .tokenExpired, .jobGone, .suspended, .interrupted,
-                .foreignURL, .statusBudget:
+            case .captured, .offline, .retryableError, .tokenExpired, .tokenRefused, .jobGone, .suspended,
+                .interrupted, .foreignURL, .statusBudget:
                 []
             }
         let sentences = self.errors.lazy.filter { families.contains($0.trouble.family) }
@@ -227,6 +227,7 @@ extension WaitingCause {
         case .transport: "stopped by connection errors"
         case .retryableError: "waiting to retry a failed job"
         case .tokenExpired: "with an expired token"
+        case .tokenRefused: "with a token that the server does not accept"
         case .jobGone: "whose job no longer exists"
         case .resultsUnavailable: "whose results are unavailable"
         case .suspended: "still running at the end"

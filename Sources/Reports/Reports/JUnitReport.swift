@@ -2,6 +2,7 @@ import Ledger
 import Metrics
 import RunArchive
 import RunJudge
+import RunMetrics
 import SimBase
 import Talaria
 
@@ -107,7 +108,9 @@ enum JUnitReport {
 
     private static func invariant(_ verdict: Verdict, of result: RunResult) -> Case {
         let name = verdict.invariant.rawValue
-        let examples = verdict.examples.prefix(1).map { "\(result.place(of: $0)): \($0.text)" }
+        let examples = verdict.examples.prefix(1).map {
+            "\(result.place(of: $0)): \($0.text), \($0.cause.words)"
+        }
         switch verdict.standing {
         case .held:
             return Self.testcase(
@@ -140,16 +143,27 @@ enum JUnitReport {
             ?? (result.isInterrupted ? "the run was interrupted" : nil)
             ?? (result.exitReasons.contains(.objectiveNotJudged)
                 ? result.reasons.joined(separator: "; ") : nil)
+        let name = "run completed, load generator kept up"
+        let errors = Self.errors(of: result)
         guard let problem else {
             return Self.testcase(
-                "run completed, load generator kept up", suite: Self.runSuite, of: result, .passed,
-                message: "",
-                detail: "")
+                name, suite: Self.runSuite, of: result, .passed, message: "", detail: errors)
         }
         return Self.testcase(
-            "run completed, load generator kept up", suite: Self.runSuite, of: result, .error,
-            message: problem,
-            detail: "")
+            name, suite: Self.runSuite, of: result, .error, message: problem, detail: errors)
+    }
+
+    /// Errors that the report lists.
+    private static let errorsMax = 20
+
+    /// The errors and findings of the run, each with its cause; a line for each.
+    private static func errors(of result: RunResult) -> String {
+        let errors = result.errors.map { ($0.trouble.name, $0.count, $0.causes) }
+        let findings = result.findings.byWeight.map {
+            ("finding: " + FindingText($0, of: result).sentence, $0.finding.count, $0.causes)
+        }
+        return (errors + findings).prefix(Self.errorsMax)
+            .map { "\($0.0) ×\(Figures.count($0.1)): \($0.2.words)" }.joined(separator: "\n")
     }
 
     /// The case that fails if no scan was completed (Docs/design.md section 11.2).

@@ -37,12 +37,12 @@ package enum MarkdownReport {
             [
                 MarkdownText.code(row.trouble.name), Figures.count(row.count),
                 HTMLText.clock(row.first.nanoseconds), HTMLText.clock(row.last.nanoseconds),
-                report.result.place(row.device, row.scan),
+                report.result.place(row.device, row.scan), MarkdownText.escaped(row.causes.words),
             ]
         }
         let more = rows.count > shown.count ? " (first \(shown.count) of \(rows.count))" : ""
         return "<details><summary>Errors seen by the phones\(more)</summary>\n\n"
-            + MarkdownText.table(["error", "count", "first", "last", "first seen by"], shown)
+            + MarkdownText.table(["error", "count", "first", "last", "first seen by", "cause"], shown)
             + "\n</details>\n"
     }
 

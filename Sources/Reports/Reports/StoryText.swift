@@ -151,6 +151,8 @@ package enum StoryText {
         case .vanished: "job vanishes"
         case .circuitOpened: "opens the circuit: for a while, no upload of v2 is taken"
         case .circuitClosed: "closes the circuit"
+        case .upstreamFailed(let operation, _, let failure):
+            "has no answer of the target to \(Self.request(operation, noun)): \(failure.rawValue)"
         case .connected, .requested, .problem, .pingWritten, .found: nil
         }
     }
@@ -241,6 +243,7 @@ extension WaitingCause {
         case .transport: "the connection failed"
         case .retryableError: "its job ended with an error that allows a retry"
         case .tokenExpired: "its token has expired"
+        case .tokenRefused: "the server does not accept its token"
         case .jobGone: "its job no longer exists"
         case .resultsUnavailable: "its results could not be had"
         case .suspended: "the app is in the background"

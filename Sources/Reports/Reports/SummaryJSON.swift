@@ -11,9 +11,10 @@ import Talaria
 ///
 /// Times are milliseconds with three digits after the point. What the run cannot know is the string `n/a`; a latency
 /// without samples has a count of 0 and no other numbers. A rate has the unit `share`: `count` operations, of which
-/// `failed`, as the `rate`. `failure` says what cut the run short and is there only when something did, and so does
-/// `ended_early` of an objective with `abort`. `control` is there only where the run was controlled while it ran, and `partial` where phones of the fleet
-/// are missing. `target` is
+/// `failed`, as the `rate`. `causes` of an error or a finding say who is to blame for how many of them, `by` and, where it was
+/// injected, `fault`. `failure` says what cut the run short and is there only when something did, and so does
+/// `ended_early` of an objective with `abort`. `control` is there only where the run was controlled while it ran, and `partial`
+/// where phones of the fleet are missing. `target` is
 /// null where the backend was the simulated one. The `peak` of a gauge of several shards is what was reached for certain, and
 /// `peak_at_most` is there only for these.
 package enum SummaryJSON {
@@ -57,6 +58,7 @@ package enum SummaryJSON {
             "metrics": Self.metrics(result.metrics, of: .fleet),
             "counters": Self.counters(result.metrics, of: .fleet),
             "findings": result.findings.json,
+            "errors": .array(result.errors.map(Self.error)),
             "faults": .object(
                 Dictionary(
                     result.faults.map {
@@ -205,6 +207,21 @@ package enum SummaryJSON {
         return .object(members)
     }
 
+    private static func error(_ row: ErrorSummary.Row) -> JSONValue {
+        .object([
+            "error": .string(Printable.bounded(row.trouble.name)),
+            "family": .string(row.trouble.family.rawValue),
+            "count": .integer(row.count),
+            "causes": row.causes.json,
+            "first": .object([
+                "device": .integer(row.device.raw),
+                "scan": row.scan == .none ? .null : .integer(row.scan.raw),
+                "at": .number(Figures.milliseconds(row.first.nanoseconds)),
+            ]),
+            "last": .number(Figures.milliseconds(row.last.nanoseconds)),
+        ])
+    }
+
     private static func disconnection(_ loss: Disconnection) -> JSONValue {
         .object([
             "cause": .string(loss.cause.rawValue),
@@ -261,6 +278,7 @@ package enum SummaryJSON {
                     "scan": first.scan == .none ? .null : .integer(first.scan.raw),
                     "at": .number(Figures.milliseconds(first.at.nanoseconds)),
                     "text": .string(Printable.bounded(first.text)),
+                    "cause": first.cause.json,
                 ])
             } ?? .null,
         ]

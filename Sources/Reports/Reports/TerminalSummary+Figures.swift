@@ -254,6 +254,29 @@ extension SummaryWriter {
             self.labeled("", [Piece("\(peak) \(open)\(near), measured at the server")])
         }
         self.faults()
+        self.errors()
+    }
+
+    /// Errors that no fault has injected, beside the sum.
+    private static let errorsMax = 3
+
+    /// Who is to blame for the errors of the phones, and the most frequent of those that no fault has injected.
+    private mutating func errors() {
+        let errors = self.result.errors
+        guard !errors.isEmpty else { return }
+        let causes = errors.reduce(into: CauseCounts()) { $0.add($1.causes) }
+        self.labeled("Errors", [Piece(causes.countedWords)])
+        let others = errors.filter { $0.causes.injected < $0.count }.prefix(Self.errorsMax)
+        guard causes.injected > 0 || others.count > 1 else { return }
+        for row in others {
+            let name = Printable.line(row.trouble.name, bytesMax: 120)
+            self.labeled(
+                "",
+                [
+                    Piece("\(name)\u{A0}×\(Figures.count(row.count))", .dim),
+                    Piece(": \(row.causes.words)", .dim),
+                ])
+        }
     }
 
     private mutating func faults() {

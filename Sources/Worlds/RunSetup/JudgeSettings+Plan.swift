@@ -15,9 +15,7 @@ extension JudgeSettings {
         self.init(
             shelf: plan.shelf, ledger: LedgerSettings(plan, world: world, hasBackendView: hasBackendView))
         self.faults = plan.scenario.faults.map(\.id)
-        self.faultsThatDeviate = plan.scenario.faults.indices.filter {
-            plan.scenario.faults[$0].kind.has(.deviates)
-        }
+        self.faultKinds = plan.scenario.faults.map(\.kind)
         self.objectives = plan.objectives
         self.faultEnds = plan.scenario.faults.compactMap { fault in
             fault.window.end.map { FaultEnd(id: fault.id, first: $0, last: $0 + fault.spread) }
@@ -48,6 +46,9 @@ extension LedgerSettings {
             faultsThatChange: indexes { $0.has(.changesEvents) },
             // A foreign target's tokens live as long as the contract says.
             tokenLifetime: hasBackendView ? plan.scenario.server.backend.tokenLifetime : .hours(2))
+        for index in indexes({ $0.effects.takesBooks || $0 == .truncateResults }) {
+            self.faultsThatTakeBooks[index] = faults[index].id
+        }
         self.journeys = plan.groups.map(\.profile.journey)
         self.passesChangesOver = hasBackendView && plan.scenario.server.backend.v2.progress == .poll
         self.cancels = plan.groups.contains(where: \.profile.cancel.isMade)

@@ -35,6 +35,22 @@ import Testing
                 + "\n")
     }
 
+    @Test func `an error ends with its cause`() {
+        var log = ObservationLog(isTracing: false, faults: [])
+        let error = Observation(
+            at: .zero, device: DeviceNumber(7), scan: ScanNumber(1),
+            what: .phone(.replied(.upload, attempt: 1, status: 503, took: .zero)))
+        let head =
+            #"{"t":0,"device":7,"scan":1,"side":"phone","what":"replied","operation":"upload","attempt":1,"status":503,"took_ns":0"#
+        let causes: [(Cause, String)] = [
+            (.target, #","by":"target"}"#),
+            (.injected(fault: "http-error-1"), #","by":"injected","fault":"http-error-1"}"#),
+        ]
+        for (cause, end) in causes {
+            #expect(log.line(error, cause: cause) == Array((head + end + "\n").utf8))
+        }
+    }
+
     @Test func `an observation of no scan has none`() {
         #expect(
             self.line(.phone(.killed), scan: 0, tracing: false)
@@ -92,7 +108,7 @@ import Testing
             .streamEnded(job: "j", attempt: 1, byPeer: true), .finished(job: "j", kind: .completed, books: 3),
             .tokenRevoked(job: "j"), .resultsServed(job: "j", books: 3), .cleaned(job: "j", effective: true),
             .canceled(job: "j"), .expired(job: "j"), .vanished(job: "j"), .circuitOpened(job: "j"),
-            .circuitClosed(job: "j"),
+            .circuitClosed(job: "j"), .upstreamFailed(.upload, attempt: 1, .timedOut),
             .problem(.stream, attempt: 1, status: 429, job: "j", retryable: true, retryAfter: .zero),
             .failed(job: "j", code: "c", retryable: true),
             .bookLookedUp(BookLookup(key: nil, barcode: "1", isFound: true, isBilled: false)),

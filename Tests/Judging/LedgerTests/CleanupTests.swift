@@ -148,6 +148,22 @@ import Testing
         #expect(ended(after: .milliseconds(22_510)) == [.jobCleaned])
     }
 
+    @Test(arguments: [true, false])
+    func `a 429 whose body never ends is not over before the phone has waited for it`(hasBackendView: Bool) {
+        func ended(after wait: Interval, _ rest: (inout History) -> Void = { _ in }) -> [Invariant] {
+            self.completed {
+                $0.send(.cleanup, job: $0.job)
+                $0.phone(.replied(.cleanup, attempt: 1, status: 429, took: .milliseconds(1)))
+                $0.pass(.seconds(30))
+                rest(&$0)
+                $0.pass(wait)
+            }.broken { $0.hasBackendView = hasBackendView }
+        }
+        let limited: (inout History) -> Void = { $0.phone(.rateLimited(.cleanup, retryAfter: .zero)) }
+        #expect(ended(after: .milliseconds(2_490), limited) == [])
+        #expect(ended(after: .milliseconds(2_510), limited) == [.jobCleaned], "it was not tried again")
+    }
+
     @Test func `a fault excuses no later DELETE, and none that nothing befell`() {
         let second = self.completed {
             self.hit(&$0)

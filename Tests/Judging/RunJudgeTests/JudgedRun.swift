@@ -11,7 +11,7 @@ final class LogCounts: RunLog {
     private(set) var intervals: [Interval] = []
     var warnings: [String] = []
 
-    func log(_ observation: Observation) { self.observations += 1 }
+    func log(_ observation: Observation, cause: Cause?) { self.observations += 1 }
 
     func log(
         _ table: MetricTable, from: Instant, length: Interval, open: (table: MetricTable, at: Instant)?

@@ -107,42 +107,16 @@ import Testing
         }
     }
 
-    /// What is injected of a finding about a stream, with something before it.
-    private func injected(
-        _ operation: Talaria.Operation = .stream, fault: Int = 1, _ more: [PhoneObservation] = []
-    ) -> Int {
-        var tally = MetricsCollector(
-            fleet: FleetMap(groups: ["g"], groupOfDevice: [0]), faultIDs: ["a", "b"], hasBackendView: false)
-        tally.faultsThatDeviate = [1]
-        var finding = self.finding(count: 2)
-        finding.operation = .stream
-        let payloads: [ObservationPayload] =
-            [
-                .phone(.requestSent(.stream, attempt: 1, job: "j", lastEventID: nil)),
-                .fault(.fired(fault: fault, operation, attempt: 1)),
-            ] + more.map { .phone($0) } + [.phone(.found(finding))]
-        for payload in payloads {
-            tally.record(
-                Observation(at: self.at(1), device: DeviceNumber(0), scan: ScanNumber(4), what: payload))
-        }
-        return tally.measured.whole.findings.injected
-    }
-
-    @Test func `a finding in a message that a fault has changed is injected`() {
-        #expect(self.injected() == 2)
-        #expect(self.injected(.results) == 0, "the fault was on another request")
-        #expect(self.injected(fault: 0) == 0, "that fault changes no message")
-        let again = PhoneObservation.requestSent(.stream, attempt: 2, job: "j", lastEventID: nil)
-        #expect(self.injected(.stream, [again]) == 0, "the next answer is another one")
-    }
-
-    @Test func `injected findings add up with their rows`() {
+    @Test func `causes add up with their rows`() {
         var table = FindingsTable()
-        table.add(self.finding(count: 3), device: DeviceNumber(1), scan: .none, at: .zero, injected: 3)
-        table.add(self.finding(count: 2), device: DeviceNumber(1), scan: .none, at: .zero)
+        table.add(
+            self.finding(count: 3), device: DeviceNumber(1), scan: .none, at: .zero,
+            cause: .injected(fault: "a"))
+        table.add(self.finding(count: 2), device: DeviceNumber(1), scan: .none, at: .zero, cause: .target)
         table.add(table)
-        #expect(table.rows.map(\.injected) == [6] && table.count == 10 && table.injected == 6)
+        #expect(table.rows.map(\.causes.injected) == [6] && table.count == 10)
+        #expect(table.causes.injected == 6 && table.causes[.target] == 4)
         table.sortByTime()
-        #expect(table.injected == 6)
+        #expect(table.causes.injected == 6)
     }
 }

@@ -53,9 +53,16 @@ struct GatewayBench {
     var last: ExchangeID?
     private var exchanges: UInt64 = 0
 
+    /// What the gateway did since the last `takeEffects`.
+    private var effects: [OriginEffect] = []
+
     mutating func handle(_ event: OriginEvent) {
-        var effects: [OriginEffect] = []
-        self.gateway.handle(event, at: self.now, into: &effects)
+        self.gateway.handle(event, at: self.now, into: &self.effects)
+    }
+
+    mutating func takeEffects() -> [OriginEffect] {
+        defer { self.effects = [] }
+        return self.effects
     }
 
     mutating func ask(_ operation: Talaria.Operation, _ faults: [FaultKind] = []) {
@@ -82,9 +89,12 @@ struct GatewayBench {
     }
 
     mutating func reply(_ status: Int, _ type: String = "application/json", length: Int? = nil) {
+        self.reply(
+            UpstreamHead(status: status, headers: [HeaderField("Content-Type", type)], length: length))
+    }
+
+    mutating func reply(_ head: UpstreamHead) {
         guard let id = self.last else { return }
-        let head = UpstreamHead(
-            status: status, headers: [HeaderField("Content-Type", type)], length: length)
         self.handle(.upstreamReplied(id, head))
     }
 
@@ -155,7 +165,6 @@ enum RelayInput: String, MachineInput {
     case truncated = "results: 200 with a length, with a `truncate-results`"
     case streamOpened = "stream: 200"
     case passed = "any other head"
-    case notTheService = "a redirect, or a page of HTML that is no 4xx"
     case body = "more of the body than is wanted"
     case completed = "the answer is complete"
     case failed = "the upstream fails"
@@ -190,7 +199,6 @@ enum RelayInput: String, MachineInput {
         case .truncated: reply(to: .results, 200, length: 1_000, faults: [.truncateResults])
         case .streamOpened: reply(to: .stream, 200, "text/event-stream")
         case .passed: reply(to: .results, 404)
-        case .notTheService: reply(to: .results, 302)
         case .body:
             guard state == .cutting || state == .holding else { return false }
             let count = state == .cutting ? 1_000 : Gateway.heldBytesMax + 1

@@ -43,6 +43,16 @@ struct CleanupTests {
         #expect(phone.open == [])
     }
 
+    @Test(arguments: [
+        (ProblemCode.tokenExpired, WaitingCause.tokenExpired), (.invalidToken, .tokenRefused),
+    ]) func `the code of a 401 to a DELETE says why the job is abandoned`(
+        code: ProblemCode, cause: WaitingCause
+    ) {
+        var phone = filed()
+        phone.answer(.cleanup, 401, Wording.problem(code))
+        #expect(phone.payloads.contains(.jobAbandoned(job: "job-1", cause: .waiting(cause))))
+    }
+
     @Test func `a failed DELETE is tried again by backoff, and the scan counts as completed all the while`() {
         var phone = filed()
         #expect(phone.store.scans.map(\.completed) == [true])

@@ -32,6 +32,20 @@ struct JobEndTests {
         #expect(phone.request(.stream)?.headers.contains { $0.name == "Last-Event-ID" } == false)
     }
 
+    @Test(arguments: [
+        (ProblemCode?.some(.tokenExpired), WaitingCause.tokenExpired), (.invalidToken, .tokenRefused),
+        (.unauthorized, .tokenRefused), (nil, .tokenExpired),
+    ]) func `the code of a 401 says whether the token has expired`(code: ProblemCode?, cause: WaitingCause) {
+        let body = code.map { Wording.problem($0) } ?? []
+        var phone = TestPhone()
+        phone.capture(1)
+        phone.accept()
+        phone.answer(.stream, 401, body)
+        #expect(phone.payloads.contains(.jobAbandoned(job: "job-1", cause: .waiting(cause))))
+        #expect(phone.payloads.contains(.queued(cause)))
+        #expect(phone.request(.upload)?.attempt == 2, "what the phone does is the same")
+    }
+
     @Test(arguments: [400, 403, 405, 422])
     func `a stream that is refused with a status of no contract is no job that is gone`(status: Int) {
         var phone = TestPhone()

@@ -58,25 +58,29 @@ import Testing
 
     @Test func `an injected finding is marked in each report and comes back from the summary`() throws {
         var result = Samples.passed()
-        for injected in [5, 2] {
-            result.findings.add(
-                ContractFinding(
-                    operation: .stream, part: "completed", path: "body \(injected)",
-                    expected: "a JSON object", seen: "not JSON", excerpt: nil, isDecisive: injected == 5,
-                    count: 5),
-                device: DeviceNumber(3), scan: ScanNumber(1), at: .zero, injected: injected)
+        let strip = Cause.injected(fault: "strip-1")
+        for (index, causes) in [[(strip, 5)], [(strip, 2), (.target, 3)]].enumerated() {
+            for (cause, count) in causes {
+                result.findings.add(
+                    ContractFinding(
+                        operation: .stream, part: "completed", path: "body \(index)",
+                        expected: "a JSON object", seen: "not JSON", excerpt: nil, isDecisive: index == 0,
+                        count: count),
+                    device: DeviceNumber(3), scan: ScanNumber(1), at: .zero, cause: cause)
+            }
         }
         let terminal = TerminalSummary.text(result, style: Self.wide)
         #expect(terminal.contains("10 in total, not in the API contract; 7 of them injected by faults"))
-        #expect(terminal.contains("; response rejected, injected by a fault"))
-        #expect(terminal.contains("at 0:00, 2 injected by a fault"))
+        #expect(terminal.contains("; response rejected, injected by strip-1"))
+        #expect(terminal.contains("at 0:00, 3 by the target, 2 injected by strip-1"))
         let markdown = MarkdownReport.text(result)
-        #expect(markdown.contains("| rejected, injected by a fault |"))
-        #expect(markdown.contains("| accepted, 2 injected by a fault |"))
+        #expect(markdown.contains("| rejected, injected by strip-1 |"))
+        #expect(markdown.contains("| accepted, 3 by the target, 2 injected by strip-1 |"))
         let page = HTMLPage(RunReport(result, RunTimeline(faults: 0), folders: [])).text
-        #expect(page.contains("rejected, injected by a fault"))
+        #expect(page.contains("rejected, injected by strip-1"))
         let summary = try #require(JSONNode(SummaryJSON.bytes(result)))
-        #expect(FindingsTable(reading: summary["findings"]).rows.map(\.injected) == [5, 2])
+        #expect(FindingsTable(reading: summary["findings"]) == result.findings)
+        #expect(summary["findings"]?.elements.map { $0["injected"]?.integer } == [5, 2])
     }
 
     @Test func `a run without findings shows none`() {
@@ -104,7 +108,7 @@ import Testing
         directory.log(
             Observation(
                 at: .zero + .seconds(1), device: DeviceNumber(device), scan: ScanNumber(1),
-                what: .phone(.found(Self.finding))))
+                what: .phone(.found(Self.finding))), cause: .target)
         directory.flush()
         guard isFinished else { return }
         var result = Samples.passed()
@@ -120,7 +124,8 @@ import Testing
         var table = FindingsTable()
         for device in devices {
             table.add(
-                Self.finding, device: DeviceNumber(device), scan: ScanNumber(1), at: .zero + .seconds(1))
+                Self.finding, device: DeviceNumber(device), scan: ScanNumber(1), at: .zero + .seconds(1),
+                cause: .target)
         }
         return table
     }

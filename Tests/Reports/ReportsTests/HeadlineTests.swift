@@ -31,7 +31,8 @@ import Testing
         }
         result.errors = errors.map {
             ErrorSummary.Row(
-                trouble: $0.0, count: $0.1, first: .zero, last: .zero, device: DeviceNumber(0), scan: .none)
+                trouble: $0.0, count: $0.1, first: .zero, last: .zero, device: DeviceNumber(0), scan: .none,
+                causes: CauseCounts(.target, $0.1))
         }
         return result
     }

@@ -19,14 +19,6 @@ struct GatewayUpstreamTests {
         ([RawUpstream.Answer.close], 502, "connection-died"),
         ([.reset], 502, "connection-reset"),
         ([.bytes("nonsense\r\n\r\n"), .close], 502, "not-http"),
-        (
-            [.bytes("HTTP/1.1 302 Found\r\nLocation: http://127.0.0.1:1/\r\nContent-Length: 0\r\n\r\n")], 502,
-            "redirect"
-        ),
-        (
-            [.bytes("HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 6\r\n\r\n<html>")], 502,
-            "html"
-        ),
         ([.hang], 504, "reply-timed-out"),
     ])
     func `each failure of the upstream has its name`(answers: [RawUpstream.Answer], status: Int, name: String)

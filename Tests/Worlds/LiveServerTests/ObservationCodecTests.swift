@@ -17,6 +17,7 @@ import Testing
         .backend(.resultsServed(job: "j", books: 8)), .backend(.cleaned(job: "j", effective: false)),
         .backend(.canceled(job: "j")), .backend(.expired(job: "j")),
         .backend(.vanished(job: "j")), .backend(.circuitOpened(job: "j")), .backend(.circuitClosed(job: "j")),
+        .backend(.upstreamFailed(.results, attempt: 2, .connectTimedOut)),
         .backend(.failed(job: "j", code: "QUALITY_TOO_LOW", retryable: true)),
         .backend(
             .problem(

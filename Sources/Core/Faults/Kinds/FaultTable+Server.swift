@@ -20,7 +20,7 @@ extension FaultTable {
             does: "answers 429 to uploads beyond a quota",
             example: "{do: rate-limit, quota: 1 per 4s, retry-after: 2s}"),
         FaultKindEntry(
-            .httpError, "http-error", .server, [.endsExchange, .refusesJobRequests, .deviates],
+            .httpError, "http-error", .server, [.endsExchange, .refusesJobRequests],
             on: [.upload, .stream, .results, .cleanup, .status],
             fields: [
                 .required("status", .integer(400...599), example: "503", "status of the response"),
@@ -39,7 +39,7 @@ extension FaultTable {
             does: "answers with an error",
             example: "{do: http-error, on: upload, status: 503, retry-after: 1s, chance: 20%}"),
         FaultKindEntry(
-            .stripBooks, "strip-books", .server, [.changesStream, .deviates], on: [.stream],
+            .stripBooks, "strip-books", .server, .changesStream, on: [.stream],
             fields: [
                 .standard(
                     "as", .choice(StrippedForm.allCases.map(\.rawValue)), "absent",
@@ -48,7 +48,7 @@ extension FaultTable {
             does: "removes the books from the completed event",
             example: "{do: strip-books, as: empty, chance: 30%}"),
         FaultKindEntry(
-            .truncateResults, "truncate-results", .server, [.endsExchange, .deviates], on: [.results],
+            .truncateResults, "truncate-results", .server, .endsExchange, on: [.results],
             does: "truncates the JSON of the results, with a matching Content-Length",
             example: "{do: truncate-results, chance: 30%}"),
         FaultKindEntry(
@@ -102,7 +102,7 @@ extension FaultTable {
             does: "slows down one stage of the job",
             example: "{do: slow-stage, stage: identifying, by: 2s..6s, chance: 20%}"),
         FaultKindEntry(
-            .unknownEvent, "unknown-event", .server, [.changesStream, .deviates], on: [.stream],
+            .unknownEvent, "unknown-event", .server, .changesStream, on: [.stream],
             after: [.time, .events],
             fields: [
                 .optional(
@@ -113,7 +113,7 @@ extension FaultTable {
             does: "sends an event of an unknown type",
             example: "{do: unknown-event, after: 1 events, chance: 50%}"),
         FaultKindEntry(
-            .badJSON, "bad-json", .server, [.changesStream, .garblesEvents, .deviates], on: [.stream],
+            .badJSON, "bad-json", .server, [.changesStream, .garblesEvents], on: [.stream],
             after: [.time, .events],
             fields: [
                 .standard(
@@ -124,7 +124,7 @@ extension FaultTable {
             does: "sends an event whose data is not JSON",
             example: "{do: bad-json, in: completed, chance: 20%}"),
         FaultKindEntry(
-            .noMessage, "no-message", .server, [.changesStream, .garblesEvents, .changesEvents, .deviates],
+            .noMessage, "no-message", .server, [.changesStream, .garblesEvents, .changesEvents],
             on: [.stream],
             does: "sends progress events without their message",
             example: "{do: no-message, chance: 50%}"),
@@ -140,7 +140,7 @@ extension FaultTable {
             does: "sends no pings, so a quiet job looks like a dead connection",
             example: "{do: no-ping, chance: 30%}"),
         FaultKindEntry(
-            .twoTerminals, "two-terminals", .server, [.changesStream, .deviates], on: [.stream],
+            .twoTerminals, "two-terminals", .server, .changesStream, on: [.stream],
             does: "sends a second terminal event after the first",
             example: "{do: two-terminals, chance: 50%}"),
         FaultKindEntry(

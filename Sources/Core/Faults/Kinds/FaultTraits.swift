@@ -36,11 +36,6 @@ package struct FaultTraits: OptionSet, Hashable, Sendable {
     /// It changes the data of an event that is replayed, without it, under the same id.
     package static let changesEvents = Self(rawValue: 1 << 7)
 
-    // MARK: Messages
-
-    /// What it sends may deviate from the contract: a client reports a finding that is none of the backend's.
-    package static let deviates = Self(rawValue: 1 << 12)
-
     // MARK: Phones
 
     /// The phone's requests arrive as always while it lasts.

@@ -123,6 +123,7 @@ extension HTMLPage {
                 row.trouble.family.rawValue, Figures.count(row.count),
                 HTMLText.clock(row.first.nanoseconds), HTMLText.clock(row.last.nanoseconds),
                 self.linked(row.device, HTMLText.escaped(self.result.place(row.device, row.scan))),
+                HTMLText.escaped(row.causes.words),
             ]
         }
         guard !rows.isEmpty else {
@@ -130,13 +131,14 @@ extension HTMLPage {
         }
         return Section(
             id: "errors", title: "Errors",
-            lead: "Errors seen by the phones, including those that faults cause.",
+            lead: "Errors seen by the phones: \(HTMLText.escaped(self.timeline.errors.causes.countedWords)).",
             body:
                 "<p class=\"find\" hidden><input type=\"search\" data-find=\"#error-table tbody tr, article.phone\" "
                 + "placeholder=\"Find an error or a phone\" aria-label=\"Find an error or a phone\"> "
                 + "<span class=\"found\" role=\"status\"></span></p>\n"
                 + HTMLText.table(
-                    ["error", "kind", "count", "first", "last", "first seen by"], rows, numbers: [2, 3, 4],
+                    ["error", "kind", "count", "first", "last", "first seen by", "cause"], rows,
+                    numbers: [2, 3, 4],
                     id: "error-table"))
     }
 
