@@ -32,7 +32,9 @@ extension RunResult {
         merged.result.take(merged.timeline.errors)
         merged.result.judge(
             failures: shards.reduce(into: []) { $0.add($1.result.exitReasons.failures) })
-        if shards.contains(where: \.result.hidesViolation) { merged.result.exitReasons.insert(.invariantBroken) }
+        if shards.contains(where: \.result.hidesViolation) {
+            merged.result.exitReasons.insert(.invariantBroken)
+        }
         return merged
     }
 

@@ -138,7 +138,9 @@ package struct RunResult: Sendable {
     package var exit: RunExit { self.exitReasons.exit }
 
     /// Decides the exit code. `failures`: those of the program itself.
-    mutating func judge(failures: ExitReasons) { self.exitReasons = self.judgement(failures: failures).reasons }
+    mutating func judge(failures: ExitReasons) {
+        self.exitReasons = self.judgement(failures: failures).reasons
+    }
 
     func judgement(failures: ExitReasons) -> Judgement {
         var judgement = Judgement(

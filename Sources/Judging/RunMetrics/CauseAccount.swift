@@ -110,7 +110,7 @@ struct PhoneCauses: Sendable {
             guard rules[fault]?.effects.connection == .broken else { return }
             let index = self.index(of: scan)
             self.scans[index].armed(fault, attempt)
-        case .decided: break
+        case .decided, .passed: break
         case .fired(let fault, let operation, let attempt):
             guard let rule = rules[fault] else { return }
             let index = self.index(of: scan)

@@ -1,4 +1,5 @@
 import Faults
+import Observations
 import OriginServer
 import SimBase
 import Talaria

@@ -134,7 +134,7 @@ extension FaultKind {
         case .latePing, .noPing: FaultEffects(connection: .quiet)
         case .reset, .close, .endCleanly, .silence, .refuse: FaultEffects(connection: .broken)
         case .delay, .bandwidth, .loss: FaultEffects(connection: .slowed)
-        case .twoTerminals, .ignoreLastEventID, .slowStage, .slice, .phone: FaultEffects()
+        case .reorderResults, .twoTerminals, .ignoreLastEventID, .slowStage, .slice, .phone: FaultEffects()
         }
     }
 }
