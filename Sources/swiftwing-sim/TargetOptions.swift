@@ -15,7 +15,7 @@ enum TargetOptions {
         Option(
             name: "--header", value: "'Name: value'", isRepeatable: true,
             help:
-                "send this header with every request; its value is never printed or written. ${NAME} in it is replaced by the variable of the environment, and @FILE stands for the headers in a file, one a line: neither shows a secret in the list of processes"
+                "send this header with every request; its value is never printed or written. For secrets: ${NAME} in it is a variable of the environment, and '@FILE' the headers of a file, one a line"
         ),
         Option(
             name: "--allow-target", value: "HOST",
