@@ -81,6 +81,7 @@ import Testing
         ("RunArchive/SeriesLog", ".integer(count", "a number that is written"),
         ("RunArchive/SeriesLog", "$0.integer($1)", "a number that is written"),
         ("LivePhones/JournalSubject", "value * 10", "of at most eleven digits in 64 bits"),
+        ("LivePhones/StateFolder", "all(in: self.path) + locations", "of lists"),
         ("LivePhones/StateFolder", "precondition(threads", "of a number that this program sets"),
         ("RunArchive/JSONNode+Ranges", "self.scaled", "where numbers are brought into range"),
         ("RunArchive/SeriesLog", "numbers[", "the histogram is held to them by its counts"),
