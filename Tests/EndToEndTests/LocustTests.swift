@@ -51,7 +51,16 @@ extension SideBySide {
 
             struct Objective: Decodable {
                 var metric: String
+                /// Nil where it is not judged.
                 var passed: Bool?
+
+                private enum Key: String, CodingKey { case metric, passed }
+
+                init(from decoder: any Decoder) throws {
+                    let fields = try decoder.container(keyedBy: Key.self)
+                    self.metric = try fields.decode(String.self, forKey: .metric)
+                    self.passed = try? fields.decode(Bool.self, forKey: .passed)
+                }
             }
 
             struct Invariant: Decodable {

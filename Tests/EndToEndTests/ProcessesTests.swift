@@ -158,7 +158,7 @@ extension SideBySide {
 
         @Test func `options of one process are refused`() async throws {
             for words in [
-                ["--shard", "0/2"], ["--baseline", "x"], ["--summary-line"],
+                ["--shard", "0/2"], ["--summary-line"],
             ] {
                 let outcome = try await Binary.run(["run", "flaky-network", "--processes", "2"] + words)
                 #expect(outcome.code == 64, "\(outcome)")
