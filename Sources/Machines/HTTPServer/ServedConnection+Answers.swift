@@ -243,11 +243,7 @@ extension ServedConnection {
     ) {
         guard !context.origin.stampsEvents, let passed = self.exchange?.eventsPassed else { return }
         let isWhole = (kind == .event || kind == .replay) && count + 3 >= piece.count
-        context.observe(
-            Observation(
-                at: now, device: key.device, scan: key.scan,
-                what: .fault(
-                    .passed(fault: fault, attempt: key.attempt, events: passed + (isWhole ? 1 : 0)))))
+        context.faultPassed(passed + (isWhole ? 1 : 0), by: fault, key, at: now)
     }
 
     /// A chunk's frame states the whole length even where only a part of it is sent: the peer then sees exactly so

@@ -237,6 +237,14 @@ struct ServerContext: Sendable {
                 what: .fault(.fired(fault: fault, key.operation, attempt: key.attempt))))
     }
 
+    /// A fault cuts a stream behind so many events.
+    mutating func faultPassed(_ events: Int, by fault: Int, _ key: ExchangeKey, at now: Instant) {
+        self.observe(
+            Observation(
+                at: now, device: key.device, scan: key.scan,
+                what: .fault(.passed(fault: fault, attempt: key.attempt, events: events))))
+    }
+
     // MARK: Observations
 
     mutating func observe(_ payload: BackendObservation, _ caller: Caller, at now: Instant) {
