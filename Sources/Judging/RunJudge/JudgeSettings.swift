@@ -16,6 +16,8 @@ package struct JudgeSettings: Sendable {
     package var faults: [String] = []
     /// Their kinds, in the same order.
     package var faultKinds: [FaultKind] = []
+    /// The time by which a phone may observe what a fault does to it before the fault is observed to have fired.
+    package var firingDelay = Interval.zero
     package var objectives: [SLO] = []
     /// Faults that have an end.
     package var faultEnds: [FaultEnd] = []

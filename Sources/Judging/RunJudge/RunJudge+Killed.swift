@@ -13,7 +13,7 @@ extension RunJudge {
     /// Returns the result of a run that was killed: there are no more observations, and no end to judge. `measured` is what
     /// the files hold of its intervals: it knows of what the log of observations leaves out.
     package mutating func breakOff(of head: RunHead, measured: MetricTable) -> RunResult {
-        self.judgeInstant(nil)
+        self.judgeUndecided(nil)
         self.collector.finish()
         self.past.add(self.collector.drain())
         self.ledger.breakOff()

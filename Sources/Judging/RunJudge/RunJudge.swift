@@ -36,8 +36,11 @@ package struct RunJudge: Sendable {
     private var errors: GroupErrors
     var collector: MetricsCollector
     private var causes: CauseAccount
-    /// The observations of an instant, from its first error on. In the virtual world the fault that caused it may come after it.
-    private var instant: [Observation] = []
+    /// The observations from an error on, for as long as the fault that caused it may still be observed: in the virtual world for
+    /// the same instant, live for a moment in which a busy server comes to say so.
+    private var undecided: [Observation] = []
+    private let firingDelay: Interval
+    private static let undecidedMax = 100_000
     package private(set) var objectives: SLOParts
     /// Nil if that is everything.
     private var judged: Judged?
@@ -93,6 +96,7 @@ package struct RunJudge: Sendable {
         self.collector = MetricsCollector(
             fleet: fleet, faultIDs: settings.faults, hasBackendView: settings.ledger.hasBackendView)
         self.collector.journeys = settings.ledger.journeys
+        self.firingDelay = settings.firingDelay
         self.causes = CauseAccount(
             faults: zip(settings.faults, settings.faultKinds).map { ($0, $1) },
             tokenLifetime: settings.ledger.tokenLifetime)
@@ -133,28 +137,31 @@ package struct RunJudge: Sendable {
     package mutating func receive(_ observation: consuming Observation) { self.take(observation, nil) }
 
     private mutating func take(_ observation: consuming Observation, _ log: (any RunLog)?) {
-        if let first = self.instant.first {
-            guard first.at != observation.at else {
-                self.instant.append(observation)
+        if let first = self.undecided.first {
+            // A damaged log may have any times, in any order.
+            let age = observation.at.nanoseconds.subtractingReportingOverflow(first.at.nanoseconds)
+            let isLater = age.overflow || age.partialValue > self.firingDelay.nanoseconds
+            guard isLater || self.undecided.count >= Self.undecidedMax else {
+                self.undecided.append(observation)
                 return
             }
-            self.judgeInstant(log)
+            self.judgeUndecided(log)
         }
         guard !CauseAccount.isBlamed(observation) else {
-            self.instant.append(observation)
+            self.undecided.append(observation)
             return
         }
         let cause = self.causes.record(observation)
         self.judge(observation, cause, log)
     }
 
-    /// Judges what `instant` holds, which is then over.
-    mutating func judgeInstant(_ log: (any RunLog)?) {
-        var instant: [Observation] = []
-        swap(&instant, &self.instant)
-        for observation in instant where observation.side == .fault { _ = self.causes.record(observation) }
-        for observation in instant {
-            let cause = observation.side == .fault ? nil : self.causes.record(observation)
+    /// Judges what was undecided. What fired comes first, and everything else in its order.
+    mutating func judgeUndecided(_ log: (any RunLog)?) {
+        var undecided: [Observation] = []
+        swap(&undecided, &self.undecided)
+        for observation in undecided where observation.isFiring { _ = self.causes.record(observation) }
+        for observation in undecided {
+            let cause = observation.isFiring ? nil : self.causes.record(observation)
             self.judge(observation, cause, log)
         }
     }
@@ -276,7 +283,7 @@ package struct RunJudge: Sendable {
     package mutating func finish(
         _ facts: RunFacts, of head: RunHead, into log: some RunLog
     ) -> RunResult {
-        self.judgeInstant(log)
+        self.judgeUndecided(log)
         self.close(facts, log)
         var metrics = self.table
         self.harnessError = self.contradiction(in: metrics, made: facts.observationsMade)
@@ -419,6 +426,13 @@ package struct RunJudge: Sendable {
         guard let most = self.intervalsOfALength, self.intervals >= most else { return }
         self.intervals = 0
         self.length *= 2
+    }
+}
+
+extension Observation {
+    fileprivate var isFiring: Bool {
+        guard self.side == .fault, case .fault(.fired) = self.what else { return false }
+        return true
     }
 }
 

@@ -178,7 +178,8 @@ struct ScanCauses: Sendable {
 
     // MARK: Causes
 
-    private func causeOfAnswer(_ index: Int, status: Int, at: Instant, _ rules: CauseRules) -> Cause {
+    private mutating func causeOfAnswer(_ index: Int, status: Int, at: Instant, _ rules: CauseRules) -> Cause
+    {
         let exchange = self.exchanges[index]
         if let fired = exchange.fired.compactMap({ rules[$0.fault] }).first(where: {
             $0.effects.status == status
@@ -194,6 +195,7 @@ struct ScanCauses: Sendable {
             self.jobs[job].changes.compactMap { rules[$0] }
             .first { $0.effects.status == status || status != 401 && $0.effects.failsJob }?.cause
             ?? self.jobs[job].end ?? (self.isOld(self.jobs[job], at: at, rules) ? self.first : nil)
+        self.jobs[job].end = cause ?? .target
         return cause ?? .target
     }
 

@@ -16,6 +16,7 @@ extension JudgeSettings {
             shelf: plan.shelf, ledger: LedgerSettings(plan, world: world, hasBackendView: hasBackendView))
         self.faults = plan.scenario.faults.map(\.id)
         self.faultKinds = plan.scenario.faults.map(\.kind)
+        if world == .live { self.firingDelay = .milliseconds(250) }
         self.objectives = plan.objectives
         self.faultEnds = plan.scenario.faults.compactMap { fault in
             fault.window.end.map { FaultEnd(id: fault.id, first: $0, last: $0 + fault.spread) }

@@ -125,6 +125,18 @@ struct CauseAccountTests {
         #expect(Self.causes(faults, story) == [Self.cut, .target, .target, .target])
     }
 
+    @Test func `the DELETE of a job that was turned away has its cause, though a new job went well`() {
+        let causes = Self.causes(
+            [("cut", Self.broken)], lifetime: .seconds(5),
+            [
+                (1, Self.accepted), (1, Self.sent(.stream)), (2, Self.fired(.stream)), (2, Self.lost(.reset)),
+                (9, Self.sent(.stream, 2)), (9, Self.replied(.stream, 401, 2)),
+                (10, .phone(.uploadAccepted(job: "k", took: .zero, service: .zero))),
+                (11, Self.sent(.cleanup)), (11, Self.replied(.cleanup, 401)),
+            ])
+        #expect(causes == [Self.cut, Self.cut, Self.cut])
+    }
+
     @Test func `what went well ends a chain`() {
         let causes = Self.causes(
             [("cut", Self.broken)], lifetime: .seconds(5),

@@ -43,7 +43,7 @@ import Wire
         }
     }
 
-    private static let operations: [Talaria.Operation] = [.upload, .stream, .results, .cleanup, .status]
+    private static let operations: [Talaria.Operation] = [.upload, .stream, .results, .cleanup]
 
     private func passed(
         _ operation: Talaria.Operation, _ head: UpstreamHead, _ body: String = "",

@@ -29,7 +29,8 @@ import Testing
             Set(summary.keys) == [
                 "schema", "tool", "scenario", "seed", "world", "started", "seconds", "devices", "scans",
                 "books",
-                "jobs", "disconnections", "findings", "metrics", "counters", "faults", "slos", "invariants",
+                "jobs", "disconnections", "findings", "errors", "metrics", "counters", "faults", "slos",
+                "invariants",
                 "groups",
                 "gauges", "resources", "passed", "exit", "interrupted", "complaints", "warnings", "notes",
                 "expect_broken", "outcome", "drained_s", "target", "tags",
@@ -182,7 +183,10 @@ import Testing
                 lost,
                 [
                     "id": "book.never-lost", "kind": "finally", "violations": 4, "expected": 1,
-                    "first": ["device": 17, "scan": 2, "at": 12_480.312, "text": "book 4 of 6 never came"],
+                    "first": [
+                        "device": 17, "scan": 2, "at": 12_480.312, "text": "book 4 of 6 never came",
+                        "cause": ["by": "phone"],
+                    ],
                 ]))
         var result = Samples.brokenInvariant()
         let index = try #require(result.verdicts.firstIndex { $0.invariant == .bookNeverLost })
