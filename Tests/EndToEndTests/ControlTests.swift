@@ -174,6 +174,19 @@ extension EndToEnd {
             return [scenario.path, "--dashboard"]
         }
 
+        /// The processes of a run begin when all of them are ready, and hear no order before.
+        private static func waitForCaptures(_ run: RunProcess) async throws {
+            let folder = run.report.folder
+            let isThere = try await Patience.until(seconds: 30) {
+                let files = (try? FileManager.default.subpathsOfDirectory(atPath: folder.path)) ?? []
+                return files.filter { $0.hasSuffix("events.ndjson") }.contains { file in
+                    let text = try? String(contentsOf: folder.appending(path: file), encoding: .utf8)
+                    return text?.contains("\"captured\"") == true
+                }
+            }
+            try #require(isThere, "no phone has captured anything")
+        }
+
         @Test(arguments: [[], ["--processes", "2"]])
         func `the scans of phones at rest in a closed group are missing from the load`(more: [String])
             async throws
@@ -181,7 +194,8 @@ extension EndToEnd {
             let scratch = try Scratch()
             let run = try RunProcess(try Self.closed(scratch, "scans: 10") + more)
             let url = try await run.controlURL()
-            let answers = try await Self.control(url, ["=2", "phones?by=-11"])
+            try await Self.waitForCaptures(run)
+            let answers = try await Self.control(url, ["phones?by=-11"])
             let outcome = try await run.end(seconds: 50)
             #expect(answers.map(\.status) == [200], "\(answers)")
             #expect(outcome.code == 98, "\(outcome)")
@@ -203,7 +217,8 @@ extension EndToEnd {
             let run = try RunProcess(
                 try Self.closed(scratch, "scans: 1000") + ["--duration", "8s"] + more)
             let url = try await run.controlURL()
-            let answers = try await Self.control(url, ["=2", "pause", "=2", "resume"])
+            try await Self.waitForCaptures(run)
+            let answers = try await Self.control(url, ["pause", "=2", "resume"])
             let outcome = try await run.end(seconds: 50)
             #expect(answers.map(\.status) == [200, 200], "\(answers)")
             #expect(outcome.code == 98, "\(outcome)")

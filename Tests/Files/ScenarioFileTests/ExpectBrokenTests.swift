@@ -67,7 +67,7 @@ import Testing
                 "31: unknown tag `groups` (did you mean `group`?)"
             ])
         #expect(
-            self.complaint("[\"scan.custody{group:phones\"]") == ["44: expected `}`"])
+            self.complaint("[\"scan.custody{group:phones\"]") == ["43: expected `}`"])
         #expect(
             self.complaint("[\"scan.custdy{group:phones}\"]") == [
                 "17: unknown invariant or metric `scan.custdy{group:phones}` (did you mean `scan.custody`?)"
