@@ -1,5 +1,6 @@
 import Histories
 import Ledger
+import Metrics
 import Observations
 import SimBase
 import Talaria

@@ -1,3 +1,4 @@
+import Histories
 import Metrics
 import Observations
 import SimBase
