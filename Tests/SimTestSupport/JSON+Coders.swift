@@ -42,10 +42,11 @@ extension CompletedReading: Decodable {
             inline = .undecodable
         }
         let summary = try? container.nestedContainer(keyedBy: SummaryKey.self, forKey: .summary)
+        let detected = try? summary?.decodeIfPresent(Int.self, forKey: .totalDetected)
         self.init(
             jobId: try? container.decodeIfPresent(String.self, forKey: .jobId),
             resultsUrl: try? container.decodeIfPresent(String.self, forKey: .resultsUrl), inline: inline,
             promise: BooksPromise(
-                unique: nil, detected: try? summary?.decodeIfPresent(Int.self, forKey: .totalDetected)))
+                unique: nil, detected: detected.flatMap { $0 >= 0 ? $0 : nil }))
     }
 }

@@ -102,6 +102,8 @@ import Testing
         ("RunArchive/SurgeCode", "numbers += windows", "of lists"),
         ("RunArchive/PhoneTimeline", "device * 10", "below 400 million"),
         ("RunArchive/RunHead+JSON", "\"seed\"", "a seed has all 64 bits"),
+        ("RunArchive/RunHead+JSON", "\"settle_ns\"", "written, not read"),
+        ("RunArchive/HistogramLog", "lines += line", "of texts"),
         ("RunArchive/RunHead+JSON", "\"started_ms\"", "brought into range on the same line"),
         ("RunArchive/RunHead+JSON", "\"devices\"", "brought into range on the next line"),
         ("RunArchive/RunHead+JSON", "\"schema\"", "a comparison"),

@@ -36,8 +36,11 @@ package struct Obligations: Hashable, Sendable {
 
     package private(set) var objectives = Tally()
     package private(set) var invariants = Tally()
+    /// Whether the run passed.
+    package let isPassed: Bool
 
     package init(_ result: RunResult) {
+        self.isPassed = result.exit == .success
         for slo in result.slos {
             switch slo.passed {
             case true?: self.objectives.held += 1

@@ -38,9 +38,10 @@ extension Obligations {
         return (judged + open + [idle]).compactMap { $0 }.joined(separator: "; ")
     }
 
-    /// Whether nothing failed and nothing was left open.
+    /// Whether the run passed, nothing failed and nothing was left open.
     private var isWhole: Bool {
-        [self.objectives, self.invariants].allSatisfy { $0.broken + $0.excused + $0.openCount == 0 }
+        self.isPassed
+            && [self.objectives, self.invariants].allSatisfy { $0.broken + $0.excused + $0.openCount == 0 }
     }
 
     /// `2 SLOs and 1 invariant`; nil for neither.

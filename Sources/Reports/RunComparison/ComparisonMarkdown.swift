@@ -32,7 +32,7 @@ package enum ComparisonMarkdown {
     }
 
     private static func verdict(_ comparison: RunComparison) -> String {
-        let sign = comparison.isRegression ? "❌" : "✅"
+        let sign = comparison.isRegression ? "❌" : comparison.tone == .good ? "✅" : "⚠️"
         let name = MarkdownText.escaped(comparison.new.head.scenario.name)
         var text = "## \(sign) \(name): \(comparison.headline)\n\n"
         let sentence = comparison.sentence

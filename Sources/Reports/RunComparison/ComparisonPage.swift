@@ -29,7 +29,7 @@ package struct ComparisonPage {
             comparison.isIdentical ? [self.scenarios] : self.news + [self.scenarios, self.unchanged]
         let name = HTMLText.escaped(comparison.new.head.scenario.name, bytesMax: 80)
         return HTMLDocument(
-            title: "\(comparison.isRegression ? "✗" : "✓") \(self.headline): \(name)",
+            title: "\(comparison.tone.sign) \(self.headline): \(name)",
             header: self.header, sections: sections.filter { !$0.body.isEmpty }
         ).text
     }
@@ -67,7 +67,7 @@ package struct ComparisonPage {
     /// The section of a run's own report, by which it is compared with its baseline.
     package static func section(_ comparison: RunComparison) -> HTMLDocument.Section {
         let page = ComparisonPage(comparison)
-        let tone: Tone = comparison.isRegression ? .bad : .good
+        let tone = comparison.tone
         let sentence = comparison.sentence
         let reasons = HTMLText.items(comparison.regressions.prefix(Self.reasonsMax), bytesMax: 400)
         let news = ComparisonTables(comparison, id: "baseline-") { $0.isNews }
@@ -105,7 +105,7 @@ package struct ComparisonPage {
 
     private var header: String {
         let comparison = self.comparison
-        let tone: Tone = comparison.isRegression ? .bad : .good
+        let tone = comparison.tone
         let all = comparison.regressions
         let more = all.count - Self.reasonsMax
         let reasons = HTMLText.items(

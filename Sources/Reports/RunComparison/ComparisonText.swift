@@ -59,11 +59,15 @@ private struct ComparisonWriter {
 
     mutating func verdict() {
         let comparison = self.comparison
-        let isWorse = comparison.isRegression
-        let ink: Ink = isWorse ? .bad : .good
+        let exit = comparison.exitReasons.exit
         let ascii = self.page.style.isASCII
-        let word =
-            (isWorse ? (ascii ? "FAIL " : "✗ ") : (ascii ? "ok " : "✓ ")) + comparison.headline
+        let (ink, sign): (Ink, String) =
+            switch exit.tone {
+            case .good: (.good, ascii ? "ok" : "✓")
+            case .warn: (.warning, ascii ? "warn" : "!")
+            default: (.bad, ascii ? "FAIL" : "✗")
+            }
+        let word = "\(sign) \(comparison.headline)"
         let indent = Printable.width(word) + 2
         let name = self.page.fitted(
             comparison.new.head.scenario.name, columns: self.page.style.columns - indent)
@@ -72,7 +76,8 @@ private struct ComparisonWriter {
             Piece(""), indent: 2,
             [
                 Piece(
-                    "\(comparison.sentence) (exit\u{A0}code\u{A0}\(isWorse ? 99 : 0))", isWorse ? ink : .plain
+                    "\(comparison.sentence) (exit\u{A0}code\u{A0}\(exit.rawValue))",
+                    exit == .success ? .plain : ink
                 )
             ])
         for reason in comparison.regressions {

@@ -15,6 +15,9 @@ extension RunComparison {
         self.isRegression ? [.regression] : self.doubts.isEmpty ? [] : [.notProven]
     }
 
+    /// How it looks in every format.
+    var tone: Tone { self.exitReasons.exit.tone }
+
     /// Why a regression cannot be excluded though none was found.
     var doubts: [String] {
         let untrusted = [("BASE", self.base), ("NEW", self.new)].filter { !$0.1.isTrustworthy }

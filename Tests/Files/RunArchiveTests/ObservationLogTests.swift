@@ -72,7 +72,6 @@ import Testing
             .captured(scheduled: .zero), .photoPrepared(took: .zero, bytes: 1),
             .photoRejected(reason: "too dark"), .queued(.rateLimited),
             .slotTaken, .slotGiven, .bookAdded(ordinal: 0, book: book), .bookRepeated(ordinal: 0, book: book),
-            .bookRepeated(ordinal: 1, book: nil),
             .completed(took: .zero), .refused(code: "X", cause: nil),
             .requestSent(.stream, attempt: 1, job: nil, lastEventID: "9"),
             .replied(.upload, attempt: 1, status: 202, took: .zero),

@@ -392,7 +392,7 @@ struct ScenarioReaderTests {
             ("faults.reste-1: count > 1", "the scenario has no fault `reste-1`", nil),
             (
                 "sse.connect.time: {expect: p(95) < 1s, over: 30s}", "unknown key `over` in an objective",
-                "the keys are `expect`, `severity`, `abort` or `no-data`"
+                "the keys are `expect`, `severity`, `abort`, `no-data` or `not-judged`"
             ),
             (
                 "sse.connect.time: {expect: p(95) < 1s, no-data: maybe}",

@@ -153,7 +153,8 @@ import Testing
         func ended(after wait: Interval, _ rest: (inout History) -> Void = { _ in }) -> [Invariant] {
             self.completed {
                 $0.send(.cleanup, job: $0.job)
-                $0.phone(.replied(.cleanup, attempt: 1, status: 429, took: .milliseconds(1)))
+                self.fire(&$0)
+                self.answer(&$0, 429)
                 $0.pass(.seconds(30))
                 rest(&$0)
                 $0.pass(wait)

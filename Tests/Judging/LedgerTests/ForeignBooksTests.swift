@@ -183,6 +183,9 @@ import Testing
                 history.addBooks([0, 1])
                 history.kill(keeping: history.job, after: History.id(2))
                 history.launch(restored: 1)
+                history.open(attempt: 2, after: History.id(2), serverAfter: 2)
+                history.event(2, .completed, replayed: true)
+                history.phone(.terminalApplied(job: history.job, kind: .completed, inline: .absent))
                 history.phone(.resultsDecoded(job: history.job, books: 3, took: .zero))
                 // In the order 2, 1, 0.
                 history.phone(.bookRepeated(ordinal: 1, book: history.book(1)))

@@ -60,10 +60,9 @@ import VirtualWorld
         func judged(_ isChosen: (DeviceNumber) -> Bool) -> (result: RunResult, timeline: RunTimeline) {
             var judge = RunJudge(self.settings)
             let log = LogCounts()
-            for observation in self.observations where isChosen(observation.device) {
-                judge.receive(observation, into: log)
-            }
-            var facts = RunFacts(at: self.end, made: judge.observations)
+            let chosen = self.observations.filter { isChosen($0.device) }
+            for observation in chosen { judge.receive(observation, into: log) }
+            var facts = RunFacts(at: self.end, made: chosen.count)
             if isChosen(DeviceNumber(0)) {
                 facts.arrivals = ArrivalAccount(planned: 9, achieved: 9, late: 0)
             }

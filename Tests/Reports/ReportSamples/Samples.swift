@@ -88,7 +88,7 @@ package enum Samples {
         }
         result.metrics.add(1, to: .scansWaiting, in: .none)
         result.slos = Self.slos(result.metrics)
-        result.exitReasons = [.objectiveFailed]
+        result.exitReasons = [.latencyObjectiveFailed]
         return result
     }
 

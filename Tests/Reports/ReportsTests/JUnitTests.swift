@@ -81,7 +81,7 @@ import Testing
         #expect(!cases.isEmpty)
         #expect(
             cases.allSatisfy {
-                $0.contains("<skipped message=\"not judged because the run was interrupted: observed ")
+                $0.contains("<skipped message=\"could not be judged because the run was cut short: observed ")
             })
     }
 }

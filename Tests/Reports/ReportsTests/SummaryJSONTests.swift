@@ -32,7 +32,8 @@ import Testing
                 "jobs", "disconnections", "findings", "errors", "metrics", "counters", "faults", "slos",
                 "invariants",
                 "groups",
-                "gauges", "resources", "passed", "exit", "interrupted", "complaints", "warnings", "notes",
+                "gauges", "resources", "passed", "exit", "exit_reasons", "obligations", "interrupted",
+                "complaints", "warnings", "notes",
                 "expect_broken", "outcome", "drained_s", "target", "tags",
             ])
     }
@@ -173,7 +174,7 @@ import Testing
                 slos[4],
                 [
                     "metric": "scans.waiting", "expression": "count == 0", "actual": "5", "passed": false,
-                    "severity": "warn",
+                    "severity": "warn", "stated": true,
                 ]))
         let invariants = try #require(summary["invariants"] as? [Object])
         #expect(invariants.map { $0["id"] as? String } == Samples.invariants.map(\.rawValue))
@@ -183,6 +184,7 @@ import Testing
                 lost,
                 [
                     "id": "book.never-lost", "kind": "finally", "violations": 4, "expected": 1,
+                    "had_occasion": true,
                     "first": [
                         "device": 17, "scan": 2, "at": 12_480.312, "text": "book 4 of 6 never came",
                         "cause": ["by": "phone"],

@@ -45,6 +45,7 @@ extension Contract {
                         nil, "How many books were found",
                         [
                             .maybe("totalDetected", .integer(0...Int.max), "Books on the photos"),
+                            .maybe("totalUnique", .integer(0...Int.max), "Different books"),
                             .maybe("approved", .integer(0...Int.max), "Books that were looked up"),
                             .maybe("needsReview", .integer(0...Int.max), "Books that were not"),
                         ])), "How many books were found"),
