@@ -65,7 +65,7 @@ private struct ComparisonWriter {
             switch exit.tone {
             case .good: (.good, ascii ? "ok" : "✓")
             case .warn: (.warning, ascii ? "warn" : "!")
-            default: (.bad, ascii ? "FAIL" : "✗")
+            case .bad, .plain, .unknown, .running: (.bad, ascii ? "FAIL" : "✗")
             }
         let word = "\(sign) \(comparison.headline)"
         let indent = Printable.width(word) + 2
