@@ -76,20 +76,20 @@ extension SideBySide {
             defer { withExtendedLifetime(scratch) {} }
             let folder = scratch.folder.appending(path: "search")
             let outcome = try await CampaignSearch.run(
-                ["--seeds", "9..9", "--set", "fleet.commuters.gap-5=on"], in: folder)
+                ["--seeds", "38..38", "--set", "fleet.commuters.gap-5=on"], in: folder)
             #expect(outcome.code == 97, "\(outcome)")
             let text = try String(
-                contentsOf: folder.appending(path: "stream.no-gap-9.txt"), encoding: .utf8)
+                contentsOf: folder.appending(path: "stream.no-gap-38.txt"), encoding: .utf8)
             let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
             #expect(lines.count <= 45)
             #expect(
                 lines.allSatisfy {
                     $0.count <= 100 || $0.contains("swiftwing-sim ") || $0.hasPrefix("Keep it")
                 })
-            #expect(lines[0].hasPrefix("FAIL  stream.no-gap, seed 9, client contract: phone "))
+            #expect(lines[0].hasPrefix("FAIL  stream.no-gap, seed 38, client contract: phone "))
             #expect(text.contains("VIOLATION") && text.contains("server "))
             #expect(text.contains("the run passes"))
-            let plan = folder.appending(path: "stream.no-gap-9.plan.json").path
+            let plan = folder.appending(path: "stream.no-gap-38.plan.json").path
             let again = try await Binary.run(
                 ["replay", plan, "--quiet", "--output", scratch.folder.appending(path: "again").path])
             #expect(again.code == 97, "\(again)")
@@ -136,7 +136,7 @@ extension SideBySide {
 
         @Test func `a folder that cannot be written is reported beside the failure`() async throws {
             let outcome = try await CampaignSearch.run(
-                ["--seeds", "9..9", "--set", "fleet.commuters.gap-5=on"],
+                ["--seeds", "38..38", "--set", "fleet.commuters.gap-5=on"],
                 in: URL(filePath: "/proc/no-such-folder"))
             #expect(outcome.code == 74)
             #expect(outcome.output.contains("FAIL  stream.no-gap"))

@@ -216,12 +216,14 @@ extension SideBySide {
             let report = try await Self.simulated(scratch, "run")
             let sound = """
                       "first": null,
+                      "had_occasion": true,
                       "id": "memory.bounded",
                       "kind": "always",
                       "violations": 0
                 """
             let broken = """
                       "first": {"device": null, "scan": null, "at": 1250, "text": "11 of them"},
+                      "had_occasion": true,
                       "id": "memory.bounded",
                       "kind": "always",
                       "violations": 1
