@@ -14,7 +14,7 @@ Without a wish it keeps the contract: each upload becomes a job of two books tha
         retryable, final   (stream) an error event
         expired      (stream) one progress event and the end; then 401 TOKEN_EXPIRED
   books=stripped      the completed event comes without books, which are in the results
-  every=N             only each Nth device meets it, in the order of their first uploads
+  every=N             only each Nth of the devices with these wishes meets it, in the order of their first uploads
   once                only the first answer of each operation of a job or a device is sick
   retry-after=S       with a 429 or a 503
 
@@ -22,6 +22,7 @@ With --die-after it ends so many seconds after its first upload, as if killed. I
 """
 
 import argparse
+import collections
 import http.server
 import itertools
 import json
@@ -45,7 +46,7 @@ class Talaria:
         self.numbers = itertools.count(1)
         self.lock = threading.Lock()
         self.seen = set()
-        self.devices = []
+        self.devices = collections.defaultdict(list)
         self.dying = False
 
     def accept(self):
@@ -55,12 +56,13 @@ class Talaria:
                 threading.Timer(self.die_after, lambda: os._exit(0)).start()
         return next(self.numbers)
 
-    def ordinal(self, device):
-        """1 for the first device that asked anything."""
+    def ordinal(self, device, wishes):
+        """1 for the first device that asked anything with these wishes: runs at the same time do not count each other's."""
         with self.lock:
-            if device not in self.devices:
-                self.devices.append(device)
-            return self.devices.index(device) + 1
+            devices = self.devices[wishes]
+            if device not in devices:
+                devices.append(device)
+            return devices.index(device) + 1
 
     def is_first(self, key):
         with self.lock:
@@ -97,9 +99,10 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.operate("cleanup", number, number, lambda: self.whole(204, None))
 
     def operate(self, operation, number, key, well):
-        wishes = dict((word.split("=") + [""])[:2] for word in (self.headers.get("X-Sick") or "").split())
+        stated = self.headers.get("X-Sick") or ""
+        wishes = dict((word.split("=") + [""])[:2] for word in stated.split())
         wish = wishes.get(operation)
-        device = self.talaria.ordinal(self.headers.get("X-Device-ID"))
+        device = self.talaria.ordinal(self.headers.get("X-Device-ID"), stated)
         is_sick = wish is not None and device % int(wishes.get("every", 1)) == 0
         if is_sick and "once" in wishes:
             is_sick = self.talaria.is_first((operation, key))
