@@ -16,7 +16,7 @@ struct SickRun: Sendable {
     /// What the line below the verdict has in it, in this order, with `…` for what may differ; nil: `everythingHeld`.
     var headline: String?
 
-    private static let everythingHeld = " SLOs and … invariants held… (exit code 0)"
+    private static let everythingHeld = "invariant… held… (exit code 0)"
 
     func matches(_ line: String) -> Bool {
         let headline = self.headline ?? Self.everythingHeld

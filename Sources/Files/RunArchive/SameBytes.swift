@@ -4,8 +4,9 @@ import SystemIO
 package enum SameBytes {
     private static let pieceBytes = 1 << 20
 
-    package static func inFiles(_ first: String, _ second: String) -> Bool {
-        guard let one = InputFile.open(first), let other = InputFile.open(second) else { return false }
+    /// Nil if one of them cannot be opened.
+    package static func inFiles(_ first: String, _ second: String) -> Bool? {
+        guard let one = InputFile.open(first), let other = InputFile.open(second) else { return nil }
         while true {
             var (mine, theirs): ([UInt8], [UInt8]) = ([], [])
             guard let count = try? one.read(appendingTo: &mine, limit: Self.pieceBytes),

@@ -28,6 +28,8 @@ package struct JudgeSettings: Sendable {
     package var leftOut: Set<DeviceNumber> = []
     /// The number of intervals after which their length doubles; nil for never.
     package var intervalsOfALength: Int?
+    /// The schedule of the captures; nil if it is not known.
+    package var schedule: CaptureSchedule?
 
     package init(shelf: Shelf, ledger: LedgerSettings) {
         self.shelf = shelf

@@ -78,20 +78,19 @@ package struct Judgement: Sendable {
         self.slos.filter { $0.isBreach && !self.expectations.covers($0) }
     }
 
-    /// A run without a single result is no pass (Docs/design.md section 11.2), and neither is one whose backend has found none
-    /// of the books that it was asked for.
+    /// A run without a single result is no pass (Docs/design.md section 11.2).
     private var hasCompletedNothing: Bool {
-        !self.isPartial && (self.totals.scans.isNothingCompleted || self.totals.books.isNothingAnswered)
-            && !self.expectations.includesNothingCompleted
+        !self.isPartial && self.totals.scans.isNothingCompleted && !self.expectations.includesNothingCompleted
     }
 
-    /// Whether a run in which scans were completed brought not one book, or not one row, and no objective says how many are enough.
+    /// Whether a run in which scans were completed brought not one book, or not one row, and no objective says how many are enough;
+    /// or whether its backend has found none of the books that batches asked for.
     private var hasNoBook: Bool {
         func isStated(_ metrics: CountMetric...) -> Bool {
             self.slos.contains { result in metrics.contains { result.slo.selector.metric == .count($0) } }
         }
         let isBookless =
-            self.totals.books.isNoneReceived && !isStated(.booksReceived)
+            self.totals.books.isNothingAnswered || self.totals.books.isNoneReceived && !isStated(.booksReceived)
             || self.totals.rows.isNothingTaken && !isStated(.rowsCreated, .rowsUpdated, .rowsFailed)
         return isBookless && !self.isPartial && !self.expectations.includesNothingCompleted
     }

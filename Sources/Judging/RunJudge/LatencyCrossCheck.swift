@@ -51,6 +51,7 @@ package struct LatencyCrossCheck: Sendable {
     /// The phones in the order of their first observation.
     private var reconnects: [ReconnectAccount] = []
     private var jobTimes: [JobTimesAccount] = []
+    private var dueTimes: [DueTimesAccount] = []
 
     /// The jobs of one group, as both sides reported them.
     private struct JobCount: Sendable {
@@ -87,10 +88,12 @@ package struct LatencyCrossCheck: Sendable {
         let group = self.fleet.group(of: observation.device)
         switch observation.what {
         case .phone(let payload):
-            self.record(payload, group)
-            if !observation.isRoutine {
+            if observation.isRoutine {
+                self.record(payload, group)
+            } else {
                 let index = self.index(of: observation.device)
                 let (scan, at) = (observation.scan, observation.at)
+                self.record(payload, group, sinceDue: self.dueTimes[index].record(payload, scan, at: at))
                 self.add(
                     self.reconnects[index].record(payload, scan, at: at), to: .sseReconnectTime, group)
                 if let (metric, time) = self.jobTimes[index].record(payload, scan, at: at) {
@@ -110,21 +113,22 @@ package struct LatencyCrossCheck: Sendable {
         }
     }
 
-    private mutating func record(_ payload: PhoneObservation, _ group: Int?) {
+    /// - Parameter sinceDue: The time since the scan or the upload was due, where that is known.
+    private mutating func record(_ payload: PhoneObservation, _ group: Int?, sinceDue: Interval? = nil) {
         switch payload {
         case .captured: self.captured[group ?? self.fleet.groups.count] += 1
         case .photoPrepared(let took, _): self.add(took, to: .preprocessTime, group)
         case .completed(let took):
             self.completed[group ?? self.fleet.groups.count] += 1
-            self.add(took, to: .scanTime, group)
+            self.add(sinceDue ?? took, to: .scanTime, group)
         case .bookAdded: self.books[group ?? self.fleet.groups.count].added += 1
         case .bookRepeated: self.books[group ?? self.fleet.groups.count].repeated += 1
         case .uploadAccepted(_, let took, let service):
             self.jobs[group ?? self.fleet.groups.count].known += 1
-            self.add(took, to: .uploadTime, group)
+            self.add(sinceDue ?? took, to: .uploadTime, group)
             self.add(service, to: .uploadServiceTime, group)
         case .lookupAnswered(_, _, let took, let service):
-            self.add(took, to: .uploadTime, group)
+            self.add(sinceDue ?? took, to: .uploadTime, group)
             self.add(service, to: .uploadServiceTime, group)
         case .resultsDecoded(_, _, let took): self.add(took, to: .resultsTime, group)
         case .statusDecoded(_, _, let took): self.add(took, to: .statusTime, group)
@@ -145,6 +149,7 @@ package struct LatencyCrossCheck: Sendable {
         if let index = self.indexes[device] { return index }
         self.reconnects.append(ReconnectAccount())
         self.jobTimes.append(JobTimesAccount())
+        self.dueTimes.append(DueTimesAccount())
         self.indexes[device] = self.reconnects.count - 1
         return self.reconnects.count - 1
     }

@@ -45,6 +45,7 @@ package struct RunJudge: Sendable {
     /// Nil if that is everything.
     private var judged: Judged?
     private var samples: LatencyCrossCheck
+    private var schedule: CaptureSchedule?
     private var sums = TotalsCrossCheck()
     /// The goals that the run must reach; nil if none are required.
     package private(set) var coverage: CoverageTable?
@@ -102,6 +103,7 @@ package struct RunJudge: Sendable {
             tokenLifetime: settings.ledger.tokenLifetime)
         self.objectives = SLOParts(settings.objectives, faults: settings.faultEnds)
         self.samples = LatencyCrossCheck(fleet: fleet)
+        self.schedule = settings.schedule
         self.coverage = settings.coverage
         self.invariants = settings.invariants.map { SimulationInvariants($0, ledger: settings.ledger) }
         self.watch = AbortWatch(settings.objectives)
@@ -183,6 +185,7 @@ package struct RunJudge: Sendable {
         self.regions.record(observation)
         self.occasions.record(observation)
         self.samples.record(observation)
+        self.schedule?.record(observation, group: self.collector.fleet.group(of: observation.device))
         self.collector.record(observation, cause: cause)
         if self.judges(observation.device) {
             self.judged?.collector.record(observation, cause: cause)
@@ -371,6 +374,9 @@ package struct RunJudge: Sendable {
         let effects = self.ledger.harnessErrors
         if let first = effects.texts.first {
             return Self.text("a check of the harness failed", first, of: effects.count)
+        }
+        if let differences = self.schedule?.differences {
+            return Self.text("the captures do not match the schedule", differences.first, of: differences.count)
         }
         var differences = self.samples.differences(from: table)
         differences += self.samples.differences(from: self.ledger)

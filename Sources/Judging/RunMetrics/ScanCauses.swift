@@ -77,10 +77,20 @@ struct ScanCauses: Sendable {
             self.exchanges[index].fired.append(Fired(fault: fault))
         }
         if rule.effects.connection == .broken { self.hit(index, rule.cause) }
-        guard rule.kind.has(.changesJob) || rule.effects.takesBooks,
-            let job = self.exchanges[index].job ?? self.jobs.last?.id
-        else { return }
+        if let job = self.exchanges[index].job ?? self.jobs.last?.id { self.change(job, by: fault, rule) }
+    }
+
+    private mutating func change(_ job: String, by fault: Int, _ rule: CauseRules.Fault) {
+        guard rule.kind.has(.changesJob) || rule.effects.takesBooks else { return }
         self.updateJob(job) { if !$0.changes.contains(fault) { $0.changes.append(fault) } }
+    }
+
+    /// Names the job of an exchange. Live, a fault may be observed to fire on it before the phone is.
+    private mutating func concern(_ index: Int, _ job: String, _ rules: CauseRules) {
+        self.exchanges[index].job = job
+        for fired in self.exchanges[index].fired {
+            if let rule = rules[fired.fault] { self.change(job, by: fired.fault, rule) }
+        }
     }
 
     mutating func armed(_ fault: Int, _ attempt: UInt32) {
@@ -119,7 +129,7 @@ struct ScanCauses: Sendable {
         switch payload {
         case .requestSent(let operation, let attempt, let job, _):
             let index = self.index(of: operation, attempt)
-            self.exchanges[index].job = job
+            if let job { self.concern(index, job, rules) }
             if let trouble = phone.trouble, trouble.isPresent { self.hit(index, trouble.cause) }
         case .replied(let operation, let attempt, let status, _):
             guard !(200..<400).contains(status) else { return nil }
@@ -142,7 +152,7 @@ struct ScanCauses: Sendable {
             self.settle()
             return blamed
         case .resultsGivenUp: return self.first ?? .target
-        default: self.wentWell(payload, at: at)
+        default: self.wentWell(payload, at: at, rules)
         }
         return nil
     }
@@ -154,10 +164,11 @@ struct ScanCauses: Sendable {
         return cause
     }
 
-    private mutating func wentWell(_ payload: PhoneObservation, at: Instant) {
+    private mutating func wentWell(_ payload: PhoneObservation, at: Instant, _ rules: CauseRules) {
         switch payload {
         case .uploadAccepted(let job, _, _):
             self.updateJob(job) { $0.acceptedAt = at }
+            if let index = self.lastIndex(of: .upload) { self.concern(index, job, rules) }
             self.first = nil
         case .streamOpened, .lookupAnswered, .statusDecoded, .terminalApplied: self.first = nil
         case .resultsDecoded(let job, _, _):

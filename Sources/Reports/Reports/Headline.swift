@@ -92,6 +92,10 @@ extension RunResult {
     private var unansweredSentence: String? {
         let books = self.totals.books
         guard !self.expectations.includesNothingCompleted else { return nil }
+        if books.isNothingAnswered {
+            return
+                "the backend found none of the \(Figures.count(books.asked, "book", "books")) that batches asked for"
+        }
         if books.isNoneReceived {
             return
                 "no book came of \(Figures.count(books.finds, self.noun)) that \(books.finds == 1 ? "was" : "were") completed"
@@ -99,9 +103,7 @@ extension RunResult {
         if self.totals.rows.isNothingTaken {
             return "each row of \(Figures.count(self.totals.rows.imports, self.noun)) failed"
         }
-        guard books.isNothingAnswered else { return nil }
-        return
-            "the backend found none of the \(Figures.count(books.asked, "book", "books")) that batches asked for"
+        return nil
     }
 
     private var rowsSentence: String? {

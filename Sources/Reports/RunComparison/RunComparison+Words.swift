@@ -185,7 +185,7 @@ extension RunComparison {
         }
         differ("the backends differ", Self.backend(base.head), Self.backend(new.head))
         if base.head.world == .virtual, new.head.world == .virtual, base.head.seed == new.head.seed,
-            self.scenarioChanges.isEmpty, base.head.tool == new.head.tool, !self.isIdentical,
+            self.scenarioChanges.isEmpty, base.head.tool == new.head.tool, self.isDifferent,
             base.cameToItsEnd, new.cameToItsEnd
         {
             warnings.append(

@@ -64,6 +64,8 @@ package struct RunComparison: Sendable {
     package let width: Interval
     /// Whether they are identical, bit for bit.
     package let isIdentical: Bool
+    /// Whether they are known to differ.
+    package let isDifferent: Bool
     package private(set) var latencies: [Latency] = []
     package private(set) var shares: [Share] = []
     package private(set) var losses: [Count] = []
@@ -72,13 +74,15 @@ package struct RunComparison: Sendable {
     /// Shown and not judged.
     package private(set) var counts: [Count] = []
 
-    /// `sameLog`: whether what both runs observed is the same to the byte.
-    package init(base: ComparedRun, new: ComparedRun, tolerance: Int64, width: Interval, sameLog: Bool) {
+    /// `sameLog`: whether what both runs observed is the same to the byte; nil where one of them has no log, as a merged run.
+    package init(base: ComparedRun, new: ComparedRun, tolerance: Int64, width: Interval, sameLog: Bool?) {
         self.base = base
         self.new = new
         self.tolerance = tolerance
         self.width = width
-        self.isIdentical = sameLog && base.isSame(as: new)
+        let isSame = base.isSame(as: new)
+        self.isIdentical = sameLog == true && isSame
+        self.isDifferent = sameLog == false || !isSame
         self.compareLatencies()
         self.compareShares()
         self.compareLosses()

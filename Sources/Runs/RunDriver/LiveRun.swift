@@ -75,6 +75,7 @@ package final class LiveRun {
         var settings = JudgeSettings(preparation.plan, world: .live, hasBackendView: hasBackendView)
         settings.harness = HarnessSettings(
             preparation.plan, hasBackendView: hasBackendView, hasGateway: preparation.hasGateway)
+        settings.schedule = CaptureSchedule(preparation.plan)
         let scenario = preparation.request.options.loaded.scenario
         if !scenario.moments.isEmpty {
             settings.coverage = CoverageTable(scenario, expected: [], slotsMax: settings.ledger.slotsMax)

@@ -66,6 +66,7 @@ package final class VirtualRun {
             scenario, expected: scenario.sometimes, slotsMax: settings.ledger.slotsMax)
         settings.leftOut = self.world.phonesToStayBroken
         settings.intervalsOfALength = Self.intervalsOfALength
+        settings.schedule = CaptureSchedule(self.plan, captures: request.plan.captures)
         self.judge = RunJudge(settings)
         self.progress = ProgressLine(
             console, isQuiet: request.options.isQuiet,

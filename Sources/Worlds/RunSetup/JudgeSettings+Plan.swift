@@ -2,7 +2,7 @@ import Backend
 import Faults
 package import Ledger
 import Metrics
-import Phone
+package import Phone
 package import Plan
 package import RunJudge
 import SimBase
@@ -23,6 +23,28 @@ extension JudgeSettings {
         }
         self.expectations = Expectations(
             plan.scenario.expectBroken, groups: plan.scenario.groupsExpectedToBreak)
+    }
+}
+
+extension CaptureSchedule {
+    /// Creates the schedule of a run of this plan. `captures`: those that are stated, in order; nil if the schedule draws them.
+    package init(_ plan: RunPlan, captures: [Arrival]? = nil) {
+        let isOpenGroup = plan.groups.map { group in
+            if case .open = group.spec.load { true } else { false }
+        }
+        if let captures {
+            self.init(Captures(arrivals: captures.makeIterator()), isOpenGroup: isOpenGroup)
+        } else {
+            self.init(Captures(arrivals: plan.arrivals), isOpenGroup: isOpenGroup)
+        }
+    }
+
+    private struct Captures<Arrivals: IteratorProtocol<Arrival> & Sendable>: IteratorProtocol, Sendable {
+        var arrivals: Arrivals
+
+        mutating func next() -> Capture? {
+            self.arrivals.next().map { Capture(device: $0.device, due: $0.scheduled) }
+        }
     }
 }
 

@@ -85,7 +85,7 @@ def hostile(value, key=None):
         return {key: hostile(item, key) for key, item in value.items()}
     if isinstance(value, list):
         return [hostile(item, key) for item in value]
-    return HOSTILE if isinstance(value, str) and key not in STEERING else value
+    return HOSTILE + value if isinstance(value, str) and key not in STEERING else value
 
 
 class Problem(Exception):
@@ -657,7 +657,7 @@ def main():
     option("--seed", default=None, help="the same jobs again, in the order of the uploads")
     option("--rate-limit", type=quota, default="10/1200", metavar="off|N/SECONDS", help="uploads a device")
     option("--token-life", type=positive, default=7200, metavar="SECONDS", help="then TOKEN_EXPIRED")
-    option("--hostile", action="store_true", help=f"say {HOSTILE!r} wherever a client need not follow it")
+    option("--hostile", action="store_true", help=f"say {HOSTILE!r} before each text that a client need not follow")
     options = parser.parse_args()
     if options.seed is None:
         options.seed = random.SystemRandom().getrandbits(64)

@@ -85,6 +85,38 @@ import Testing
         #expect(differing == Set(LatencyMetric.allCases.map(\.rawValue)).subtracting(["generator.lateness"]))
     }
 
+    /// A scan that was due at 1 s, of which the phone reports these times at 5 s and at 9 s.
+    private static func late(upload: Interval, scan: Interval, attempts: Int = 1) -> [String] {
+        let due = Instant.zero + .seconds(1)
+        let sent = PhoneObservation.requestSent(.upload, attempt: 1, job: nil, lastEventID: nil)
+        let seen: [(Int64, PhoneObservation)] =
+            [(2, .captured(scheduled: due))] + Array(repeating: (3, sent), count: attempts) + [
+                (5, .uploadAccepted(job: "j", took: upload, service: .seconds(1))),
+                (9, .completed(took: scan)),
+            ]
+        return Self.differences(
+            seen.map { seconds, payload in
+                Observation(
+                    at: .zero + .seconds(seconds), device: DeviceNumber(1), scan: ScanNumber(1),
+                    what: .phone(payload))
+            }
+        ).filter { $0.contains("sum") }
+    }
+
+    @Test func `a scan and its first upload are measured from the moment at which the capture was due`() {
+        #expect(Self.late(upload: .seconds(4), scan: .seconds(8)) == [])
+        #expect(
+            Self.late(upload: .seconds(2), scan: .seconds(8)) == [
+                "upload.time: sum 2000000000, but 4000000000 was observed"
+            ])
+        #expect(
+            Self.late(upload: .seconds(4), scan: .seconds(7)) == [
+                "scan.time: sum 7000000000, but 8000000000 was observed"
+            ])
+        // Only the phone knows when a repeated upload was due.
+        #expect(Self.late(upload: .seconds(2), scan: .seconds(8), attempts: 2) == [])
+    }
+
     /// A stream is lost, two attempts fail, and 3 s after the loss the next one is open. The phone says that it took so long.
     private static func reconnect(took: Interval, _ accident: (inout History) -> Void = { _ in }) -> [String]
     {

@@ -110,6 +110,20 @@ struct CauseAccountTests {
         #expect(Self.causes([("strip", .stripBooks(.empty))], story) == [.target])
     }
 
+    @Test func `a fault that is observed to fire before the phone names its job has changed that job`() {
+        let refused = ObservationPayload.phone(
+            .refused(code: "X", cause: .event(job: "j", retryable: false)))
+        let stream: [(Int64, ObservationPayload)] = [
+            (1, Self.fired(.stream)), (1, Self.accepted), (1, Self.sent(.stream)), (2, refused),
+        ]
+        #expect(Self.causes([("final", .finalError(code: "X"))], stream) == [.injected(fault: "final")])
+        let upload: [(Int64, ObservationPayload)] = [
+            (1, Self.sent(.upload, job: nil)), (1, Self.fired(.upload)), (1, Self.accepted), (2, refused),
+        ]
+        #expect(Self.causes([("final", .finalError(code: "X"))], upload) == [.injected(fault: "final")])
+        #expect(Self.causes([("strip", .stripBooks(.empty))], stream) == [.target])
+    }
+
     // MARK: Chains
 
     @Test func `a 401 after a cut is the cut's, once the token is too old`() {
