@@ -42,7 +42,7 @@ extension SideBySide {
             PlantedBug("quirk-19", "retry.budget", seeds: 100, scans: 8, faults: 2),
             // The contract client gives a scan up after three 403 to its stream alone.
             PlantedBug("quirk-20", "scan.custody", seeds: 3000),
-            PlantedBug("quirk-22", "stream.parse-robust", seeds: 60),
+            PlantedBug("quirk-22", "stream.parse-robust", seeds: 150),
             PlantedBug("quirk-23", "job.cleaned", seeds: 60),
             PlantedBug("quirk-24", "retry.budget", seeds: 2000),
             PlantedBug("gap-1", "retry.budget", seeds: 60),
