@@ -37,6 +37,7 @@ struct EvidenceReader {
     private var regions = RegionSummary(captures: 0, regions: 0, complete: 0)
     private var skipped = SkippedWork()
     private var waiting: [WaitingRecord] = []
+    private(set) var remarks: [Remark] = []
     /// The sizes of other files of the run, in bytes.
     private(set) var sizes: [String: Int] = [:]
     /// Those of the other files of the run, by their names.
@@ -156,6 +157,11 @@ struct EvidenceReader {
             return true
         }
         if line["regions"] != nil { return self.readRegions(line) }
+        if line["remarks"] != nil {
+            guard let remarks = RemarkCoding.remarks(bytes) else { return false }
+            self.remarks = remarks
+            return true
+        }
         if let numbers = line["skipped"]?.elements.compactMap(\.count), numbers.count == 3 {
             self.skipped = SkippedWork(
                 deferred: numbers[0], shutdownsTimedOut: numbers[1], heldBack: numbers[2])

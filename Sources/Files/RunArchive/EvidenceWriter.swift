@@ -14,7 +14,7 @@ import SimBase
 /// the checks of the whole fleet. What an operator did to the run comes before the phones, as observations. Its size does not depend on the length of the run or on the number of phones. It also has the
 /// sizes of the files that belong to it.
 package struct EvidenceWriter {
-    package static let schema = 4
+    package static let schema = 5
     /// Observations of each phone with problems.
     package static let observationsMax = 250
     /// Phones with problems, of which `RunReport.timelinesMax` with observations.
@@ -74,6 +74,7 @@ package struct EvidenceWriter {
         self.writeControls(to: &bytes)
         self.writePhones(lanes, to: &bytes)
         self.writeChecks(to: &bytes)
+        bytes += RemarkCoding.line(self.result.remarks)
         return bytes
     }
 

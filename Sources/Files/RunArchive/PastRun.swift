@@ -196,11 +196,9 @@ package struct PastRun: Sendable {
         // There is no command that makes several runs.
         if runs.contains(where: { $0.head.command != first.head.command }) { merged.result.command = [] }
         let targets = Set(runs.map(\.head.labels.target)).count
-        if targets > 1 { merged.result.notes.insert("the runs used \(targets) different backends", at: 0) }
-        merged.result.notes.insert(
-            "merged from \(runs.count) runs, seeds "
-                + runs.map { String($0.head.seed) }.joined(separator: ", "),
-            at: 0)
+        merged.result.remarks =
+            [.mergedRuns(seeds: runs.map(\.head.seed))]
+            + (targets > 1 ? [.backendsDiffer(targets, areShards: false)] : []) + merged.result.remarks
         return RunReport(merged.result, merged.timeline, folders: runs.map(\.folder), group: first.group)
     }
 }

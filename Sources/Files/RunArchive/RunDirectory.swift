@@ -52,7 +52,7 @@ package final class RunDirectory: RunLog {
     /// The folder, as it was named.
     package let path: String
     /// The problems that did not affect the results; `finish` adds those that are missing in the result.
-    package private(set) var warnings: [String] = []
+    package private(set) var remarks: [Remark] = []
     private var events: ObservationFile
     private var latency: OutputFile
     private var series: OutputFile
@@ -123,7 +123,7 @@ package final class RunDirectory: RunLog {
                     in: reports, named: RunLocation.name(started: started, scenario: scenario, seed: seed))
                 let directory = try RunDirectory(
                     path: path, try Self.lock(path), log: log, eventBytesMax: eventBytesMax)
-                if let warning = Self.link(to: path, in: reports) { directory.warnings.append(warning) }
+                if let remark = Self.link(to: path, in: reports) { directory.remarks.append(remark) }
                 return directory
             }
         } catch let failure as OutputError.Failure {
@@ -158,8 +158,7 @@ package final class RunDirectory: RunLog {
     /// Takes one observation into the log.
     package func log(_ observation: Observation, cause: Cause? = nil) {
         guard !self.events.append(observation, cause) else { return }
-        self.warnings.append(
-            "\(FileName.events) is full at \(self.events.bytesMax) bytes: later observations are missing")
+        self.remarks.append(.logFull(bytes: self.events.bytesMax))
     }
 
     /// Flushes the log to the system, for idle moments.
@@ -208,12 +207,8 @@ package final class RunDirectory: RunLog {
         if let head = self.head { self.check(FileName.head, head.bytes.count) }
         if !self.scenario.isEmpty { self.check(FileName.scenario, self.scenario.count) }
         var result = result
-        if self.events.leftOut > 0 {
-            self.warnings.append(
-                "\(FileName.events) omits \(self.events.leftOut) events that phones ignored, beyond the first "
-                    + "\(ObservationLog.ignoredMax) of each phone; the counts include them")
-        }
-        result.warnings += self.warnings.filter { !result.warnings.contains($0) }
+        if self.events.leftOut > 0 { self.remarks.append(.eventsOmitted(self.events.leftOut)) }
+        result.add(self.remarks)
         if self.failures.isEmpty {
             self.write(reports: render(RunReport(result, timeline, folders: [self.path])))
         }
@@ -337,7 +332,7 @@ package final class RunDirectory: RunLog {
 
     /// Points `latest` at a folder. The new link is made beside the old one and moved over it, so that there is no moment
     /// without one. Returns a warning if that fails; the run itself is complete without the link.
-    static func link(to path: String, in reports: String) -> String? {
+    static func link(to path: String, in reports: String) -> Remark? {
         let link = Self.joined(reports, Self.latest)
         let name = URL(fileURLWithPath: path).lastPathComponent
         let fresh = Self.joined(reports, ".\(Self.latest)-\(name)")
@@ -347,7 +342,7 @@ package final class RunDirectory: RunLog {
             return nil
         } catch {
             try? FileTree.remove(fresh)
-            return "\(link) could not be updated: \(error.reason)"
+            return .linkNotUpdated(link, reason: error.reason)
         }
     }
 }

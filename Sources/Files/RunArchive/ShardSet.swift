@@ -171,30 +171,23 @@ package struct ShardSet: Sendable {
     package var report: RunReport? {
         var merge = ShardMerge(self.shards.map(\.part), settings: self.settings)
         merge.exits = self.exits
-        merge.damage = self.unreadable.map {
-            "\($0)/\(RunDirectory.FileName.head) is missing or damaged: its shard is left out"
-        }
         let hasSpans = self.settings.objectives.contains { $0.condition.span != .wholeRun }
         let cut = self.shards.compactMap { shard in
-            ShardSpans.damage(in: shard.folder, sizes: shard.sizes).map { "shard \(shard.head.shard): \($0)" }
+            ShardSpans.damage(in: shard.folder, sizes: shard.sizes).map {
+                Remark.seriesCut(shard.head.shard, file: $0.file, bytes: $0.bytes, of: $0.all, isJudged: hasSpans)
+            }
         }
-        if hasSpans {
-            merge.damage += cut.map { "\($0): objectives for parts of the run cannot be judged by it" }
-        }
+        merge.damage = self.unreadable.map { .shardWithoutHead(folder: $0) } + cut
         let spans =
             cut.isEmpty
             ? ShardSpans.judge(
                 self.shards.map { ($0.folder, $0.head, $0.part.result.length) }, self.settings)
             : nil
         guard var merged = merge.merged(spans: spans) else { return nil }
-        if !hasSpans {
-            merged.result.warnings += cut.map { "\($0): charts over time are incomplete" }
-        } else if spans == nil {
-            merged.result.notes.append(
-                "objectives for parts of the run cannot be judged: not all shards have a whole series")
-        }
         let targets = Set(self.shards.map(\.head.labels.target)).count
-        if targets > 1 { merged.result.notes.append("the shards used \(targets) different backends") }
+        merged.result.add(
+            (hasSpans && spans == nil ? [.seriesNotWhole] : [])
+                + (targets > 1 ? [.backendsDiffer(targets, areShards: true)] : []))
         return RunReport(
             merged.result, merged.timeline, folders: self.shards.map(\.folder),
             lanes: self.shards.flatMap(\.lanes))
@@ -221,6 +214,7 @@ extension EvidenceReader {
         result.length = self.length
         result.drained = self.drained
         result.streamsOpen = self.streamsOpen
+        result.remarks = self.remarks
         return result
     }
 }

@@ -41,15 +41,17 @@ struct ShardSpans {
         }
     }
 
-    /// The first of these files that has another size than its shard says, as a clause; nil where there is none.
+    /// The first of these files that has another size than its shard says, with both sizes; nil where there is none.
     ///
     /// - Parameter sizes: In bytes, by the name of the file.
-    static func damage(in folder: String, sizes: [String: Int]) -> String? {
+    static func damage(
+        in folder: String, sizes: [String: Int]
+    ) -> (file: String, bytes: Int, all: Int)? {
         for name in Self.files {
             guard let size = sizes[name],
                 case .file(let bytes) = FileTree.kind(of: RunDirectory.joined(folder, name)), bytes != size
             else { continue }
-            return "\(name) has \(bytes) of its \(size) bytes"
+            return (name, bytes, size)
         }
         return nil
     }

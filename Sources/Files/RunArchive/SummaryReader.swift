@@ -69,9 +69,12 @@ struct SummaryReader {
         result.endedEarly = summary["ended_early"]?.text
         result.unreached = (summary["unreached"]?.elements ?? []).compactMap(\.text)
         result.drained = summary["drained_s"]?.nanoseconds(9).map { Interval(nanoseconds: $0) }
-        result.generator.complaints = (summary["complaints"]?.elements ?? []).compactMap(\.text)
-        result.warnings = (summary["warnings"]?.elements ?? []).compactMap(\.text)
-        result.notes = (summary["notes"]?.elements ?? []).compactMap(\.text)
+        let sentences: [(key: String, kind: Remark.Kind)] = [
+            ("complaints", .complaint), ("warnings", .warning), ("notes", .note),
+        ]
+        result.remarks = sentences.flatMap { key, kind in
+            (summary[key]?.elements ?? []).compactMap(\.text).map { .quoted(kind, $0) }
+        }
         result.resources = Self.resources(summary["resources"])
         if let gauge = summary["gauges"]?["server.streams.open"], let peak = gauge["peak"]?.count,
             let by = gauge["peak_by_s"]?.nanoseconds(9)

@@ -19,48 +19,30 @@ package struct ArrivalAccount: Hashable, Sendable {
     /// run.
     package var lateMax: Int { max(1, self.planned / 100) }
 
-    /// Why the load was not the one that was requested; nil when it was. What was left out because a run was stopped
-    /// was not late.
-    package var complaint: String? {
-        guard self.late > self.lateMax else { return nil }
-        return
-            "\(self.late) of \(self.planned) captures started more than 1 s late (limit: \(self.lateMax)): the load was not the requested load"
-    }
-
-    /// Why the load was not the one that was requested, with what the operator held back: less load than requested proves as
-    /// little as late load. `reason`: what the operator did (`RunResult.holdReason`).
-    package func complaints(_ work: SkippedWork, reason: String) -> [String] {
-        var complaints = [self.complaint].compactMap { $0 }
-        if work.heldBack > self.lateMax {
-            complaints.append(
-                "\(reason): \(work.heldBack) of \(self.planned) captures were held back (limit: \(self.lateMax))"
-            )
-        }
-        if let tenths = work.heldTenths, tenths > 10 {
-            complaints.append(
-                "\(reason): phones of closed groups were held back for \(tenths / 10).\(tenths % 10)% of their time (limit: 1%)"
-            )
-        }
-        return complaints
+    /// Why the load was not the one that was requested, and what the fleet skipped. What was left out because a run was stopped
+    /// was not late. Less load than requested proves as little as late load.
+    package func remarks(_ work: SkippedWork, _ reason: HoldReason) -> [Remark] {
+        let (planned, limit) = (self.planned, self.lateMax)
+        let skipped = planned - self.achieved - work.deferred - work.heldBack
+        let tenths = work.heldTenths ?? 0
+        let remarks: [(Remark, Bool)] = [
+            (.capturesLate(self.late, planned: planned, limit: limit), self.late > limit),
+            (
+                .capturesHeldBack(work.heldBack, planned: planned, limit: limit, reason),
+                work.heldBack > limit
+            ),
+            (.phonesHeldBack(tenthsOfPercent: tenths, reason), tenths > 10),
+            (.shutdownsTimedOut(phones: work.shutdownsTimedOut), work.shutdownsTimedOut > 0),
+            (.capturesDeferred(work.deferred), work.deferred > 0),
+            (.capturesSkipped(skipped), skipped > 0),
+        ]
+        return remarks.filter(\.1).map(\.0)
     }
 
     package func record(into set: inout MetricSet) {
         set.add(Int64(self.planned), to: .arrivalsPlanned)
         set.add(Int64(self.achieved), to: .arrivalsAchieved)
         set.add(Int64(self.late), to: .arrivalsLate)
-    }
-
-    /// Returns warnings about captures and shutdowns that the fleet skipped.
-    package func warnings(_ work: SkippedWork) -> [String] {
-        let skipped = self.planned - self.achieved - work.deferred - work.heldBack
-        return [
-            work.shutdownsTimedOut > 0
-                ? "\(work.shutdownsTimedOut) phones had not finished shutting down at the time limit" : nil,
-            work.deferred > 0
-                ? "\(work.deferred) captures were skipped because their apps did not become active again"
-                : nil,
-            skipped > 0 ? "\(skipped) captures were skipped because the run was stopped" : nil,
-        ].compactMap { $0 }
     }
 }
 

@@ -1,4 +1,4 @@
-package import Observations
+import Observations
 package import SimBase
 
 /// The second source of the moments at which the captures of open groups were due: the schedule of the plan, made apart from the

@@ -48,42 +48,7 @@ package struct ControlRecord: Hashable, Sendable {
     }
 }
 
-extension [ControlRecord] {
-    /// Why load was held back, in a few words.
-    package var holdReason: String {
-        let isPaused = self.contains { $0.action == .paused }
-        let isResting = self.contains {
-            if case .phones(_, let active, let phones) = $0.action { active < phones } else { false }
-        }
-        let reasons = [isPaused ? "paused" : nil, isResting ? "phones put to rest" : nil].compactMap { $0 }
-        return (reasons.isEmpty ? "held back" : reasons.joined(separator: ", ")) + " from the dashboard"
-    }
-}
-
 extension RunResult {
-    /// The number of actions that the note lists.
-    private static let controlsListed = 20
-
-    /// What a reader must know of a run that was controlled while it ran; nil if it was not.
-    package var controlNote: String? {
-        guard !self.controls.isEmpty else { return nil }
-        var actions = self.controls.prefix(Self.controlsListed).map { "\(Self.clock($0.at)) \($0.text)" }
-        let more = self.controls.count - actions.count
-        if more > 0 { actions.append("\(more) more") }
-        let held =
-            self.heldBack > 0
-            ? "; \(self.heldBack) planned captures were held back, and no latency includes them" : ""
-        return
-            "controlled from the dashboard, so the seed alone does not reproduce this run: "
-            + actions.joined(separator: ", ") + held
-    }
-
     /// Whether the operator held load back.
     package var isHeldBack: Bool { self.heldBack > 0 || self.heldTime != .zero }
-
-    /// Minutes and seconds.
-    private static func clock(_ moment: Instant) -> String {
-        let seconds = max(0, moment.nanoseconds / 1_000_000_000)
-        return "\(seconds / 60):\(seconds % 60 < 10 ? "0" : "")\(seconds % 60)"
-    }
 }

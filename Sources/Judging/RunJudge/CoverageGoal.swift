@@ -259,12 +259,10 @@ package struct CoverageTable: Sendable {
 
     package var met: [CoverageGoal] { self.expected.filter { self.count(of: $0) > 0 } }
 
-    /// The line in the reports; nil if nothing is expected.
-    package var note: String? {
-        let (met, unmet) = (self.met, self.unmet)
-        guard !met.isEmpty || !unmet.isEmpty else { return nil }
-        let missed = unmet.isEmpty ? "" : "; not reached: \(unmet.map(\.text).joined(separator: ", "))"
-        return
-            "fault coverage: reached \(met.count) of \(met.count + unmet.count) target situations, those that the faults of the scenario should lead to\(missed)"
+    /// Nil if nothing is expected.
+    package var remark: Remark? {
+        let (met, unmet) = (self.met.count, self.unmet)
+        guard met > 0 || !unmet.isEmpty else { return nil }
+        return .coverage(met: met, of: met + unmet.count, missed: unmet.map(\.text))
     }
 }

@@ -1,10 +1,10 @@
 package import SimBase
 
-/// The scans whose records a state folder has lost, as a warning names them.
-package struct LostRecords: Equatable, Sendable {
+/// The scans whose records a state folder has lost, the first of them by name.
+package struct LostRecords: Hashable, Codable, Sendable {
     private static let namedMax = 10
 
-    private var named: [String] = []
+    package private(set) var named: [String] = []
     private var count = 0
 
     package init() {}
@@ -15,12 +15,11 @@ package struct LostRecords: Equatable, Sendable {
         self.named.append("phone \(device.raw) scan \(scan.raw)")
     }
 
-    /// Nil when there are none. `hasBackendView`: whether the number of their books is known.
-    package func warning(hasBackendView: Bool) -> String? {
-        guard self.count > 0 else { return nil }
-        let more = self.count - self.named.count
-        return "records of unfinished scans are missing from the state folder: "
-            + self.named.joined(separator: ", ") + (more > 0 ? " and \(more) more" : "")
-            + (hasBackendView ? "" : "; their number of books is unknown and not counted")
+    /// Those without a name.
+    package var more: Int { self.count - self.named.count }
+
+    /// Nil if there are none. `areBooksKnown`: whether the number of their books is.
+    package func remark(areBooksKnown: Bool) -> Remark? {
+        self.count > 0 ? .recordsLost(self, areBooksKnown: areBooksKnown) : nil
     }
 }

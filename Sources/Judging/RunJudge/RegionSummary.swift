@@ -1,8 +1,8 @@
 package import SimBase
 
 /// The captures of a run that were segmented, and the regions that are not complete.
-package struct RegionSummary: Equatable, Sendable {
-    package struct Incomplete: Equatable, Sendable {
+package struct RegionSummary: Hashable, Codable, Sendable {
+    package struct Incomplete: Hashable, Codable, Sendable {
         package let device: DeviceNumber
         package let text: String
 
@@ -50,13 +50,6 @@ package struct RegionSummary: Equatable, Sendable {
         self.more += other.more + all.count - self.named.count
     }
 
-    /// The line in the reports; nil if nothing was segmented.
-    package var note: String? {
-        guard self.captures > 0 else { return nil }
-        let head =
-            "segmentation: \(self.complete) of \(self.captures) captures complete, \(self.regions) regions"
-        guard !self.named.isEmpty else { return head }
-        let more = self.more > 0 ? " and \(self.more) more" : ""
-        return "\(head); incomplete: \(self.named.map(\.text).joined(separator: "; "))\(more)"
-    }
+    /// Nil if nothing was segmented.
+    package var remark: Remark? { self.captures > 0 ? .regions(self) : nil }
 }

@@ -37,9 +37,7 @@ package struct RunFacts: Sendable {
     /// The most time that unfinished scans have after the last arrival.
     package var drain: Interval
     package var resources: Resources
-    package var generator = GeneratorHealth(complaints: [])
-    package var notes: [String] = []
-    package var warnings: [String] = []
+    package var remarks: [Remark] = []
 
     package init(
         endedAt: Instant, length: Interval, waiting: [WaitingRecord], observationsMade: Int, drain: Interval,

@@ -34,8 +34,9 @@ extension RunJudge {
         }
         result.isInterrupted = true
         result.failure = "the run was killed before its verdict: these are the results in its files"
-        result.warnings = [result.controlNote, self.lost.warning(hasBackendView: head.hasBackendView)]
-            .compactMap { $0 }
+        result.remarks =
+            (result.controls.isEmpty ? [] : [.controlled])
+            + [self.lost.remark(areBooksKnown: head.hasBackendView)].compactMap { $0 }
         result.take(self.timeline.errors)
         result.judge(failures: [])
         return result

@@ -304,15 +304,14 @@ package struct RunJudge: Sendable {
             result.unreached = self.coverage?.unreached.map(\.rawValue) ?? []
         }
         result.resources = facts.resources
-        result.generator = facts.generator
         result.streamsOpen = facts.streamsOpen
         if isWhole { result.drained = min(facts.drain, max(.zero, facts.length - (self.capturedAt - .zero))) }
-        result.notes = facts.notes + [self.regions.summary.note].compactMap { $0 }
         result.heldBack = facts.skipped.heldBack
         result.heldTime = facts.skipped.heldTime
-        result.warnings =
-            [result.controlNote].compactMap { $0 } + facts.warnings
-            + (facts.arrivals?.warnings(facts.skipped) ?? []) + log.warnings
+        result.remarks =
+            (result.controls.isEmpty ? [] : [.controlled]) + facts.remarks
+            + (facts.arrivals?.remarks(facts.skipped, HoldReason(result.controls)) ?? []) + log.remarks
+            + [self.regions.summary.remark].compactMap { $0 }
         self.skipped = facts.skipped
         self.endedAt = facts.endedAt
         self.waiting = Array(facts.waiting.prefix(ShardEvidence.waitingMax))

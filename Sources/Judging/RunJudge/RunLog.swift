@@ -13,7 +13,7 @@ package protocol RunLog: AnyObject {
     func log(
         _ table: MetricTable, from: Instant, length: Interval, open: (table: MetricTable, at: Instant)?)
     /// The problems of the log that do not affect the result.
-    var warnings: [String] { get }
+    var remarks: [Remark] { get }
 }
 
 extension RunLog {

@@ -26,7 +26,7 @@ extension RunResult {
             sums: shards.count == 1 ? shards[0].result.slos : spans?(merged.result.metrics),
             whole: merged.result.metrics)
         if spans == nil {
-            merged.result.notes += [Self.noteOnParts(objectives, of: shards.count)].compactMap { $0 }
+            merged.result.add([Self.remarkOnParts(objectives, of: shards.count)].compactMap { $0 })
         }
         merged.result.leaveOpenWhatWasCutShort()
         merged.result.take(merged.timeline.errors)
@@ -71,12 +71,14 @@ extension RunResult {
     }
 
     /// Which objectives for parts of a run could not be judged; nil if there are none.
-    private static func noteOnParts(_ objectives: [SLO], of shards: Int) -> String? {
+    private static func remarkOnParts(_ objectives: [SLO], of shards: Int) -> Remark? {
         let names = objectives.filter { $0.condition.span != .wholeRun }.map(\.selector.description)
-        guard shards > 1, !names.isEmpty else { return nil }
-        return
-            "objectives for parts of the run cannot be judged, because the merged runs have no series of one time: "
-            + names.joined(separator: ", ")
+        return shards > 1 && !names.isEmpty ? .windowsNotJudged(objectives: names) : nil
+    }
+
+    /// Adds remarks that are not there yet.
+    package mutating func add(_ remarks: [Remark]) {
+        for remark in remarks where !self.remarks.contains(remark) { self.remarks.append(remark) }
     }
 
     /// What the operator of several processes did, each of them has, unless it ended before: it is listed once. Those of shards
@@ -134,10 +136,8 @@ extension RunResult {
         self.metrics.add(other.metrics)
         self.findings.add(other.findings)
         self.resources.add(other.resources)
-        self.generator.complaints += other.generator.complaints
         if let others = other.streamsOpen { self.streamsOpen?.add(others) } else { self.streamsOpen = nil }
-        self.notes += other.notes
-        self.warnings += other.warnings
+        self.add(other.remarks)
     }
 }
 

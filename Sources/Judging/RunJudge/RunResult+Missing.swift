@@ -7,10 +7,7 @@ extension RunResult {
     /// whole.
     package mutating func lack(_ parts: [String]) {
         guard !parts.isEmpty else { return }
-        for part in parts {
-            self.generator.complaints.append(
-                "no evidence of \(Printable.line(part)): what these phones did is not known")
-        }
+        self.add(parts.map { .noEvidence(of: $0) })
         self.leaveRestOpen()
         self.judge(failures: self.exitReasons.failures)
     }

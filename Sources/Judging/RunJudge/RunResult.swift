@@ -46,7 +46,6 @@ package struct RunResult: Sendable {
     package var findings: FindingsTable
     package var metrics: MetricTable
     package var resources = Resources(client: nil, backend: nil)
-    package var generator = GeneratorHealth(complaints: [])
     /// Open event streams, by the simulated backend's own count; nil if nobody counted.
     package var streamsOpen: GaugeSeries?
     /// The failures that the scenario expects.
@@ -70,10 +69,7 @@ package struct RunResult: Sendable {
 
     // MARK: What else the reader must know
 
-    /// The features that the scenario suggests but this version does not have.
-    package var notes: [String] = []
-    /// The problems beside the run: unreadable photos, a truncated log.
-    package var warnings: [String] = []
+    package var remarks: [Remark] = []
 
     // MARK: Where it is
 
@@ -119,6 +115,9 @@ package struct RunResult: Sendable {
     /// Within 1 % of a gauge's peak.
     package static func nearPeak(_ count: Int) -> Int { count - count / 100 }
 
+    /// Whether the load was the requested one, and was measured. A saturated generator measures itself.
+    package var isTrustworthy: Bool { !self.remarks.contains { $0.kind == .complaint } }
+
     package mutating func take(_ errors: ErrorSummary) { self.errors = errors.byCount }
 
     package var devices: Int { self.groups.reduce(0) { $0 + $1.devices } }
@@ -145,7 +144,7 @@ package struct RunResult: Sendable {
     func judgement(failures: ExitReasons) -> Judgement {
         var judgement = Judgement(
             verdicts: self.verdicts, totals: self.totals, slos: self.slos, failures: failures,
-            isLoadComplete: self.generator.isTrustworthy, isInterrupted: self.isInterrupted,
+            isLoadComplete: self.isTrustworthy, isInterrupted: self.isInterrupted,
             expectations: self.expectations)
         judgement.groups = self.groupVerdicts
         judgement.isPartial = self.isPartial
@@ -237,14 +236,4 @@ package struct Resources: Hashable, Sendable {
         self.client = client
         self.backend = backend
     }
-}
-
-/// Whether the load generator kept up. A saturated one measures itself.
-package struct GeneratorHealth: Hashable, Sendable {
-    /// Why the measurement cannot be trusted, one sentence each; empty when it can.
-    package var complaints: [String]
-
-    package init(complaints: [String]) { self.complaints = complaints }
-
-    package var isTrustworthy: Bool { self.complaints.isEmpty }
 }

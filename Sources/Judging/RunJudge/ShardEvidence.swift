@@ -20,11 +20,6 @@ package struct ShardEvidence: Equatable, Sendable {
     /// Scans of `waiting`.
     package static let waitingMax = LiveRecord.failuresMax
 
-    /// What the report of a shard says of the checks that only the whole fleet can be held to.
-    package static let note =
-        FleetEvidence.invariants.map(\.rawValue).joined(separator: " and ")
-        + " are judged when the shards are merged"
-
     package init(
         endedAt: Instant, heardAt: Instant, fleet: FleetEvidence?, coverage: [Int], regions: RegionSummary,
         skipped: SkippedWork, waiting: [WaitingRecord]

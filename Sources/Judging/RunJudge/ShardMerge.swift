@@ -37,8 +37,10 @@ package struct ShardMerge {
         }
     }
 
-    /// What a shard lacks whose folder is there.
-    package enum Defect: Sendable {
+    /// What a shard lacks.
+    package enum Defect: Hashable, Codable, Sendable {
+        /// Its folder.
+        case folder
         /// It was killed before its verdict.
         case verdict
         /// Its files are damaged, or could not be written.
@@ -46,8 +48,9 @@ package struct ShardMerge {
         /// This file is not the one that its evidence was written for.
         case foreign(String)
 
-        var text: String {
+        package var text: String {
             switch self {
+            case .folder: "is missing"
             case .verdict: "ended before its verdict"
             case .summary: "left a damaged summary.json"
             case .evidence: "left no whole evidence.ndjson"
@@ -61,8 +64,8 @@ package struct ShardMerge {
     private let parts: [Part]
     /// What the processes of shards ended with, where somebody has seen it.
     package var exits: [FleetShard: RunExit] = [:]
-    /// What else makes the merge less than the run, one sentence each.
-    package var damage: [String] = []
+    /// What else is wrong with the files of the shards.
+    package var damage: [Remark] = []
     /// The settings that the scenario results in.
     private let settings: JudgeSettings
     /// The number of shards that the run has.
@@ -82,9 +85,6 @@ package struct ShardMerge {
     ) -> (result: RunResult, timeline: RunTimeline)? {
         guard var merged = RunResult.merged(shards, objectives: [], spans: nil) else { return nil }
         merged.result.isShard = false
-        merged.result.warnings = merged.result.warnings.reduce(into: []) { all, warning in
-            if !all.contains(warning) { all.append(warning) }
-        }
         return merged
     }
 
@@ -108,7 +108,7 @@ package struct ShardMerge {
                 return part
             }
             switch part.defect {
-            case .verdict, .summary, .foreign:
+            case .folder, .verdict, .summary, .foreign:
                 // What is not known of it is said below.
                 part.result.isInterrupted = false
                 part.result.failure = nil
@@ -124,9 +124,8 @@ package struct ShardMerge {
         result.isShard = false
         result.command = RerunCommand.merged(result.command, shards: self.count, world: result.world)
         self.addFleetChecks(to: &result)
-        result.generator.complaints = self.complaints(result)
-        result.warnings = self.warnings(result)
-        result.notes = self.notes(&result)
+        self.addCoverage(to: &result)
+        result.remarks = self.remarks(result)
         if !self.gaps.isEmpty { result.leaveRestOpen() }
         let unseen = self.unseenExits
         let reasons = parts.map(\.result.exitReasons) + unseen.map { ExitReasons(of: $0.exit) }
@@ -141,11 +140,11 @@ package struct ShardMerge {
     /// What shards ended with of which the merge does not know why. A shard that breaks nothing may end with 97 if the scenario
     /// expects that something breaks.
     private var unseenExits: [(shard: FleetShard, exit: RunExit)] {
-        self.gaps.compactMap { gap in
-            guard let exit = self.exits[gap.shard] else { return nil }
+        self.incomplete.compactMap { shard in
+            guard let exit = self.exits[shard] else { return nil }
             return switch exit {
-            case .invariantBroken: self.settings.expectations.isEmpty ? (gap.shard, exit) : nil
-            case .internalError, .cannotWrite: (gap.shard, exit)
+            case .invariantBroken: self.settings.expectations.isEmpty ? (shard, exit) : nil
+            case .internalError, .cannotWrite: (shard, exit)
             case .success, .untrusted, .sloFailed, .interrupted: nil
             }
         }
@@ -164,29 +163,34 @@ package struct ShardMerge {
         result.expect(result.expectations)
     }
 
-    // MARK: Texts
+    // MARK: Remarks
 
-    private func complaints(_ result: RunResult) -> [String] {
+    /// What the shards have to say beside their figures, and the whole. What the sums of the shards say, no shard says.
+    private func remarks(_ result: RunResult) -> [Remark] {
         let ofShards = self.parts.flatMap { part in
-            part.result.generator.complaints.map { "shard \(part.shard): \($0)" }
+            part.result.remarks.filter { $0.merging == .kept }.map {
+                $0.kind == .complaint ? .ofShard(part.shard, $0) : $0
+            }
         }
-        let exits = self.unseenExits.map {
-            "shard \($0.shard) ended with exit code \($0.exit.rawValue); its files do not say why"
+        let exits = self.unseenExits.map { Remark.shardExit($0.shard, code: $0.exit.rawValue) }
+        let arrivals = ArrivalAccount(result.metrics)?.remarks(self.skipped, HoldReason(result.controls)) ?? []
+        let ofAll = (self.parts.first?.result.remarks ?? []).filter { remark in
+            remark.merging == .keptOfAll && self.parts.allSatisfy { $0.result.remarks.contains(remark) }
         }
-        return self.gaps.map(\.text) + exits + self.damage + ofShards + self.unjudged
-            + (ArrivalAccount(result.metrics)?.complaints(self.skipped, reason: result.controls.holdReason)
-                ?? [])
+        let all =
+            self.gaps + exits + self.damage + (result.controls.isEmpty ? [] : [.controlled]) + ofShards
+            + [self.retriesLeftOut].compactMap { $0 } + arrivals
+            + [.merged(parts: self.parts.count, of: self.count)] + ofAll
+            + [self.coverage?.remark, self.regions.remark].compactMap { $0 }
+        return all.reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
     }
 
     /// What cannot be judged because the shards have more than they hand over.
-    private var unjudged: [String] {
+    private var retriesLeftOut: Remark? {
         guard let invariants = self.settings.invariants,
             let until = self.fleet.judgedUntil(invariants, ledger: self.settings.ledger)
-        else { return [] }
-        let seconds = DecimalText.text((until - .zero).wholeMilliseconds, decimals: 3, shown: 0...3)
-        return [
-            "the shards have more retries than they hand over: \(Invariant.herdBounded.rawValue) is judged for the first \(seconds) s of the run"
-        ]
+        else { return nil }
+        return .retriesLeftOut(judgedMilliseconds: (until - .zero).wholeMilliseconds)
     }
 
     /// The sum of what the shards hand over for the checks of the whole fleet.
@@ -198,70 +202,43 @@ package struct ShardMerge {
         self.parts.compactMap(\.evidence?.skipped).reduce(into: SkippedWork()) { $0.add($1) }
     }
 
-    private func warnings(_ result: RunResult) -> [String] {
-        var warnings: [String] = []
-        for part in self.parts {
-            var own = [part.result.controlNote].compactMap { $0 }
-            if let skipped = part.evidence?.skipped {
-                own += ArrivalAccount(part.result.metrics)?.warnings(skipped) ?? []
-            }
-            for warning in part.result.warnings where !warnings.contains(warning) && !own.contains(warning) {
-                warnings.append(warning)
-            }
+    private var coverage: CoverageTable? {
+        self.parts.compactMap(\.evidence).reduce(into: self.settings.coverage) {
+            $0?.add(numbers: $1.coverage)
         }
-        return [result.controlNote].compactMap { $0 } + warnings
-            + (ArrivalAccount(result.metrics)?.warnings(self.skipped) ?? [])
     }
 
-    /// The notes that all shards have, and those of the whole.
-    private func notes(_ result: inout RunResult) -> [String] {
-        let evidence = self.parts.compactMap(\.evidence)
-        var own = [ShardEvidence.note]
-        var coverage = self.settings.coverage
-        for one in evidence {
-            var table = self.settings.coverage
-            table?.add(numbers: one.coverage)
-            coverage?.add(numbers: one.coverage)
-            own += [table?.note, one.regions.note].compactMap { $0 }
-        }
-        let regions = evidence.reduce(into: RegionSummary(captures: 0, regions: 0, complete: 0)) {
+    private var regions: RegionSummary {
+        self.parts.compactMap(\.evidence).reduce(into: RegionSummary(captures: 0, regions: 0, complete: 0)) {
             $0.add($1.regions)
         }
-        // A run that was cut short is not asked what it came to, and the phones that are missing may have come to it.
+    }
+
+    /// A run that was cut short is not asked what it came to, and the phones that are missing may have come to it.
+    private func addCoverage(to result: inout RunResult) {
         let isWhole =
             result.endedEarly == nil && result.failure == nil && !result.isInterrupted && self.gaps.isEmpty
-        result.unreached = isWhole ? coverage?.unreached.map(\.rawValue) ?? [] : []
-        let common = (self.parts.first?.result.notes ?? []).filter { note in
-            !own.contains(note) && self.parts.allSatisfy { $0.result.notes.contains(note) }
-        }
-        return ["merged from \(self.parts.count) of \(self.count) shards"] + common
-            + [coverage?.note, regions.note].compactMap { $0 }
+        result.unreached = isWhole ? self.coverage?.unreached.map(\.rawValue) ?? [] : []
     }
 
     // MARK: What is missing
 
-    private struct Gap {
-        let shard: FleetShard
-        let text: String
-    }
-
     /// Shards of which the merge does not know everything.
-    private var gaps: [Gap] {
-        self.missing.map { Gap(shard: $0, text: self.text($0, "is missing")) }
-            + self.parts.compactMap { part in
-                part.defect.map { Gap(shard: part.shard, text: self.text(part.shard, $0.text)) }
-            }
+    private var gaps: [Remark] {
+        self.missing.map { self.gap($0, .folder) }
+            + self.parts.compactMap { part in part.defect.map { self.gap(part.shard, $0) } }
     }
 
-    private func text(_ shard: FleetShard, _ what: String) -> String {
-        let phones = shard.phones(of: 0..<UInt32(self.settings.ledger.fleet.count))
-        let first = phones.prefix(3).map { String($0) }.joined(separator: ", ")
-        let count = shard.phoneCount(of: 0..<UInt32(self.settings.ledger.fleet.count))
-        let names =
-            count == 0
-            ? "no phones"
-            : "\(count) \(count == 1 ? "phone" : "phones"), \(count == 1 ? "number" : "numbers") \(first)\(count > 3 ? ", ..." : "")"
-        return "shard \(shard) \(what): the verdict on its phones is n/a (\(names))"
+    private func gap(_ shard: FleetShard, _ defect: Defect) -> Remark {
+        let phones = 0..<UInt32(self.settings.ledger.fleet.count)
+        return .shardIncomplete(
+            shard, defect, phones: shard.phoneCount(of: phones),
+            first: Array(shard.phones(of: phones).prefix(3)))
+    }
+
+    /// The shards that `gaps` names.
+    private var incomplete: [FleetShard] {
+        self.missing + self.parts.filter { $0.defect != nil }.map(\.shard)
     }
 }
 

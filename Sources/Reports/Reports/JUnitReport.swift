@@ -137,7 +137,7 @@ enum JUnitReport {
         // An objective that ended the run has a case of its own.
         let problem: String? =
             result.failure
-            ?? (result.generator.isTrustworthy ? nil : result.generator.complaints.joined(separator: "; "))
+            ?? (result.isTrustworthy ? nil : result.complaints.joined(separator: "; "))
             ?? (result.unreached.isEmpty
                 ? nil : "target situations not reached: \(result.unreached.joined(separator: ", "))")
             ?? (result.isInterrupted ? "the run was interrupted" : nil)

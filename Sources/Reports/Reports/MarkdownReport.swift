@@ -292,7 +292,7 @@ package enum MarkdownReport {
             }
             text += MarkdownText.table(["fault", "fired"], rows) + "\n"
         }
-        for complaint in result.generator.complaints {
+        for complaint in result.complaints {
             text += "- load generator: \(MarkdownText.code(complaint))\n"
         }
         if let lateness = result.latency(.generatorLateness) {

@@ -208,10 +208,10 @@ extension RunResult {
         }
         if self.isPartial {
             reasons.append("phones of the fleet are missing: what they did is not known")
-        } else if !self.generator.isTrustworthy {
+        } else if !self.isTrustworthy {
             reasons.append(
                 self.isHeldBack
-                    ? self.controls.holdReason + ": the load was not the requested load"
+                    ? HoldReason(self.controls).text + ": the load was not the requested load"
                     : "the load generator did not keep up")
         }
         if self.exitReasons.contains(.objectiveNotJudged) {

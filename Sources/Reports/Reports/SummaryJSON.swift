@@ -85,7 +85,7 @@ package enum SummaryJSON {
             "exit": .integer(result.exit.rawValue),
             "exit_reasons": .array(result.exitReasons.all.map { .string($0.rawValue) }),
             "interrupted": .bool(result.isInterrupted),
-            "complaints": .array(result.generator.complaints.map { .string($0) }),
+            "complaints": .array(result.complaints.map { .string($0) }),
             "warnings": .array(result.warnings.map { .string(Printable.bounded($0, bytesMax: 1_000)) }),
             "notes": .array(result.notes.map { .string(Printable.bounded($0, bytesMax: 1_000)) }),
         ]

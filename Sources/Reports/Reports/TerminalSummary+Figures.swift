@@ -311,11 +311,11 @@ extension SummaryWriter {
     private mutating func generator() {
         var pieces = [
             Piece(
-                self.result.generator.isTrustworthy
+                self.result.isTrustworthy
                     ? "healthy"
                     : self.result.isPartial
                         ? "phones are missing" : self.result.isHeldBack ? "held back" : "did not keep up",
-                self.result.generator.isTrustworthy ? .good : .bad)
+                self.result.isTrustworthy ? .good : .bad)
         ]
         if let lateness = self.result.latency(.generatorLateness) {
             pieces.append(
@@ -343,7 +343,7 @@ extension SummaryWriter {
                 ))
         }
         self.labeled("Load generator", pieces)
-        for complaint in self.result.generator.complaints {
+        for complaint in self.result.complaints {
             self.labeled("", [Piece(Printable.line(complaint), .bad)])
         }
         func usage(_ name: String, _ usage: Resources.Usage?) -> String {

@@ -160,9 +160,9 @@ extension RunComparison {
                 warnings.append(
                     "\(side) was interrupted: outcomes of \(self.noun.listed) and jobs are not judged")
             }
-            if !run.result.generator.isTrustworthy {
+            if !run.result.isTrustworthy {
                 warnings.append(
-                    "\(side) cannot be trusted: \(run.result.generator.complaints.joined(separator: "; "))")
+                    "\(side) cannot be trusted: \(run.result.complaints.joined(separator: "; "))")
             }
         }
         if base.folder == new.folder { warnings.append("BASE and NEW are the same folder") }

@@ -27,7 +27,7 @@ extension LiveRun {
         let now = self.clock.now()
         self.page?.show(at: now) {
             var moment = self.moment(at: now)
-            if let note = moment.result.controlNote { moment.result.warnings.insert(note, at: 0) }
+            if !moment.result.controls.isEmpty { moment.result.add([.controlled]) }
             moment.control = self.control
             return moment
         }
@@ -63,7 +63,7 @@ extension LiveRun {
         result.failure = self.failure?.text
         result.resources = self.resources
         result.heldBack = self.gauges.heldBack
-        result.warnings = self.warnings
+        result.remarks = self.remarks
         result.directory = self.directory.path
         var moment = LiveMoment(
             at: now, measured: judge.measuredUntil, result: result, timeline: judge.timeline.withoutPhones,

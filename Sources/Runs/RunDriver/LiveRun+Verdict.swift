@@ -25,9 +25,8 @@ extension LiveRun {
         facts.arrivals = self.arrivals
         facts.skipped = self.skipped
         facts.lateness = self.outcome?.lateness
-        facts.generator = self.generatorHealth
         if self.preparation.isEmbedded { facts.streamsOpen = self.feed.streamsOpen }
-        facts.warnings = self.warnings + self.fleetWarnings
+        facts.remarks = self.complaints + self.remarks + self.fleetRemarks
         var result = self.feed.finish(facts, of: self.head)
         self.workerPhones?.count(in: &result)
         let judge = self.feed.judge
@@ -52,27 +51,18 @@ extension LiveRun {
         return skipped
     }
 
-    private var generatorHealth: GeneratorHealth {
-        var complaints: [String] = []
-        if let late = self.outcome?.lateness.value(at: .p99), late > Self.latenessMax.nanoseconds {
-            complaints.append(
-                "the phones' timers were \(late / 1_000_000) ms late (p99): this machine was too busy for valid measurements"
-            )
+    /// Why the load generator did not keep up.
+    private var complaints: [Remark] {
+        let timers: [(Remark.TimedProcess, HDRHistogram?)] = [
+            (.phones, self.outcome?.lateness),
+            (self.preparation.isEmbedded ? .backend : .gateway, self.feed.lateness.histogram),
+        ]
+        let late = timers.compactMap { process, lateness -> Remark? in
+            guard let late = lateness?.value(at: .p99), late > Self.latenessMax.nanoseconds else { return nil }
+            return .timersLate(process, milliseconds: late / 1_000_000)
         }
-        if let late = self.feed.lateness.histogram.value(at: .p99), late > Self.latenessMax.nanoseconds {
-            let process = self.preparation.isEmbedded ? "simulated backend" : "gateway"
-            complaints.append(
-                "the timers of the \(process) were \(late / 1_000_000) ms late (p99): its process was stopped, or this machine was too busy for valid measurements"
-            )
-        }
-        if let outcome = self.outcome, outcome.curl.descriptorsExhausted > 0 {
-            complaints.append(
-                "\(outcome.curl.descriptorsExhausted) connections could not be opened: too few file descriptors"
-            )
-        }
-        complaints +=
-            self.arrivals?.complaints(self.skipped, reason: self.feed.judge.controls.holdReason) ?? []
-        return GeneratorHealth(complaints: complaints)
+        let exhausted = self.outcome?.curl.descriptorsExhausted ?? 0
+        return late + (exhausted > 0 ? [.descriptorsExhausted(connections: Int(exhausted))] : [])
     }
 
     private var arrivals: ArrivalAccount? {
@@ -83,34 +73,26 @@ extension LiveRun {
         }
     }
 
-    private var fleetWarnings: [String] {
+    private var fleetRemarks: [Remark] {
         guard let outcome = self.outcome else {
-            return self.feed.judge.isInterrupted
-                ? ["interrupted before the first capture"] : ["the phones ended without a final report"]
+            return [self.feed.judge.isInterrupted ? .interruptedBeforeCaptures : .endedWithoutReport]
         }
-        var warnings: [String] = []
-        if outcome.photosRejected > 0 {
-            warnings.append("\(outcome.photosRejected) photos could not be preprocessed")
-        }
-        if outcome.curl.resendsRefused > 0 {
-            warnings.append(
-                "libcurl attempted \(outcome.curl.resendsRefused) automatic retries; they were blocked so that every failure is counted (harmless)"
-            )
-        }
-        if let text = self.devicesUsedBefore { warnings.append(text) }
-        return warnings
+        let remarks: [(Remark, Bool)] = [
+            (.photosRejected(Int(outcome.photosRejected)), outcome.photosRejected > 0),
+            (.resendsBlocked(Int(outcome.curl.resendsRefused)), outcome.curl.resendsRefused > 0),
+        ]
+        return remarks.filter(\.1).map(\.0) + [self.devicesUsedBefore].compactMap { $0 }
     }
 
     /// Says that phones were refused for what an earlier run did; nil where that is not so, or a fault may have been the reason.
-    private var devicesUsedBefore: String? {
+    private var devicesUsedBefore: Remark? {
         guard !self.plan.scenario.faults.contains(where: \.kind.limitsRates) else { return nil }
         let known = self.preparation.state.phonesKnown
         let isKnown = { (device: DeviceNumber) in !self.request.hasNewDevices || known.contains(device) }
         let limited = self.firstUploads.limited.count(where: isKnown)
         guard limited > 0 else { return nil }
-        let origin = self.request.hasNewDevices ? "--state" : DeviceSalt.option
-        return
-            "the target answered 429 to the first upload of \(limited) \(limited == 1 ? "phone" : "phones"), whose device ids are from \(origin): it still counts what an earlier run uploaded with them"
+        return .devicesUsedBefore(
+            phones: limited, option: self.request.hasNewDevices ? "--state" : DeviceSalt.option)
     }
 
     /// Its memory as it says itself: what the system counts for a child includes what its parent had as it was started.

@@ -26,7 +26,7 @@ package final class LiveRun {
     let loop: Loop
     let directory: RunDirectory
     var feed: ObservationFeed
-    var warnings: [String]
+    var remarks: [Remark]
     /// The time of the run. Its zero is set when the backend is ready.
     private(set) var clock: LoopClock
     /// Milliseconds since 1970 at that zero.
@@ -60,7 +60,7 @@ package final class LiveRun {
     package init(_ preparation: RunPreparation, console: Console) throws {
         self.preparation = preparation
         self.console = console
-        self.warnings = preparation.warnings
+        self.remarks = preparation.remarks
         self.clock = .startingNow()
         self.startedWall = WallClock.now() / 1_000_000
         self.due = DueArrivals(preparation.plan.arrivals)

@@ -53,7 +53,7 @@ package struct PhotoCorpus {
         for name in names {
             let path = try LoadedScenario.photoPath(name, scenarioPath: scenarioPath)
             let folder = try PhotoInput.of(path) { () throws(ImagingError) in try PhotoFinder.load(path) }
-            self.problems += folder.problems.map { "photo skipped: \($0)" }
+            self.problems += folder.problems.map(\.description)
             self.photos += folder.photos
         }
     }

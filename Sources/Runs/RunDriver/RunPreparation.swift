@@ -57,7 +57,7 @@ package struct RunPreparation {
     let socketsKept: Int
     /// Open already: a port that is taken must not be found out by a run that has begun.
     let dashboard: DashboardListener?
-    private(set) var warnings: [String] = []
+    private(set) var remarks: [Remark] = []
 
     package init(_ request: RunRequest, painter: PhotoCorpus.Painter) throws {
         self.request = request
@@ -87,7 +87,7 @@ package struct RunPreparation {
             try request.worker?.photos
             ?? PhotoCorpus(self.plan, scenarioPath: request.options.loaded.path, painter: painter)
         try RunInterruption.check()
-        self.warnings = self.photos.problems
+        self.remarks = self.photos.problems.map { .photoSkipped($0) }
         let cores = ProcessInfo.processInfo.activeProcessorCount
         self.threads = min(
             request.threads ?? FleetThreads.count(phones: phones, cores: cores), phones)
@@ -95,19 +95,10 @@ package struct RunPreparation {
             try Self.check(target, curl: Self.curlTarget(self.plan, to: target))
         }
         self.state = try RunState(request.stateFolder, threads: self.threads, self.plan)
-        self.warnings += self.state.warnings
-        if self.state.linesSkipped > 0 {
-            self.warnings.append(
-                "skipped \(self.state.linesSkipped) damaged lines of the state folder")
-        }
-        if self.state.writesTorn > 0 {
-            self.warnings.append(
-                "removed \(self.state.writesTorn) incomplete writes of an earlier process from the state folder; they were never durable"
-            )
-        }
+        self.remarks += self.state.remarks
         var lost = LostRecords()
         for scan in self.state.lost { lost.add(scan.scan, of: scan.device) }
-        if let warning = lost.warning(hasBackendView: self.isEmbedded) { self.warnings.append(warning) }
+        self.remarks += [lost.remark(areBooksKnown: self.isEmbedded)].compactMap { $0 }
     }
 
     var isEmbedded: Bool { self.request.target == nil }

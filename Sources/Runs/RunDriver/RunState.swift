@@ -4,6 +4,7 @@ import LivePhones
 import Phone
 import Plan
 import RunArchive
+import RunJudge
 import SimBase
 import SystemIO
 import Talaria
@@ -11,12 +12,8 @@ import Talaria
 /// The folder that keeps the phones' storage: the user's, or a temporary one that goes with the run.
 package struct RunState {
     let path: String
-    /// The number of lines in the folder that cannot be parsed.
-    let linesSkipped: Int
-    /// Writes in it that were not finished, when it was opened first: they are cut off then.
-    let writesTorn: Int
     /// What is odd about the folder, and does not keep its phones from going on.
-    let warnings: [String]
+    let remarks: [Remark]
     /// Scans that are gone from the folder, although nobody settled them.
     let lost: [StateFolder.LostScan]
     /// The phones whose device ids it had.
@@ -34,9 +31,7 @@ package struct RunState {
             self.lock = try Self.lock(self.path)
             let folder = try Self.open(self.path, threads: threads, StateFleet(plan))
             try Self.checkPhones(folder, plan)
-            self.warnings = path == nil ? [] : Self.warnings(folder, StateFleet(plan))
-            self.linesSkipped = folder.linesSkipped
-            self.writesTorn = folder.writesTorn
+            self.remarks = path == nil ? [] : Self.remarks(folder, StateFleet(plan))
             self.lost = folder.lost
             self.phonesKnown = folder.phonesKnown
         } catch {
@@ -89,16 +84,16 @@ package struct RunState {
         )
     }
 
-    private static func warnings(_ folder: StateFolder, _ fleet: StateFleet) -> [String] {
-        var warnings = folder.shortfalls.map { "the state folder is not whole: \($0.text)" }
-        if let seed = folder.fleet?.seed, seed != fleet.seed {
-            warnings.append("the state folder is that of seed \(seed), and this run has seed \(fleet.seed)")
-        }
-        if !folder.hasManifest, !folder.phonesKnown.isEmpty {
-            warnings.append(
-                "the state folder is of an earlier version: whether its journals are whole cannot be told")
-        }
-        return warnings
+    private static func remarks(_ folder: StateFolder, _ fleet: StateFleet) -> [Remark] {
+        let seed = folder.fleet?.seed ?? fleet.seed
+        let remarks: [(Remark, Bool)] = [
+            (.stateOfOtherSeed(seed, run: fleet.seed), seed != fleet.seed),
+            (.stateWithoutManifest, !folder.hasManifest && !folder.phonesKnown.isEmpty),
+            (.stateLinesSkipped(folder.linesSkipped), folder.linesSkipped > 0),
+            // They are cut off as the folder is opened.
+            (.stateWritesTorn(folder.writesTorn), folder.writesTorn > 0),
+        ]
+        return folder.shortfalls.map { .stateShortfall($0.text) } + remarks.filter(\.1).map(\.0)
     }
 
     /// What a phone left that is not in this run would be left out without a word. What an app of another kind left cannot be

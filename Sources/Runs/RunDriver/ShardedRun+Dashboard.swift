@@ -37,7 +37,7 @@ extension ShardedRun {
         moment.phonesOffline = self.progress.offline
         moment.heldBack = self.progress.heldBack
         moment.result.directory = self.folder.path
-        if let note = moment.result.controlNote { moment.result.warnings.insert(note, at: 0) }
+        if !moment.result.controls.isEmpty { moment.result.add([.controlled]) }
         moment.control = self.control
         return moment
     }

@@ -54,9 +54,8 @@ struct ShardedStanding {
             var merged = ShardMerge.soFar(
                 self.snapshots.compactMap { $0 }.map { ($0.result, $0.timeline) })
         else { return nil }
-        merged.result.warnings += shards.compactMap { shard in
-            shard.crash.map { "shard \(shard.shard) \($0): its phones are shown as they were before" }
-        }
+        merged.result.add(
+            shards.compactMap { shard in shard.crash.map { .shardCrashed(shard.shard, how: $0) } })
         let told = shards.compactMap(\.snapshot)
         // One whose phones have ended says nothing more.
         let measuring = shards.filter { !$0.isOver && !$0.isJudging }.compactMap(\.snapshot)

@@ -176,8 +176,7 @@ package final class VirtualRun {
         let hadItsEnd = self.judge.endedBy == nil || self.request.plan.settle == nil
         if !isCut, hadItsEnd { facts.remains = self.world.remains }
         facts.streamsOpen = self.world.streams
-        facts.notes = self.notes
-        facts.warnings = self.warnings(failure)
+        facts.remarks = self.warnings(failure) + self.notes
         let result = self.judge.finish(facts, of: self.head, into: self.directory)
         return RunOutput(
             directory: self.directory, console: self.console, failures: planFailures,
@@ -186,35 +185,31 @@ package final class VirtualRun {
         ).finish(result, of: self.judge)
     }
 
-    private var notes: [String] {
+    private var notes: [Remark] {
         let digest = Hexadecimal.text(self.world.chain.value, digits: 16)
-        var notes = ["digest \(digest) of \(self.world.chain.events) events"]
-        if !self.head.shard.isWhole { notes.append(ShardEvidence.note) }
         let broken = self.world.phonesToStayBroken.count
-        if broken > 0 {
-            notes.append("SLOs exclude \(broken) phones that stay offline")
+        let notes: [(Remark, Bool)] = [
+            (.digest(digest, events: UInt64(self.world.chain.events)), true),
+            (.judgedWhenMerged, !self.head.shard.isWhole), (.phonesLeftOut(broken), broken > 0),
+        ]
+        let first = self.request.live?.failures.first.map {
+            Remark.planOfLiveRun(broke: $0.name, subject: $0.subject)
         }
-        if let live = self.request.live, let first = live.failures.first {
-            let subject = first.subject.isEmpty ? "" : " (\(first.subject))"
-            notes.append(
-                "the plan is of a live run that broke \(first.name)\(subject); 'simulate' explains it")
-        }
-        return notes + [self.judge.coverage?.note].compactMap { $0 }
+        return notes.filter(\.1).map(\.0) + [first, self.judge.coverage?.remark].compactMap { $0 }
     }
 
-    private func warnings(_ failure: WorldFailure?) -> [String] {
-        var warnings: [String] = []
+    private func warnings(_ failure: WorldFailure?) -> [Remark] {
+        var warnings: [Remark] = []
         if let failure {
-            warnings.append(
-                "an internal error at \(failure.at.nanoseconds) ns; the last events:\n"
-                    + failure.lastEvents.joined(separator: "\n"))
+            warnings.append(.worldFailed(at: failure.at.nanoseconds, events: failure.lastEvents))
         }
         if let expected = self.request.expected, !self.judge.isInterrupted,
             expected.outcome.digest != Hexadecimal.text(self.world.chain.value, digits: 16)
         {
             warnings.append(
-                "this build (\(ThisProgram.version)) does not reproduce the run of \(expected.tool), which saved the plan with digest \(expected.outcome.digest) of \(expected.outcome.events) events"
-            )
+                .notReproduced(
+                    by: ThisProgram.version, savedBy: expected.tool, digest: expected.outcome.digest,
+                    events: UInt64(expected.outcome.events)))
         }
         return warnings
     }

@@ -37,6 +37,13 @@ import Testing
             at: .zero + .seconds(4), action: .phones(group: "commuters", active: 7, phones: 12)),
     ]
 
+    private static let remarks: [Remark] = [
+        .controlled, .capturesHeldBack(3, planned: 100, limit: 1, .paused), .photoSkipped("a\u{1}\"b/c\": no JPEG"),
+        .digest("4a9d1d6c228513d8", events: .max), .logFull(bytes: .max),
+        .ofShard(FleetShard(index: 1, count: 3), .timersLate(.backend, milliseconds: -1)),
+        .regions(RegionSummary(captures: 2, regions: 3, complete: 1)), .quoted(.note, "𝄞"),
+    ]
+
     private static var streams: GaugeSeries {
         var series = GaugeSeries()
         for number in 0..<9 {
@@ -49,6 +56,7 @@ import Testing
     private func write(_ evidence: ShardEvidence, sizes: [(name: String, bytes: Int)]) throws -> Int {
         var result = Samples.passed()
         result.controls = Self.controls
+        result.remarks = Self.remarks
         result.streamsOpen = Self.streams
         for (index, group) in result.groups.enumerated() {
             group.totals.record(into: &result.metrics, group: MetricGroup(index: index))
@@ -66,6 +74,12 @@ import Testing
     }
 
     private static let files = EvidenceReader.sealedNames.map { ReportFile(name: $0, bytes: Array($0.utf8)) }
+
+    @Test func `remarks are read as they were written`() throws {
+        _ = try self.write(Self.evidence(FleetEvidence()), sizes: [])
+        let reader = try #require(EvidenceReader(folder: self.scratch.at("run"), head: Self.head()))
+        #expect(reader.remarks == Self.remarks)
+    }
 
     /// What a merge takes must be whole: each line is counted once.
     @Test func `evidence with a line less, twice or changed is none`() throws {
@@ -194,11 +208,11 @@ import Testing
             try Data("12345678".utf8).write(to: URL(filePath: self.scratch.at("run/\(name)")))
         }
         func damage(_ sizes: [String: Int]) -> String? {
-            ShardSpans.damage(in: self.scratch.at("run"), sizes: sizes)
+            ShardSpans.damage(in: self.scratch.at("run"), sizes: sizes).map { "\($0.file): \($0.bytes) of \($0.all)" }
         }
         #expect(damage(["series.ndjson": 8, "latency.hlog": 8]) == nil)
         #expect(damage([:]) == nil)
-        #expect(damage(["series.ndjson": 8, "latency.hlog": 20]) == "latency.hlog has 8 of its 20 bytes")
+        #expect(damage(["series.ndjson": 8, "latency.hlog": 20]) == "latency.hlog: 8 of 20")
         try FileManager.default.removeItem(atPath: self.scratch.at("run/latency.hlog"))
         #expect(damage(["series.ndjson": 8, "latency.hlog": 20]) == nil, "one that was not collected")
     }

@@ -46,13 +46,15 @@ import Testing
         #expect(custody?.standing == .broken && custody?.violations == 1)
         #expect(custody?.examples.first?.scan == ScanNumber(2))
         #expect(result.exit == .invariantBroken)
-        #expect(result.warnings.contains { $0.hasSuffix(": phone 1 scan 2") }, "\(result.warnings)")
+        var lost = LostRecords()
+        lost.add(ScanNumber(2), of: DeviceNumber(1))
+        #expect(result.remarks.contains(.recordsLost(lost, areBooksKnown: true)), "\(result.remarks)")
     }
 
     @Test func `of a killed run that lost nothing custody is not known`() throws {
         let result = try self.killed("run", phone: 1, hasLost: false).result
         #expect(result.verdicts.first { $0.invariant == .scanCustody }?.standing == .notAvailable)
-        #expect(result.warnings == [] && result.exit == .interrupted)
+        #expect(result.remarks == [] && result.exit == .interrupted)
     }
 
     @Test func `shards that were killed name the losses of each`() throws {
@@ -65,15 +67,14 @@ import Testing
         let custody = merged.verdicts.first { $0.invariant == .scanCustody }
         #expect(custody?.standing == .broken && custody?.violations == 2)
         #expect(custody?.examples.map(\.device) == [DeviceNumber(1), DeviceNumber(4)])
-        #expect(merged.warnings.count == 2 && merged.exit == .invariantBroken)
+        #expect(merged.remarks.count == 2 && merged.exit == .invariantBroken)
     }
 
     @Test func `a warning names ten of them and counts the rest`() {
         var lost = LostRecords()
-        #expect(lost.warning(hasBackendView: true) == nil)
+        #expect(lost.remark(areBooksKnown: true) == nil)
         for scan in UInt32(1)...12 { lost.add(ScanNumber(scan), of: DeviceNumber(7)) }
-        #expect(lost.warning(hasBackendView: true)?.hasSuffix(", phone 7 scan 10 and 2 more") == true)
-        let foreign = lost.warning(hasBackendView: false)
-        #expect(foreign?.contains("their number of books is unknown") == true)
+        #expect(lost.named.last == "phone 7 scan 10" && lost.named.count == 10 && lost.more == 2)
+        #expect(lost.remark(areBooksKnown: false) == .recordsLost(lost, areBooksKnown: false))
     }
 }

@@ -52,7 +52,7 @@ import Testing
         #expect(
             self.scratch.text(folder + "/summary.json")
                 == String(decoding: SummaryJSON.bytes(Samples.passed()), as: UTF8.self))
-        #expect(directory.warnings == [])
+        #expect(directory.remarks == [])
     }
 
     @Test(arguments: [
@@ -124,7 +124,7 @@ import Testing
         let link = self.scratch.at("Reports/latest")
         try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: "gone")
         let directory = try RunDirectory.create(self.dated(1), log: Self.log)
-        #expect(directory.warnings == [])
+        #expect(directory.remarks == [])
         #expect(self.scratch.names("Reports/latest") == RunDirectory.FileName.growing.sorted())
     }
 
@@ -132,8 +132,11 @@ import Testing
         let taken = self.scratch.at("Reports/latest/mine")
         try FileManager.default.createDirectory(atPath: taken, withIntermediateDirectories: true)
         let directory = try RunDirectory.create(self.dated(1), log: Self.log)
-        #expect(directory.warnings.count == 1)
-        #expect(directory.warnings[0].contains("Reports/latest could not be updated: "))
+        guard case .linkNotUpdated(let link, _)? = directory.remarks.first else {
+            Issue.record("\(directory.remarks)")
+            return
+        }
+        #expect(directory.remarks.count == 1 && link.hasSuffix("Reports/latest"))
         #expect(self.scratch.names("Reports") == ["2026-11-21T093000Z-flaky-network-1", "latest"])
         _ = try directory.finish(Samples.passed(), RunTimeline(faults: 0))
         let folder = "Reports/2026-11-21T093000Z-flaky-network-1"
@@ -183,9 +186,7 @@ import Testing
         _ = try directory.finish(Samples.passed(), RunTimeline(faults: 0))
         #expect(self.scratch.text("full/events.ndjson")?.utf8.count == line.count * 2)
         #expect(
-            directory.warnings == [
-                "events.ndjson is full at \(line.count * 2 + 5) bytes: later observations are missing"
-            ])
+            directory.remarks == [.logFull(bytes: line.count * 2 + 5)])
         #expect(self.scratch.text("full/report.md")?.contains("events.ndjson is full") == true)
     }
 

@@ -9,7 +9,7 @@ import Talaria
 final class LogCounts: RunLog {
     private(set) var observations = 0
     private(set) var intervals: [Interval] = []
-    var warnings: [String] = []
+    var remarks: [Remark] = []
 
     func log(_ observation: Observation, cause: Cause?) { self.observations += 1 }
 

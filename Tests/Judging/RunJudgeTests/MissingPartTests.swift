@@ -32,8 +32,7 @@ import Testing
         result.lack(["worker 2: phones 4-7"])
         #expect(result.verdicts.map(\.standing) == [.notAvailable, .notAvailable])
         #expect(
-            result.generator.complaints
-                == ["no evidence of worker 2: phones 4-7: what these phones did is not known"])
+            result.remarks == [.noEvidence(of: "worker 2: phones 4-7")])
         #expect(result.exit == .untrusted)
     }
 

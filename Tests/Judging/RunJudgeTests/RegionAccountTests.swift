@@ -11,7 +11,11 @@ import Testing
     private func note(_ script: (inout History) -> Void) -> String? {
         var account = RegionAccount()
         for observation in History(script).observations { account.record(observation) }
-        return account.summary.note
+        let summary = account.summary
+        guard summary.remark != nil else { return nil }
+        let named = summary.named.map(\.text).joined(separator: "; ")
+        return "\(summary.complete) of \(summary.captures) complete, \(summary.regions) regions"
+            + (named.isEmpty ? "" : "; \(named)") + (summary.more > 0 ? " and \(summary.more) more" : "")
     }
 
     private func take(_ history: inout History, _ regions: Int, from first: UInt32) {
@@ -36,7 +40,7 @@ import Testing
             note {
                 take(&$0, 3, from: 1)
                 for scan in [3, 1, 2] as [UInt32] { complete(&$0, scan) }
-            } == "segmentation: 1 of 1 captures complete, 3 regions")
+            } == "1 of 1 complete, 3 regions")
     }
 
     @Test func `a region that is missing is named, with what was last heard of it`() {
@@ -51,7 +55,7 @@ import Testing
                 take(&$0, 2, from: 8)
                 for scan in [8, 9] as [UInt32] { complete(&$0, scan) }
             }
-                == "segmentation: 1 of 2 captures complete, 5 regions; incomplete: phone 0 scan 6, region 2 of 3 (waiting: offline); phone 0 scan 7, region 3 of 3 (refused: NO_TEXT_DETECTED)"
+                == "1 of 2 complete, 5 regions; phone 0 scan 6, region 2 of 3 (waiting: offline); phone 0 scan 7, region 3 of 3 (refused: NO_TEXT_DETECTED)"
         )
     }
 
@@ -61,7 +65,7 @@ import Testing
                 $0.phone(.regionTaken(capture: 1, number: 1, of: 2))
                 complete(&$0, 1)
             }
-                == "segmentation: 0 of 1 captures complete, 1 regions; incomplete: phone 0 scan 1, 1 of 2 regions not taken"
+                == "0 of 1 complete, 1 regions; phone 0 scan 1, 1 of 2 regions not taken"
         )
     }
 }

@@ -52,7 +52,7 @@ import Testing
 
     private static func merge(
         _ parts: [ShardMerge.Part], expecting: [ExpectedBreak] = [], exit: RunExit? = nil,
-        damage: [String] = []
+        damage: [Remark] = []
     ) throws -> RunResult {
         var settings = JudgeSettings.small(fleet: Self.fleet)
         settings.expectations = Expectations(expecting)
@@ -75,7 +75,7 @@ import Testing
             part.result.controls = records.map {
                 ControlRecord(at: .zero + .seconds($0.at), action: $0.action)
             }
-            part.result.warnings = [part.result.controlNote, "photos are missing"].compactMap { $0 }
+            part.result.remarks = (records.isEmpty ? [] : [.controlled]) + [.photosRejected(3)]
             return part
         }
     }
@@ -85,13 +85,13 @@ import Testing
             Self.controlled([[(3, .paused), (5, .resumed)], [(4, .paused), (5, .resumed), (9, .stopped)]]))
         #expect(result.controls.map(\.action) == [.paused, .resumed, .stopped])
         #expect(result.controls.map(\.at) == [3, 5, 9].map { .zero + .seconds($0) })
-        #expect(result.warnings.count == 2 && result.warnings.first == result.controlNote)
+        #expect(result.remarks == [.controlled, .photosRejected(3), .merged(parts: 2, of: 2)])
     }
 
     @Test func `what was done to shards one by one is listed of each`() throws {
         let result = try Self.merge(Self.controlled([[(3, .paused), (8, .resumed)], [(4, .stopped)]]))
         #expect(result.controls.map(\.action) == [.paused, .stopped, .resumed])
-        #expect(result.warnings.count { $0.contains("controlled from the dashboard") } == 1)
+        #expect(result.remarks.count { $0 == .controlled } == 1)
     }
 
     @Test func `streams of shards are open at the same time`() throws {
@@ -126,17 +126,16 @@ import Testing
     }
 
     @Test(arguments: [
-        (ShardMerge.Defect.verdict, "ended before its verdict"), (.evidence, "left no whole evidence.ndjson"),
-        (.summary, "left a damaged summary.json"), (.scenario, "left no scenario.resolved"),
+        ShardMerge.Defect.verdict, .evidence, .summary, .scenario, .foreign("run.json"),
     ]) func `a defect of a shard is named with its phones, and costs no violation`(
-        defect: ShardMerge.Defect, text: String
+        defect: ShardMerge.Defect
     ) throws {
         let quiet = try Self.merge([Self.whole(0), Self.lacking(defect)])
         #expect(quiet.exit == .untrusted)
         #expect(quiet.verdicts.allSatisfy { $0.standing == .notAvailable })
         #expect(
-            quiet.generator.complaints.first
-                == "shard 1/2 \(text): the verdict on its phones is n/a (2 phones, numbers 1, 3)")
+            quiet.remarks.first
+                == .shardIncomplete(FleetShard(index: 1, count: 2), defect, phones: 2, first: [1, 3]))
         #expect(quiet.totals.scans.completed == 4, "what it left is merged")
         #expect(try Self.merge([Self.whole(0, .broken), Self.lacking(defect)]).exit == .invariantBroken)
         #expect(try Self.merge([Self.whole(0), Self.lacking(defect, .broken)]).exit == .invariantBroken)
@@ -147,7 +146,9 @@ import Testing
         for exit in [RunExit.invariantBroken, .internalError, .cannotWrite] {
             let result = try Self.merge(parts, exit: exit)
             #expect(result.exit == exit)
-            #expect(result.generator.complaints.contains { $0.contains("exit code \(exit.rawValue)") })
+            #expect(
+                result.remarks.contains(
+                    .shardExit(FleetShard(index: 1, count: 2), code: exit.rawValue)))
             #expect(try Self.merge([Self.whole(0)], exit: exit).exit == exit)
             // One that left everything is judged by that.
             #expect(try Self.merge([Self.whole(0), Self.whole(1)], exit: exit).exit == .success)
@@ -176,7 +177,7 @@ import Testing
     }
 
     @Test func `damage that costs no shard is not trusted either`() throws {
-        let result = try Self.merge([Self.whole(0), Self.whole(1)], damage: ["a file is cut"])
-        #expect(result.exit == .untrusted && result.generator.complaints == ["a file is cut"])
+        let result = try Self.merge([Self.whole(0), Self.whole(1)], damage: [.shardWithoutHead(folder: "b")])
+        #expect(result.exit == .untrusted && result.remarks.first == .shardWithoutHead(folder: "b"))
     }
 }

@@ -202,7 +202,7 @@ import Testing
     @Test func `text of others is text, in the page and in its events`() throws {
         let bad = "\"><script>alert(1)</script>\r\nevent: finished\r\n\r\n\u{1B}[31m\u{0}"
         var result = Self.going()
-        result.warnings = [bad]
+        result.remarks = [.quoted(.warning, bad)]
         result.failure = bad
         result.directory = bad
         result.scenario.name = bad

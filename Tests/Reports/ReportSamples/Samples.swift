@@ -75,7 +75,7 @@ package enum Samples {
         result.resources = Resources(
             client: .init(processor: .milliseconds(3_204), residentBytes: 48 << 20),
             backend: .init(processor: .milliseconds(1_100), residentBytes: 31 << 20))
-        result.notes = ["event streams are not written out: events are skipped and counted only"]
+        result.add([.quoted(.note, "event streams are not written out: events are skipped and counted only")])
         result.directory = "Reports/2026-11-21T093000Z-flaky-network-42"
         result.files = ["summary.json", "report.md", "events.ndjson", "scenario.resolved"]
         return result
@@ -110,7 +110,7 @@ package enum Samples {
         result.totals.scans.completed -= 1
         result.totals.books.missing = 4
         result.totals.books.received -= 4
-        result.warnings = ["3 photos of Images/shelves could not be read and were left out"]
+        result.add([.quoted(.warning, "3 photos of Images/shelves could not be read and were left out")])
         result.exitReasons = [.invariantBroken]
         return result
     }
@@ -129,7 +129,7 @@ package enum Samples {
     package static func aborted() -> RunResult {
         var result = Self.passed()
         result.failure = "the backend process died: killed by signal 9"
-        result.generator.complaints = ["timers of the phones ran 812 ms late at p99"]
+        result.add([.quoted(.complaint, "timers of the phones ran 812 ms late at p99")])
         result.isInterrupted = true
         result.exitReasons = [.internalError]
         return result
@@ -163,9 +163,7 @@ package enum Samples {
         result.totals.jobs.abandonedByCause.add(1, to: bad)
         result.metrics.fired(fault: bad, in: .none)
         result.failure = bad
-        result.notes = [bad]
-        result.warnings = [bad]
-        result.generator.complaints = [bad]
+        result.remarks = [Remark.Kind.note, .warning, .complaint].map { .quoted($0, bad) }
         return result
     }
 

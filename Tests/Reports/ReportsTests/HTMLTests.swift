@@ -50,8 +50,7 @@ import Testing
                 Self.phone(.refused(code: bad, cause: nil), at: .seconds(1), device: UInt32(device), scan: 1))
         }
         var result = Samples.hostile()
-        result.warnings = [bad]
-        result.notes = [bad]
+        result.remarks = [.quoted(.warning, bad), .quoted(.note, bad)]
         var report = RunReport(result, timeline, folders: [])
         report.scenarioText = String(repeating: bad + "\n", count: 3)
         for file in report.files {

@@ -258,7 +258,7 @@ import Testing
     @Test func `nothing is proven by a run that cannot be trusted, or that left open what the other one met`()
     {
         var untrusted = Samples.passed()
-        untrusted.generator.complaints = ["80 of 200 captures were held back"]
+        untrusted.remarks = [.quoted(.complaint, "80 of 200 captures were held back")]
         untrusted.exitReasons = [.loadNotMade]
         for (base, new) in [(Samples.passed(), untrusted), (untrusted, Samples.passed())] {
             #expect(self.compare(base, new).exitReasons == [.notProven])
@@ -302,7 +302,7 @@ import Testing
         var set = MetricSet()
         set.add(late, to: .generatorLateness)
         other.result.metrics.add(set, in: MetricGroup(index: 0))
-        other.result.generator.complaints = ["timers late"]
+        other.result.remarks = [.quoted(.complaint, "timers late")]
         let comparison = self.compare(run, other)
         #expect(
             comparison.warnings == [

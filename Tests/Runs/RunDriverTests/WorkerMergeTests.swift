@@ -92,7 +92,7 @@ import VirtualWorld
     /// Without how it came about.
     private static func summary(_ result: RunResult) -> String {
         var result = result
-        result.notes = []
+        result.remarks = []
         return String(decoding: SummaryJSON.bytes(result), as: UTF8.self)
     }
 

@@ -175,14 +175,14 @@ extension HTMLPage {
             stats.append(("peak streams at the server", least + Figures.count(peak.count)))
         }
         stats.append(("sockets refused", count(.descriptorsRefused)))
-        let complaints = result.generator.complaints.prefix(20).map {
+        let complaints = result.complaints.prefix(20).map {
             "<p class=\"callout bad\">✗ \(HTMLText.escaped($0, bytesMax: 400))</p>\n"
         }.joined()
         return Section(
             id: "generator", title: "Load generator",
             lead: self.isLive
                 ? "Its health is judged at the end of the run."
-                : result.generator.isTrustworthy
+                : result.isTrustworthy
                     ? "The load generator kept up, so the numbers are valid."
                     : result.isPartial
                         ? "Phones of the fleet are missing, so the numbers are those of the others."
