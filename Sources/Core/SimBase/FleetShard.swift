@@ -1,6 +1,6 @@
 /// A part of a fleet: every phone whose number leaves the shard's index when it is divided by the number of shards. Each
 /// shard therefore has its part of every group.
-package struct FleetShard: Hashable, Codable, Sendable {
+package struct FleetShard: Hashable, Sendable {
     /// The maximum number of shards of one run.
     package static let countMax = 1_000
 

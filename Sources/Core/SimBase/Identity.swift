@@ -1,5 +1,5 @@
 /// A phone of the fleet: its index in the whole fleet, from 0.
-package struct DeviceNumber: Hashable, Comparable, Codable, Sendable {
+package struct DeviceNumber: Hashable, Comparable, Sendable {
     package let raw: UInt32
     package init(_ raw: UInt32) { self.raw = raw }
     package static func < (left: DeviceNumber, right: DeviceNumber) -> Bool { left.raw < right.raw }

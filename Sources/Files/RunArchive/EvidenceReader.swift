@@ -158,7 +158,7 @@ struct EvidenceReader {
         }
         if line["regions"] != nil { return self.readRegions(line) }
         if line["remarks"] != nil {
-            guard let remarks = RemarkCoding.remarks(bytes) else { return false }
+            guard let remarks = RemarkCoding.remarks(line) else { return false }
             self.remarks = remarks
             return true
         }

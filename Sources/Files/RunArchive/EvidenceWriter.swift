@@ -74,7 +74,7 @@ package struct EvidenceWriter {
         self.writeControls(to: &bytes)
         self.writePhones(lanes, to: &bytes)
         self.writeChecks(to: &bytes)
-        bytes += RemarkCoding.line(self.result.remarks)
+        bytes += Self.line { RemarkCoding.write(self.result.remarks, to: &$0) }
         return bytes
     }
 

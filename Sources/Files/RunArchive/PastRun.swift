@@ -196,9 +196,9 @@ package struct PastRun: Sendable {
         // There is no command that makes several runs.
         if runs.contains(where: { $0.head.command != first.head.command }) { merged.result.command = [] }
         let targets = Set(runs.map(\.head.labels.target)).count
-        merged.result.remarks =
-            [.mergedRuns(seeds: runs.map(\.head.seed))]
-            + (targets > 1 ? [.backendsDiffer(targets, areShards: false)] : []) + merged.result.remarks
+        let differ = targets > 1 ? [Remark.merge(.backendsDiffer(targets, areShards: false))] : []
+        merged.result.remarks.insert(
+            contentsOf: [.merge(.mergedRuns(seeds: runs.map(\.head.seed)))] + differ, at: 0)
         return RunReport(merged.result, merged.timeline, folders: runs.map(\.folder), group: first.group)
     }
 }

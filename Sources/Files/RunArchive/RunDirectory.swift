@@ -158,7 +158,7 @@ package final class RunDirectory: RunLog {
     /// Takes one observation into the log.
     package func log(_ observation: Observation, cause: Cause? = nil) {
         guard !self.events.append(observation, cause) else { return }
-        self.remarks.append(.logFull(bytes: self.events.bytesMax))
+        self.remarks.append(.end(.logFull(bytes: self.events.bytesMax)))
     }
 
     /// Flushes the log to the system, for idle moments.
@@ -207,7 +207,7 @@ package final class RunDirectory: RunLog {
         if let head = self.head { self.check(FileName.head, head.bytes.count) }
         if !self.scenario.isEmpty { self.check(FileName.scenario, self.scenario.count) }
         var result = result
-        if self.events.leftOut > 0 { self.remarks.append(.eventsOmitted(self.events.leftOut)) }
+        if self.events.leftOut > 0 { self.remarks.append(.end(.eventsOmitted(self.events.leftOut))) }
         result.add(self.remarks)
         if self.failures.isEmpty {
             self.write(reports: render(RunReport(result, timeline, folders: [self.path])))
@@ -342,7 +342,7 @@ package final class RunDirectory: RunLog {
             return nil
         } catch {
             try? FileTree.remove(fresh)
-            return .linkNotUpdated(link, reason: error.reason)
+            return .end(.linkNotUpdated(link, reason: error.reason))
         }
     }
 }

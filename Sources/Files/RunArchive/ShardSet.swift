@@ -174,10 +174,12 @@ package struct ShardSet: Sendable {
         let hasSpans = self.settings.objectives.contains { $0.condition.span != .wholeRun }
         let cut = self.shards.compactMap { shard in
             ShardSpans.damage(in: shard.folder, sizes: shard.sizes).map {
-                Remark.seriesCut(shard.head.shard, file: $0.file, bytes: $0.bytes, of: $0.all, isJudged: hasSpans)
+                Remark.merge(
+                    .seriesCut(
+                        shard.head.shard, file: $0.file, bytes: $0.bytes, of: $0.all, isJudged: hasSpans))
             }
         }
-        merge.damage = self.unreadable.map { .shardWithoutHead(folder: $0) } + cut
+        merge.damage = self.unreadable.map { .merge(.shardWithoutHead(folder: $0)) } + cut
         let spans =
             cut.isEmpty
             ? ShardSpans.judge(
@@ -186,8 +188,8 @@ package struct ShardSet: Sendable {
         guard var merged = merge.merged(spans: spans) else { return nil }
         let targets = Set(self.shards.map(\.head.labels.target)).count
         merged.result.add(
-            (hasSpans && spans == nil ? [.seriesNotWhole] : [])
-                + (targets > 1 ? [.backendsDiffer(targets, areShards: true)] : []))
+            (hasSpans && spans == nil ? [.merge(.seriesNotWhole)] : [])
+                + (targets > 1 ? [.merge(.backendsDiffer(targets, areShards: true))] : []))
         return RunReport(
             merged.result, merged.timeline, folders: self.shards.map(\.folder),
             lanes: self.shards.flatMap(\.lanes))

@@ -26,15 +26,15 @@ package struct ArrivalAccount: Hashable, Sendable {
         let skipped = planned - self.achieved - work.deferred - work.heldBack
         let tenths = work.heldTenths ?? 0
         let remarks: [(Remark, Bool)] = [
-            (.capturesLate(self.late, planned: planned, limit: limit), self.late > limit),
+            (.load(.capturesLate(self.late, planned: planned, limit: limit)), self.late > limit),
             (
-                .capturesHeldBack(work.heldBack, planned: planned, limit: limit, reason),
+                .load(.capturesHeldBack(work.heldBack, planned: planned, limit: limit, reason)),
                 work.heldBack > limit
             ),
-            (.phonesHeldBack(tenthsOfPercent: tenths, reason), tenths > 10),
-            (.shutdownsTimedOut(phones: work.shutdownsTimedOut), work.shutdownsTimedOut > 0),
-            (.capturesDeferred(work.deferred), work.deferred > 0),
-            (.capturesSkipped(skipped), skipped > 0),
+            (.load(.phonesHeldBack(tenthsOfPercent: tenths, reason)), tenths > 10),
+            (.load(.shutdownsTimedOut(phones: work.shutdownsTimedOut)), work.shutdownsTimedOut > 0),
+            (.load(.capturesDeferred(work.deferred)), work.deferred > 0),
+            (.load(.capturesSkipped(skipped)), skipped > 0),
         ]
         return remarks.filter(\.1).map(\.0)
     }

@@ -263,6 +263,6 @@ package struct CoverageTable: Sendable {
     package var remark: Remark? {
         let (met, unmet) = (self.met.count, self.unmet)
         guard met > 0 || !unmet.isEmpty else { return nil }
-        return .coverage(met: met, of: met + unmet.count, missed: unmet.map(\.text))
+        return .end(.coverage(met: met, of: met + unmet.count, missed: unmet.map(\.text)))
     }
 }

@@ -1,8 +1,8 @@
 package import SimBase
 
 /// The captures of a run that were segmented, and the regions that are not complete.
-package struct RegionSummary: Hashable, Codable, Sendable {
-    package struct Incomplete: Hashable, Codable, Sendable {
+package struct RegionSummary: Hashable, Sendable {
+    package struct Incomplete: Hashable, Sendable {
         package let device: DeviceNumber
         package let text: String
 
@@ -51,5 +51,5 @@ package struct RegionSummary: Hashable, Codable, Sendable {
     }
 
     /// Nil if nothing was segmented.
-    package var remark: Remark? { self.captures > 0 ? .regions(self) : nil }
+    package var remark: Remark? { self.captures > 0 ? .end(.regions(self)) : nil }
 }

@@ -2,15 +2,47 @@ import Observations
 package import SimBase
 
 /// What a reader must know of a run beside its figures. The words are in Reports (`RunResult+Remarks.swift`).
-package enum Remark: Hashable, Codable, Sendable {
+package enum Remark: Hashable, Sendable {
+    case load(LoadRemark)
+    case start(StartRemark)
+    case end(EndRemark)
+    case merge(MergeRemark)
+    indirect case ofShard(FleetShard, Remark)
+    /// A sentence of a file that has no values.
+    case quoted(Kind, String)
+
     /// Where a report has it. A run with a complaint is not trusted.
-    package enum Kind: String, Hashable, Codable, Sendable { case complaint, warning, note }
+    package enum Kind: String, Hashable, Sendable { case complaint, warning, note }
 
+    package var kind: Kind {
+        switch self {
+        case .load(let remark): remark.kind
+        case .start(let remark): remark.kind
+        case .end(let remark): remark.kind
+        case .merge(let remark): remark.kind
+        case .ofShard(_, let remark): remark.kind
+        case .quoted(let kind, _): kind
+        }
+    }
+
+    /// What becomes of the remark of a shard in the merge of all.
+    enum Merging { case kept, keptOfAll, madeAnew }
+
+    var merging: Merging {
+        switch self {
+        case .load(let remark) where remark.isSum: .madeAnew
+        case .end(.judgedWhenMerged), .end(.coverage), .end(.regions): .madeAnew
+        case .load, .start, .end, .merge, .ofShard, .quoted: self.kind == .note ? .keptOfAll : .kept
+        }
+    }
+}
+
+/// How the load of a run differs from the requested load.
+package enum LoadRemark: Hashable, Sendable {
     /// The processes whose timers are watched.
-    package enum TimedProcess: String, Hashable, Codable, Sendable { case phones, backend, gateway }
+    package enum TimedProcess: String, Hashable, Sendable { case phones, backend, gateway }
 
-    // MARK: The load was not the requested load
-
+    /// At p99.
     case timersLate(TimedProcess, milliseconds: Int64)
     case descriptorsExhausted(connections: Int)
     case capturesLate(Int, planned: Int, limit: Int)
@@ -23,8 +55,28 @@ package enum Remark: Hashable, Codable, Sendable {
     case resendsBlocked(Int)
     case devicesUsedBefore(phones: Int, option: String)
 
-    // MARK: What a run began with
+    var kind: Remark.Kind {
+        switch self {
+        case .timersLate, .descriptorsExhausted, .capturesLate, .capturesHeldBack, .phonesHeldBack: .complaint
+        case .shutdownsTimedOut, .capturesDeferred, .capturesSkipped, .controlled, .resendsBlocked,
+            .devicesUsedBefore:
+            .warning
+        }
+    }
 
+    /// Whether that of a whole comes from the sums of its shards.
+    var isSum: Bool {
+        switch self {
+        case .capturesLate, .capturesHeldBack, .phonesHeldBack, .shutdownsTimedOut, .capturesDeferred,
+            .capturesSkipped, .controlled:
+            true
+        case .timersLate, .descriptorsExhausted, .resendsBlocked, .devicesUsedBefore: false
+        }
+    }
+}
+
+/// What a run began with.
+package enum StartRemark: Hashable, Sendable {
     case photoSkipped(String)
     case photosRejected(Int)
     case stateShortfall(String)
@@ -33,33 +85,51 @@ package enum Remark: Hashable, Codable, Sendable {
     case stateLinesSkipped(Int)
     case stateWritesTorn(Int)
     case recordsLost(LostRecords, areBooksKnown: Bool)
+    case planOfLiveRun(broke: String, subject: String)
 
-    // MARK: How it ended
+    var kind: Remark.Kind {
+        switch self {
+        case .photoSkipped, .photosRejected, .stateShortfall, .stateOfOtherSeed, .stateWithoutManifest,
+            .stateLinesSkipped, .stateWritesTorn, .recordsLost:
+            .warning
+        case .planOfLiveRun: .note
+        }
+    }
+}
 
+/// How a run ended, and what it did not judge.
+package enum EndRemark: Hashable, Sendable {
     case interruptedBeforeCaptures
     case endedWithoutReport
     case worldFailed(at: Int64, events: [String])
-    case notReproduced(by: String, savedBy: String, digest: String, events: UInt64)
+    case notReproduced(by: String, savedBy: String, digest: String, events: Int)
     case linkNotUpdated(String, reason: String)
     case logFull(bytes: Int)
     case eventsOmitted(Int)
-
-    // MARK: What was not judged, or not by itself
-
-    case digest(String, events: UInt64)
+    case digest(String, events: Int)
     case judgedWhenMerged
     case phonesLeftOut(Int)
-    case planOfLiveRun(broke: String, subject: String)
     case coverage(met: Int, of: Int, missed: [String])
     case regions(RegionSummary)
 
-    // MARK: Merges
+    var kind: Remark.Kind {
+        switch self {
+        case .interruptedBeforeCaptures, .endedWithoutReport, .worldFailed, .notReproduced, .linkNotUpdated,
+            .logFull, .eventsOmitted:
+            .warning
+        case .digest, .judgedWhenMerged, .phonesLeftOut, .coverage, .regions: .note
+        }
+    }
+}
 
+/// What a merge lacks, and what it is made of.
+package enum MergeRemark: Hashable, Sendable {
     case merged(parts: Int, of: Int)
     case mergedRuns(seeds: [UInt64])
     case backendsDiffer(Int, areShards: Bool)
     case windowsNotJudged(objectives: [String])
     case seriesNotWhole
+    /// `isJudged`: whether objectives for parts of the run need it.
     case seriesCut(FleetShard, file: String, bytes: Int, of: Int, isJudged: Bool)
     case shardIncomplete(FleetShard, ShardMerge.Defect, phones: Int, first: [UInt32])
     case shardExit(FleetShard, code: Int32)
@@ -67,41 +137,19 @@ package enum Remark: Hashable, Codable, Sendable {
     case shardWithoutHead(folder: String)
     case retriesLeftOut(judgedMilliseconds: Int64)
     case noEvidence(of: String)
-    indirect case ofShard(FleetShard, Remark)
 
-    /// A sentence of a file, whose value is not known.
-    case quoted(Kind, String)
-
-    package var kind: Kind {
+    var kind: Remark.Kind {
         switch self {
-        case .timersLate, .descriptorsExhausted, .capturesLate, .capturesHeldBack, .phonesHeldBack,
-            .shardIncomplete, .shardExit, .shardWithoutHead, .retriesLeftOut, .noEvidence,
-            .seriesCut(_, file: _, bytes: _, of: _, isJudged: true):
-            .complaint
-        case .digest, .judgedWhenMerged, .phonesLeftOut, .planOfLiveRun, .coverage, .regions, .merged,
-            .mergedRuns, .backendsDiffer, .windowsNotJudged, .seriesNotWhole:
-            .note
-        case .ofShard(_, let remark): remark.kind
-        case .quoted(let kind, _): kind
-        default: .warning
-        }
-    }
-
-    /// What becomes of the remark of a shard in the merge of all.
-    enum Merging { case kept, keptOfAll, madeAnew }
-
-    var merging: Merging {
-        switch self {
-        case .controlled, .capturesLate, .capturesHeldBack, .phonesHeldBack, .shutdownsTimedOut,
-            .capturesDeferred, .capturesSkipped, .judgedWhenMerged, .coverage, .regions:
-            .madeAnew
-        default: self.kind == .note ? .keptOfAll : .kept
+        case .merged, .mergedRuns, .backendsDiffer, .windowsNotJudged, .seriesNotWhole: .note
+        case .seriesCut(_, file: _, bytes: _, of: _, let isJudged): isJudged ? .complaint : .warning
+        case .shardCrashed: .warning
+        case .shardIncomplete, .shardExit, .shardWithoutHead, .retriesLeftOut, .noEvidence: .complaint
         }
     }
 }
 
 /// Why an operator held load back.
-package enum HoldReason: String, Hashable, Codable, Sendable {
+package enum HoldReason: String, Hashable, Sendable {
     case paused, resting, pausedAndResting, unknown
 
     package init(_ controls: [ControlRecord]) {

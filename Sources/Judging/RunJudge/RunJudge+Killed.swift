@@ -13,7 +13,7 @@ extension RunJudge {
     /// Returns the result of a run that was killed: there are no more observations, and no end to judge. `measured` is what
     /// the files hold of its intervals: it knows of what the log of observations leaves out.
     package mutating func breakOff(of head: RunHead, measured: MetricTable) -> RunResult {
-        self.judgeUndecided(nil)
+        self.judgeUndecided(at: nil, nil)
         self.collector.finish()
         self.past.add(self.collector.drain())
         self.ledger.breakOff()
@@ -35,7 +35,7 @@ extension RunJudge {
         result.isInterrupted = true
         result.failure = "the run was killed before its verdict: these are the results in its files"
         result.remarks =
-            (result.controls.isEmpty ? [] : [.controlled])
+            (result.controls.isEmpty ? [] : [.load(.controlled)])
             + [self.lost.remark(areBooksKnown: head.hasBackendView)].compactMap { $0 }
         result.take(self.timeline.errors)
         result.judge(failures: [])

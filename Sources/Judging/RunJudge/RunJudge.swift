@@ -36,11 +36,7 @@ package struct RunJudge: Sendable {
     private var errors: GroupErrors
     var collector: MetricsCollector
     private var causes: CauseAccount
-    /// The observations from an error on, for as long as the fault that caused it may still be observed: in the virtual world for
-    /// the same instant, live for a moment in which a busy server comes to say so.
-    private var undecided: [Observation] = []
-    private let firingDelay: Interval
-    private static let undecidedMax = 100_000
+    private var undecided: UndecidedObservations
     package private(set) var objectives: SLOParts
     /// Nil if that is everything.
     private var judged: Judged?
@@ -97,7 +93,7 @@ package struct RunJudge: Sendable {
         self.collector = MetricsCollector(
             fleet: fleet, faultIDs: settings.faults, hasBackendView: settings.ledger.hasBackendView)
         self.collector.journeys = settings.ledger.journeys
-        self.firingDelay = settings.firingDelay
+        self.undecided = UndecidedObservations(delay: settings.firingDelay)
         self.causes = CauseAccount(
             faults: zip(settings.faults, settings.faultKinds).map { ($0, $1) },
             tokenLifetime: settings.ledger.tokenLifetime)
@@ -139,32 +135,20 @@ package struct RunJudge: Sendable {
     package mutating func receive(_ observation: consuming Observation) { self.take(observation, nil) }
 
     private mutating func take(_ observation: consuming Observation, _ log: (any RunLog)?) {
-        if let first = self.undecided.first {
-            // A damaged log may have any times, in any order.
-            let age = observation.at.nanoseconds.subtractingReportingOverflow(first.at.nanoseconds)
-            let isLater = age.overflow || age.partialValue > self.firingDelay.nanoseconds
-            guard isLater || self.undecided.count >= Self.undecidedMax else {
-                self.undecided.append(observation)
-                return
-            }
-            self.judgeUndecided(log)
-        }
-        guard !CauseAccount.isBlamed(observation) else {
-            self.undecided.append(observation)
-            return
+        self.judgeUndecided(at: observation.at, log)
+        guard self.undecided.isEmpty, !CauseAccount.isBlamed(observation) else {
+            return self.undecided.append(observation)
         }
         let cause = self.causes.record(observation)
         self.judge(observation, cause, log)
     }
 
-    /// Judges what was undecided. What fired comes first, and everything else in its order.
-    mutating func judgeUndecided(_ log: (any RunLog)?) {
-        var undecided: [Observation] = []
-        swap(&undecided, &self.undecided)
-        for observation in undecided where observation.isFiring { _ = self.causes.record(observation) }
-        for observation in undecided {
-            let cause = observation.isFiring ? nil : self.causes.record(observation)
-            self.judge(observation, cause, log)
+    /// Judges what can be decided. What fired comes before an error, and everything else in its order.
+    mutating func judgeUndecided(at moment: Instant?, _ log: (any RunLog)?) {
+        while self.undecided.isReady(at: moment) {
+            for fired in self.undecided.takeFired() { _ = self.causes.record(fired) }
+            let (observation, isKnown) = self.undecided.removeFirst()
+            self.judge(observation, isKnown ? nil : self.causes.record(observation), log)
         }
     }
 
@@ -286,7 +270,7 @@ package struct RunJudge: Sendable {
     package mutating func finish(
         _ facts: RunFacts, of head: RunHead, into log: some RunLog
     ) -> RunResult {
-        self.judgeUndecided(log)
+        self.judgeUndecided(at: nil, log)
         self.close(facts, log)
         var metrics = self.table
         self.harnessError = self.contradiction(in: metrics, made: facts.observationsMade)
@@ -309,7 +293,7 @@ package struct RunJudge: Sendable {
         result.heldBack = facts.skipped.heldBack
         result.heldTime = facts.skipped.heldTime
         result.remarks =
-            (result.controls.isEmpty ? [] : [.controlled]) + facts.remarks
+            (result.controls.isEmpty ? [] : [.load(.controlled)]) + facts.remarks
             + (facts.arrivals?.remarks(facts.skipped, HoldReason(result.controls)) ?? []) + log.remarks
             + [self.regions.summary.remark].compactMap { $0 }
         self.skipped = facts.skipped
@@ -375,7 +359,8 @@ package struct RunJudge: Sendable {
             return Self.text("a check of the harness failed", first, of: effects.count)
         }
         if let differences = self.schedule?.differences {
-            return Self.text("the captures do not match the schedule", differences.first, of: differences.count)
+            return Self.text(
+                "the captures do not match the schedule", differences.first, of: differences.count)
         }
         var differences = self.samples.differences(from: table)
         differences += self.samples.differences(from: self.ledger)
@@ -431,13 +416,6 @@ package struct RunJudge: Sendable {
         guard let most = self.intervalsOfALength, self.intervals >= most else { return }
         self.intervals = 0
         self.length *= 2
-    }
-}
-
-extension Observation {
-    fileprivate var isFiring: Bool {
-        guard self.side == .fault, case .fault(.fired) = self.what else { return false }
-        return true
     }
 }
 

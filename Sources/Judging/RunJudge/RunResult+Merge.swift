@@ -73,7 +73,7 @@ extension RunResult {
     /// Which objectives for parts of a run could not be judged; nil if there are none.
     private static func remarkOnParts(_ objectives: [SLO], of shards: Int) -> Remark? {
         let names = objectives.filter { $0.condition.span != .wholeRun }.map(\.selector.description)
-        return shards > 1 && !names.isEmpty ? .windowsNotJudged(objectives: names) : nil
+        return shards > 1 && !names.isEmpty ? .merge(.windowsNotJudged(objectives: names)) : nil
     }
 
     /// Adds remarks that are not there yet.

@@ -7,7 +7,7 @@ extension RunResult {
     /// whole.
     package mutating func lack(_ parts: [String]) {
         guard !parts.isEmpty else { return }
-        self.add(parts.map { .noEvidence(of: $0) })
+        self.add(parts.map { .merge(.noEvidence(of: $0)) })
         self.leaveRestOpen()
         self.judge(failures: self.exitReasons.failures)
     }

@@ -38,7 +38,7 @@ package struct ShardMerge {
     }
 
     /// What a shard lacks.
-    package enum Defect: Hashable, Codable, Sendable {
+    package enum Defect: Hashable, Sendable {
         /// Its folder.
         case folder
         /// It was killed before its verdict.
@@ -172,15 +172,16 @@ package struct ShardMerge {
                 $0.kind == .complaint ? .ofShard(part.shard, $0) : $0
             }
         }
-        let exits = self.unseenExits.map { Remark.shardExit($0.shard, code: $0.exit.rawValue) }
-        let arrivals = ArrivalAccount(result.metrics)?.remarks(self.skipped, HoldReason(result.controls)) ?? []
+        let exits = self.unseenExits.map { Remark.merge(.shardExit($0.shard, code: $0.exit.rawValue)) }
+        let arrivals =
+            ArrivalAccount(result.metrics)?.remarks(self.skipped, HoldReason(result.controls)) ?? []
         let ofAll = (self.parts.first?.result.remarks ?? []).filter { remark in
             remark.merging == .keptOfAll && self.parts.allSatisfy { $0.result.remarks.contains(remark) }
         }
         let all =
-            self.gaps + exits + self.damage + (result.controls.isEmpty ? [] : [.controlled]) + ofShards
+            self.gaps + exits + self.damage + (result.controls.isEmpty ? [] : [.load(.controlled)]) + ofShards
             + [self.retriesLeftOut].compactMap { $0 } + arrivals
-            + [.merged(parts: self.parts.count, of: self.count)] + ofAll
+            + [.merge(.merged(parts: self.parts.count, of: self.count))] + ofAll
             + [self.coverage?.remark, self.regions.remark].compactMap { $0 }
         return all.reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
     }
@@ -190,7 +191,7 @@ package struct ShardMerge {
         guard let invariants = self.settings.invariants,
             let until = self.fleet.judgedUntil(invariants, ledger: self.settings.ledger)
         else { return nil }
-        return .retriesLeftOut(judgedMilliseconds: (until - .zero).wholeMilliseconds)
+        return .merge(.retriesLeftOut(judgedMilliseconds: (until - .zero).wholeMilliseconds))
     }
 
     /// The sum of what the shards hand over for the checks of the whole fleet.
@@ -231,9 +232,10 @@ package struct ShardMerge {
 
     private func gap(_ shard: FleetShard, _ defect: Defect) -> Remark {
         let phones = 0..<UInt32(self.settings.ledger.fleet.count)
-        return .shardIncomplete(
-            shard, defect, phones: shard.phoneCount(of: phones),
-            first: Array(shard.phones(of: phones).prefix(3)))
+        return .merge(
+            .shardIncomplete(
+                shard, defect, phones: shard.phoneCount(of: phones),
+                first: Array(shard.phones(of: phones).prefix(3))))
     }
 
     /// The shards that `gaps` names.

@@ -198,6 +198,7 @@ struct ScanCauses: Sendable {
             return fired.cause
         }
         if let upstream = exchange.upstream, status == 502 || status == 504 { return upstream }
+        if let cut = self.causeOfMissingJob(exchange, status: status) { return cut }
         // Only these say that a job, or its token, is over: that may be the end of a chain.
         guard status == 401 || status == 404 || status == 410, let id = exchange.job,
             let job = self.jobs.firstIndex(where: { $0.id == id })
@@ -208,6 +209,16 @@ struct ScanCauses: Sendable {
             ?? self.jobs[job].end ?? (self.isOld(self.jobs[job], at: at, rules) ? self.first : nil)
         self.jobs[job].end = cause ?? .target
         return cause ?? .target
+    }
+
+    /// A DELETE that was cut may have done its work: that the job is gone then follows from the cut.
+    private func causeOfMissingJob(_ exchange: Exchange, status: Int) -> Cause? {
+        guard status == 404 || status == 410, exchange.operation == .cleanup || exchange.operation == .cancel
+        else { return nil }
+        return self.exchanges.first {
+            $0.operation == exchange.operation && $0.job == exchange.job && $0.attempt < exchange.attempt
+                && $0.failure != nil
+        }?.failure
     }
 
     /// Whether the server may have forgotten the job, or its token, because of its age.

@@ -46,15 +46,20 @@ extension Remark {
     /// The sentence. `result`: that of the run that has the remark.
     func text(of result: RunResult) -> String {
         switch self {
-        case .controlled: result.controlNote
+        case .load(let remark): remark.text(of: result)
+        case .start(let remark): remark.text
+        case .end(let remark): remark.text
+        case .merge(let remark): remark.text
         case .ofShard(let shard, let remark): "shard \(shard): \(remark.text(of: result))"
         case .quoted(_, let text): text
-        default: self.textOfLoad ?? self.textOfBeginning ?? self.textOfEnd ?? self.textOfMerge
         }
     }
+}
 
-    private var textOfLoad: String? {
+extension LoadRemark {
+    fileprivate func text(of result: RunResult) -> String {
         switch self {
+        case .controlled: result.controlNote
         case .timersLate(.phones, let late):
             "the phones' timers were \(late) ms late (p99): this machine was too busy for valid measurements"
         case .timersLate(let process, let late):
@@ -67,7 +72,8 @@ extension Remark {
             "\(reason.text): \(held) of \(planned) captures were held back (limit: \(limit))"
         case .phonesHeldBack(let tenths, let reason):
             "\(reason.text): phones of closed groups were held back for \(tenths / 10).\(tenths % 10)% of their time (limit: 1%)"
-        case .shutdownsTimedOut(let phones): "\(phones) phones had not finished shutting down at the time limit"
+        case .shutdownsTimedOut(let phones):
+            "\(phones) phones had not finished shutting down at the time limit"
         case .capturesDeferred(let count):
             "\(count) captures were skipped because their apps did not become active again"
         case .capturesSkipped(let count): "\(count) captures were skipped because the run was stopped"
@@ -75,11 +81,12 @@ extension Remark {
             "libcurl attempted \(count) automatic retries; they were blocked so that every failure is counted (harmless)"
         case .devicesUsedBefore(let phones, let option):
             "the target answered 429 to the first upload of \(Figures.count(phones, "phone", "phones")), whose device ids are from \(option): it still counts what an earlier run uploaded with them"
-        default: nil
         }
     }
+}
 
-    private var textOfBeginning: String? {
+extension StartRemark {
+    fileprivate var text: String {
         switch self {
         case .photoSkipped(let text): "photo skipped: \(text)"
         case .photosRejected(let count): "\(count) photos could not be preprocessed"
@@ -97,11 +104,12 @@ extension Remark {
                 + (areBooksKnown ? "" : "; their number of books is unknown and not counted")
         case .planOfLiveRun(let broke, let subject):
             "the plan is of a live run that broke \(broke)\(subject.isEmpty ? "" : " (\(subject))"); 'simulate' explains it"
-        default: nil
         }
     }
+}
 
-    private var textOfEnd: String? {
+extension EndRemark {
+    fileprivate var text: String {
         switch self {
         case .interruptedBeforeCaptures: "interrupted before the first capture"
         case .endedWithoutReport: "the phones ended without a final report"
@@ -119,15 +127,16 @@ extension Remark {
             "fault coverage: reached \(met) of \(all) target situations, those that the faults of the scenario should lead to"
                 + (missed.isEmpty ? "" : "; not reached: \(missed.joined(separator: ", "))")
         case .regions(let regions): regions.text
-        default: nil
-        }
-    }
-
-    private var textOfMerge: String {
-        switch self {
         case .judgedWhenMerged:
             FleetEvidence.invariants.map(\.rawValue).joined(separator: " and ")
                 + " are judged when the shards are merged"
+        }
+    }
+}
+
+extension MergeRemark {
+    fileprivate var text: String {
+        switch self {
         case .merged(let parts, let all): "merged from \(parts) of \(all) shards"
         case .mergedRuns(let seeds):
             "merged from \(seeds.count) runs, seeds " + seeds.map { String($0) }.joined(separator: ", ")
@@ -152,8 +161,8 @@ extension Remark {
         case .shardWithoutHead(let folder): "\(folder)/run.json is missing or damaged: its shard is left out"
         case .retriesLeftOut(let milliseconds):
             "the shards have more retries than they hand over: \(Invariant.herdBounded.rawValue) is judged for the first \(DecimalText.text(milliseconds, decimals: 3, shown: 0...3)) s of the run"
-        case .noEvidence(let part): "no evidence of \(Printable.line(part)): what these phones did is not known"
-        default: "\(self)"
+        case .noEvidence(let part):
+            "no evidence of \(Printable.line(part)): what these phones did is not known"
         }
     }
 

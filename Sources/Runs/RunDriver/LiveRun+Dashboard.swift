@@ -27,7 +27,7 @@ extension LiveRun {
         let now = self.clock.now()
         self.page?.show(at: now) {
             var moment = self.moment(at: now)
-            if !moment.result.controls.isEmpty { moment.result.add([.controlled]) }
+            if !moment.result.controls.isEmpty { moment.result.add([.load(.controlled)]) }
             moment.control = self.control
             return moment
         }

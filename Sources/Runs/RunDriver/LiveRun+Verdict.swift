@@ -53,16 +53,18 @@ extension LiveRun {
 
     /// Why the load generator did not keep up.
     private var complaints: [Remark] {
-        let timers: [(Remark.TimedProcess, HDRHistogram?)] = [
+        let timers: [(LoadRemark.TimedProcess, HDRHistogram?)] = [
             (.phones, self.outcome?.lateness),
             (self.preparation.isEmbedded ? .backend : .gateway, self.feed.lateness.histogram),
         ]
         let late = timers.compactMap { process, lateness -> Remark? in
-            guard let late = lateness?.value(at: .p99), late > Self.latenessMax.nanoseconds else { return nil }
-            return .timersLate(process, milliseconds: late / 1_000_000)
+            guard let late = lateness?.value(at: .p99), late > Self.latenessMax.nanoseconds else {
+                return nil
+            }
+            return .load(.timersLate(process, milliseconds: late / 1_000_000))
         }
         let exhausted = self.outcome?.curl.descriptorsExhausted ?? 0
-        return late + (exhausted > 0 ? [.descriptorsExhausted(connections: Int(exhausted))] : [])
+        return late + (exhausted > 0 ? [.load(.descriptorsExhausted(connections: Int(exhausted)))] : [])
     }
 
     private var arrivals: ArrivalAccount? {
@@ -75,11 +77,13 @@ extension LiveRun {
 
     private var fleetRemarks: [Remark] {
         guard let outcome = self.outcome else {
-            return [self.feed.judge.isInterrupted ? .interruptedBeforeCaptures : .endedWithoutReport]
+            return [
+                self.feed.judge.isInterrupted ? .end(.interruptedBeforeCaptures) : .end(.endedWithoutReport)
+            ]
         }
         let remarks: [(Remark, Bool)] = [
-            (.photosRejected(Int(outcome.photosRejected)), outcome.photosRejected > 0),
-            (.resendsBlocked(Int(outcome.curl.resendsRefused)), outcome.curl.resendsRefused > 0),
+            (.start(.photosRejected(Int(outcome.photosRejected))), outcome.photosRejected > 0),
+            (.load(.resendsBlocked(Int(outcome.curl.resendsRefused))), outcome.curl.resendsRefused > 0),
         ]
         return remarks.filter(\.1).map(\.0) + [self.devicesUsedBefore].compactMap { $0 }
     }
@@ -91,8 +95,9 @@ extension LiveRun {
         let isKnown = { (device: DeviceNumber) in !self.request.hasNewDevices || known.contains(device) }
         let limited = self.firstUploads.limited.count(where: isKnown)
         guard limited > 0 else { return nil }
-        return .devicesUsedBefore(
-            phones: limited, option: self.request.hasNewDevices ? "--state" : DeviceSalt.option)
+        return .load(
+            .devicesUsedBefore(
+                phones: limited, option: self.request.hasNewDevices ? "--state" : DeviceSalt.option))
     }
 
     /// Its memory as it says itself: what the system counts for a child includes what its parent had as it was started.

@@ -87,7 +87,7 @@ package struct RunPreparation {
             try request.worker?.photos
             ?? PhotoCorpus(self.plan, scenarioPath: request.options.loaded.path, painter: painter)
         try RunInterruption.check()
-        self.remarks = self.photos.problems.map { .photoSkipped($0) }
+        self.remarks = self.photos.problems.map { .start(.photoSkipped($0)) }
         let cores = ProcessInfo.processInfo.activeProcessorCount
         self.threads = min(
             request.threads ?? FleetThreads.count(phones: phones, cores: cores), phones)

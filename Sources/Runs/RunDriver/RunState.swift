@@ -87,13 +87,13 @@ package struct RunState {
     private static func remarks(_ folder: StateFolder, _ fleet: StateFleet) -> [Remark] {
         let seed = folder.fleet?.seed ?? fleet.seed
         let remarks: [(Remark, Bool)] = [
-            (.stateOfOtherSeed(seed, run: fleet.seed), seed != fleet.seed),
-            (.stateWithoutManifest, !folder.hasManifest && !folder.phonesKnown.isEmpty),
-            (.stateLinesSkipped(folder.linesSkipped), folder.linesSkipped > 0),
+            (.start(.stateOfOtherSeed(seed, run: fleet.seed)), seed != fleet.seed),
+            (.start(.stateWithoutManifest), !folder.hasManifest && !folder.phonesKnown.isEmpty),
+            (.start(.stateLinesSkipped(folder.linesSkipped)), folder.linesSkipped > 0),
             // They are cut off as the folder is opened.
-            (.stateWritesTorn(folder.writesTorn), folder.writesTorn > 0),
+            (.start(.stateWritesTorn(folder.writesTorn)), folder.writesTorn > 0),
         ]
-        return folder.shortfalls.map { .stateShortfall($0.text) } + remarks.filter(\.1).map(\.0)
+        return folder.shortfalls.map { .start(.stateShortfall($0.text)) } + remarks.filter(\.1).map(\.0)
     }
 
     /// What a phone left that is not in this run would be left out without a word. What an app of another kind left cannot be

@@ -37,7 +37,7 @@ extension ShardedRun {
         moment.phonesOffline = self.progress.offline
         moment.heldBack = self.progress.heldBack
         moment.result.directory = self.folder.path
-        if !moment.result.controls.isEmpty { moment.result.add([.controlled]) }
+        if !moment.result.controls.isEmpty { moment.result.add([.load(.controlled)]) }
         moment.control = self.control
         return moment
     }

@@ -55,7 +55,7 @@ struct ShardedStanding {
                 self.snapshots.compactMap { $0 }.map { ($0.result, $0.timeline) })
         else { return nil }
         merged.result.add(
-            shards.compactMap { shard in shard.crash.map { .shardCrashed(shard.shard, how: $0) } })
+            shards.compactMap { shard in shard.crash.map { .merge(.shardCrashed(shard.shard, how: $0)) } })
         let told = shards.compactMap(\.snapshot)
         // One whose phones have ended says nothing more.
         let measuring = shards.filter { !$0.isOver && !$0.isJudging }.compactMap(\.snapshot)

@@ -189,11 +189,11 @@ package final class VirtualRun {
         let digest = Hexadecimal.text(self.world.chain.value, digits: 16)
         let broken = self.world.phonesToStayBroken.count
         let notes: [(Remark, Bool)] = [
-            (.digest(digest, events: UInt64(self.world.chain.events)), true),
-            (.judgedWhenMerged, !self.head.shard.isWhole), (.phonesLeftOut(broken), broken > 0),
+            (.end(.digest(digest, events: Int(self.world.chain.events))), true),
+            (.end(.judgedWhenMerged), !self.head.shard.isWhole), (.end(.phonesLeftOut(broken)), broken > 0),
         ]
         let first = self.request.live?.failures.first.map {
-            Remark.planOfLiveRun(broke: $0.name, subject: $0.subject)
+            Remark.start(.planOfLiveRun(broke: $0.name, subject: $0.subject))
         }
         return notes.filter(\.1).map(\.0) + [first, self.judge.coverage?.remark].compactMap { $0 }
     }
@@ -201,15 +201,16 @@ package final class VirtualRun {
     private func warnings(_ failure: WorldFailure?) -> [Remark] {
         var warnings: [Remark] = []
         if let failure {
-            warnings.append(.worldFailed(at: failure.at.nanoseconds, events: failure.lastEvents))
+            warnings.append(.end(.worldFailed(at: failure.at.nanoseconds, events: failure.lastEvents)))
         }
         if let expected = self.request.expected, !self.judge.isInterrupted,
             expected.outcome.digest != Hexadecimal.text(self.world.chain.value, digits: 16)
         {
             warnings.append(
-                .notReproduced(
-                    by: ThisProgram.version, savedBy: expected.tool, digest: expected.outcome.digest,
-                    events: UInt64(expected.outcome.events)))
+                .end(
+                    .notReproduced(
+                        by: ThisProgram.version, savedBy: expected.tool, digest: expected.outcome.digest,
+                        events: Int(expected.outcome.events))))
         }
         return warnings
     }

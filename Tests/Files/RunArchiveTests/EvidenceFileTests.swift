@@ -37,11 +37,25 @@ import Testing
             at: .zero + .seconds(4), action: .phones(group: "commuters", active: 7, phones: 12)),
     ]
 
+    /// Those that a merge keeps.
     private static let remarks: [Remark] = [
-        .controlled, .capturesHeldBack(3, planned: 100, limit: 1, .paused), .photoSkipped("a\u{1}\"b/c\": no JPEG"),
-        .digest("4a9d1d6c228513d8", events: .max), .logFull(bytes: .max),
-        .ofShard(FleetShard(index: 1, count: 3), .timersLate(.backend, milliseconds: -1)),
-        .regions(RegionSummary(captures: 2, regions: 3, complete: 1)), .quoted(.note, "𝄞"),
+        .load(.timersLate(.backend, milliseconds: -1)), .load(.descriptorsExhausted(connections: 2)),
+        .load(.resendsBlocked(3)), .load(.devicesUsedBefore(phones: 4, option: "--state")),
+        .start(.photoSkipped("a\u{1}\"b/c\": no JPEG")), .start(.photosRejected(5)),
+        .start(.stateShortfall("a")), .start(.stateOfOtherSeed(.max, run: 7)), .start(.stateWithoutManifest),
+        .start(.stateLinesSkipped(8)), .start(.stateWritesTorn(9)),
+        .start(.recordsLost(LostRecords(["phone 1 scan 2"], more: 3), areBooksKnown: true)),
+        .start(.planOfLiveRun(broke: "a", subject: "")), .end(.interruptedBeforeCaptures),
+        .end(.endedWithoutReport), .end(.worldFailed(at: 10, events: ["a", "b"])),
+        .end(.notReproduced(by: "a", savedBy: "b", digest: "c", events: 11)),
+        .end(.linkNotUpdated("a", reason: "b")), .end(.logFull(bytes: .max)), .end(.eventsOmitted(12)),
+        .end(.digest("4a9d1d6c228513d8", events: .max)), .end(.phonesLeftOut(13)), .quoted(.note, "𝄞"),
+    ]
+
+    /// Those that it makes anew, or has alone.
+    private static let ofMerges: [Remark] = [
+        .load(.controlled), .load(.capturesSkipped(1)), .end(.judgedWhenMerged),
+        .end(.regions(RegionSummary(captures: 2, regions: 3, complete: 1))), .merge(.seriesNotWhole),
     ]
 
     private static var streams: GaugeSeries {
@@ -56,7 +70,7 @@ import Testing
     private func write(_ evidence: ShardEvidence, sizes: [(name: String, bytes: Int)]) throws -> Int {
         var result = Samples.passed()
         result.controls = Self.controls
-        result.remarks = Self.remarks
+        result.remarks = Self.ofMerges + Self.remarks
         result.streamsOpen = Self.streams
         for (index, group) in result.groups.enumerated() {
             group.totals.record(into: &result.metrics, group: MetricGroup(index: index))
@@ -208,7 +222,9 @@ import Testing
             try Data("12345678".utf8).write(to: URL(filePath: self.scratch.at("run/\(name)")))
         }
         func damage(_ sizes: [String: Int]) -> String? {
-            ShardSpans.damage(in: self.scratch.at("run"), sizes: sizes).map { "\($0.file): \($0.bytes) of \($0.all)" }
+            ShardSpans.damage(in: self.scratch.at("run"), sizes: sizes).map {
+                "\($0.file): \($0.bytes) of \($0.all)"
+            }
         }
         #expect(damage(["series.ndjson": 8, "latency.hlog": 8]) == nil)
         #expect(damage([:]) == nil)

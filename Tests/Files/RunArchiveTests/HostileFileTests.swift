@@ -188,6 +188,6 @@ import Testing
         _ = try directory.finish(Samples.passed(), RunTimeline(faults: 0))
         let lines = try #require(self.scratch.text("flood/events.ndjson")).split(separator: "\n")
         #expect(lines.count == ObservationLog.ignoredMax + 2)
-        #expect(directory.remarks == [.eventsOmitted(5)])
+        #expect(directory.remarks == [.end(.eventsOmitted(5))])
     }
 }

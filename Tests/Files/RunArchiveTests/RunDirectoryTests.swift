@@ -132,7 +132,7 @@ import Testing
         let taken = self.scratch.at("Reports/latest/mine")
         try FileManager.default.createDirectory(atPath: taken, withIntermediateDirectories: true)
         let directory = try RunDirectory.create(self.dated(1), log: Self.log)
-        guard case .linkNotUpdated(let link, _)? = directory.remarks.first else {
+        guard case .end(.linkNotUpdated(let link, _))? = directory.remarks.first else {
             Issue.record("\(directory.remarks)")
             return
         }
@@ -186,7 +186,7 @@ import Testing
         _ = try directory.finish(Samples.passed(), RunTimeline(faults: 0))
         #expect(self.scratch.text("full/events.ndjson")?.utf8.count == line.count * 2)
         #expect(
-            directory.remarks == [.logFull(bytes: line.count * 2 + 5)])
+            directory.remarks == [.end(.logFull(bytes: line.count * 2 + 5))])
         #expect(self.scratch.text("full/report.md")?.contains("events.ndjson is full") == true)
     }
 

@@ -5,6 +5,8 @@ package import Talaria
 
 /// A scripted history: literal observations with a clock that moves a millisecond with each of them.
 package struct History {
+    /// When the captures were due.
+    private var due: [ScanNumber: Instant] = [:]
     package static let shelf = Shelf(seed: 7, booksMin: 3, booksMax: 3)
 
     package private(set) var observations: [Observation] = []
@@ -56,6 +58,7 @@ package struct History {
     }
 
     package mutating func capture() {
+        self.due[self.scan] = self.now
         self.phone(.captured(scheduled: self.now))
         self.phone(.photoPrepared(took: .milliseconds(5), bytes: 1_000))
         self.phone(.queued(.captured))
@@ -64,7 +67,8 @@ package struct History {
     package mutating func upload(attempt: UInt32 = 1) {
         self.send(.upload, attempt: attempt, job: nil)
         self.backend(.accepted(job: self.job, books: 3))
-        self.phone(.uploadAccepted(job: self.job, took: .milliseconds(9), service: .milliseconds(8)))
+        let took = self.now - (self.due[self.scan] ?? self.now - .milliseconds(9))
+        self.phone(.uploadAccepted(job: self.job, took: took, service: .milliseconds(8)))
     }
 
     package mutating func send(
@@ -123,7 +127,7 @@ package struct History {
     }
 
     package mutating func complete() {
-        self.phone(.completed(took: .seconds(1)))
+        self.phone(.completed(took: self.due[self.scan].map { self.now - $0 } ?? .seconds(1)))
     }
 
     /// The job fails, and the phone applies the event that says so.

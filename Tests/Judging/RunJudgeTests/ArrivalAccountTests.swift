@@ -15,12 +15,13 @@ struct ArrivalAccountTests {
         for (late, planned) in [(0, 0), (1, 10), (10, 1_099)] {
             #expect(Self.remarks(planned: planned, late: late) == [])
         }
-        #expect(Self.remarks(planned: 10, late: 2) == [.capturesLate(2, planned: 10, limit: 1)])
-        #expect(Self.remarks(planned: 1_099, late: 11) == [.capturesLate(11, planned: 1_099, limit: 10)])
+        #expect(Self.remarks(planned: 10, late: 2) == [.load(.capturesLate(2, planned: 10, limit: 1))])
+        #expect(
+            Self.remarks(planned: 1_099, late: 11) == [.load(.capturesLate(11, planned: 1_099, limit: 10))])
     }
 
     @Test func `captures that a stopped run left out are not late`() {
-        #expect(Self.remarks(achieved: 3, late: 1) == [.capturesSkipped(97)])
+        #expect(Self.remarks(achieved: 3, late: 1) == [.load(.capturesSkipped(97))])
     }
 
     @Test func `captures that were held back are named like late ones, and named once`() {
@@ -28,9 +29,11 @@ struct ArrivalAccountTests {
         #expect(Self.remarks(achieved: 99, one) == [])
         let three = SkippedWork(deferred: 0, shutdownsTimedOut: 0, heldBack: 3)
         #expect(
-            Self.remarks(achieved: 97, three) == [.capturesHeldBack(3, planned: 100, limit: 1, .paused)],
+            Self.remarks(achieved: 97, three) == [
+                .load(.capturesHeldBack(3, planned: 100, limit: 1, .paused))
+            ],
             "they were not skipped because the run was stopped")
-        #expect(Self.remarks(achieved: 97) == [.capturesSkipped(3)])
+        #expect(Self.remarks(achieved: 97) == [.load(.capturesSkipped(3))])
         #expect(Self.remarks(achieved: 97, three).allSatisfy { $0.kind == .complaint })
     }
 
@@ -44,14 +47,14 @@ struct ArrivalAccountTests {
         var work = SkippedWork()
         work.heldTime = PhoneTime(milliseconds: held)
         work.phoneTime = PhoneTime(milliseconds: all)
-        let expected = tenths.map { [Remark.phonesHeldBack(tenthsOfPercent: $0, .paused)] } ?? []
+        let expected = tenths.map { [Remark.load(.phonesHeldBack(tenthsOfPercent: $0, .paused))] } ?? []
         #expect(Self.remarks(work) == expected)
     }
 
     @Test func `what apps did not do in time is a warning`() {
         let work = SkippedWork(deferred: 2, shutdownsTimedOut: 4)
         let remarks = Self.remarks(achieved: 98, work)
-        #expect(remarks == [.shutdownsTimedOut(phones: 4), .capturesDeferred(2)])
+        #expect(remarks == [.load(.shutdownsTimedOut(phones: 4)), .load(.capturesDeferred(2))])
         #expect(remarks.allSatisfy { $0.kind == .warning })
     }
 }

@@ -42,7 +42,7 @@ import Testing
                 "arrivals paused", "arrivals resumed", "fault offline-1 started",
                 "7 of 12 phones of commuters active", "all phones offline for 5 s", "run stopped",
             ])
-        #expect(result.remarks.first == .controlled)
+        #expect(result.remarks.first == .load(.controlled))
         #expect(result.heldBack == 4)
     }
 
@@ -50,7 +50,7 @@ import Testing
         var judge = Self.judge()
         let result = judge.finish(
             RunFacts(at: .zero + .seconds(1), made: 0), of: .small(), into: LogCounts())
-        #expect(result.controls == [] && !result.remarks.contains(.controlled))
+        #expect(result.controls == [] && !result.remarks.contains(.load(.controlled)))
     }
 
     @Test func `a killed run tells of its control, too`() {
@@ -58,7 +58,7 @@ import Testing
         for observation in Self.observations { judge.receive(observation) }
         let result = judge.breakOff(of: .small(), measured: MetricTable(groups: []))
         #expect(result.controls.count == 6)
-        #expect(result.remarks == [.controlled])
+        #expect(result.remarks == [.load(.controlled)])
     }
 
     @Test func `actions beyond the listed ones are counted, and beyond the limit only logged`() {

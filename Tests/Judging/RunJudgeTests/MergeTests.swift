@@ -171,15 +171,15 @@ import VirtualWorld
         let shards = (0..<UInt32(2)).map { shard in run.judged { $0.raw % 2 == shard } }
         let merged = try #require(RunResult.merged(shards, objectives: [slo], spans: nil)?.result)
         #expect(merged.slos.map(\.passed) == [together])
-        #expect(merged.remarks.contains(.windowsNotJudged(objectives: [metric])))
+        #expect(merged.remarks.contains(.merge(.windowsNotJudged(objectives: [metric]))))
         let one = try #require(RunResult.merged([shards[0]], objectives: [slo], spans: nil)?.result)
         #expect(one.slos.map(\.passed) == [alone])
-        #expect(!one.remarks.contains(.windowsNotJudged(objectives: [metric])))
+        #expect(!one.remarks.contains(.merge(.windowsNotJudged(objectives: [metric]))))
         let known = slo.notKnown.recorded(actual: "by the sum", passed: !alone)
         let summed = try #require(
             RunResult.merged(shards, objectives: [slo], spans: { _ in [known] })?.result)
         #expect(summed.slos == [known])
-        #expect(!summed.remarks.contains(.windowsNotJudged(objectives: [metric])))
+        #expect(!summed.remarks.contains(.merge(.windowsNotJudged(objectives: [metric]))))
     }
 
     @Test(arguments: ["flaky-network", "sudden-kills", "token-expiry"], [UInt64(1), 2])

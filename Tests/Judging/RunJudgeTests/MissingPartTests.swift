@@ -32,7 +32,7 @@ import Testing
         result.lack(["worker 2: phones 4-7"])
         #expect(result.verdicts.map(\.standing) == [.notAvailable, .notAvailable])
         #expect(
-            result.remarks == [.noEvidence(of: "worker 2: phones 4-7")])
+            result.remarks == [.merge(.noEvidence(of: "worker 2: phones 4-7"))])
         #expect(result.exit == .untrusted)
     }
 

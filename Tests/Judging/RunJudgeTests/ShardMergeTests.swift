@@ -75,7 +75,7 @@ import Testing
             part.result.controls = records.map {
                 ControlRecord(at: .zero + .seconds($0.at), action: $0.action)
             }
-            part.result.remarks = (records.isEmpty ? [] : [.controlled]) + [.photosRejected(3)]
+            part.result.remarks = (records.isEmpty ? [] : [.load(.controlled)]) + [.start(.photosRejected(3))]
             return part
         }
     }
@@ -85,13 +85,16 @@ import Testing
             Self.controlled([[(3, .paused), (5, .resumed)], [(4, .paused), (5, .resumed), (9, .stopped)]]))
         #expect(result.controls.map(\.action) == [.paused, .resumed, .stopped])
         #expect(result.controls.map(\.at) == [3, 5, 9].map { .zero + .seconds($0) })
-        #expect(result.remarks == [.controlled, .photosRejected(3), .merged(parts: 2, of: 2)])
+        #expect(
+            result.remarks == [
+                .load(.controlled), .start(.photosRejected(3)), .merge(.merged(parts: 2, of: 2)),
+            ])
     }
 
     @Test func `what was done to shards one by one is listed of each`() throws {
         let result = try Self.merge(Self.controlled([[(3, .paused), (8, .resumed)], [(4, .stopped)]]))
         #expect(result.controls.map(\.action) == [.paused, .stopped, .resumed])
-        #expect(result.remarks.count { $0 == .controlled } == 1)
+        #expect(result.remarks.count { $0 == .load(.controlled) } == 1)
     }
 
     @Test func `streams of shards are open at the same time`() throws {
@@ -135,7 +138,7 @@ import Testing
         #expect(quiet.verdicts.allSatisfy { $0.standing == .notAvailable })
         #expect(
             quiet.remarks.first
-                == .shardIncomplete(FleetShard(index: 1, count: 2), defect, phones: 2, first: [1, 3]))
+                == .merge(.shardIncomplete(FleetShard(index: 1, count: 2), defect, phones: 2, first: [1, 3])))
         #expect(quiet.totals.scans.completed == 4, "what it left is merged")
         #expect(try Self.merge([Self.whole(0, .broken), Self.lacking(defect)]).exit == .invariantBroken)
         #expect(try Self.merge([Self.whole(0), Self.lacking(defect, .broken)]).exit == .invariantBroken)
@@ -148,7 +151,7 @@ import Testing
             #expect(result.exit == exit)
             #expect(
                 result.remarks.contains(
-                    .shardExit(FleetShard(index: 1, count: 2), code: exit.rawValue)))
+                    .merge(.shardExit(FleetShard(index: 1, count: 2), code: exit.rawValue))))
             #expect(try Self.merge([Self.whole(0)], exit: exit).exit == exit)
             // One that left everything is judged by that.
             #expect(try Self.merge([Self.whole(0), Self.whole(1)], exit: exit).exit == .success)
@@ -177,7 +180,8 @@ import Testing
     }
 
     @Test func `damage that costs no shard is not trusted either`() throws {
-        let result = try Self.merge([Self.whole(0), Self.whole(1)], damage: [.shardWithoutHead(folder: "b")])
-        #expect(result.exit == .untrusted && result.remarks.first == .shardWithoutHead(folder: "b"))
+        let result = try Self.merge(
+            [Self.whole(0), Self.whole(1)], damage: [.merge(.shardWithoutHead(folder: "b"))])
+        #expect(result.exit == .untrusted && result.remarks.first == .merge(.shardWithoutHead(folder: "b")))
     }
 }

@@ -20,9 +20,10 @@ struct RemarkTests {
     @Test func `the load that was not made is named with its limit`() {
         #expect(
             Self.texts([
-                .capturesLate(5, planned: 120, limit: 1),
-                .capturesHeldBack(3, planned: 100, limit: 1, .pausedAndResting),
-                .phonesHeldBack(tenthsOfPercent: 11, .unknown), .timersLate(.gateway, milliseconds: 812),
+                .load(.capturesLate(5, planned: 120, limit: 1)),
+                .load(.capturesHeldBack(3, planned: 100, limit: 1, .pausedAndResting)),
+                .load(.phonesHeldBack(tenthsOfPercent: 11, .unknown)),
+                .load(.timersLate(.gateway, milliseconds: 812)),
             ]) == [
                 "5 of 120 captures started more than 1 s late (limit: 1): the load was not the requested load",
                 "paused, phones put to rest from the dashboard: 3 of 100 captures were held back (limit: 1)",
@@ -39,12 +40,12 @@ struct RemarkTests {
         ]
         for (defect, text) in defects {
             #expect(
-                Self.texts([.shardIncomplete(Self.shard, defect, phones: 2, first: [1, 3])]) == [
+                Self.texts([.merge(.shardIncomplete(Self.shard, defect, phones: 2, first: [1, 3]))]) == [
                     "shard 1/2 \(text): the verdict on its phones is n/a (2 phones, numbers 1, 3)"
                 ])
         }
         #expect(
-            Self.texts([.ofShard(Self.shard, .descriptorsExhausted(connections: 7))]) == [
+            Self.texts([.ofShard(Self.shard, .load(.descriptorsExhausted(connections: 7)))]) == [
                 "shard 1/2: 7 connections could not be opened: too few file descriptors"
             ])
     }
@@ -56,7 +57,7 @@ struct RemarkTests {
             ControlRecord(at: .zero + .seconds(80), action: .stopped),
         ]
         result.heldBack = 4
-        result.remarks = [.controlled]
+        result.remarks = [.load(.controlled)]
         #expect(
             result.warnings == [
                 "controlled from the dashboard, so the seed alone does not reproduce this run: "
@@ -68,20 +69,28 @@ struct RemarkTests {
 
     /// One of each case but those above.
     private static let others: [Remark] = [
-        .shutdownsTimedOut(phones: 1), .capturesDeferred(1), .capturesSkipped(1), .resendsBlocked(1),
-        .devicesUsedBefore(phones: 1, option: "--state"), .photoSkipped("a"), .photosRejected(1),
-        .stateShortfall("a"), .stateOfOtherSeed(1, run: 2), .stateWithoutManifest, .stateLinesSkipped(1),
-        .stateWritesTorn(1), .recordsLost(LostRecords(), areBooksKnown: false), .interruptedBeforeCaptures,
-        .endedWithoutReport, .worldFailed(at: 1, events: ["a"]),
-        .notReproduced(by: "a", savedBy: "b", digest: "c", events: 1), .linkNotUpdated("a", reason: "b"),
-        .logFull(bytes: 1), .eventsOmitted(1), .digest("a", events: 1), .judgedWhenMerged, .phonesLeftOut(1),
-        .planOfLiveRun(broke: "a", subject: "b"), .coverage(met: 1, of: 2, missed: ["a"]),
-        .regions(RegionSummary(captures: 1, regions: 1, complete: 1)), .merged(parts: 1, of: 2),
-        .mergedRuns(seeds: [1]), .backendsDiffer(2, areShards: true), .windowsNotJudged(objectives: ["a"]),
-        .seriesNotWhole, .seriesCut(shard, file: "a", bytes: 1, of: 2, isJudged: true),
-        .seriesCut(shard, file: "a", bytes: 1, of: 2, isJudged: false), .shardExit(shard, code: 70),
-        .shardCrashed(shard, how: "a"), .shardWithoutHead(folder: "a"),
-        .retriesLeftOut(judgedMilliseconds: 1), .noEvidence(of: "a"),
+        .load(.shutdownsTimedOut(phones: 1)), .load(.capturesDeferred(1)), .load(.capturesSkipped(1)),
+        .load(.resendsBlocked(1)),
+        .load(.devicesUsedBefore(phones: 1, option: "--state")), .start(.photoSkipped("a")),
+        .start(.photosRejected(1)),
+        .start(.stateShortfall("a")), .start(.stateOfOtherSeed(1, run: 2)), .start(.stateWithoutManifest),
+        .start(.stateLinesSkipped(1)),
+        .start(.stateWritesTorn(1)), .start(.recordsLost(LostRecords(), areBooksKnown: false)),
+        .end(.interruptedBeforeCaptures),
+        .end(.endedWithoutReport), .end(.worldFailed(at: 1, events: ["a"])),
+        .end(.notReproduced(by: "a", savedBy: "b", digest: "c", events: 1)),
+        .end(.linkNotUpdated("a", reason: "b")),
+        .end(.logFull(bytes: 1)), .end(.eventsOmitted(1)), .end(.digest("a", events: 1)),
+        .end(.judgedWhenMerged), .end(.phonesLeftOut(1)),
+        .start(.planOfLiveRun(broke: "a", subject: "b")), .end(.coverage(met: 1, of: 2, missed: ["a"])),
+        .end(.regions(RegionSummary(captures: 1, regions: 1, complete: 1))), .merge(.merged(parts: 1, of: 2)),
+        .merge(.mergedRuns(seeds: [1])), .merge(.backendsDiffer(2, areShards: true)),
+        .merge(.windowsNotJudged(objectives: ["a"])),
+        .merge(.seriesNotWhole), .merge(.seriesCut(shard, file: "a", bytes: 1, of: 2, isJudged: true)),
+        .merge(.seriesCut(shard, file: "a", bytes: 1, of: 2, isJudged: false)),
+        .merge(.shardExit(shard, code: 70)),
+        .merge(.shardCrashed(shard, how: "a")), .merge(.shardWithoutHead(folder: "a")),
+        .merge(.retriesLeftOut(judgedMilliseconds: 1)), .merge(.noEvidence(of: "a")),
     ]
 
     @Test(arguments: others) func `each has a sentence of its own`(remark: Remark) {

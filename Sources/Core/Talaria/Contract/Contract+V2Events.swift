@@ -27,7 +27,7 @@ extension Contract {
     static let v2Completed = ContractObject(
         "V2CompletedEvent", "The job is completed, and the stream ends",
         [
-            Self.v2Job,
+            .maybe("jobId", .text(format: nil), "The job of the stream"),
             .maybe("type", .words(["job_complete"], name: "job_complete"), "The kind of the message"),
             .maybe(
                 "pipeline",

@@ -227,7 +227,7 @@ extension ProgressData {
 extension CompletedReading {
     fileprivate static func readV2(_ bytes: [UInt8], into notes: inout ContractNotes) -> CompletedReading? {
         guard let data = LeanObject(bytes, into: &notes) else { return nil }
-        let jobId = data.text("jobId", .expected, into: &notes)
+        let jobId = data.text("jobId", .optional, into: &notes)
         data.compare(with: Contract.v2Completed, into: &notes)
         data.compare("processedCount", isAtMost: "totalCount", into: &notes)
         // One of the documents has the state of the job, the other a summary of it.
