@@ -131,11 +131,14 @@ import Testing
             }
             let device = DeviceNumber(dice.pick([0, 0, 0, 1, .max]))
             let scan = ScanNumber(dice.pick([0, 1, 2, 3, 4, .max]))
+            // Some books are of the shelf of another scan.
+            let shelved = dice.below(3) == 0 ? ScanNumber(9) : scan
             let what: ObservationPayload =
                 switch dice.below(11) {
                 case 0...5:
                     .phone(
-                        self.phone(&dice, book: History.shelf.book(device: device, scan: scan, ordinal: 0)))
+                        self.phone(&dice, book: History.shelf.book(device: device, scan: shelved, ordinal: 0))
+                    )
                 case 6...8: .backend(self.backend(&dice))
                 default: .fault(self.fault(&dice))
                 }
@@ -185,7 +188,7 @@ import Testing
         }
     }
 
-    /// If nonsense broke nothing, the histories above would prove little. Three of the invariants take more sense to break.
+    /// If nonsense broke nothing, the histories above would prove little. Two of the invariants take more sense to break.
     @Test func `nonsense breaks nearly every invariant somewhere`() {
         var broken = Set<Invariant>()
         for seed: UInt64 in 0..<100 {
@@ -194,8 +197,6 @@ import Testing
             ledger.finish(waitingOnDisk: self.records(seed: seed), at: .zero)
             broken.formUnion(ledger.verdicts.filter { $0.violations > 0 }.map(\.invariant))
         }
-        #expect(
-            broken.isSuperset(
-                of: Set(Invariant.everywhere).subtracting([.jobCleaned, .streamNoGap, .bookFaithful])))
+        #expect(broken.isSuperset(of: Set(Invariant.everywhere).subtracting([.jobCleaned, .streamNoGap])))
     }
 }
