@@ -196,9 +196,10 @@ package struct PastRun: Sendable {
         // There is no command that makes several runs.
         if runs.contains(where: { $0.head.command != first.head.command }) { merged.result.command = [] }
         let targets = Set(runs.map(\.head.labels.target)).count
-        let differ = targets > 1 ? [Remark.merge(.backendsDiffer(targets, areShards: false))] : []
-        merged.result.remarks.insert(
-            contentsOf: [.merge(.mergedRuns(seeds: runs.map(\.head.seed)))] + differ, at: 0)
+        if targets > 1 {
+            merged.result.remarks.insert(.merge(.backendsDiffer(targets, areShards: false)), at: 0)
+        }
+        merged.result.remarks.insert(.merge(.mergedRuns(seeds: runs.map(\.head.seed))), at: 0)
         return RunReport(merged.result, merged.timeline, folders: runs.map(\.folder), group: first.group)
     }
 }

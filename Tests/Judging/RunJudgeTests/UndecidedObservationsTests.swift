@@ -74,7 +74,7 @@ import Testing
 
     @Test func `what fires counts once, and everything is logged in its order`() {
         let story = (0..<2_000).flatMap { number -> [Observation] in
-            let at = Int64(number) * 7
+            let at = Int64(number) * 50
             return [Self.lost(at, UInt32(number)), Self.fired(at + 1, UInt32(number)), Self.ping(at + 2)]
         }
         let (causes, logged) = Self.judged(story)
