@@ -31,10 +31,11 @@ PACKAGES := $(BUILD)/packages
 CLIENTS ?=
 MUTANTS ?=
 CONFORMANCE ?=
+TARGETS ?=
 MANUAL ?=
 
 .PHONY: help run build deps test test-deps lint purity purity-and-build unit docs clients fuzz fuzz-sockets mutants asan \
-	bench manual conformance templates install deb deb-test clean
+	bench manual conformance targets templates install deb deb-test clean
 
 help: ## lists all targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -136,6 +137,10 @@ conformance: build ## checks the OpenAPI file, and `serve` against it, with open
 	@.ci/packages conformance
 	@PYTHONDONTWRITEBYTECODE=1 $(BUILD)/conformance/venv/bin/python Tests/Conformance/conformance.py --binary $(BINARY) \
 		$(CONFORMANCE)
+
+# About fifteen minutes. TARGETS can name options, another backend among them: see Tests/Targets/targets.py --help.
+targets: build ## runs honest scenarios, without faults and with each kind, against a healthy backend that is not the simulated one
+	@PYTHONDONTWRITEBYTECODE=1 Tests/Targets/targets.py --binary $(BINARY) $(TARGETS)
 
 SHARE = $(DESTDIR)$(PREFIX)/share
 ZSH_COMPLETIONS ?= $(PREFIX)/share/zsh/site-functions
