@@ -25,8 +25,7 @@ package struct LedgerSettings: Hashable, Sendable {
     package var regions: [ClosedRange<Int>] = []
     /// The times from the first 202 of a scan to its cancel, by the group's index; nil for a group whose users cancel none.
     package var cancelTimes: [ClosedRange<Interval>?] = []
-    /// The time from an answer to the next request for the status of a job, by the group's index; for a group without one, the
-    /// time of the contract.
+    /// The time from an answer to the next request for the status of a job, by the group's index.
     package var statusIntervals: [Interval] = []
     /// Whether streams of v2 tell of the last change only, and pass over those between.
     package var passesChangesOver = false
@@ -83,10 +82,6 @@ package struct LedgerSettings: Hashable, Sendable {
 
     func journey(of device: DeviceNumber) -> Journey {
         self.fleet.value(of: device, in: self.journeys) ?? .scan
-    }
-
-    func statusInterval(of device: DeviceNumber) -> Interval {
-        self.fleet.value(of: device, in: self.statusIntervals) ?? ContractLimit.statusPollMin
     }
 
     /// The settings for the embedded backend: one clock, every phone held to the contract.

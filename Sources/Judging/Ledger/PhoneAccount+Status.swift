@@ -1,3 +1,4 @@
+import Metrics
 import SimBase
 import Talaria
 
@@ -20,8 +21,8 @@ extension PhoneAccount {
     private mutating func judgeInterval(
         _ scan: ScanNumber, at: Instant, rules: Rules, into findings: inout Findings
     ) {
-        let interval = rules.settings.statusInterval(of: self.device)
-        guard let ended = self.index(of: scan).flatMap({ self.scans[$0].statusEndedAt }),
+        let interval = rules.settings.fleet.value(of: self.device, in: rules.settings.statusIntervals)
+        guard let interval, let ended = self.index(of: scan).flatMap({ self.scans[$0].statusEndedAt }),
             ended > self.interruptedAt, at < ended + interval
         else { return }
         findings.violate(

@@ -81,7 +81,8 @@ import Testing
 
     @Test func `a status is requested as often as the profile says`() {
         func complaint(
-            after pause: Interval, every interval: Interval? = nil, then: (inout History) -> Void = { _ in }
+            after pause: Interval, every interval: Interval = .seconds(2),
+            then: (inout History) -> Void = { _ in }
         ) -> String? {
             let history = Self.polled([.processing]) {
                 then(&$0)
@@ -90,7 +91,7 @@ import Testing
             }
             let ledger = history.ledger {
                 $0.fleet = FleetMap([("all", 1)])
-                if let interval { $0.statusIntervals = [interval] }
+                $0.statusIntervals = [interval]
             }
             return ledger.verdicts.first { $0.invariant == .limitHonoured }?.examples.first?.text
         }
