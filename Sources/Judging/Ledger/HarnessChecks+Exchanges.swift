@@ -31,6 +31,10 @@ extension HarnessChecks {
         var hasIDs = false
         /// Results that a fault has reordered were read.
         var isReordered = false
+        /// A fault has made an event of its job unreadable, and none of an earlier stream.
+        var isGarbled = false
+        /// Whether a provider was asked for the look-up; nil if it is not known.
+        var isBilled: Bool?
         /// To the stream and from it; nil if it is not known to which stream of the job a ping was written.
         var pingsWritten: Int? = 0
         var pingsSeen = 0
@@ -77,7 +81,14 @@ extension HarnessChecks {
             if self.hasQuotas { self.uploadAnswered(scan, attempt: attempt, status, phoneIndex) }
         }
         let index = self.exchangeIndex(operation, scan, attempt, phoneIndex)
-        if let index { self.phones[phoneIndex].exchanges[index].answered = status }
+        if let index {
+            self.phones[phoneIndex].exchanges[index].answered = status
+            if operation == .upload, let last = self.phones[phoneIndex].lookedUp, last.scan == scan,
+                last.at == self.now
+            {
+                self.phones[phoneIndex].exchanges[index].isBilled = last.isBilled
+            }
+        }
         let job = index.flatMap { self.phones[phoneIndex].exchanges[$0].job }
         if status >= 400 {
             self.note(
@@ -173,6 +184,9 @@ extension HarnessChecks {
             self.terminalApplied(job: job, kind, inline: inline, scan, phoneIndex)
         case .resultsDecoded(let job, let books, _):
             self.resultsDecoded(job: job, books: books, scan, phoneIndex)
+        case .filePrepared(let file): self.filePrepared(scan, file, phoneIndex)
+        case .lookupAnswered(found: true, let isRepeated, _, _):
+            self.lookupAnswered(isRepeated: isRepeated, scan, phoneIndex)
         case .bookAdded(let ordinal, let book): self.filed(book, ordinal, scan, phoneIndex)
         case .bookRepeated(let ordinal, let book): self.filed(book, ordinal, scan, phoneIndex)
         case .completed, .refused, .cancelRequested, .canceled:

@@ -64,6 +64,7 @@ extension HarnessChecks {
             }
             isSeen = written >= 2 || !self.completesOnce
         case .noTerminal:
+            _ = self.explain(scan, phoneIndex) { $0.kind == .terminalOmitted && $0.attempt == attempt }
             isSeen =
                 self.explain(scan, phoneIndex) { $0.kind == .streamEnded && $0.attempt == attempt }
                 || !self.completesOnce
@@ -96,14 +97,26 @@ extension HarnessChecks {
                         fault: fault))
             }
             isSeen = true
-        case .delayed, .booksStripped, .resultsTruncated, .resultsReordered, .eventGarbled, .ofPhone,
-            .unobserved:
+        case .eventGarbled:
+            if let index { self.garbled(index, phoneIndex) }
+            isSeen = true  // The phone sees it, later.
+        case .delayed, .booksStripped, .resultsTruncated, .resultsReordered, .ofPhone, .unobserved:
             isSeen = true  // The phone sees it, later.
         }
         guard !isSeen, self.server != nil else { return }
         self.error(
             "fault \(fault + 1) of the list fired (\(operation.name), attempt \(attempt)) without effect",
             scan, phoneIndex)
+    }
+
+    /// An event of a stream was made unreadable. The first of a job is new to its phone, which tells of it.
+    private mutating func garbled(_ index: Int, _ phoneIndex: Int) {
+        guard let id = self.phones[phoneIndex].exchanges[index].job,
+            let job = self.phones[phoneIndex].jobs.lastIndex(where: { $0.id == id }),
+            !self.phones[phoneIndex].jobs[job].isGarbled
+        else { return }
+        self.phones[phoneIndex].jobs[job].isGarbled = true
+        self.phones[phoneIndex].exchanges[index].isGarbled = true
     }
 
     /// Removes doubts whose cause was found.

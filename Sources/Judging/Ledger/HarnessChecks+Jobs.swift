@@ -19,8 +19,10 @@ struct HarnessJob: Sendable {
     /// The last answer that had its status.
     var polledAt: Instant?
     var isDegraded = false
-    /// Its log may have gaps when it is replayed.
+    /// Its log may have gaps when it is replayed: no event but the terminal one.
     var isForgetful = false
+    /// A fault has made an event of it unreadable.
+    var isGarbled = false
     /// The earliest moment at which it may complete.
     var slowUntil: Instant?
 
@@ -34,11 +36,25 @@ struct HarnessJob: Sendable {
     var lastID: Int64 = .min
     var mutedAttempt: UInt32?
     /// The first writing of the latest events, with the times in their ids.
-    var written: [(milliseconds: Int64, at: Instant)] = []
+    var written: [(position: Int, milliseconds: Int64, at: Instant)] = []
+    /// Terminal events that were written since it had no other stream, less the streams that ended behind one.
+    var terminals = 0
     var pingDue: (attempt: UInt32, at: Instant)?
 
     func isTokenOver(at moment: Instant, _ server: SimulatedServer) -> Bool {
         self.isRevoked || moment >= self.acceptedAt + server.tokenLifetime
+    }
+
+    /// Whether its log still has an event that was never written: one after an event that is young enough, or after its 202.
+    func keeps(_ position: Int, at moment: Instant, for time: Interval) -> Bool {
+        let known = self.written.last { $0.position < position }?.at ?? self.acceptedAt
+        return moment < max(known, self.acceptedAt) + time
+    }
+
+    /// An event was written for the first time.
+    mutating func remember(_ position: Int, _ id: String, at moment: Instant) {
+        if self.written.count == HarnessChecks.writtenKept { self.written.removeFirst() }
+        self.written.append((position, HarnessChecks.milliseconds(id), moment))
     }
 
     func hasResults(at moment: Instant, _ server: SimulatedServer) -> Bool {
@@ -62,9 +78,12 @@ extension HarnessChecks {
         case .streamEnded(let job, let attempt, let byPeer):
             self.streamEnded(job: job, attempt: attempt, byPeer: byPeer, scan, phoneIndex)
         case .rowsTaken(let job, let rows):
+            self.rowsTaken(job, rows, scan, phoneIndex)
             guard rows.total == 0, let index = self.jobIndex(job, phoneIndex) else { return }
             self.phones[phoneIndex].jobs[index].isUnreadable = true
-        case .connected, .problem, .bookLookedUp, .failed, .found, .upstreamFailed, .circuitOpened,
+        case .bookLookedUp(let lookup):
+            self.phones[phoneIndex].lookedUp = (scan, self.now, lookup.isBilled)
+        case .connected, .problem, .failed, .found, .upstreamFailed, .circuitOpened,
             .circuitClosed:
             break
         case .accepted, .photosReceived, .streamOpened, .eventWritten, .pingWritten, .finished, .tokenRevoked,
@@ -82,6 +101,7 @@ extension HarnessChecks {
             self.jobsAlive += 1
             self.phones[phoneIndex].jobs.append(
                 HarnessJob(id: job, scan: scan, books: books, acceptedAt: self.now))
+            self.importBegan(job, scan, phoneIndex)
         case .streamOpened(let job, let attempt, let after):
             self.streamOpened(job: job, attempt, after: after, phoneIndex)
             if after == nil { self.note(.startedOver, scan, phoneIndex, attempt: attempt) }
@@ -191,6 +211,9 @@ extension HarnessChecks {
 
     private mutating func streamOpened(job id: String, _ attempt: UInt32, after: Int?, _ phoneIndex: Int) {
         guard let index = self.jobIndex(id, phoneIndex) else { return }
+        if self.phones[phoneIndex].jobs[index].streams == 0 {
+            self.phones[phoneIndex].jobs[index].terminals = 0
+        }
         self.phones[phoneIndex].jobs[index].streams += 1
         self.phones[phoneIndex].jobs[index].attempt = attempt
         self.phones[phoneIndex].jobs[index].next = after.map { $0 + 1 }
@@ -216,19 +239,21 @@ extension HarnessChecks {
             self.note(
                 .degraded, scan, phoneIndex, needsFault: !self.phones[phoneIndex].jobs[index].isDegraded)
         }
-        if kind.isTerminal { self.note(.terminalWritten, scan, phoneIndex) }
+        if kind.isTerminal {
+            self.note(.terminalWritten, scan, phoneIndex)
+            self.phones[phoneIndex].jobs[index].terminals += 1
+        }
         guard let position else { return }  // It says where the job stands, and is none of its events.
+        if isReplayed { self.judgeReplay(ofJob: index, position, kind, scan, phoneIndex, server) }
         // Its time is that of the change, and the stream brought it later.
         let isPolled = server.v2IsPolled && Journey.isV2(jobID: id)
         if !isReplayed, !isPolled, kind != .progress || self.watches(phoneIndex) {
-            if self.phones[phoneIndex].jobs[index].written.count == Self.writtenKept {
-                self.phones[phoneIndex].jobs[index].written.removeFirst()
-            }
-            self.phones[phoneIndex].jobs[index].written.append((Self.milliseconds(eventID), self.now))
+            self.phones[phoneIndex].jobs[index].remember(position, eventID, at: self.now)
         }
         guard self.watches(phoneIndex) else { return }
         guard self.phones[phoneIndex].jobs[index].streams == 1 else {
             self.phones[phoneIndex].jobs[index].next = nil
+            self.phones[phoneIndex].jobs[index].isReplaying = false
             self.phones[phoneIndex].jobs[index].lastID = .min
             return
         }
@@ -247,6 +272,27 @@ extension HarnessChecks {
         self.phones[phoneIndex].jobs[index].next = position + 1
         self.phones[phoneIndex].jobs[index].isReplaying = false
         self.phones[phoneIndex].jobs[index].lastID = milliseconds
+    }
+
+    /// A stream that is resumed begins with the event that is due, as long as the log has it. A log that a fault has emptied has
+    /// the terminal event only.
+    private mutating func judgeReplay(
+        ofJob index: Int, _ position: Int, _ kind: EventKind, _ scan: ScanNumber, _ phoneIndex: Int,
+        _ server: SimulatedServer
+    ) {
+        let job = self.phones[phoneIndex].jobs[index]
+        if job.isForgetful {
+            guard !kind.isTerminal else { return }
+            return self.error(
+                "event \(position) of a job was replayed, but a fault had emptied its log", scan, phoneIndex)
+        }
+        guard job.isReplaying, let next = job.next, position > next, self.watches(phoneIndex),
+            server.dialect.completesOnce, server.dialect.hasIncreasingIDs, let time = server.replayTime,
+            job.keeps(next, at: self.now, for: time)
+        else { return }
+        self.error(
+            "a stream was resumed with event \(position) of a job, but event \(next) was due", scan,
+            phoneIndex)
     }
 
     /// The number of latest events of a job that are remembered.

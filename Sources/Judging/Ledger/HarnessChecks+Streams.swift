@@ -26,6 +26,13 @@ extension HarnessChecks {
         let isTimedOut = Journey.isV2(jobID: id) && self.now >= known.acceptedAt + ContractLimit.v2StreamTime
         let isOver = known.finishedAt != nil || known.isRevoked || isTimedOut
         self.note(.streamEnded, scan, phoneIndex, attempt: attempt, needsFault: !isOver)
+        guard known.finishedAt != nil, !known.isRevoked, !isTimedOut, !known.isForgetful, self.completesOnce
+        else { return }
+        if known.terminals == 0 {
+            self.note(.terminalOmitted, scan, phoneIndex, attempt: attempt, needsFault: true)
+        } else {
+            self.phones[phoneIndex].jobs[job].terminals -= 1
+        }
     }
 
     mutating func streamLost(
@@ -105,7 +112,7 @@ extension HarnessChecks {
     mutating func terminalApplied(
         job id: String, _ kind: EventKind, inline: InlineBooksForm, _ scan: ScanNumber, _ phoneIndex: Int
     ) {
-        guard self.server != nil else { return }
+        guard let server = self.server else { return }
         if let job = self.phones[phoneIndex].jobs.last(where: { $0.id == id }), job.kind != kind {
             self.error(
                 "a phone applied \(kind.rawValue), but the job \(job.kind.map { "ended with \($0.rawValue)" } ?? "continues")",
@@ -115,6 +122,13 @@ extension HarnessChecks {
         let exchange = self.phones[phoneIndex].exchanges.remove(at: index)
         if inline == .books, self.hasFired(exchange, { $0 == .booksStripped }) {
             self.error("an event had books that a fault had removed", scan, phoneIndex)
+        }
+        // An event that the contract does not have is none that counts as ignored.
+        if exchange.isGarbled, inline != .undecodable, exchange.eventsIgnored <= exchange.eventsAdded,
+            server.dialect.otherEvents.isEmpty, !self.deviates(phoneIndex)
+        {
+            self.error(
+                "a fault made an event of a stream unreadable, but all of them were read", scan, phoneIndex)
         }
         if let written = exchange.pingsWritten, exchange.pingsSeen < written, self.watches(phoneIndex) {
             self.error(

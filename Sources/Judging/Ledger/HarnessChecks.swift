@@ -14,8 +14,8 @@ import Talaria
 /// remembers only the open state of a phone, so its memory is bounded, and no event allocates once the lists
 /// have their size.
 ///
-/// Exchanges are in HarnessChecks+Exchanges, their faults in +Faults, streams in +Streams, jobs in +Jobs, quotas
-/// in +Quotas, the lifecycle of phones in +Life.
+/// Exchanges are in HarnessChecks+Exchanges, their faults in +Faults, streams in +Streams, jobs in +Jobs, imports and
+/// look-ups in +Imports, quotas in +Quotas, the lifecycle of phones in +Life.
 struct HarnessChecks: Sendable {
     /// The tolerance for the time of a cut: a phone can date it earlier, since both sides read their clocks
     /// independently.
@@ -33,6 +33,8 @@ struct HarnessChecks: Sendable {
         enum Kind: Hashable, Sendable {
             case answered(Talaria.Operation, status: Int)
             case tokenRevoked, vanished, jobFailed, degraded, terminalWritten, streamEnded, startedOver
+            /// The stream of a job that has ended was ended without its terminal event.
+            case terminalOmitted
         }
 
         let kind: Kind
@@ -83,11 +85,14 @@ struct HarnessChecks: Sendable {
         /// The latest jobs whose tokens a fault has revoked, for a target behind the gateway.
         var revoked: [(job: String, at: Instant)] = []
         var life = HarnessLifecycle()
+        var imports = HarnessImports()
+        /// The last look-up that the backend answered, and whether it asked a provider.
+        var lookedUp: (scan: ScanNumber, at: Instant, isBilled: Bool)?
     }
 
     private(set) var settings: HarnessSettings
     /// What the simulated backend finds.
-    private let shelf: Shelf
+    let shelf: Shelf
     /// Nil for a backend of which it is not known why it answers as it does.
     let server: SimulatedServer?
     let hasQuotas: Bool
@@ -97,6 +102,8 @@ struct HarnessChecks: Sendable {
     var phones: [Phone] = []
     var jobsAlive = 0
     var uploadsOpen = 0
+    /// The rows of all files that were prepared.
+    var rowsPrepared = 0
     /// Nil without a circuit breaker.
     private(set) var circuit: CircuitAccount?
     private var phoneIndexes = DeviceIndex()
@@ -298,6 +305,7 @@ struct HarnessChecks: Sendable {
     var remembered: Int {
         self.phones.reduce(self.doubts.count) {
             $0 + $1.exchanges.count + $1.jobs.count + $1.quotas.remembered + $1.polls.count
+                + $1.imports.remembered
         }
     }
 }
@@ -313,6 +321,7 @@ extension HarnessChecks.Effect.Kind {
         case .terminalWritten: "a terminal event was written"
         case .streamEnded: "the backend ended a stream whose job continues"
         case .startedOver: "a stream restarted"
+        case .terminalOmitted: "the backend ended a stream without the terminal event of its job"
         }
     }
 }

@@ -1,3 +1,4 @@
+package import CSV
 package import Metrics
 package import SimBase
 
@@ -26,6 +27,8 @@ package struct HarnessSettings: Hashable, Sendable {
     /// Whether the phones of a group deviate from the contract on purpose, by the groups of `fleet`; empty if none do. What
     /// they misread, and what the backend refuses because of how they ask, needs no fault.
     package var deviations: [Bool]
+    /// The library files of each group, without their numbers of rows, by the groups of `fleet`; nil for one that imports none.
+    package var libraries: [LibrarySpec?] = []
 
     package init(
         server: Server, faults: [FaultEffect], rules: [FaultRule] = [], fleet: FleetMap,
@@ -51,6 +54,10 @@ package struct SimulatedServer: Hashable, Sendable {
     package var v2ResultsLifetime: Interval
     /// Streams of v2 look for changes of their jobs: they pass events over, and bring them late.
     package var v2IsPolled = false
+    /// The time for which events can be replayed; nil if it is not judged.
+    package var replayTime: Interval?
+    /// The number of books that imports have brought, of all devices, beyond which it may not know one again.
+    package var libraryBooksMax = Int.max
     /// Nil without a circuit breaker.
     package var breaker: Breaker?
     /// The number of jobs at which an upload is answered with 503.

@@ -76,9 +76,9 @@ package enum Invariant: String, CaseIterable, Hashable, Sendable {
     package var statement: String {
         switch self {
         case .scanCustody:
-            "every captured scan is in exactly one state: completed, refused, waiting in a durable record, or discarded for a recorded cause; its record is at most one write behind"
+            "every captured scan is in exactly one state: completed, refused, waiting in a durable record, or discarded for a recorded cause; its record is at most one write behind; a photo has the regions of the plan"
         case .scanRefusedForCause:
-            "a scan is refused only after a response or an error event that does not allow a retry"
+            "a scan is refused only after a response or an error event that does not allow a retry, and is not uploaded again after such an event"
         case .bookNeverLost:
             "every book that the backend found for a scan is in the phone's library"
         case .bookNeverDoubleAdded:
@@ -96,7 +96,7 @@ package enum Invariant: String, CaseIterable, Hashable, Sendable {
         case .jobNotCleanedEarly:
             "no job is deleted before its terminal event is applied and its books are durable"
         case .limitHonoured:
-            "after a 429, no request is sent to that resource before the requested time"
+            "after a 429, no request is sent to that resource before the requested time; a status is requested no more often than the profile says"
         case .slotsBounded:
             "a phone never has more open streams than its limit, and none at the end"
         case .serverAgrees:
@@ -106,7 +106,7 @@ package enum Invariant: String, CaseIterable, Hashable, Sendable {
         case .lookupBilledOnce:
             "every request of a look-up has the same idempotency key, and a provider is asked once for a key; a repeated request gets the same answer"
         case .cancelFinal:
-            "once its user has canceled a scan, no book of it enters the library and nothing is requested for it but DELETEs, and once the backend has canceled its job, it serves no results of it and writes no event but the terminal one; a backend that is not observed has not lost the job before"
+            "once its user has canceled a scan, no book of it enters the library and nothing is requested for it but DELETEs, and once the backend has canceled its job, it serves no results of it and writes no event but the terminal one; a backend that is not observed has not lost the job before; scans are canceled when the profile says, and not during their uploads"
         case .bookAnswered:
             "what a batch or a look-up asks for is what comes: every book that the backend does not count as not found, and no other"
         case .scanOrder:

@@ -233,4 +233,15 @@ package struct Ledger: Sendable {
 struct Rules: Sendable {
     let shelf: Shelf
     let settings: LedgerSettings
+
+    /// Returns the number of regions that a photo has by the plan, by the first of its scans; nil for a phone of no group.
+    func regions(ofCapture first: ScanNumber, by device: DeviceNumber) -> Int? {
+        guard let regions = self.settings.fleet.value(of: device, in: self.settings.regions) else {
+            return nil
+        }
+        guard regions.count > 1 else { return regions.lowerBound }
+        let more = KeyedRandom(seed: self.shelf.seed).below(
+            UInt64(regions.count), .regionsPerCapture, UInt64(device.raw), UInt64(first.raw))
+        return regions.lowerBound + Int(more)
+    }
 }

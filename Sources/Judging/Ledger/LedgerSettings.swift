@@ -21,6 +21,12 @@ package struct LedgerSettings: Hashable, Sendable {
     package var journeys: [Journey] = []
     /// Whether users of the fleet cancel scans.
     package var cancels = false
+    /// The regions of a photo, by the group's index; 1 for a group without them.
+    package var regions: [ClosedRange<Int>] = []
+    /// The times from the first 202 of a scan to its cancel, by the group's index; nil for a group whose users cancel none.
+    package var cancelTimes: [ClosedRange<Interval>?] = []
+    /// The time from an answer to the next request for the status of a job, by the group's index.
+    package var statusIntervals: [Interval] = []
     /// Whether streams of v2 tell of the last change only, and pass over those between.
     package var passesChangesOver = false
     /// Faults, by their indexes in the scenario's list, that keep no request from arriving while they last: what they do

@@ -1,3 +1,4 @@
+import Metrics
 import Observations
 import SimBase
 import Talaria
@@ -15,6 +16,35 @@ struct CanceledScan: Sendable {
 
 extension PhoneAccount {
     private static let cancelsMax = 64
+
+    /// A user cancels at the time that the profile draws: not during an upload, nor while the app is away.
+    func cancelRequested(
+        _ scan: ScanNumber, at: Instant, rules: Rules, into findings: inout Findings
+    ) {
+        let times = rules.settings.fleet.value(of: self.device, in: rules.settings.cancelTimes)
+        guard let times = times ?? nil, let index = self.index(of: scan), !self.scans[index].isInherited
+        else { return }
+        let account = self.scans[index]
+        func violate(_ text: String) {
+            findings.violate(.cancelFinal, device: self.device, scan: scan, at: at, text)
+        }
+        if let sent = account.uploadSentAt, sent > self.interruptedAt {
+            violate("canceled while its upload was under way")
+        }
+        guard let jobs = account.jobsCame else { return violate("canceled before its upload was accepted") }
+        let waited = (at - jobs.lowerBound).wholeMilliseconds
+        if at < jobs.lowerBound + times.lowerBound {
+            violate(
+                "canceled \(waited) ms after its first 202; its user waits \(times.lowerBound.wholeMilliseconds) ms at least"
+            )
+        }
+        let free = max(self.interruptedAt, account.uploadEndedAt ?? .zero)
+        if at > max(jobs.upperBound + times.upperBound, free) + rules.settings.recordTime {
+            violate(
+                "canceled \(waited) ms after its first 202; its user waits \(times.upperBound.wholeMilliseconds) ms at most"
+            )
+        }
+    }
 
     mutating func canceled(
         _ scan: ScanNumber, job id: String?, at: Instant, into findings: inout Findings

@@ -25,6 +25,20 @@ extension PhoneAccount {
             .scanCustody, device: self.device, scan: scan, at: at, "uploaded before its record was durable")
     }
 
+    /// A scan whose job failed for good is refused, and not uploaded again.
+    mutating func requireRetry(
+        of scan: ScanNumber, attempt: UInt32, at: Instant, into findings: inout Findings
+    ) {
+        guard let index = self.index(of: scan) else { return }
+        self.scans[index].uploadSentAt = at
+        self.scans[index].isStreamUnreadable = false
+        guard self.scans[index].hasFailedForGood else { return }
+        self.scans[index].hasFailedForGood = false
+        findings.violate(
+            .scanRefusedForCause, device: self.device, scan: scan, at: at,
+            "uploaded again (\(attempt)) after an error event that does not allow a retry")
+    }
+
     mutating func bookAdded(
         _ scan: ScanNumber, ordinal: Int, book: Book, at: Instant, rules: Rules, into findings: inout Findings
     ) {
@@ -268,6 +282,9 @@ extension PhoneAccount {
             }
             guard Self.isFinal(status, self.journey), (problem?.isRetryable ?? isRetryable) != true else {
                 return "for a response to upload \(attempt), \(status), which allows a retry"
+            }
+            guard status != 404 || self.isToldUnknown(index, attempt: attempt, rules: rules) else {
+                return "for a 404 to upload \(attempt) that does not say that no provider has the book"
             }
             return nil
         case .event(let id, let isRetryable):

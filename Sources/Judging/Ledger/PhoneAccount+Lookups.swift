@@ -91,6 +91,17 @@ extension PhoneAccount {
         return "a provider was asked again for the same \(self.noun.one), under the key \(key.bounded)"
     }
 
+    /// Whether a 404 to a look-up may say that no provider has its book: where the backend is observed, one that is not on the
+    /// shelf, or a fault that says so. Of a foreign backend only the answers of faults are known.
+    func isToldUnknown(_ index: Int, attempt: UInt32, rules: Rules) -> Bool {
+        let scan = self.scans[index]
+        if scan.isInherited || scan.isUploadRefused(attempt: attempt) { return true }
+        guard rules.settings.hasBackendView else {
+            return scan.uploadProblem(attempt: attempt) == nil || !scan.wasFired(.upload, attempt: attempt)
+        }
+        return rules.shelf.count(device: self.device, scan: scan.number) == 0
+    }
+
     /// Whether a refusal says of a barcode that no provider has its book, which is so. Of a foreign backend nobody knows.
     func isUnknownBook(_ index: Int, _ code: String, rules: Rules) -> Bool {
         guard self.journey == .bookEnrichment, code == ProblemCode.notFound.rawValue else { return false }

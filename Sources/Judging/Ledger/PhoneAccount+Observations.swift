@@ -22,7 +22,8 @@ extension PhoneAccount {
         case .launched(let restored):
             self.launched(restored: restored, at: at, into: &findings)
         case .regionTaken(let capture, let number, let regions):
-            self.regionTaken(capture, number, of: regions, at: at, into: &findings)
+            self.regionTaken(
+                scan, capture, number, of: regions, at: at, rules: rules, into: &findings)
         case .killed:
             self.regionDue = nil
             self.killed(at: at)
@@ -36,21 +37,26 @@ extension PhoneAccount {
             self.reinstalled(at: at, into: &findings)
         case .suspended:
             self.regionDue = nil
+            self.interruptedAt = at
             self.suspended(at: at)
         case .resumed:
+            self.interruptedAt = at
             self.resumed(at: at)
         case .pathLost:
+            self.interruptedAt = at
             self.pathWasLost(at: at)
         case .pathChanged:
+            self.interruptedAt = at
             self.pathWasChanged(at: at)
         case .pathReturned:
+            self.interruptedAt = at
             self.pathHasReturned(at: at)
         case .storageFilled:
             self.storageWasFilled(at: at)
         case .storageFreed:
             self.storageWasFreed(at: at)
         case .captured:
-            self.capture(scan, at: at, into: &findings)
+            self.capture(scan, at: at, rules: rules, into: &findings)
         case .photoPrepared:
             self.updateScan(scan) { $0.isPrepared = true }
         case .queued:
@@ -58,6 +64,8 @@ extension PhoneAccount {
             self.updateScan(scan) {
                 $0.isRecorded = true
                 $0.isPrepared = false  // Its photo may be given back, and prepared anew.
+                $0.uploadEnded(at: at)
+                $0.statusEndedAt = nil
             }
             self.jobWaits(of: scan, at: at)
         case .slotTaken:
@@ -71,6 +79,8 @@ extension PhoneAccount {
                 scan, ordinal: ordinal, book: book, at: at, rules: rules, into: &findings)
         case .completed:
             self.completed(scan, at: at, rules: rules, into: &findings)
+        case .cancelRequested:
+            self.cancelRequested(scan, at: at, rules: rules, into: &findings)
         case .canceled(let job):
             self.canceled(scan, job: job, at: at, into: &findings)
         case .refused(let code, let cause):
@@ -80,13 +90,15 @@ extension PhoneAccount {
                 operation, scan: scan, attempt: attempt, job: job, lastEventID: lastEventID, at: at,
                 rules: rules, into: &findings)
         case .replied(let operation, let attempt, let status, _):
-            if operation == .upload { self.lookupEnded(scan, attempt: attempt, at: at, into: &findings) }
+            self.exchangeEnded(operation, scan, attempt: attempt, at: at, into: &findings)
             self.replied(operation, scan: scan, attempt: attempt, status: status, at: at, rules: rules)
         case .requestFailed(let operation, let attempt, let failure, _):
-            if operation == .upload { self.lookupEnded(scan, attempt: attempt, at: at, into: &findings) }
+            self.exchangeEnded(operation, scan, attempt: attempt, at: at, into: &findings)
             guard operation.isDelete else { return }
             self.deleteFailed(scan, attempt: attempt, failure, at: at, rules: rules)
+        case .badAnswer(.stream, _, _): self.updateScan(scan) { $0.isStreamUnreadable = true }
         case .uploadAccepted(let job, _, _):
+            self.updateScan(scan) { $0.jobCame(at: at) }
             self.uploadAccepted(scan, job: job, at: at, rules: rules, into: &findings)
         case .rateLimited(let operation, let retryAfter):
             self.rateLimited(operation, scan: scan, retryAfter: retryAfter, at: at)
@@ -145,9 +157,11 @@ extension PhoneAccount {
         case .upload:
             self.requireOpen(scan, for: "uploaded", at: at, into: &findings)
             self.requireRecord(of: scan, at: at, into: &findings)
+            self.requireRetry(of: scan, attempt: attempt, at: at, into: &findings)
             self.lookupSent(scan, attempt: attempt)
         case .stream:
             _ = self.take(scan, for: "streamed", at: at, into: &findings)
+            self.updateScan(scan) { $0.isStreamUnreadable = false }
             guard let job else { return }
             self.askedForStream(
                 scan, job: job, lastEventID: lastEventID, at: at, rules: rules, into: &findings)
@@ -168,6 +182,20 @@ extension PhoneAccount {
             _ = self.take(scan, for: "status asked", at: at, into: &findings)
             guard let job else { return }
             self.askedForStatus(scan, job: job, at: at, rules: rules, into: &findings)
+        }
+    }
+
+    /// A request is under way no more: it has its answer, or none.
+    private mutating func exchangeEnded(
+        _ operation: Operation, _ scan: ScanNumber, attempt: UInt32, at: Instant,
+        into findings: inout Findings
+    ) {
+        switch operation {
+        case .upload:
+            self.updateScan(scan) { $0.uploadEnded(at: at) }
+            self.lookupEnded(scan, attempt: attempt, at: at, into: &findings)
+        case .status: self.updateScan(scan) { $0.statusEndedAt = at }
+        case .stream, .results, .cleanup, .cancel: break
         }
     }
 

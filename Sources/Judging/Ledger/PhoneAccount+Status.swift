@@ -1,3 +1,4 @@
+import Metrics
 import SimBase
 import Talaria
 
@@ -12,6 +13,22 @@ extension PhoneAccount {
         else { return }
         self.takenUpAgain(job: index, at: at, rules: rules, into: &findings)
         self.jobs[index].followed()
+        self.judgeInterval(scan, at: at, rules: rules, into: &findings)
+    }
+
+    /// The status is requested no sooner after an answer than the profile says. A process, and a path, do not know of the one
+    /// before.
+    private mutating func judgeInterval(
+        _ scan: ScanNumber, at: Instant, rules: Rules, into findings: inout Findings
+    ) {
+        let interval = rules.settings.fleet.value(of: self.device, in: rules.settings.statusIntervals)
+        guard let interval, let ended = self.index(of: scan).flatMap({ self.scans[$0].statusEndedAt }),
+            ended > self.interruptedAt, at < ended + interval
+        else { return }
+        findings.violate(
+            .limitHonoured, device: self.device, scan: scan, at: at,
+            "status requested \((at - ended).wholeMilliseconds) ms after the last answer, and not after \(interval.wholeMilliseconds) ms"
+        )
     }
 
     /// A status that ends the job takes the place of its terminal event.

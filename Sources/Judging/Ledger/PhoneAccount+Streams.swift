@@ -88,7 +88,9 @@ extension PhoneAccount {
             self.jobs[index].sawError = true
             self.oweAfterError(job: index, at: at)
             let attempts = self.jobs[index].streamAttempts
+            let isFinal = self.jobs[index].isErrorRetryable == false
             self.updateScan(scan) {
+                $0.hasFailedForGood = isFinal && !$0.isStreamUnreadable
                 $0.isRefusalExplained = attempts.map($0.isStreamRefused) ?? false
             }
         }

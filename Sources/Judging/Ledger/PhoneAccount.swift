@@ -19,7 +19,6 @@ struct PhoneAccount: Sendable {
     private(set) var settled = NumberRanges<UInt32>()
     /// The jobs in the order of their first observation; usually a late one is searched.
     var jobs: [JobAccount] = []
-    /// Whether it did anything in this run.
     /// The next region of a photo that is segmented on the phone; nil if none is due.
     struct RegionDue: Sendable {
         let capture: UInt32
@@ -28,7 +27,12 @@ struct PhoneAccount: Sendable {
     }
 
     var regionDue: RegionDue?
+    /// The last scan that is a region of a photo.
+    private var lastRegion = ScanNumber.none
+    /// Whether it did anything in this run.
     var tookPart = false
+    /// The last moment at which its app or its path went or came: what was under way may have ended there.
+    var interruptedAt = Instant(nanoseconds: .min)
     private var hasLaunched = false
     private(set) var sawRelaunch = false
     /// Scans of an earlier run that were not heard of by number yet.
@@ -104,12 +108,18 @@ struct PhoneAccount: Sendable {
         return index
     }
 
-    mutating func capture(_ scan: ScanNumber, at: Instant, into findings: inout Findings) {
+    mutating func capture(_ scan: ScanNumber, at: Instant, rules: Rules, into findings: inout Findings) {
         guard scan != .none, self.index(of: scan) == nil, !self.isSettled(scan) else {
             findings.violate(
                 .scanCustody, device: self.device, scan: scan, at: at, "captured with a number that is in use"
             )
             return
+        }
+        if scan != self.lastRegion, let planned = rules.regions(ofCapture: scan, by: self.device), planned > 1
+        {
+            findings.violate(
+                .scanCustody, device: self.device, scan: scan, at: at,
+                "captured as a whole; its photo has \(planned) regions by the plan")
         }
         var account = ScanAccount(number: scan, isInherited: false)
         account.isCapturedWithoutRoom = self.isStorageFull
@@ -120,11 +130,23 @@ struct PhoneAccount: Sendable {
         }
     }
 
-    /// The regions of a capture are taken one after another, unless the app leaves the screen.
+    /// The regions of a capture are taken one after another, as many as the plan has, unless the app leaves the screen.
     mutating func regionTaken(
-        _ capture: UInt32, _ number: Int, of regions: Int, at: Instant, into findings: inout Findings
+        _ scan: ScanNumber, _ capture: UInt32, _ number: Int, of regions: Int, at: Instant, rules: Rules,
+        into findings: inout Findings
     ) {
-        if let due = self.regionDue, due.capture != capture { self.missRegion(due, at: at, into: &findings) }
+        if let due = self.regionDue, due.capture != capture {
+            self.missRegion(due, at: at, into: &findings)
+            self.regionDue = nil
+        }
+        let planned = rules.regions(ofCapture: ScanNumber(capture), by: self.device) ?? regions
+        let due = self.regionDue?.number ?? 1
+        if number != due || regions != planned {
+            findings.violate(
+                .scanCustody, device: self.device, scan: scan, at: at,
+                "region \(number) of \(regions) was taken; due was region \(due) of \(planned)")
+        }
+        self.lastRegion = scan
         self.regionDue = number < regions ? RegionDue(capture: capture, number: number + 1, of: regions) : nil
     }
 
@@ -169,6 +191,7 @@ struct PhoneAccount: Sendable {
             open += 1
             if self.scans[index].mayBeGone { inDoubt += 1 }
             self.scans[index].sawRelaunch = self.hasLaunched
+            self.scans[index].hasFailedForGood = false  // It may not have been durable.
             self.scans[index].isPrepared = false  // Its photo is prepared anew.
         }
         if self.hasLaunched {
@@ -189,6 +212,7 @@ struct PhoneAccount: Sendable {
             }
         }
         self.startOver()
+        self.interruptedAt = at
         self.debtsOfTheLaunched(at: at)
         for index in self.jobs.indices { self.jobs[index].relaunched() }
     }

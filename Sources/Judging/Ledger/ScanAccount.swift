@@ -43,6 +43,18 @@ struct ScanAccount: Sendable {
     var fileRows: Int? { self.file?.rows }
     /// Its photo was sent: it had to be durable by then.
     var wasUploaded = false
+    /// The moment at which the upload that is under way was sent.
+    var uploadSentAt: Instant?
+    /// The moment at which the last upload was over.
+    private(set) var uploadEndedAt: Instant?
+    /// The moments of its first and of its last 202.
+    private(set) var jobsCame: ClosedRange<Instant>?
+    /// The moment at which the last request for the status of its job was over; nil if another one may follow at once.
+    var statusEndedAt: Instant?
+    /// What its stream brought last was not to be read: its process may know less than the backend has said.
+    var isStreamUnreadable = false
+    /// Its process has applied an error event that does not allow a retry.
+    var hasFailedForGood = false
     /// The process was killed after the scan was settled, and the record did not say so yet.
     var isKeptUndecided = false
     var isPrepared = false
@@ -121,6 +133,19 @@ struct ScanAccount: Sendable {
 
     /// Whether a process may not have it: it was killed before the record was known to be durable.
     var mayBeGone: Bool { self.isInDoubt && !self.isRecorded && !self.wasUploaded }
+
+    mutating func uploadEnded(at moment: Instant) {
+        guard self.uploadSentAt != nil else { return }
+        self.uploadSentAt = nil
+        self.uploadEndedAt = moment
+    }
+
+    /// A 202 was read.
+    mutating func jobCame(at moment: Instant) {
+        self.uploadEnded(at: moment)
+        self.jobsCame = min(self.jobsCame?.lowerBound ?? moment, moment)...moment
+        self.statusEndedAt = nil
+    }
 
     mutating func faultFired(_ operation: Operation, attempt: UInt32, refuses: Bool) {
         if self.firings.count == Self.firingsMax { self.firings.removeFirst() }

@@ -2,6 +2,7 @@ import Backend
 import Faults
 package import Ledger
 import Metrics
+import Phone
 package import Plan
 import SimBase
 import Talaria
@@ -16,6 +17,8 @@ extension HarnessSettings {
             resultsLifetime: backend.resultsLifetime, jobsMax: backend.jobsMax)
         simulated.documentsMayFill = plan.documentBytesMax > backend.documentBytesMax
         simulated.v2ResultsLifetime = backend.resultsLifetime(isV2: true)
+        simulated.replayTime = backend.dialect.replayedEventsMax == nil ? backend.eventBuffer : nil
+        simulated.libraryBooksMax = backend.imports.booksMax
         simulated.v2IsPolled = backend.v2.progress == .poll
         simulated.breaker = backend.v2.breaker.map {
             SimulatedServer.Breaker(failures: $0.failures, successes: $0.successes, cooldown: $0.cooldown)
@@ -35,6 +38,9 @@ extension HarnessSettings {
             hasTunnels: plan.groups.contains { !$0.spec.network.tunnels.isEmpty },
             deviations: plan.groups.map { $0.spec.deviates })
         self.phones = plan.phones
+        self.libraries = plan.groups.map {
+            $0.profile.journey == .csvImport ? ($0.spec.library ?? LibraryFiles()).spec : nil
+        }
     }
 }
 

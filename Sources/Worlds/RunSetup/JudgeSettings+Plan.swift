@@ -73,6 +73,9 @@ extension LedgerSettings {
             self.faultsThatTakeBooks[index] = faults[index].id
         }
         self.journeys = plan.groups.map(\.profile.journey)
+        self.regions = plan.groups.map { $0.profile.journey.hasPhotos ? $0.profile.upload.regions : 1...1 }
+        self.cancelTimes = plan.groups.map { $0.profile.cancel.isMade ? $0.profile.cancel.after : nil }
+        self.statusIntervals = plan.groups.map(\.profile.status.interval)
         self.passesChangesOver = hasBackendView && plan.scenario.server.backend.v2.progress == .poll
         self.cancels = plan.groups.contains(where: \.profile.cancel.isMade)
         if world == .live { self.recordTime = LedgerSettings.recordTimeLive }

@@ -1,5 +1,6 @@
 import Histories
 import Ledger
+import Metrics
 import Observations
 import SimBase
 import Talaria
@@ -82,6 +83,59 @@ import Testing
         #expect(history { $0.complete() }.broken() == [.scanCustody])
         #expect(history { $0.phone(.canceled(job: nil)) }.broken() == [.scanCustody])
         #expect(history { $0.send(.cancel, attempt: 2, job: $0.job) }.broken() == [])
+    }
+
+    @Test func `a user cancels when the profile says, and not during an upload`() {
+        func complaint(
+            after wait: Interval, isLive: Bool = false, before: (inout History) -> Void = { _ in }
+        ) -> String? {
+            let history = History {
+                $0.streaming()
+                before(&$0)
+                let accepted = $0.observations.last {
+                    if case .phone(.uploadAccepted) = $0.what { true } else { false }
+                }
+                $0.pass((accepted?.at ?? .zero) + wait - $0.now)
+                $0.phone(.cancelRequested)
+                $0.cancel()
+            }
+            let ledger = history.ledger {
+                $0.fleet = FleetMap([("all", 1)])
+                $0.cancelTimes = [.seconds(2)...(.seconds(4))]
+                if isLive { $0.recordTime = LedgerSettings.recordTimeLive }
+            }
+            return ledger.verdicts.first { $0.invariant == .cancelFinal }?.examples.first?.text
+        }
+        #expect(complaint(after: .seconds(2)) == nil)
+        #expect(
+            complaint(after: .seconds(2) - .milliseconds(1))
+                == "canceled 1999 ms after its first 202; its user waits 2000 ms at least")
+        #expect(complaint(after: .seconds(5)) == nil)
+        let late = "canceled 5001 ms after its first 202; its user waits 4000 ms at most"
+        #expect(complaint(after: .milliseconds(5_001)) == late)
+        #expect(complaint(after: .milliseconds(5_001), isLive: true) == nil)
+        #expect(
+            complaint(after: .milliseconds(5_001)) {
+                $0.phone(.suspended)
+                $0.pass(.seconds(4))
+                $0.phone(.resumed)
+            } == nil, "the app was away")
+        let isUploading = { (history: inout History) in
+            history.phone(.queued(.transport))
+            history.send(.upload, attempt: 2, job: nil)
+        }
+        #expect(
+            complaint(after: .seconds(3), before: isUploading) == "canceled while its upload was under way")
+        #expect(
+            complaint(after: .seconds(3)) {
+                isUploading(&$0)
+                $0.phone(.requestFailed(.upload, attempt: 2, .reset, took: .zero))
+            } == nil)
+        #expect(
+            complaint(after: .seconds(3)) {
+                isUploading(&$0)
+                $0.phone(.pathLost)
+            } == nil, "an upload ends with its path")
     }
 
     @Test func `a backend that has canceled a job says nothing more of it`() {

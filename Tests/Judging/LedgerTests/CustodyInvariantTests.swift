@@ -26,6 +26,51 @@ import Testing
         #expect(!broken([(1, 1), (2, 1), (2, 2)], leaves: true).contains(.scanCustody))
     }
 
+    @Test func `a photo has the regions that the plan draws`() {
+        func history(_ taken: [(number: Int, of: Int)]) -> History {
+            History { history in
+                history.launch()
+                for (index, region) in taken.enumerated() {
+                    history.scan = ScanNumber(UInt32(index + 1))
+                    history.job = "job-\(index)"
+                    if region.of > 1 {
+                        history.phone(.regionTaken(capture: 1, number: region.number, of: region.of))
+                    }
+                    history.wholeScan()
+                }
+            }
+        }
+        func complaints(_ history: History, _ regions: ClosedRange<Int>) -> [String] {
+            let ledger = history.ledger {
+                $0.fleet = FleetMap([("all", 1)])
+                $0.regions = [regions]
+            }
+            return ledger.verdicts.first { $0.invariant == .scanCustody }?.examples.map(\.text) ?? []
+        }
+        let three = history([(1, 3), (2, 3), (3, 3)])
+        #expect(complaints(three, 3...3) == [])
+        #expect(
+            complaints(history([(1, 2), (2, 2)]), 3...3).first
+                == "region 1 of 2 was taken; due was region 1 of 3")
+        #expect(
+            complaints(history([(1, 3), (2, 3), (2, 3)]), 3...3)
+                == [
+                    "region 2 of 3 was taken; due was region 3 of 3",
+                    "region 3 of 3 of its photo was never taken",
+                ])
+        #expect(
+            complaints(history([(1, 1)]), 3...3) == [
+                "captured as a whole; its photo has 3 regions by the plan"
+            ])
+        #expect(complaints(history([(1, 1)]), 1...1) == [])
+        // Drawn as the phone draws them, by the first scan of the capture.
+        let drawn = 2 + KeyedRandom(seed: History.shelf.seed).below(4, .regionsPerCapture, 0, 1)
+        for count in 2...5 {
+            let history = history((1...count).map { ($0, count) })
+            #expect(complaints(history, 2...5).isEmpty == (count == Int(drawn)), "\(count)")
+        }
+    }
+
     // MARK: scan.custody
 
     @Test func `a scan that is settled twice breaks custody`() {

@@ -298,6 +298,93 @@ import Testing
         #expect(story(after: 1, replayed: [], then: 3, by: .eventsForgotten) == [])
     }
 
+    /// A stream of a job that is resumed behind event 1, so long after the 202.
+    private static func resumed(
+        with replayed: [Int], _ kind: EventKind = .progress, after time: Interval = .seconds(1),
+        besides isOpen: Bool = false, by fault: FaultEffect = .unobserved, isPolled: Bool = false
+    ) -> [String] {
+        var server = HarnessStory.server
+        server.replayTime = .seconds(60)
+        server.v2IsPolled = isPolled
+        return HarnessStory {
+            if isPolled { $0.job = "scan_1" }
+            $0.begin()
+            $0.fault(.fired(fault: 0, .stream, attempt: 1))
+            $0.pass(time)
+            if !isOpen { $0.backend(.streamEnded(job: $0.job, attempt: 1, byPeer: true)) }
+            $0.open(attempt: 2, after: 1)
+            for position in replayed { $0.write(position, kind, replayed: true) }
+        }.errors([fault], server: .simulated(server))
+    }
+
+    @Test(arguments: [false, true])
+    func `a stream is resumed with the next event, as long as the log has it`(isPolled: Bool) {
+        let late = ["a stream was resumed with event 3 of a job, but event 2 was due"]
+        #expect(Self.resumed(with: [2, 3], isPolled: isPolled) == [])
+        #expect(Self.resumed(with: [3, 4], isPolled: isPolled) == late)
+        #expect(Self.resumed(with: [3, 4], besides: true, isPolled: isPolled) == late)
+        #expect(Self.resumed(with: [3], .completed, isPolled: isPolled) == late)
+        #expect(Self.resumed(with: [3, 4], after: .seconds(61), isPolled: isPolled) == [])
+    }
+
+    @Test func `a log that a fault has emptied has the terminal event only`() {
+        #expect(Self.resumed(with: [3], .completed, by: .eventsForgotten) == [])
+        #expect(
+            Self.resumed(with: [2], by: .eventsForgotten) == [
+                "event 2 of a job was replayed, but a fault had emptied its log"
+            ])
+    }
+
+    @Test func `a stream of a job that has ended ends behind its terminal event`() {
+        func errors(_ fault: FaultEffect? = nil, job: String = "job-1", _ end: (inout HarnessStory) -> Void)
+            -> [String]
+        {
+            HarnessStory {
+                $0.job = job
+                $0.begin()
+                $0.pass()
+                $0.backend(.finished(job: $0.job, kind: .completed, books: 3))
+                end(&$0)
+                $0.backend(.streamEnded(job: $0.job, attempt: 1, byPeer: false))
+                if fault != nil { $0.fault(.fired(fault: 0, .stream, attempt: 1)) }
+            }.errors(fault.map { [$0] } ?? [])
+        }
+        let omitted = [Self.unexplained("the backend ended a stream without the terminal event of its job")]
+        #expect(errors { $0.write(2, .completed) } == [])
+        #expect(errors { _ in } == omitted)
+        #expect(errors { $0.write(2) } == omitted)
+        #expect(errors(.noTerminal) { _ in } == [])
+        #expect(errors { $0.backend(.cleaned(job: $0.job, effective: true)) } == [])
+        #expect(errors(job: "scan_1") { $0.pass(ContractLimit.v2StreamTime) } == [])
+        // One for each stream, whatever an earlier one has left.
+        #expect(
+            errors {
+                $0.write(2, .completed)
+                $0.backend(.streamEnded(job: $0.job, attempt: 1, byPeer: true))
+                $0.open(attempt: 2, after: 1)
+            } == omitted)
+    }
+
+    @Test func `an event that a fault made unreadable is not read`() {
+        func errors(_ seen: [PhoneObservation], inline: InlineBooksForm = .books, isFired: Bool = true)
+            -> [String]
+        {
+            HarnessStory { story in
+                story.begin()
+                if isFired { story.fault(.fired(fault: 0, .stream, attempt: 1)) }
+                story.pass()
+                seen.forEach { story.phone($0) }
+                story.end(2)
+                story.apply(inline: inline)
+            }.errors([.eventGarbled])
+        }
+        let ignored = PhoneObservation.eventIgnored(job: "job-1", id: nil, name: "progress", malformed: true)
+        #expect(errors([ignored]) == [])
+        #expect(errors([], inline: .undecodable) == [])
+        #expect(errors([], isFired: false) == [])
+        #expect(errors([]) == ["a fault made an event of a stream unreadable, but all of them were read"])
+    }
+
     @Test func `of several streams of one job nothing is known but that they are written`() {
         let story = HarnessStory {
             $0.begin()

@@ -1,3 +1,4 @@
+import CSV
 import Histories
 import Metrics
 import Observations
@@ -146,16 +147,17 @@ struct HarnessStory {
     func errors(
         _ faults: [FaultEffect] = [], rules: [FaultRule] = [],
         server: HarnessSettings.Server = .simulated(HarnessStory.server), groups: [UInt16]? = nil,
-        lostAfter: Instant? = nil, hasTunnels: Bool = false, phones: Int = 2
+        lostAfter: Instant? = nil, hasTunnels: Bool = false, phones: Int = 2,
+        libraries: [LibrarySpec?] = []
     ) -> [String] {
         let fleet = FleetMap(
             groups: ["all", "others"], groupOfDevice: groups ?? Array(repeating: 0, count: phones))
         var settings = LedgerSettings.embedded
         settings.fleet = fleet
-        var ledger = Ledger(
-            shelf: History.shelf, settings: settings,
-            harness: HarnessSettings(
-                server: server, faults: faults, rules: rules, fleet: fleet, hasTunnels: hasTunnels))
+        var harness = HarnessSettings(
+            server: server, faults: faults, rules: rules, fleet: fleet, hasTunnels: hasTunnels)
+        harness.libraries = libraries
+        var ledger = Ledger(shelf: History.shelf, settings: settings, harness: harness)
         var isLost = false
         for observation in self.observations {
             if let lostAfter, observation.at > lostAfter, !isLost {

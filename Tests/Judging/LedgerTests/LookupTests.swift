@@ -138,6 +138,29 @@ import Testing
         }
     }
 
+    private static let otherwise =
+        "refused as NOT_FOUND for a 404 to upload 1 that does not say that no provider has the book"
+
+    @Test func `a 404 of a fault says that no provider has the book, or another thing`() {
+        func complaints(isForeign: Bool, refuses: Bool) -> [String] {
+            let history = self.asked {
+                $0.fault(.fired(fault: 0, .upload, attempt: 1))
+                $0.uploadProblem(404)
+                $0.refuse("NOT_FOUND", answer: 404)
+            }
+            let ledger = history.ledger {
+                self.lookUps(&$0)
+                $0.hasBackendView = !isForeign
+                $0.faultsThatRefuse = refuses ? [0] : []
+            }
+            return ledger.verdicts.first { $0.invariant == .scanRefusedForCause }?.examples.map(\.text) ?? []
+        }
+        for isForeign in [false, true] {
+            #expect(complaints(isForeign: isForeign, refuses: true) == [])
+            #expect(complaints(isForeign: isForeign, refuses: false) == [Self.otherwise])
+        }
+    }
+
     private func unexplained(_ history: History, unknown: Odds, isForeign: Bool = false) -> Int {
         var settings = LedgerSettings.embedded
         self.lookUps(&settings)
@@ -148,7 +171,9 @@ import Testing
         var ledger = Ledger(shelf: shelf, settings: settings)
         for observation in history.observations { ledger.record(observation) }
         ledger.finish(waitingOnDisk: [], at: history.now)
-        #expect(ledger.verdicts.filter { $0.violations > 0 }.map(\.invariant) == [])
+        let isKnown = unknown == .never && !isForeign
+        #expect(
+            ledger.verdicts.flatMap(\.examples).map(\.text) == (isKnown ? [Self.otherwise] : []))
         #expect(ledger.totals.scans.refused == 1 && ledger.totals.scans.lost == 0)
         #expect(ledger.totals.books.expected == 0)
         return ledger.totals.scans.refusedUnexplained

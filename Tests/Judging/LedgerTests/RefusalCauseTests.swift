@@ -21,6 +21,34 @@ import Testing
         }
     }
 
+    @Test func `a scan whose job failed for good is not uploaded again`() {
+        func complaint(retryable: Bool, _ between: (inout History) -> Void = { _ in }) -> String? {
+            History {
+                $0.streaming()
+                if !retryable { between(&$0) }
+                $0.fail(2, retryable: retryable)
+                if retryable { between(&$0) }
+                $0.job = "job-2"
+                $0.upload(attempt: 2)
+            }.complaint(.scanRefusedForCause)
+        }
+        let wrong = "uploaded again (2) after an error event that does not allow a retry"
+        #expect(complaint(retryable: false) == wrong)
+        #expect(complaint(retryable: true) == nil)
+        #expect(
+            complaint(retryable: false) { $0.phone(.badAnswer(.stream, attempt: 1, .undecodable)) } == nil,
+            "nobody could read it")
+        let killed = History {
+            $0.streaming()
+            $0.fail(2, retryable: false)
+            $0.kill(keeping: $0.job, after: History.id(1))
+            $0.launch(restored: 1)
+            $0.job = "job-2"
+            $0.upload(attempt: 2)
+        }
+        #expect(killed.complaint(.scanRefusedForCause) == nil, "the next process may not know of it")
+    }
+
     // MARK: Answers
 
     @Test(arguments: [400, 402, 409, 413, 415, 422, 451])
@@ -193,7 +221,7 @@ import Testing
     @Test func `an error event of an earlier job is no cause`() {
         let earlier = History {
             $0.streaming()
-            $0.fail(2, retryable: false)
+            $0.fail(2, retryable: true)
             $0.phone(.queued(.retryableError))
             $0.clean()
             $0.job = "job-2"

@@ -1,5 +1,6 @@
 import Histories
 import Ledger
+import Metrics
 import Observations
 import SimBase
 import Talaria
@@ -76,6 +77,34 @@ import Testing
         let totals = history.ledger().totals
         #expect(history.broken() == [])
         #expect(totals.scans.waiting(.statusBudget) == 1 && totals.books.pending == 3)
+    }
+
+    @Test func `a status is requested as often as the profile says`() {
+        func complaint(
+            after pause: Interval, every interval: Interval = .seconds(2),
+            then: (inout History) -> Void = { _ in }
+        ) -> String? {
+            let history = Self.polled([.processing]) {
+                then(&$0)
+                $0.pass(pause - .milliseconds(2))
+                $0.send(.status, attempt: 2, job: $0.job)
+            }
+            let ledger = history.ledger {
+                $0.fleet = FleetMap([("all", 1)])
+                $0.statusIntervals = [interval]
+            }
+            return ledger.verdicts.first { $0.invariant == .limitHonoured }?.examples.first?.text
+        }
+        #expect(complaint(after: .seconds(2)) == nil)
+        #expect(
+            complaint(after: .milliseconds(1_999))
+                == "status requested 1999 ms after the last answer, and not after 2000 ms")
+        #expect(complaint(after: .milliseconds(500), every: .milliseconds(500)) == nil)
+        #expect(complaint(after: .milliseconds(499), every: .milliseconds(500)) != nil)
+        // A process, and a path, know nothing of the request before.
+        for excuse in [PhoneObservation.pathReturned, .resumed, .launched(restored: 1), .queued(.offline)] {
+            #expect(complaint(after: .milliseconds(10)) { $0.phone(excuse) } == nil, "\(excuse)")
+        }
     }
 
     @Test func `a request before the end of the wait that a 429 asked for is too early`() {

@@ -29,7 +29,7 @@ package struct Dialect: Hashable, Sendable {
     /// A `completed` event that is sent again has no books (Docs/contract.md section 2.2).
     var replaysWithoutBooks = false
     /// Events that can be sent again at most; nil for no limit but the time of the event buffer (C14).
-    var replayedEventsMax: Int?
+    package var replayedEventsMax: Int?
     /// What a lookup says of a book.
     package var books = Shelf.Lookup.contract
     var results = ResultsForm()
