@@ -291,7 +291,8 @@ extension SideBySide {
             let outcome = try await Self.simulate(
                 ["flaky-network", "--devices", "12", "--shard", "0/2"], to: shard)
             #expect(
-                outcome.output.contains("retry.budget, herd.bounded (could not be judged before the shards are merged)"),
+                outcome.output.contains(
+                    "retry.budget, herd.bounded (could not be judged before the shards are merged)"),
                 "\(outcome.output)")
             let summary = try RunReport(folder: shard).summary()
             for id in ["herd.bounded", "retry.budget"] {

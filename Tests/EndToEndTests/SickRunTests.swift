@@ -85,7 +85,8 @@ extension EndToEnd {
                 "upload=html", 99, "No scan was completed: … uploads got an unreadable response"),
             .target("upload=503 every=2", 99, "6 of 12 scans had not finished after 3 s: 6 "),
             .target(
-                "stream=401", 99, "No scan was completed: 12 of 12 with a token that the server does not accept"),
+                "stream=401", 99,
+                "No scan was completed: 12 of 12 with a token that the server does not accept"),
             .target("stream=404", 99, "No scan was completed: 12 of 12 whose job no longer exists"),
             .target("stream=410", 99, "No scan was completed: 12 of 12 whose job no longer exists"),
             .target(

@@ -90,7 +90,8 @@ package struct Judgement: Sendable {
             self.slos.contains { result in metrics.contains { result.slo.selector.metric == .count($0) } }
         }
         let isBookless =
-            self.totals.books.isNothingAnswered || self.totals.books.isNoneReceived && !isStated(.booksReceived)
+            self.totals.books.isNothingAnswered
+            || self.totals.books.isNoneReceived && !isStated(.booksReceived)
             || self.totals.rows.isNothingTaken && !isStated(.rowsCreated, .rowsUpdated, .rowsFailed)
         return isBookless && !self.isPartial && !self.expectations.includesNothingCompleted
     }

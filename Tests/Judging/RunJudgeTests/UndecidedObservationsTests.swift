@@ -11,7 +11,8 @@ import Testing
 @Suite struct UndecidedObservationsTests {
     private static func observation(_ milliseconds: Int64, _ payload: ObservationPayload) -> Observation {
         Observation(
-            at: .zero + .milliseconds(milliseconds), device: DeviceNumber(1), scan: ScanNumber(1), what: payload)
+            at: .zero + .milliseconds(milliseconds), device: DeviceNumber(1), scan: ScanNumber(1),
+            what: payload)
     }
 
     private static func lost(_ at: Int64, _ attempt: UInt32) -> Observation {
