@@ -9,10 +9,10 @@ enum SameDevices {
             "use the device ids of the run with this `device_salt` in its run.json, or of the other shards; up to 16 hexadecimal digits (default: new ids)"
     )
 
-    /// How a shard of `--processes` is told that nobody has used its device ids before.
+    /// Says to a shard of `--processes` that its device ids are new.
     static let new = Option(name: "--new-devices", value: nil, help: "")
 
-    /// Reads the salt, and draws it where it is not given. Nil without a target: nobody else meets the phones of a simulated backend.
+    /// Reads the salt, and draws it where it is not given. Nil without a target: a simulated backend meets the phones of one run.
     static func salt(_ arguments: Arguments, hasTarget: Bool) throws -> DeviceSalt? {
         guard hasTarget else { return nil }
         guard let text = arguments[Self.option.name] else {

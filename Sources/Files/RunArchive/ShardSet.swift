@@ -154,11 +154,12 @@ package struct ShardSet: Sendable {
                 folder: folder, head: head,
                 part: .init(head.shard, result, rest.timeline, lacking: defect ?? .evidence))
         }
+        var result = reader.result(summary, settings, until: heardAt)
+        // The summary has sentences.
+        result.remarks = reader.remarks
         return Shard(
             folder: folder, head: head,
-            part: .init(
-                head.shard, reader.result(summary, settings, until: heardAt), reader.timeline, reader.evidence
-            ),
+            part: .init(head.shard, result, reader.timeline, reader.evidence),
             lanes: reader.lanes, sizes: reader.sizes)
     }
 
@@ -216,7 +217,6 @@ extension EvidenceReader {
         result.length = self.length
         result.drained = self.drained
         result.streamsOpen = self.streamsOpen
-        result.remarks = self.remarks
         return result
     }
 }

@@ -12,7 +12,7 @@ struct SummaryReader {
     let summary: JSONNode
     let head: RunHead
 
-    /// `killed`: the result as if nobody had judged the run. `measured`: what the files hold of its intervals; `isExact`: also of
+    /// `killed`: the result of the same files without a verdict. `measured`: what the files hold of its intervals; `isExact`: also of
     /// the operations that were open at its end.
     func result(
         instead killed: RunResult, measured: MetricTable, slos: [SLO], isExact: Bool = false

@@ -112,7 +112,7 @@ extension PhoneAccount {
         }
         let isNews = self.scans[index].library.recognize(
             book, ordinal: ordinal, from: self.shelf(of: scan, rules: rules))
-        // One that was durable before a kill, and that nobody has told of.
+        // One that was durable before a kill, and was not observed then.
         if isNews, let book { self.judgeAnswer(book, toScan: index, at: at, into: &findings) }
     }
 

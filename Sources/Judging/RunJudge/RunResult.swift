@@ -46,7 +46,7 @@ package struct RunResult: Sendable {
     package var findings: FindingsTable
     package var metrics: MetricTable
     package var resources = Resources(client: nil, backend: nil)
-    /// Open event streams, by the simulated backend's own count; nil if nobody counted.
+    /// Open event streams, by the simulated backend's own count; nil if they were not counted.
     package var streamsOpen: GaugeSeries?
     /// The failures that the scenario expects.
     package var expectations = Expectations.none

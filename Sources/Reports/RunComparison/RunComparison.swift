@@ -80,9 +80,9 @@ package struct RunComparison: Sendable {
         self.new = new
         self.tolerance = tolerance
         self.width = width
-        let isSame = base.isSame(as: new)
-        self.isIdentical = sameLog == true && isSame
-        self.isDifferent = sameLog == false || !isSame
+        let isIdentical = sameLog.map { $0 && base.isSame(as: new) }
+        self.isIdentical = isIdentical == true
+        self.isDifferent = isIdentical == false
         self.compareLatencies()
         self.compareShares()
         self.compareLosses()

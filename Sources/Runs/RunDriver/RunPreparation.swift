@@ -18,7 +18,7 @@ package struct RunRequest {
     let target: TargetURL?
     /// The salt of the phones' device ids; nil for the embedded backend.
     package var deviceSalt: DeviceSalt?
-    /// Whether the salt was drawn for this run, so that nobody has used the ids before.
+    /// Whether the salt was drawn for this run, so that its ids are new.
     package var hasNewDevices = true
     package var stateFolder: String?
     /// Nil: as suits the machine.
