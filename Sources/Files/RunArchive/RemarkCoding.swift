@@ -2,8 +2,7 @@ import JSON
 import RunJudge
 import SimBase
 
-/// The remarks of a shard as a line of `evidence.ndjson`: values, of which the merge makes its own. What a merge makes anew, from
-/// sums, is not in it.
+/// The remarks of a shard as a line of `evidence.ndjson`, as values. Remarks that a merge computes from sums are left out.
 enum RemarkCoding {
     /// A remark as a name with its integers and its texts.
     private typealias Form = (name: String, numbers: [Int64], texts: [String])

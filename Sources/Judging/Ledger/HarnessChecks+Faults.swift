@@ -109,7 +109,7 @@ extension HarnessChecks {
             scan, phoneIndex)
     }
 
-    /// An event of a stream was made unreadable. The first of a job is new to its phone, which tells of it.
+    /// An event of a stream was made unreadable. The first of a job is new to its phone, which reports it as ignored.
     private mutating func garbled(_ index: Int, _ phoneIndex: Int) {
         guard let id = self.phones[phoneIndex].exchanges[index].job,
             let job = self.phones[phoneIndex].jobs.lastIndex(where: { $0.id == id }),

@@ -66,7 +66,7 @@ struct HarnessImports: Sendable {
 
     /// An import ended.
     ///
-    /// - Returns: What is wrong with the counts of its backend; nil if nothing is, or if nobody can know.
+    /// - Returns: What is wrong with the counts of its backend; nil if nothing is, or if the file or the import is not followed.
     mutating func ended(_ job: String, _ counts: RowCounts, hasRoom: Bool) -> String? {
         guard let index = self.running.lastIndex(where: { $0.job == job }) else { return nil }
         let running = self.running.remove(at: index)
