@@ -64,6 +64,8 @@ UPSTREAM = "staging-smoke"
 SETTLE = "10m"
 # A bug can make a run tell without end.
 FILE_BYTES_MAX = 1 << 30
+# What the clock on the wall and the machine put into a summary.
+VARIES = ("started", "resources", "gauges")
 
 PLANTED = """/// Which planted bug is switched on; see Tests/Mutants.
 package enum Planted {
@@ -363,14 +365,15 @@ class Outcome:
             if slo["passed"] is False and slo["severity"] == "error"]
         notes = summary.get("notes", [])
         self.digest = next((note for note in notes if note.startswith("digest ")), "no digest")
-        # The clock on the wall and the machine are in none of these.
-        told = ("scans", "books", "jobs", "counters", "faults", "metrics", "disconnections", "invariants", "slos", "notes")
-        self.all = {key: summary.get(key) for key in told}
+        self.all = {key: value for key, value in summary.items() if key not in VARIES}
+
+    def differing(self, other):
+        return [key for key in {**self.all, **other.all} if self.all.get(key) != other.all.get(key)]
 
     def finds(self, healthy, is_merge=False):
         """What this run shows that one without any bug does not: its kind, and what it is. A merge is compared as a whole."""
         if is_merge and (self.all != healthy.all or self.code != healthy.code):
-            keys = [key for key in self.all if self.all[key] != healthy.all[key]]
+            keys = self.differing(healthy)
             return "check", ["the merge differs in " + ", ".join(keys or ["exit %s" % self.code])]
         broken = [name for name in self.broken if name not in healthy.broken]
         if broken:
@@ -511,9 +514,9 @@ class Session:
             for run, outcome in zip(simulated, pool.map(lambda run: self.play(copy.binary, run), simulated)):
                 healthy = self.healthy[run]
                 if outcome.digest != healthy.digest or outcome.all != healthy.all or outcome.code != healthy.code:
-                    keys = [key for key in outcome.all if outcome.all[key] != healthy.all[key]]
+                    keys = ", ".join(outcome.differing(healthy))
                     sys.exit("mutants.py: with no bug on, copy %d differs in %s: %s; %s, and not %s" % (
-                        copy.number, described(run), ", ".join(keys), outcome.digest, healthy.digest))
+                        copy.number, described(run), keys, outcome.digest, healthy.digest))
 
     def look(self, bug):
         """Runs one bug until it is caught."""

@@ -3,13 +3,11 @@ package enum Change: String, CaseIterable, Sendable {
     case worse
     case better
     case same
-    /// The two differ by more than is tolerated, and by no more than each of them wandered while it ran.
-    case withinSpread = "within the spread"
-    /// Too few of them to tell.
-    case tooFew = "too few to tell"
+    /// Chance may explain the difference, or hide one that is not tolerated.
+    case notProven = "not proven"
     case onlyBase = "only in BASE"
     case onlyNew = "only in NEW"
-    /// The value has no better direction, or is unknown in one of the runs.
+    /// The value has no better direction, or is unknown in one of the runs, or chance may explain what is different.
     case shown = "not judged"
 }
 
@@ -45,8 +43,13 @@ package struct PartJudge: Sendable {
 
     /// The allowed growth of a ratio, in parts per million. The limit of a share is one percentage point.
     package var tolerance: Int64
+    /// False between two simulated runs of one seed.
+    package var hasChance: Bool
 
-    package init(tolerance: Int64) { self.tolerance = tolerance }
+    package init(tolerance: Int64, hasChance: Bool) {
+        self.tolerance = tolerance
+        self.hasChance = hasChance
+    }
 
     package func change(from base: Part, to new: Part, better: Better, _ kind: Kind) -> Change {
         guard better != .neither else { return .shown }
@@ -57,14 +60,14 @@ package struct PartJudge: Sendable {
         guard UInt128(base.count) * UInt128(new.whole) != UInt128(new.count) * UInt128(base.whole) else {
             return .same
         }
-        guard min(base.whole, new.whole) >= Self.wholeMin else { return .tooFew }
+        guard !self.hasChance || min(base.whole, new.whole) >= Self.wholeMin else { return .shown }
         let (before, after) = (base.share, new.share)
         let difference = after - before
         guard difference.magnitude > Self.differenceMin else { return .same }
         if case .ratio = kind, difference.magnitude <= before * Double(self.tolerance) / 1_000_000 {
             return .same
         }
-        guard Self.isBeyondChance(base, new, kind) else { return .withinSpread }
+        guard !self.hasChance || Self.isBeyondChance(base, new, kind) else { return .shown }
         return (difference < 0) == (better == .lower) ? .better : .worse
     }
 

@@ -223,6 +223,13 @@ package struct HDRHistogram: Sendable {
         return self.greatest
     }
 
+    /// The values with their counts in ascending order, each as the highest of its index.
+    package func eachValue(_ look: (_ nanoseconds: Int64, _ count: Int64) -> Void) {
+        for index in self.occupied ?? 0...0 where self.count(at: index) > 0 {
+            look(Swift.min(HDRLayout.highestValue(at: index), self.greatest), self.count(at: index))
+        }
+    }
+
     /// Returns the number of values at or below this one, or with the same index.
     package func count(atOrBelow nanoseconds: Int64) -> Int64 {
         guard let indexes = self.occupied, nanoseconds >= self.least else { return 0 }

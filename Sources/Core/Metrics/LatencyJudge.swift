@@ -1,143 +1,151 @@
-package import SimBase
-
-/// The variation of a latency's percentiles during a run: their values in successive windows, each just long
-/// enough for a few samples.
-package struct LatencyWindows: Equatable, Sendable {
-    /// The smallest number of samples for which a percentile is judged.
-    package static let samplesMin: Int64 = 20
-
-    /// The recorded percentiles: the judged ones, and the most common ones of objectives.
-    static let percentiles: [Percentile] = [.p50, .p90, .p95, .p99]
-
-    /// The values by index of the percentile.
-    private var values = [[Int64]](repeating: [], count: Self.percentiles.count)
-    private var open = HDRHistogram()
-
-    package init() {}
-
-    /// Adds the next histogram. The last samples of a finished run that do not fill a window are in none.
-    package mutating func add(_ histogram: HDRHistogram) {
-        self.open.add(histogram)
-        guard self.open.total >= Self.samplesMin else { return }
-        for (index, percentile) in Self.percentiles.enumerated() {
-            if let value = self.open.value(at: percentile) { self.values[index].append(value) }
-        }
-        self.open.reset()
-    }
-
-    package var count: Int { self.values.first?.count ?? 0 }
-
-    /// Returns the range from the first to the last decile of the windows; for few windows, from the minimum
-    /// to the maximum.
-    func spread(of percentile: Percentile) -> ClosedRange<Int64>? {
-        guard let index = Self.percentiles.firstIndex(of: percentile) else { return nil }
-        let sorted = self.values[index].sorted()
-        guard let least = sorted.first, let most = sorted.last else { return nil }
-        let tenth = (sorted.count - 1) / 10
-        return max(least, sorted[tenth])...min(most, sorted[sorted.count - 1 - tenth])
-    }
-}
-
-/// One run's side of the comparison of a latency.
-package struct LatencySide: Sendable {
-    package var whole: HDRHistogram
-    package var windows: LatencyWindows
-    /// The timer lag of the phones in this run. It is part of every latency.
-    package var lateness: HDRHistogram
-
-    package init(whole: HDRHistogram, windows: LatencyWindows, lateness: HDRHistogram) {
-        self.whole = whole
-        self.windows = windows
-        self.lateness = lateness
-    }
-}
-
-/// The change of a percentile between two runs.
+/// The change of a percentile between two runs. Values are nanoseconds.
 package struct LatencyFinding: Hashable, Sendable {
     package var percentile: Percentile
-    package var base: Int64
-    package var new: Int64
-    /// The range of its variation during the runs, and by chance.
-    package var baseSpread: ClosedRange<Int64>
-    package var newSpread: ClosedRange<Int64>
+    /// Infinite where so many did not end.
+    package var base: Double
+    package var new: Double
+    /// NEW divided by BASE.
+    package var ratio: Double
+    /// The ratios that are possible with a confidence of 99 %; nil where there is no chance, or too little to say.
+    package var interval: ClosedRange<Double>?
+    /// The growth that is allowed: the tolerance, and what the clockwork of the phones' own side may add.
+    package var limit: Double
+    /// Worse, better, the same, or not proven.
     package var change: Change
+    /// About how many scans it would take to prove it either way; nil if it is proven, or if no number would do.
+    package var scansNeeded: Int?
 }
 
-/// Whether a latency got worse: by more than is tolerated, by more than the clockwork of the phones' own side, and to
-/// where neither run went while the other was there.
+/// Whether latencies got worse from one run to another by more than is tolerated.
+///
+/// Between two simulated runs of one seed there is no chance, and the ratio decides. Elsewhere a latency is worse if the whole
+/// interval of its ratio is above the limit, and no regression if the whole interval is below it. Of everything that is called
+/// worse, at most one in a hundred comparisons is wrong (Holm's correction). That all are no regression needs no correction: each
+/// of them must hold.
 package struct LatencyJudge: Sendable {
+    /// The two runs' values of one latency.
+    package struct Sides: Sendable {
+        package var base: BlockedValues
+        package var new: BlockedValues
+
+        package init(base: BlockedValues = BlockedValues(), new: BlockedValues = BlockedValues()) {
+            self.base = base
+            self.new = new
+        }
+    }
+
     /// The judged percentiles. Only a long run has enough samples for a p99.
     package static let percentiles: [Percentile] = [.p50, .p95]
-    /// A smaller difference is none; the lateness of timers comes on top of it.
-    package static let differenceMin = Interval.milliseconds(2)
-    /// The percentile of timer lag that is judged: an exchange waits for several turns of the loop, so its
-    /// median depends on the higher percentiles.
-    private static let latenessPercentile = Percentile.p95
-    /// Standard errors around a percentile's rank that chance alone hardly ever makes.
-    private static let errors = 3.0
+    /// The smallest number of values for which a percentile is judged where there is chance.
+    package static let samplesMin = 20
+    package static let confidence = 0.99
+    /// A smaller difference, in nanoseconds, is none; the lateness of timers comes on top of it.
+    package static let differenceMin: Int64 = 2_000_000
+    /// More scans than anybody will run.
+    private static let scansMax = 10_000_000.0
 
     /// The allowed growth of a latency, in parts per million.
     package var tolerance: Int64
+    /// False between two simulated runs of one seed.
+    package var hasChance: Bool
+    /// How late the timers of the phones were, in nanoseconds: an exchange waits for several turns of the loop.
+    package var lateness: Int64
+    /// Blocks of time.
+    package var blocks: Int
 
-    package init(tolerance: Int64) { self.tolerance = tolerance }
-
-    /// Returns one finding per percentile; none if a run has too few samples.
-    package func findings(base: LatencySide, new: LatencySide) -> [LatencyFinding] {
-        guard min(base.whole.total, new.whole.total) >= LatencyWindows.samplesMin else { return [] }
-        return Self.percentiles.compactMap { self.finding($0, base: base, new: new) }
+    package init(tolerance: Int64, hasChance: Bool, lateness: Int64, blocks: Int) {
+        self.tolerance = tolerance
+        self.hasChance = hasChance
+        self.lateness = lateness
+        self.blocks = blocks
     }
 
-    /// Nil if a run has no sample.
-    package func finding(_ percentile: Percentile, base: LatencySide, new: LatencySide) -> LatencyFinding? {
-        guard let before = base.whole.value(at: percentile), let after = new.whole.value(at: percentile),
-            let baseSpread = base.spread(of: percentile), let newSpread = new.spread(of: percentile)
-        else { return nil }
-        var finding = LatencyFinding(
-            percentile: percentile, base: before, new: after, baseSpread: baseSpread, newSpread: newSpread,
-            change: .same)
-        let lateness =
-            [base.lateness, new.lateness].compactMap { $0.value(at: Self.latenessPercentile) }.max() ?? 0
-        guard self.isBeyond(before, after, lateness: lateness) else { return finding }
-        if newSpread.overlaps(baseSpread) {
-            finding.change = .withinSpread
-        } else {
-            finding.change = after > before ? .worse : .better
+    /// The ratio above which a percentile of this value has grown by more than is tolerated.
+    package func limit(from base: Double) -> Double {
+        let least = Double(Self.differenceMin + self.lateness)
+        let tolerated = Double(self.tolerance) / 1_000_000
+        return 1 + (base.isFinite && base > 0 ? max(tolerated, least / base) : tolerated)
+    }
+
+    /// Judges several latencies together; none for a latency without values in one of the runs.
+    package func findings(_ latencies: [Sides]) -> [[LatencyFinding]] {
+        let resamples = latencies.map { sides in
+            self.hasChance && self.hasEnough(sides)
+                ? BlockBootstrap.percentiles(
+                    Self.percentiles, base: sides.base, new: sides.new, blocks: self.blocks) : []
         }
-        return finding
+        var findings = zip(latencies, resamples).map { self.estimates($0, $1) }
+        let places = findings.indices.flatMap { row in
+            findings[row].indices.filter { resamples[row].indices.contains($0) }.map { (row: row, column: $0) }
+        }
+        let worse = HolmCorrection.adjusted(
+            places.map { resamples[$0.row][$0.column].notAbove(findings[$0.row][$0.column].limit) })
+        let better = HolmCorrection.adjusted(
+            places.map { resamples[$0.row][$0.column].notBelow(1 / findings[$0.row][$0.column].limit) })
+        for (index, place) in places.enumerated() {
+            let (ratios, limit) = (
+                resamples[place.row][place.column], findings[place.row][place.column].limit
+            )
+            findings[place.row][place.column].change = Self.change(
+                worse: worse[index], better: better[index], notBelow: ratios.notBelow(limit))
+            findings[place.row][place.column].estimateScans(latencies[place.row].base.count)
+        }
+        return findings
     }
 
-    /// Whether two times differ by more than is tolerated.
-    package func isBeyond(_ base: Int64, _ new: Int64, lateness: Int64) -> Bool {
-        let difference = UInt128((new - base).magnitude)
-        return difference > UInt128(Self.differenceMin.nanoseconds + lateness)
-            && difference * 1_000_000 > UInt128(base.magnitude) * UInt128(self.tolerance)
+    private func hasEnough(_ sides: Sides) -> Bool {
+        min(sides.base.count, sides.new.count) >= Self.samplesMin
+    }
+
+    /// The estimates, and what they say without chance.
+    private func estimates(_ sides: Sides, _ resamples: [BlockBootstrap]) -> [LatencyFinding] {
+        Self.percentiles.enumerated().compactMap { index, percentile in
+            guard let base = sides.base.value(at: percentile), let new = sides.new.value(at: percentile)
+            else { return nil }
+            let ratio = BlockBootstrap.ratio(base, new)
+            let limit = self.limit(from: base)
+            var finding = LatencyFinding(
+                percentile: percentile, base: base, new: new, ratio: ratio, limit: limit,
+                change: .notProven)
+            if !self.hasChance { finding.change = ratio > limit ? .worse : ratio < 1 / limit ? .better : .same }
+            guard resamples.indices.contains(index) else {
+                if self.hasChance { finding.scansNeeded = Self.samplesMin }
+                return finding
+            }
+            finding.interval = resamples[index].interval(Self.confidence)
+            return finding
+        }
+    }
+
+    /// What the probabilities say, each of one side of the interval.
+    private static func change(worse: Double, better: Double, notBelow: Double) -> Change {
+        let level = (1 - Self.confidence) / 2
+        if worse <= level { return .worse }
+        guard notBelow <= level else { return .notProven }
+        return better <= level ? .better : .same
     }
 
     /// Returns the change over all percentiles: an improvement of one does not outweigh a regression of
     /// another.
     package static func change(_ findings: [LatencyFinding]) -> Change {
-        let order: [Change] = [.worse, .better, .withinSpread, .same]
-        return order.first { change in findings.contains { $0.change == change } } ?? .tooFew
+        let order: [Change] = [.worse, .notProven, .better, .same]
+        return order.first { change in findings.contains { $0.change == change } } ?? .notProven
     }
 
-    /// The percentiles between whose values the true one lies, by the order of the samples alone.
-    fileprivate static func chance(_ percentile: Percentile, samples: Int64) -> ClosedRange<Percentile> {
-        let share = Double(percentile.perMillion) / 1_000_000
-        let reach = Self.errors * (share * (1 - share) / Double(samples)).squareRoot()
-        func at(_ share: Double) -> Percentile {
-            Percentile(perMillion: UInt32((min(max(share, 0), 1) * 1_000_000).rounded()))
-        }
-        return at(share - reach)...at(share + reach)
+    fileprivate static func scans(_ count: Double) -> Int? {
+        count.isFinite && count < Self.scansMax ? Int(count.rounded(.up)) : nil
     }
 }
 
-extension LatencySide {
-    fileprivate func spread(of percentile: Percentile) -> ClosedRange<Int64>? {
-        let chance = LatencyJudge.chance(percentile, samples: self.whole.total)
-        guard let low = self.whole.value(at: chance.lowerBound),
-            let high = self.whole.value(at: chance.upperBound)
-        else { return nil }
-        guard let windows = self.windows.spread(of: percentile) else { return low...high }
-        return min(low, windows.lowerBound)...max(high, windows.upperBound)
+extension LatencyFinding {
+    /// An interval becomes half as wide with four times the scans: what it takes until it ends before the limit.
+    fileprivate mutating func estimateScans(_ count: Int) {
+        guard self.change == .notProven, let interval = self.interval, self.ratio.isFinite, self.ratio > 0
+        else { return }
+        let isAbove = self.ratio > self.limit
+        let end = isAbove ? interval.lowerBound : interval.upperBound
+        let (reach, room) = (abs(end - self.ratio), abs(self.limit - self.ratio))
+        guard room > 0 else { return }
+        self.scansNeeded = LatencyJudge.scans(Double(count) * max(1, reach / room * (reach / room)) * 1.1)
     }
 }

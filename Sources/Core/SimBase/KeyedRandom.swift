@@ -54,6 +54,10 @@ public enum DrawDomain: UInt64, Sendable {
     case cancel = 44
     /// Whether a barcode is scanned again, and which.
     case repeatedBarcode = 45
+    /// The blocks of time in a resample of two runs that are compared.
+    case resample = 46
+    /// Whether a scan is in the sample of a run with many.
+    case scanSample = 47
     case test = 99
 }
 

@@ -24,6 +24,8 @@ package final class RunDirectory: RunLog {
         package static let metrics = "metrics.prom"
         package static let latency = "latency.hlog"
         package static let series = "series.ndjson"
+        /// What each scan took, for comparisons.
+        package static let scans = "scans.ndjson"
         package static let head = "run.json"
         /// What a shard hands over for the merge.
         package static let evidence = "evidence.ndjson"
@@ -34,7 +36,7 @@ package final class RunDirectory: RunLog {
         /// All names, the most useful first.
         package static let all = [
             Self.page, Self.summary, Self.markdown, Self.junit, Self.metrics, Self.events, Self.latency,
-            Self.series, Self.scenario, Self.head, Self.plan, Self.baseline, Self.evidence,
+            Self.series, Self.scans, Self.scenario, Self.head, Self.plan, Self.baseline, Self.evidence,
         ]
         /// The files that grow during the run.
         static let growing = [Self.events, Self.latency, Self.series]
@@ -172,6 +174,9 @@ package final class RunDirectory: RunLog {
 
     /// The plan of a run that failed, before the reports.
     package func write(plan text: String) { self.write(Array(text.utf8), as: FileName.plan) }
+
+    /// What each scan took, before the reports.
+    package func write(scans: ScanTable) { self.write(ScansFile.bytes(scans), as: FileName.scans) }
 
     /// What the shard hands over: it is written with the reports, because it says which of them belong to it. The logs are
     /// complete by then.

@@ -34,6 +34,8 @@ package struct RunJudge: Sendable {
     /// That of one group, where a report is about it.
     package var timelineOfGroup: (group: Int, timeline: RunTimeline)?
     private var errors: GroupErrors
+    /// The scans of the run, one by one.
+    package private(set) var scans = ScanTable()
     var collector: MetricsCollector
     private var causes: CauseAccount
     private var undecided: UndecidedObservations
@@ -171,6 +173,7 @@ package struct RunJudge: Sendable {
         self.samples.record(observation)
         self.schedule?.record(observation, group: self.collector.fleet.group(of: observation.device))
         self.collector.record(observation, cause: cause)
+        self.scans.record(observation, self.collector.measured.latest)
         if self.judges(observation.device) {
             self.judged?.collector.record(observation, cause: cause)
             self.judged?.ledger.record(copy observation)

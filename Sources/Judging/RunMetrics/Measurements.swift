@@ -1,8 +1,17 @@
 package import Metrics
+package import SimBase
 
 /// The measurements of a run or of a part of it: of one shard, in one second.
 package struct Measurements: Equatable, Sendable {
+    /// A latency of the latest observation.
+    package struct Sample: Equatable, Sendable {
+        package var metric: LatencyMetric
+        package var time: Interval
+    }
+
     package var table: MetricTable
+    /// What the latest observation added to the table.
+    package private(set) var latest: [Sample] = []
     /// The tables outside of groups, then those of each group.
     private var parts: [GroupTables]
 
@@ -19,6 +28,18 @@ package struct Measurements: Equatable, Sendable {
 
     /// The tables of the fleet.
     package var whole: GroupTables { self.parts.reduce(into: GroupTables()) { $0.add($1) } }
+
+    package static func == (left: Measurements, right: Measurements) -> Bool {
+        left.table == right.table && left.parts == right.parts
+    }
+
+    mutating func record(_ metric: LatencyMetric, _ time: Interval, in group: MetricGroup) {
+        self.table.record(metric, time, in: group)
+        self.latest.append(Sample(metric: metric, time: time))
+    }
+
+    /// The next observation begins.
+    mutating func begin() { self.latest.removeAll(keepingCapacity: true) }
 
     /// Adds other measurements, as if they had been made here. The groups must be the same.
     package mutating func add(_ other: Measurements) {

@@ -41,6 +41,7 @@ package struct MetricsCollector: Sendable {
 
     /// `cause`: that of `CauseAccount`.
     package mutating func record(_ observation: Observation, cause: Cause? = nil) {
+        self.measured.begin()
         // Everything that is measured is measured where the user would notice it: at the phone. Only the server sees what
         // requests have that the contract does not define.
         if observation.side == .backend {
@@ -144,7 +145,7 @@ package struct MetricsCollector: Sendable {
             (.netDNSTime, payload.lookup), (.netConnectTime, payload.connect),
             (.netTLSTime, payload.tls), (.netFirstByteTime, payload.firstByte),
         ]
-        for case (let metric, let time?) in times { self.measured.table.record(metric, time, in: group) }
+        for case (let metric, let time?) in times { self.measured.record(metric, time, in: group) }
     }
 
     private mutating func measure(_ payload: PhoneObservation, _ group: MetricGroup) {
@@ -153,12 +154,12 @@ package struct MetricsCollector: Sendable {
         case .photosTaken(let count): self.countPhotos(count - 1, group)
         case .photoPrepared(let took, _):
             guard let took else { return }
-            self.measured.table.record(.preprocessTime, took, in: group)
+            self.measured.record(.preprocessTime, took, in: group)
             self.measured.table.record(.preprocessFailed, failed: false, in: group)
         case .refused(code: _, cause: .photo):
             self.measured.table.record(.preprocessFailed, failed: true, in: group)
         case .completed(let took):
-            self.measured.table.record(.scanTime, took, in: group)
+            self.measured.record(.scanTime, took, in: group)
         case .requestSent(let operation, _, _, _):
             self.countAttempt(operation, group)
         case .replied(_, _, let status, _):
@@ -167,27 +168,27 @@ package struct MetricsCollector: Sendable {
             guard failure == .descriptorsExhausted else { return }
             self.measured.table.add(1, to: .descriptorsRefused, in: group)
         case .uploadAccepted(_, let took, let service):
-            self.measured.table.record(.uploadTime, took, in: group)
-            self.measured.table.record(.uploadServiceTime, service, in: group)
+            self.measured.record(.uploadTime, took, in: group)
+            self.measured.record(.uploadServiceTime, service, in: group)
         case .lookupAnswered(_, _, let took, let service):
-            self.measured.table.record(.uploadTime, took, in: group)
-            self.measured.table.record(.uploadServiceTime, service, in: group)
+            self.measured.record(.uploadTime, took, in: group)
+            self.measured.record(.uploadServiceTime, service, in: group)
         case .resultsDecoded(_, _, let took):
-            self.measured.table.record(.resultsTime, took, in: group)
+            self.measured.record(.resultsTime, took, in: group)
         case .statusDecoded(_, _, let took):
-            self.measured.table.record(.statusTime, took, in: group)
+            self.measured.record(.statusTime, took, in: group)
         case .cleanupAnswered(_, _, let took):
-            self.measured.table.record(.cleanupTime, took, in: group)
+            self.measured.record(.cleanupTime, took, in: group)
         case .cancelAnswered(_, let took):
-            self.measured.table.record(.cancelTime, took, in: group)
+            self.measured.record(.cancelTime, took, in: group)
         case .streamOpened(_, _, _, let took):
-            self.measured.table.record(.sseConnectTime, took, in: group)
+            self.measured.record(.sseConnectTime, took, in: group)
         case .firstEvent(_, let took):
-            self.measured.table.record(.sseFirstEventTime, took, in: group)
+            self.measured.record(.sseFirstEventTime, took, in: group)
         case .eventApplied(_, _, _, let latency, let replayed):
             self.measured.table.add(1, to: .sseEvents, in: group)
             guard let latency else { return }
-            self.measured.table.record(replayed ? .sseEventDelay : .sseEventLatency, latency, in: group)
+            self.measured.record(replayed ? .sseEventDelay : .sseEventLatency, latency, in: group)
         case .eventIgnored(_, _, _, let malformed):
             self.measured.table.add(1, to: malformed ? .sseUndecodable : .sseUnknown, in: group)
         case .badAnswer(.stream, _, .undecodable):
@@ -196,10 +197,10 @@ package struct MetricsCollector: Sendable {
         case .ping(_, let gap):
             self.measured.table.add(1, to: .ssePings, in: group)
             guard let gap else { return }
-            self.measured.table.record(.ssePingGap, gap, in: group)
+            self.measured.record(.ssePingGap, gap, in: group)
         case .streamLost(_, _, .silence, let silence):
             guard let silence else { return }
-            self.measured.table.record(.sseDetectTime, silence, in: group)
+            self.measured.record(.sseDetectTime, silence, in: group)
         default: break
         }
     }

@@ -69,7 +69,7 @@ extension ScanOperations {
     ) {
         measured[group].disconnections.reconnected(cause, resumed: resumed, took: took)
         measured.table.add(1, to: resumed ? .sseResumes : .sseRestarts, in: group)
-        measured.table.record(.sseReconnectTime, took, in: group)
+        measured.record(.sseReconnectTime, took, in: group)
         measured.table.record(.sseReconnectFailed, failed: false, in: group)
     }
 }

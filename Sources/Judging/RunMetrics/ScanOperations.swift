@@ -148,7 +148,7 @@ extension ScanOperations {
         case .firstEvent(let job, _):
             guard job == self.job, let since = self.times.awaitsEventSince else { return }
             self.times.hasEvent = true
-            measured.table.record(.jobFirstEventTime, at - since, in: group)
+            measured.record(.jobFirstEventTime, at - since, in: group)
         case .terminalApplied(let job, _, _):
             self.stream.ended()
             self.jobEnded(job, at: at, into: &measured, group)
@@ -226,7 +226,7 @@ extension ScanOperations {
     ) {
         guard job == self.job, let since = self.times.acceptedAt else { return }
         self.times.acceptedAt = nil
-        measured.table.record(.jobTime, at - since, in: group)
+        measured.record(.jobTime, at - since, in: group)
     }
 
     /// The stream of the present job is of no more interest.

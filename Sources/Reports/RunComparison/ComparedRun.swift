@@ -3,6 +3,7 @@ package import Metrics
 import Reports
 package import RunArchive
 package import RunJudge
+package import RunMetrics
 package import SimBase
 
 /// One side of a comparison: a run's results and its course.
@@ -13,8 +14,10 @@ package struct ComparedRun: Sendable {
     package var result: RunResult
     /// Whether it was killed: nobody judged it.
     package var wasCutOff: Bool
-    /// The variation of its latencies, for the fleet and for each group.
-    package var windows: [LatencyScope: LatencyWindows]
+    /// What its scans took, one by one; nil if its folder does not say.
+    package var scans: ScanTable?
+    /// The latencies that are of no scan, over time.
+    package var series: [LatencyScope: [(from: Instant, histogram: HDRHistogram)]]
     /// Its latencies over time, of the fleet.
     package var tracks: [LatencyTrack]
     /// `scenario.resolved`.
@@ -22,13 +25,15 @@ package struct ComparedRun: Sendable {
 
     package init(
         folder: String, head: RunHead, result: RunResult, wasCutOff: Bool,
-        windows: [LatencyScope: LatencyWindows], tracks: [LatencyTrack], scenarioText: String
+        scans: ScanTable?, series: [LatencyScope: [(from: Instant, histogram: HDRHistogram)]] = [:],
+        tracks: [LatencyTrack], scenarioText: String
     ) {
         self.folder = folder
         self.head = head
         self.result = result
         self.wasCutOff = wasCutOff
-        self.windows = windows
+        self.scans = scans
+        self.series = series
         self.tracks = tracks
         self.scenarioText = scenarioText
     }
@@ -36,7 +41,8 @@ package struct ComparedRun: Sendable {
     /// Reads from the files what the windows of this width say.
     package init(_ run: PastRun, width: Interval) {
         self.init(
-            folder: run.folder, head: run.head, result: run.result, wasCutOff: run.wasCutOff, windows: [:],
+            folder: run.folder, head: run.head, result: run.result, wasCutOff: run.wasCutOff,
+            scans: ScansFile.read(run.folder),
             tracks: LatencyMetric.allCases.map { LatencyTrack(metric: $0, width: width) },
             scenarioText: RunReport.scenarioText(of: run.folder))
         var reader = IntervalReader(folder: run.folder, head: run.head)
@@ -57,7 +63,9 @@ package struct ComparedRun: Sendable {
                 guard case .measured(let histogram) = window.table.histogram(metric, of: scope),
                     !histogram.isEmpty
                 else { continue }
-                self.windows[LatencyScope(metric, scope), default: LatencyWindows()].add(histogram)
+                if !ScanTable.isOfScans(metric) {
+                    self.series[LatencyScope(metric, scope), default: []].append((window.from, histogram))
+                }
                 guard scope == .fleet, let summary = LatencySummary(histogram) else { continue }
                 self.tracks[metric.ordinal].windows.append(.init(from: window.from, summary: summary))
             }
@@ -78,16 +86,19 @@ package struct ComparedRun: Sendable {
     /// Whether it was killed, or something of ours failed.
     var brokeOff: Bool { self.wasCutOff || self.result.failure != nil }
 
-    /// Nil if it cannot be known.
-    func side(_ metric: LatencyMetric, of scope: MetricScope) -> LatencySide? {
-        guard case .measured(let whole) = self.result.metrics.histogram(metric, of: scope) else { return nil }
-        var lateness = HDRHistogram()
-        if case .measured(let histogram) = self.result.metrics.histogram(.generatorLateness, of: .fleet) {
-            lateness = histogram
+    /// The timer lag of its phones that hardly any exchange saw more of, in nanoseconds.
+    var lateness: Int64 {
+        guard case .measured(let histogram) = self.result.metrics.histogram(.generatorLateness, of: .fleet)
+        else { return 0 }
+        return histogram.value(at: .p95) ?? 0
+    }
+
+    /// Nil if it cannot be known, or nothing was measured.
+    func summary(_ name: LatencyScope) -> Reading<LatencySummary?> {
+        switch self.result.metrics.histogram(name.metric, of: name.scope) {
+        case .measured(let histogram): .measured(LatencySummary(histogram))
+        case .notAvailable: .notAvailable
         }
-        return LatencySide(
-            whole: whole, windows: self.windows[LatencyScope(metric, scope)] ?? LatencyWindows(),
-            lateness: lateness)
     }
 }
 

@@ -18,6 +18,8 @@ package enum ComparisonJSON {
             "new": Self.run(comparison.new),
             "warnings": Self.texts(comparison.warnings),
             "regressions": Self.texts(comparison.regressions),
+            "doubts": Self.texts(comparison.doubts),
+            "pairs": Self.pairs(comparison),
             "slos": .array(comparison.objectives.map(Self.objective)),
             "invariants": .array(comparison.invariants.map(Self.invariant)),
             "latencies": .array(comparison.latencies.map(Self.latency)),
@@ -52,8 +54,7 @@ package enum ComparisonJSON {
         case .worse: .string("worse")
         case .better: .string("better")
         case .same: .string("same")
-        case .withinSpread: .string("within_spread")
-        case .tooFew: .string("too_few")
+        case .notProven: .string("not_proven")
         case .onlyBase: .string("only_base")
         case .onlyNew: .string("only_new")
         case .shown: .string("not_judged")
@@ -66,15 +67,38 @@ package enum ComparisonJSON {
             "base": SummaryJSON.latency(row.base),
             "new": SummaryJSON.latency(row.new),
             "change": Self.word(row.change),
-            "percentiles": .array(
-                row.findings.map { finding in
-                    .object([
-                        "percentile": .string(RunComparison.Latency.name(finding.percentile)),
-                        "base_ms": .number(Figures.milliseconds(finding.base)),
-                        "new_ms": .number(Figures.milliseconds(finding.new)),
-                        "change": Self.word(finding.change),
-                    ])
-                }),
+            "judged": .bool(row.isJudged),
+            "percentiles": .array(row.findings.map(Self.finding)),
+        ])
+    }
+
+    private static func finding(_ finding: LatencyFinding) -> JSONValue {
+        func milliseconds(_ value: Double) -> JSONValue {
+            value.isFinite ? .number(Figures.milliseconds(Int64(nearest: value))) : .null
+        }
+        return .object([
+            "percentile": .string(RunComparison.Latency.name(finding.percentile)),
+            "base_ms": milliseconds(finding.base), "new_ms": milliseconds(finding.new),
+            "ratio": Self.ratio(finding.ratio), "limit": Self.ratio(finding.limit),
+            "ratio_from": finding.interval.map { Self.ratio($0.lowerBound) } ?? .null,
+            "ratio_to": finding.interval.map { Self.ratio($0.upperBound) } ?? .null,
+            "scans_needed": finding.scansNeeded.map { .integer($0) } ?? .null,
+            "change": Self.word(finding.change),
+        ])
+    }
+
+    private static func ratio(_ ratio: Double) -> JSONValue {
+        ratio.isFinite
+            ? .number(DecimalText.text(Int64(nearest: ratio * 1_000_000), decimals: 6, shown: 0...6)) : .null
+    }
+
+    private static func pairs(_ comparison: RunComparison) -> JSONValue {
+        guard let pairs = comparison.pairs else { return .null }
+        return .object([
+            "paired": .bool(pairs.isPaired), "count": .integer(pairs.count),
+            "chance": .bool(comparison.hasChance),
+            "not_in_base": .integer(pairs.lacking.base), "not_in_new": .integer(pairs.lacking.new),
+            "why_not": Self.texts(pairs.differences),
         ])
     }
 

@@ -37,8 +37,8 @@ package enum ComparisonMarkdown {
         var text = "## \(sign) \(name): \(comparison.headline)\n\n"
         let sentence = comparison.sentence
         text += "\(sentence.prefix(1).uppercased())\(sentence.dropFirst()).\n\n"
-        for reason in comparison.regressions { text += "- \(MarkdownText.code(reason, bytesMax: 400))\n" }
-        if comparison.isRegression { text += "\n" }
+        for reason in comparison.reasons { text += "- \(MarkdownText.code(reason, bytesMax: 400))\n" }
+        if !comparison.reasons.isEmpty { text += "\n" }
         text += MarkdownText.table(
             ["", "folder", "ended", "seed", "mode", "length", "phones", comparison.noun.many, "started"],
             [("BASE", comparison.base), ("NEW", comparison.new)].map { label, run in
@@ -79,7 +79,8 @@ package enum ComparisonMarkdown {
         case .worse: "❌ worse"
         case .better: "✅ better"
         case .onlyBase, .onlyNew: "⚠️ \(change.rawValue)"
-        case .same, .withinSpread, .tooFew, .shown: change.rawValue
+        case .notProven: "❓ not proven"
+        case .same, .shown: change.rawValue
         }
     }
 
@@ -131,8 +132,7 @@ package enum ComparisonMarkdown {
     private static func latencies(_ comparison: RunComparison, _ isIn: (Change) -> Bool) -> String {
         let rows = comparison.latenciesShown.filter { isIn($0.change) }.map { row -> [String] in
             func times(_ percentile: Percentile, _ value: (LatencySummary) -> Int64) -> [String] {
-                [row.base, row.new].map { $0.map { Figures.time(value($0)) } ?? "-" }
-                    + [MarkdownText.escaped(row.growth(percentile, value))]
+                row.cells(percentile, value).map(MarkdownText.escaped)
             }
             return [Self.word(row.change), MarkdownText.code(row.name.name)] + times(.p50) { $0.p50 }
                 + times(.p95) { $0.p95 } + times(.p99) { $0.p99 }
@@ -142,14 +142,14 @@ package enum ComparisonMarkdown {
         let more = isIn(.same) ? comparison.latenciesLeftOut : 0
         let rest =
             more > 0
-            ? " \(Figures.count(more, "row", "rows")) of single groups, same as the fleet, omitted." : ""
+            ? " \(Figures.count(more, "row", "rows")) of single groups, which are not judged, omitted." : ""
         return "### Latencies\n\n"
             + MarkdownText.table(
                 [
                     "", "metric", "p50 BASE", "NEW", "", "p95 BASE", "NEW", "", "p99 BASE", "NEW", "",
                     "samples", "NEW",
                 ], rows, textColumns: 2)
-            + "\np50 and p95 are judged; \(comparison.rule).\(rest)\n"
+            + "\n\(comparison.latencyLead)\(rest)\n"
     }
 
     private static func shares(_ comparison: RunComparison, _ isIn: (Change) -> Bool) -> String {

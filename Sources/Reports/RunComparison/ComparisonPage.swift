@@ -69,7 +69,7 @@ package struct ComparisonPage {
         let page = ComparisonPage(comparison)
         let tone = comparison.tone
         let sentence = comparison.sentence
-        let reasons = HTMLText.items(comparison.regressions.prefix(Self.reasonsMax), bytesMax: 400)
+        let reasons = HTMLText.items(comparison.reasons.prefix(Self.reasonsMax), bytesMax: 400)
         let news = ComparisonTables(comparison, id: "baseline-") { $0.isNews }
         let rest = ComparisonTables(comparison, id: "baseline-same-") { !$0.isNews }
         func sections(_ tables: ComparisonTables) -> [Section] {
@@ -106,7 +106,7 @@ package struct ComparisonPage {
     private var header: String {
         let comparison = self.comparison
         let tone = comparison.tone
-        let all = comparison.regressions
+        let all = comparison.reasons
         let more = all.count - Self.reasonsMax
         let reasons = HTMLText.items(
             all.prefix(Self.reasonsMax) + (more > 0 ? ["and \(more) more"] : []), bytesMax: 400)
@@ -153,7 +153,7 @@ package struct ComparisonPage {
     /// The charts of the latencies with these changes, the worst first.
     private func figures(_ isIn: (Change) -> Bool) -> String {
         let order: [Change] = [
-            .worse, .better, .onlyNew, .onlyBase, .withinSpread, .same, .tooFew, .shown,
+            .worse, .notProven, .better, .onlyNew, .onlyBase, .same, .shown,
         ]
         let whole = self.comparison.latenciesShown.filter {
             $0.name.scope == .fleet && $0.base != nil && $0.new != nil
@@ -166,11 +166,16 @@ package struct ComparisonPage {
         let metric = row.name.metric
         let id = metric.rawValue.map { $0 == "." ? "-" : String($0) }.joined()
         let told = row.findings.map { finding in
-            "\(RunComparison.Latency.name(finding.percentile)) \(HTMLText.time(finding.base)) to \(HTMLText.time(finding.new))"
+            let interval = finding.intervalText.map { ", between \($0) with 99% confidence" } ?? ""
+            return
+                "\(RunComparison.Latency.name(finding.percentile)) \(finding.baseText) to \(finding.newText) (\(finding.growthText)\(interval))"
         }.joined(separator: ", ")
         var charts = self.overTime(metric, id: id)
-        let sides = [self.comparison.base, self.comparison.new].map {
-            $0.side(metric, of: .fleet)?.whole ?? HDRHistogram()
+        let sides = [self.comparison.base, self.comparison.new].map { run -> HDRHistogram in
+            guard case .measured(let whole) = run.result.metrics.histogram(metric, of: .fleet) else {
+                return HDRHistogram()
+            }
+            return whole
         }
         charts +=
             NinesChart(
@@ -182,8 +187,8 @@ package struct ComparisonPage {
             ).html
         return """
             <article class="metric" id="\(id)"><h3>\(metric.rawValue)</h3>
-            <p>\(ComparisonTables.sign(row.change))\(told.isEmpty ? "" : ": \(told)")</p>
-            \(SpreadChart(id: "spread-\(id)", findings: row.findings).html)<div class="two">\(charts)</div></article>
+            <p>\(ComparisonTables.sign(row.change))\(told.isEmpty ? "" : ": \(HTMLText.escaped(told))")</p>
+            <div class="two">\(charts)</div></article>
 
             """
     }

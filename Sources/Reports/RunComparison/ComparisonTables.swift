@@ -26,8 +26,8 @@ struct ComparisonTables {
             switch change {
             case .worse: .bad
             case .better: .good
-            case .onlyBase, .onlyNew: .warn
-            case .same, .withinSpread, .tooFew, .shown: .unknown
+            case .notProven, .onlyBase, .onlyNew: .warn
+            case .same, .shown: .unknown
             }
         return "\(HTMLText.sign(tone, RunComparison.sign(change), isHidden: true)) \(change.rawValue)"
     }
@@ -90,8 +90,7 @@ struct ComparisonTables {
     var latencies: Section {
         let rows = self.comparison.latenciesShown.filter { self.isIn($0.change) }.map { row -> [String] in
             func times(_ percentile: Percentile, _ value: (LatencySummary) -> Int64) -> [String] {
-                [row.base, row.new].map { $0.map { HTMLText.time(value($0)) } ?? "–" }
-                    + [HTMLText.sentence(row.growth(percentile, value))]
+                row.cells(percentile, value).map { HTMLText.sentence($0) }
             }
             return [
                 Self.sign(row.change), HTMLText.mono(row.name.name),
@@ -101,10 +100,10 @@ struct ComparisonTables {
         let more = self.isIn(.same) ? self.comparison.latenciesLeftOut : 0
         let rest =
             more > 0
-            ? " \(Figures.count(more, "row", "rows")) of single groups, same as the fleet, omitted." : ""
+            ? " \(Figures.count(more, "row", "rows")) of single groups, which are not judged, omitted." : ""
         return self.section(
             "latency", "Latency",
-            lead: "p50 and p95 are judged; \(HTMLText.escaped(self.comparison.rule)).\(rest)",
+            lead: HTMLText.escaped(self.comparison.latencyLead) + rest,
             [
                 "", "metric", "p50 BASE", "NEW", "", "p95 BASE", "NEW", "", "p99 BASE", "NEW", "samples",
                 "NEW",
@@ -121,7 +120,7 @@ struct ComparisonTables {
         return self.section(
             "shares", "Shares",
             lead:
-                "Judged if the difference exceeds one percentage point and three standard errors. "
+                "Outcomes and books are judged scan by scan; the others if the difference exceeds one percentage point and three standard errors. "
                 + "Outcomes of \(self.comparison.noun.listed) and jobs are judged only if both runs completed.",
             ["", "what", "of", "BASE", "NEW", ""], rows, numbers: [3, 4, 5], table: "share-table")
     }

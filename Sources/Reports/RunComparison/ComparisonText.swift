@@ -80,7 +80,7 @@ private struct ComparisonWriter {
                     exit == .success ? .plain : ink
                 )
             ])
-        for reason in comparison.regressions {
+        for reason in comparison.reasons {
             self.page.paragraph(Piece("  - "), indent: 4, [Piece(Printable.line(reason, bytesMax: 400))])
         }
         for (label, run) in [("BASE", comparison.base), ("NEW", comparison.new)] {
@@ -119,8 +119,7 @@ private struct ComparisonWriter {
         case .worse: .bad
         case .better: .good
         case .same, .shown: .plain
-        case .withinSpread, .tooFew: .dim
-        case .onlyBase, .onlyNew: .warning
+        case .notProven, .onlyBase, .onlyNew: .warning
         }
     }
 
@@ -135,7 +134,7 @@ private struct ComparisonWriter {
         case .worse: "X"
         case .better: "*"
         case .shown: " "
-        case .same, .withinSpread, .tooFew, .onlyBase, .onlyNew: RunComparison.sign(change)
+        case .same, .notProven, .onlyBase, .onlyNew: RunComparison.sign(change)
         }
     }
 
@@ -211,14 +210,14 @@ private struct ComparisonWriter {
             -> [Piece]
         {
             let change = row.findings.first { $0.percentile == percentile }?.change
-            let cells = [row.base, row.new].map { $0.map { Figures.time(value($0)) } ?? "-" }
+            let cells = row.cells(percentile, value)
             guard row.base != nil, row.new != nil else {
-                return cells.map { Piece($0, .dim) } + [Piece("")]
+                return cells.prefix(2).map { Piece($0, .dim) } + [Piece("")]
             }
             let ink = change.map { self.ink($0) } ?? .dim
             return [
                 Piece(cells[0]), Piece(cells[1], ink),
-                Piece(row.growth(percentile, value), ink),
+                Piece(cells[2], ink),
             ]
         }
         for row in rows {
@@ -233,7 +232,7 @@ private struct ComparisonWriter {
         if self.isWhole, more > 0 {
             self.page.paragraph(
                 Piece(""), indent: 2,
-                [Piece("and \(Figures.count(more, "row", "rows")) of single groups, same as the fleet", .dim)]
+                [Piece("and \(Figures.count(more, "row", "rows")) of single groups, not judged", .dim)]
             )
         }
     }

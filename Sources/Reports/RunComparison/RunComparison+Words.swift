@@ -30,11 +30,38 @@ extension RunComparison {
             $0.base?.passed == true && $0.new?.passed == nil && $0.new != nil
         }
         .map { "\($0.name) held in BASE and was not judged in NEW" }
-        let silent = self.latencies.filter {
-            $0.change == .onlyBase && $0.name.scope == .fleet && $0.name.metric.isJudged
+        return self.isIdentical
+            ? [] : untrusted + invariants + objectives + self.unpaired + self.unproven
+    }
+
+    /// Scans that only one of the runs has.
+    private var unpaired: [String] {
+        guard let pairs = self.pairs else {
+            return [("BASE", self.base), ("NEW", self.new)].filter { $0.1.scans == nil }
+                .map { "\($0.0) has no \(RunDirectory.FileName.scans)" }
         }
-        .map { "\($0.name.metric.rawValue) has no values in NEW" }
-        return self.isIdentical ? [] : untrusted + invariants + objectives + silent
+        let (lacking, noun) = (pairs.lacking, self.noun.many)
+        let limit = Double(lacking.of) * ScanPairs.lackingMax
+        var doubts: [String] = []
+        if Double(lacking.base + lacking.new) > limit {
+            doubts.append(
+                "of \(Figures.count(lacking.of)) \(noun), \(Figures.count(lacking.new)) are not in NEW and \(Figures.count(lacking.base)) not in BASE"
+            )
+        }
+        let (base, new) = (self.base.result.totals.scans.captured, self.new.result.totals.scans.captured)
+        if doubts.isEmpty, Double(base - new) > Double(base) * ScanPairs.lackingMax {
+            doubts.append("NEW made \(Figures.count(new)) \(noun), BASE \(Figures.count(base))")
+        }
+        return doubts
+    }
+
+    /// What may have got worse.
+    private var unproven: [String] {
+        let latencies = self.latencies.filter { $0.isJudged && $0.change == .notProven }.map(\.doubt)
+        let silent = self.latencies.filter { $0.isJudged && $0.change == .onlyBase }
+            .map { "\($0.name.name) has no values in NEW" }
+        let shares = self.shares.filter { $0.mustBeProven && $0.change == .notProven }.map(\.sentence)
+        return latencies + silent + shares
     }
 
     /// A word or two.
@@ -51,16 +78,40 @@ extension RunComparison {
         guard let worse = self.count(of: .worse) else {
             if let doubt = self.doubts.first {
                 let more = self.doubts.count > 1 ? ", and \(self.doubts.count - 1) more" : ""
-                return "a regression cannot be excluded: \(doubt)\(more)"
+                return "a regression is not excluded: \(doubt)\(more)"
             }
-            return "nothing got worse" + (better.map { ", " + $0 } ?? "")
+            let version =
+                self.base.head.tool == self.new.head.tool || self.hasChance
+                ? "" : " with another version of the program"
+            return "nothing got worse\(version)" + (better.map { ", " + $0 } ?? "")
         }
         return "\(worse) got worse" + (better.map { ", " + $0 } ?? "")
     }
 
-    /// The definition of a latency regression, with this run's limits.
+    /// How latencies are judged, with this run's limits.
     var rule: String {
-        "worse: higher by more than \(self.toleranceText) and 2 ms, and outside the spread of both runs"
+        let limit = "\(self.toleranceText) and 2 ms"
+        guard self.hasChance else {
+            return "worse: higher by more than \(limit); there is no chance in two simulated runs of one seed"
+        }
+        return
+            "worse: the whole interval of 99% is above +\(limit); no regression: it is below; else not proven"
+    }
+
+    /// The first words of every table of latencies.
+    var latencyLead: String {
+        let names = self.latencies.filter(\.isJudged).map(\.name.name)
+        let judged = names.isEmpty ? "No latency is judged" : "p50 and p95 of \(names.joined(separator: ", ")) are judged"
+        let method = self.method.map { " (\($0))" } ?? ""
+        return "\(judged)\(method); \(self.rule)."
+    }
+
+    /// What the latencies were judged by: pairs of scans, or the time of the run.
+    var method: String? {
+        guard let pairs = self.pairs else { return nil }
+        let count = Figures.count(pairs.count, "pair", "pairs")
+        guard !pairs.isPaired else { return "\(count) of \(self.noun.many)" }
+        return "no pairs (\(pairs.differences.joined(separator: "; "))): compared by the time of the run"
     }
 
     var toleranceText: String {
@@ -73,8 +124,7 @@ extension RunComparison {
         case .worse: "✗"
         case .better: "✓"
         case .same: "="
-        case .withinSpread: "~"
-        case .tooFew: "?"
+        case .notProven: "?"
         case .onlyBase: "-"
         case .onlyNew: "+"
         case .shown: "·"
@@ -85,7 +135,12 @@ extension RunComparison {
     static func growth(from base: Int64, to new: Int64) -> String {
         guard base != new else { return "0%" }
         guard base > 0 else { return "–" }
-        let ratio = Double(new) / Double(base)
+        return Self.growth(ratio: Double(new) / Double(base))
+    }
+
+    /// The same of a ratio, where 1 is no change.
+    static func growth(ratio: Double) -> String {
+        guard ratio != 1 else { return "0%" }
         guard ratio < 10 else { return ratio < 1_000_000 ? "×\(Int(nearest: ratio))" : "–" }
         let percent = Int(nearest: (ratio - 1) * 100)
         return percent > 0 ? "+\(percent)%" : percent < 0 ? "\(percent)%" : ratio > 1 ? "+0%" : "-0%"
@@ -121,6 +176,9 @@ extension RunComparison {
             ? "killed, not judged"
             : "\(run.result.headline.lowercased()) (exit code \(run.result.exit.rawValue))"
     }
+
+    /// Why it is no success, in one sentence each; what is proven leaves no room for what is not.
+    package var reasons: [String] { self.isRegression ? self.regressions : self.doubts }
 
     /// The state in which each run ended.
     var endSentence: String { "the run itself: \(Self.end(self.base)) to \(Self.end(self.new))" }
@@ -192,7 +250,7 @@ extension RunComparison {
                 "two simulated runs with the same seed differ: simulated runs are reproducible, so something else changed"
             )
         }
-        for row in self.objectives where row.change == .withinSpread {
+        for row in self.objectives where row.change == .notProven {
             warnings.append(
                 "SLO \(row.name): \(Objective.word(row.base)) in BASE, \(Objective.word(row.new)) in NEW; the difference may be chance"
             )
@@ -245,8 +303,8 @@ extension Change {
     /// Whether a reader looks for it first. What differs within chance, or is only shown, is not news.
     var isNews: Bool {
         switch self {
-        case .worse, .better, .onlyBase, .onlyNew: true
-        case .same, .withinSpread, .tooFew, .shown: false
+        case .worse, .better, .notProven, .onlyBase, .onlyNew: true
+        case .same, .shown: false
         }
     }
 }
@@ -254,25 +312,69 @@ extension Change {
 // MARK: - Sentences
 
 extension RunComparison.Latency {
+    /// BASE, NEW and the growth, as a table shows them: of the values that were judged, else of all.
+    func cells(_ percentile: Percentile, _ value: (LatencySummary) -> Int64) -> [String] {
+        if let finding = self.findings.first(where: { $0.percentile == percentile }) {
+            return [finding.baseText, finding.newText, self.growth(percentile, value)]
+        }
+        return [self.base, self.new].map { $0.map { Figures.time(value($0)) } ?? "–" }
+            + [self.growth(percentile, value)]
+    }
+
     /// `+43%`; `<2ms` for a percentile that is the same by the rule although it grew by much, because so little counts for nothing.
     func growth(_ percentile: Percentile, _ value: (LatencySummary) -> Int64) -> String {
         guard let base = self.base.map(value), let new = self.new.map(value) else { return "" }
-        let least = LatencyJudge.differenceMin.nanoseconds
-        guard self.findings.first(where: { $0.percentile == percentile })?.change == .same, base != new,
-            (new - base).magnitude <= least.magnitude
-        else { return RunComparison.growth(from: base, to: new) }
+        guard let finding = self.findings.first(where: { $0.percentile == percentile }) else {
+            return RunComparison.growth(from: base, to: new)
+        }
+        let least = LatencyJudge.differenceMin
+        guard finding.change == .same, finding.ratio != 1, abs(finding.new - finding.base) <= Double(least)
+        else { return finding.growthText }
         return "<\(least / 1_000_000)ms"
     }
 
     var sentence: String {
         let parts = self.findings.filter { $0.change == self.change }.map { finding in
-            "\(Self.name(finding.percentile)) \(Figures.time(finding.base)) to \(Figures.time(finding.new)) (\(RunComparison.growth(from: finding.base, to: finding.new)))"
+            let name = Self.name(finding.percentile)
+            return "\(name) \(finding.baseText) to \(finding.newText) (\(finding.growthText))"
         }
         return "\(self.name.name): \(parts.joined(separator: ", "))"
     }
 
+    /// Why it is not proven that it did not get worse.
+    var doubt: String {
+        let open = self.findings.filter { $0.change == .notProven }
+        guard !open.isEmpty else { return "\(self.name.name) has too few values to compare" }
+        let parts = open.map { finding in
+            let between = finding.intervalText.map { ", between \($0)" } ?? ""
+            return "\(Self.name(finding.percentile)) \(finding.growthText)\(between)"
+        }
+        let needed = open.map(\.scansNeeded)
+        let most = needed.compactMap { $0 }.max()
+        let advice = needed.contains(nil) ? "" : most.map { "; about \(Figures.count($0)) would tell" } ?? ""
+        return "\(self.name.name) \(parts.joined(separator: " and "))\(advice)"
+    }
+
     static func name(_ percentile: Percentile) -> String {
         "p" + DecimalText.text(Int64(percentile.perMillion), decimals: 4, shown: 0...4)
+    }
+}
+
+extension LatencyFinding {
+    private static func text(_ value: Double) -> String {
+        value.isFinite ? Figures.time(Int64(nearest: value)) : "unfinished"
+    }
+
+    var baseText: String { Self.text(self.base) }
+    var newText: String { Self.text(self.new) }
+
+    var growthText: String { RunComparison.growth(ratio: self.ratio) }
+
+    /// `-3% and +210%`; nil where there is none.
+    var intervalText: String? {
+        self.interval.map {
+            "\(RunComparison.growth(ratio: $0.lowerBound)) and \(RunComparison.growth(ratio: $0.upperBound))"
+        }
     }
 }
 

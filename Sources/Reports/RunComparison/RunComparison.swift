@@ -4,6 +4,7 @@ import Reports
 package import RunArchive
 import RunJudge
 import RunMetrics
+import Observations
 package import SimBase
 import Talaria
 
@@ -16,6 +17,8 @@ package struct RunComparison: Sendable {
         package var new: LatencySummary?
         package var findings: [LatencyFinding]
         package var change: Change
+        /// Whether the exit code depends on it; the others are only shown.
+        package var isJudged: Bool
     }
 
     package struct Share: Sendable {
@@ -27,6 +30,8 @@ package struct RunComparison: Sendable {
         package var base: Part?
         package var new: Part?
         package var change: Change
+        /// Whether a change that is not proven keeps the comparison from being a success.
+        package var mustBeProven = false
     }
 
     /// A number that is 0 in a good run, or that is shown and not judged.
@@ -60,8 +65,12 @@ package struct RunComparison: Sendable {
     package let new: ComparedRun
     /// `--max-regression`, in parts per million.
     package let tolerance: Int64
+    /// `--judge`: latencies that are judged beside `scan.time` and those with a stated objective.
+    package let judged: [LatencyMetric]
     /// The width of a window of the runs' tracks.
     package let width: Interval
+    /// The scans of both; nil if one of the runs does not have them.
+    let pairs: ScanPairs?
     /// Whether they are identical, bit for bit.
     package let isIdentical: Bool
     /// Whether they are known to differ.
@@ -75,31 +84,38 @@ package struct RunComparison: Sendable {
     package private(set) var counts: [Count] = []
 
     /// `sameLog`: whether what both runs observed is the same to the byte; nil where one of them has no log, as a merged run.
-    package init(base: ComparedRun, new: ComparedRun, tolerance: Int64, width: Interval, sameLog: Bool?) {
+    package init(
+        base: ComparedRun, new: ComparedRun, tolerance: Int64, judged: [LatencyMetric] = [], width: Interval,
+        sameLog: Bool?
+    ) {
         self.base = base
         self.new = new
         self.tolerance = tolerance
+        self.judged = judged
         self.width = width
+        self.pairs = ScanPairs(base, new)
         let isIdentical = sameLog.map { $0 && base.isSame(as: new) }
         self.isIdentical = isIdentical == true
         self.isDifferent = isIdentical == false
         self.compareLatencies()
         self.compareShares()
+        self.compareErrors()
         self.compareLosses()
+        self.compareFindings()
         self.compareObjectives()
         self.compareInvariants()
         self.compareCounts()
     }
 
     /// Reads both runs, in windows of one width.
-    package init(base: PastRun, new: PastRun, tolerance: Int64) {
+    package init(base: PastRun, new: PastRun, tolerance: Int64, judged: [LatencyMetric] = []) {
         let end = max(base.timeline.until, new.timeline.until)
         let seconds = max(1, end.nanoseconds / 1_000_000_000)
         let most = Int64(RunReport.trackWindowsMax)
         let width = Interval.seconds((seconds + most - 1) / most)
         self.init(
             base: ComparedRun(base, width: width), new: ComparedRun(new, width: width), tolerance: tolerance,
-            width: width,
+            judged: judged, width: width,
             sameLog: SameBytes.inFiles(
                 RunDirectory.joined(base.folder, RunDirectory.FileName.events),
                 RunDirectory.joined(new.folder, RunDirectory.FileName.events)))
@@ -143,52 +159,88 @@ package struct RunComparison: Sendable {
         return parts.count == 1 ? last : parts.dropLast().joined(separator: ", ") + " and " + last
     }
 
-    /// Latencies as tables show them: of a group only what did otherwise than the fleet, whose numbers may hide it.
+    /// Latencies as tables show them: of a group only what is judged by itself.
     var latenciesShown: [Latency] {
-        self.latencies.filter { row in
-            guard row.name.scope != .fleet,
-                let fleet = self.latencies.first(where: {
-                    $0.name == LatencyScope(row.name.metric, .fleet)
-                })
-            else { return true }
-            if [.onlyBase, .onlyNew].contains(row.change) { return row.change != fleet.change }
-            return row.findings.contains { finding in
-                [.worse, .better].contains(finding.change)
-                    && !fleet.findings.contains {
-                        $0.percentile == finding.percentile && $0.change == finding.change
-                    }
-            }
-        }
+        self.latencies.filter { $0.name.scope == .fleet || $0.isJudged }
     }
 
-    /// Rows that were judged and are not shown.
+    /// Rows that are not shown.
     var latenciesLeftOut: Int { self.latencies.count - self.latenciesShown.count }
 
     // MARK: Latencies
+
+    /// Whether the two differ in nothing but what is compared: then there is no chance in them.
+    var hasChance: Bool {
+        !(self.base.head.world == .virtual && self.new.head.world == .virtual && self.pairs?.isPaired == true)
+    }
+
+    private var latencyJudge: LatencyJudge {
+        LatencyJudge(
+            tolerance: self.tolerance, hasChance: self.hasChance,
+            lateness: max(self.base.lateness, self.new.lateness), blocks: self.pairs?.blocks ?? 1)
+    }
+
+    /// Whether the exit code depends on a latency.
+    private func isJudged(_ name: LatencyScope) -> Bool {
+        guard name.metric.isJudged else { return false }
+        if name.scope == .fleet, name.metric == .scanTime || self.judged.contains(name.metric) { return true }
+        return [self.base, self.new].contains { run in
+            run.result.slos.contains {
+                $0.slo.origin == .stated && $0.slo.selector.metric == .latency(name.metric)
+                    && $0.slo.selector.scope == name.scope
+            }
+        }
+    }
 
     private mutating func compareLatencies() {
         let groups = self.base.head.groups.map(\.name)
         let isOneFleet = groups == self.new.head.groups.map(\.name)
         let scopes: [MetricScope] =
             [.fleet] + (isOneFleet && groups.count > 1 ? groups.map { .group($0) } : [])
-        let judge = LatencyJudge(tolerance: self.tolerance)
-        for metric in LatencyMetric.allCases {
-            for scope in scopes {
-                let (base, new) = (self.base.side(metric, of: scope), self.new.side(metric, of: scope))
-                let before = base.flatMap { LatencySummary($0.whole) }
-                let after = new.flatMap { LatencySummary($0.whole) }
-                guard before != nil || after != nil else { continue }
-                var row = Latency(
-                    name: LatencyScope(metric, scope), base: before, new: after, findings: [], change: .shown)
-                if let base, let new, metric.isJudged {
-                    row.findings = judge.findings(base: base, new: new)
-                    row.change = LatencyJudge.change(row.findings)
-                }
-                if before == nil { row.change = new == nil || base == nil ? .shown : .onlyNew }
-                if after == nil { row.change = new == nil || base == nil ? .shown : .onlyBase }
-                self.latencies.append(row)
-            }
+        let names = LatencyMetric.allCases.flatMap { metric in scopes.map { LatencyScope(metric, $0) } }
+        self.latencies = names.compactMap { self.latency($0) }
+        let open = self.latencies.indices.filter { self.latencies[$0].change == .notProven }
+        guard let pairs = self.pairs else { return }
+        let findings = self.latencyJudge.findings(open.map { self.sides(self.latencies[$0].name, pairs) })
+        for (index, findings) in zip(open, findings) {
+            self.latencies[index].findings = findings
+            self.latencies[index].change = LatencyJudge.change(findings)
         }
+    }
+
+    /// One row, not proven if it is still to be judged; nil if neither run has values.
+    private func latency(_ name: LatencyScope) -> Latency? {
+        let (base, new) = (self.base.summary(name), self.new.summary(name))
+        let before: LatencySummary? = if case .measured(let summary) = base { summary } else { nil }
+        let after: LatencySummary? = if case .measured(let summary) = new { summary } else { nil }
+        guard before != nil || after != nil else { return nil }
+        let isJudged = self.isJudged(name)
+        var row = Latency(
+            name: name, base: before, new: after, findings: [], change: isJudged ? .notProven : .shown,
+            isJudged: isJudged)
+        if base == .notAvailable || new == .notAvailable {
+            row.change = .shown
+        } else if before == nil {
+            row.change = .onlyNew
+        } else if after == nil, !isJudged {
+            row.change = .onlyBase
+        }
+        return row
+    }
+
+    /// The values of both runs: of their scans, else of the windows of their time.
+    private func sides(_ name: LatencyScope, _ pairs: ScanPairs) -> LatencyJudge.Sides {
+        guard !ScanTable.isOfScans(name.metric) else { return pairs.sides(name) }
+        func values(_ run: ComparedRun) -> BlockedValues {
+            var values = BlockedValues()
+            for (from, histogram) in run.series[name] ?? [] {
+                histogram.eachValue {
+                    values.add(Double($0), block: pairs.block(of: from), count: Int($1))
+                }
+            }
+            return values
+        }
+        return LatencyJudge.Sides(base: values(self.base), new: values(self.new))
     }
 
     // MARK: Shares
@@ -204,19 +256,27 @@ package struct RunComparison: Sendable {
         }
         // What became of scans and jobs is known of a run that came to its end, and of no other.
         let areWhole = self.base.cameToItsEnd && self.new.cameToItsEnd
-        let scans: [(CountMetric, @Sendable (ScanTotals) -> Int)] = [
-            (.scansCompleted, { $0.completed }), (.scansRefused, { $0.refused }),
-            (.scansCanceled, { $0.canceled }), (.scansWaiting, { $0.waiting }),
-            (.scansDiscarded, { $0.discarded }),
+        let scans: [(CountMetric, ScanEnd?, @Sendable (ScanTotals) -> Int)] = [
+            (.scansCompleted, .completed, { $0.completed }), (.scansRefused, .refused, { $0.refused }),
+            (.scansCanceled, nil, { $0.canceled }), (.scansWaiting, .unfinished, { $0.waiting }),
+            (.scansDiscarded, nil, { $0.discarded }),
         ]
         let cancels = [self.base, self.new].contains { $0.result.totals.scans.canceled > 0 }
-        for (metric, count) in scans where metric != .scansCanceled || cancels {
-            self.share(metric.rawValue, of: self.noun.many, .share, areWhole ? metric.better : .neither) {
-                run in
+        for (metric, end, count) in scans where metric != .scansCanceled || cancels {
+            let isThere = self.share(
+                metric.rawValue, of: self.noun.many, .share, areWhole ? metric.better : .neither
+            ) { run in
                 let scans = run.result.totals.scans
                 return Part(clamping: count(scans), of: scans.captured + scans.restored)
             }
+            if let end, areWhole, isThere { self.judgeByScans(self.pairs?.outcomes(end), .share, metric.better) }
         }
+        let areBooks = self.share(
+            CountMetric.booksReceived.rawValue, of: "completed \(self.noun.many)", .ratio, .neither
+        ) { run in
+            Part(clamping: run.result.totals.books.received, of: run.result.totals.scans.completed)
+        }
+        if areBooks { self.judgeByScans(self.pairs?.books, .mean, .higher) }
         let jobs: [(CountMetric, @Sendable (JobTotals) -> Int)] = [
             (.jobsCleaned, { $0.cleaned }), (.jobsAbandoned, { $0.abandoned }),
             (.jobsOrphaned, { $0.orphaned }),
@@ -245,7 +305,7 @@ package struct RunComparison: Sendable {
             return Part(clamping: run.result.disconnections.rows.reduce(0) { $0 + $1.gaveUp }, of: lost)
         }
         for (metric, whole, of) in self.ratios {
-            self.share(metric.rawValue, of: of, .ratio, metric.better) { run in
+            self.share(metric.rawValue, of: of, .ratio, .lower) { run in
                 guard case .measured(let count) = run.result.metrics.count(metric, of: .fleet),
                     case .measured(let all) = run.result.metrics.count(whole, of: .fleet)
                 else { return nil }
@@ -256,27 +316,50 @@ package struct RunComparison: Sendable {
 
     private var ratios: [(CountMetric, of: CountMetric, String)] {
         [
+            (.uploadAttempts, .scansCaptured, self.noun.many),
+            (.sseReconnectAttempts, .scansCaptured, self.noun.many),
+            (.resultsAttempts, .scansCaptured, self.noun.many), (.cleanupAttempts, .scansCaptured, self.noun.many),
             (.sseResumes, .scansCaptured, self.noun.many), (.sseRestarts, .scansCaptured, self.noun.many),
             (.sseUnknown, .sseEvents, "events"), (.sseUndecodable, .sseEvents, "events"),
         ]
     }
 
-    private mutating func share(
+    /// Judges the last share by the scans of both runs, one by one.
+    private mutating func judgeByScans(_ parts: BlockedParts?, _ measure: ShareJudge.Measure, _ better: Better) {
+        guard let parts, let last = self.shares.indices.last else { return }
+        self.shares[last].change = ShareJudge(hasChance: self.hasChance).change(parts, measure, better: better)
+        self.shares[last].mustBeProven = true
+    }
+
+    /// Errors that no fault has injected, by who is to blame.
+    private mutating func compareErrors() {
+        for cause in [Cause.target, .path, .phone, .harness] {
+            self.share("errors by \(cause.by)", of: self.noun.many, .ratio, .lower) { run in
+                let count = run.result.errors.reduce(0) { $0.addingSaturating($1.causes[cause]) }
+                return Part(clamping: count, of: run.result.totals.scans.captured)
+            }
+        }
+    }
+
+    /// Adds a share. Returns whether the runs have it.
+    @discardableResult private mutating func share(
         _ name: String, of: String, _ kind: PartJudge.Kind, _ better: Better, _ part: (ComparedRun) -> Part?
-    ) {
+    ) -> Bool {
         let (base, new) = (part(self.base), part(self.new))
         var change = Change.shown
         // A job may be cleaned up twice: then it is no share.
         let isShare = [base, new].compactMap { $0 }.allSatisfy { $0.count <= $0.whole }
         let kind = isShare ? kind : .ratio
         if let base, let new {
-            guard base.whole > 0 || new.whole > 0 else { return }
-            change = PartJudge(tolerance: self.tolerance).change(from: base, to: new, better: better, kind)
+            guard base.whole > 0 || new.whole > 0 else { return false }
+            change = PartJudge(tolerance: self.tolerance, hasChance: self.hasChance)
+                .change(from: base, to: new, better: better, kind)
         } else if base == nil, new == nil {
-            return
+            return false
         }
         self.shares.append(
             Share(name: name, of: of, kind: kind, better: better, base: base, new: new, change: change))
+        return true
     }
 
     // MARK: Losses
@@ -302,6 +385,27 @@ package struct RunComparison: Sendable {
         }
     }
 
+    /// Findings by kind: one that BASE did not have is worse, but for those that a fault has injected.
+    private mutating func compareFindings() {
+        func count(_ row: FindingsTable.Row) -> Int64 {
+            Int64(row.finding.count - min(row.finding.count, row.causes.injected))
+        }
+        func kinds(_ run: ComparedRun) -> [String: Int64] {
+            run.result.findings.rows.reduce(into: [:]) { kinds, row in
+                let finding = row.finding
+                let kind = "finding: \(finding.operation.name) \(finding.part) \(finding.path), \(finding.seen)"
+                kinds[kind, default: 0] = kinds[kind, default: 0].addingSaturating(count(row))
+            }
+        }
+        let (base, new) = (kinds(self.base), kinds(self.new))
+        for kind in Set(base.keys).union(new.keys).sorted() {
+            let (before, after) = (base[kind] ?? 0, new[kind] ?? 0)
+            guard before > 0 || after > 0 else { continue }
+            let change: Change = before == 0 ? .worse : after == 0 ? .better : .same
+            self.losses.append(Count(name: kind, base: before, new: after, change: change))
+        }
+    }
+
     // MARK: Objectives and invariants
 
     private mutating func compareObjectives() {
@@ -317,8 +421,8 @@ package struct RunComparison: Sendable {
                 row.decides = after.slo.severity == .error
                 row.change =
                     switch (before.passed, after.passed) {
-                    case (true?, false?): self.isBeyondChance(before, after) ? .worse : .withinSpread
-                    case (false?, true?): self.isBeyondChance(before, after) ? .better : .withinSpread
+                    case (true?, false?): self.isBeyondChance(before, after) ? .worse : .notProven
+                    case (false?, true?): self.isBeyondChance(before, after) ? .better : .notProven
                     case (true?, true?), (false?, false?): .same
                     case (nil, _), (_, nil): .shown
                     }
@@ -340,17 +444,14 @@ package struct RunComparison: Sendable {
             }
             return PartJudge.isBeyondChance(Part(before), Part(after), .share)
         case (.time(let before)?, .time(let after)?):
-            let judge = LatencyJudge(tolerance: self.tolerance)
-            guard case .latency(let metric) = base.slo.selector.metric,
-                let mine = self.base.side(metric, of: base.slo.selector.scope),
-                let theirs = self.new.side(metric, of: base.slo.selector.scope)
-            else { return true }
-            if base.slo.condition.span == .wholeRun, let percentile = base.slo.condition.percentile,
-                let finding = judge.finding(percentile, base: mine, new: theirs)
-            {
-                return finding.change == .worse || finding.change == .better
+            guard case .latency(let metric) = base.slo.selector.metric, self.hasChance else { return true }
+            let name = LatencyScope(metric, base.slo.selector.scope)
+            let finding = self.latencies.first { $0.name == name }?.findings.first {
+                base.slo.condition.span == .wholeRun && $0.percentile == base.slo.condition.percentile
             }
-            return judge.isBeyond(before, after, lateness: 0)
+            if let finding { return finding.change == .worse || finding.change == .better }
+            return Double(max(before, after)) / Double(max(1, min(before, after)))
+                > self.latencyJudge.limit(from: Double(min(before, after)))
         // With no data on one side, or a count.
         case (.number?, _), (.time?, _), (.share?, _), (nil, _): return true
         }
@@ -388,7 +489,8 @@ package struct RunComparison: Sendable {
         .scansCompleted, .scansRefused, .scansCanceled, .scansWaiting, .scansDiscarded, .scansLost,
         .booksMissing,
         .booksDuplicated, .jobsCleaned, .jobsAbandoned, .jobsOrphaned, .sseResumes, .sseRestarts, .sseUnknown,
-        .sseUndecodable, .rowsCreated, .rowsUpdated, .rowsSkipped, .rowsFailed, .rowsMissing,
+        .sseUndecodable, .booksReceived, .uploadAttempts, .sseReconnectAttempts, .resultsAttempts,
+        .cleanupAttempts, .rowsCreated, .rowsUpdated, .rowsSkipped, .rowsFailed, .rowsMissing,
     ]
 
     private mutating func compareCounts() {

@@ -27,6 +27,7 @@ struct RunOutput {
         if let error = judge.harnessError { self.console.error("swiftwing-sim: \(error)") }
         judged(result)
         var complaint: OutputError?
+        self.directory.write(scans: judge.scans)
         if self.isShard { self.directory.write(evidence: judge.evidence, of: result, judge.timeline) }
         do throws(OutputError) {
             result.files = try self.directory.finish(result, judge.timeline, failures: self.failures)

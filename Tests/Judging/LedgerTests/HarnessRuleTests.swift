@@ -150,7 +150,7 @@ import Testing
     }
 
     @Test func `behind the gateway, a cut lets through what the gateway says, new or not`() {
-        func story(_ applied: Int, passed: Int) -> HarnessStory {
+        func story(_ applied: Int, passed: Int, replayed: Int) -> HarnessStory {
             HarnessStory {
                 $0.ask(.stream)
                 $0.fault(
@@ -160,17 +160,22 @@ import Testing
                     $0.phone(
                         .eventApplied(
                             job: $0.job, id: "\(100 + position)-progress", kind: .progress, latency: nil,
-                            replayed: false))
+                            replayed: position < replayed))
                 }
                 $0.phone(.streamLost(job: $0.job, attempt: 1, .reset, silence: nil))
             }
         }
-        func errors(_ applied: Int, passed: Int) -> [String] {
-            story(applied, passed: passed)
+        func errors(_ applied: Int, passed: Int, replayed: Int = 0) -> [String] {
+            story(applied, passed: passed, replayed: replayed)
                 .errors([.cut(.reset)], rules: [FaultRule(eventsMax: 2)], server: .gateway)
         }
         #expect(errors(6, passed: 6) == [], "four of them may have come before")
         #expect(errors(5, passed: 6) == [])
+        #expect(errors(3, passed: 3, replayed: 2) == [])
+        #expect(
+            errors(3, passed: 2, replayed: 1) == [
+                "3 events arrived on a stream that a fault should have cut after 2"
+            ])
         #expect(
             errors(3, passed: 2) == ["3 events arrived on a stream that a fault should have cut after 2"])
     }

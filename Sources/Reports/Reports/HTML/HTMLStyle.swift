@@ -88,7 +88,6 @@ package enum HTMLStyle {
         .i1{color:var(--i1)}.i2{color:var(--i2)}.i3{color:var(--i3)}.i4{color:var(--i4)}.i5{color:var(--i5)}
         .i6{color:var(--i6)}.i7{color:var(--i7)}
         .range{stroke:currentColor;stroke-width:6;stroke-opacity:.32;stroke-linecap:round}
-        .spread{max-width:46rem;margin-top:.7rem}.spread .f{fill-opacity:1}
         #runs{min-width:54rem}#objective-table,#share-table,#loss-table{min-width:40rem}
         .band{fill:var(--band)}.band.gap{fill:var(--plain)}.band.link{fill:var(--i1)}
         .bands-fault{opacity:var(--bandq)}.bands-gap{opacity:.3}.bands-link{opacity:.08}

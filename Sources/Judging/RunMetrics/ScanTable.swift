@@ -1,0 +1,150 @@
+package import Metrics
+package import Observations
+package import SimBase
+import Talaria
+
+/// What became of a scan.
+package enum ScanEnd: String, CaseIterable, Sendable {
+    case completed, refused, canceled
+    /// It waits, was discarded or lost, or was under way when the run ended.
+    case unfinished
+}
+
+/// What one scan took.
+package struct ScanRow: Equatable, Sendable {
+    package var device: DeviceNumber
+    package var scan: ScanNumber
+    /// The scheduled time of its capture.
+    package var at: Instant
+    package var end = ScanEnd.unfinished
+    package var books = 0
+    /// Microseconds, by the place of the metric in `ScanTable.metrics`; not a number where nothing was measured.
+    package var times = SIMD16<Float>(repeating: .nan)
+
+    package init(device: DeviceNumber, scan: ScanNumber, at: Instant) {
+        self.device = device
+        self.scan = scan
+        self.at = at
+    }
+
+    /// Microseconds; nil where nothing was measured.
+    package subscript(metric: LatencyMetric) -> Float? {
+        guard let column = ScanTable.column(metric), !self.times[column].isNaN else { return nil }
+        return self.times[column]
+    }
+
+    /// What has several samples in a scan is as long as the longest.
+    package mutating func record(_ metric: LatencyMetric, microseconds: Float) {
+        guard let column = ScanTable.column(metric) else { return }
+        self.times[column] = max(self.times[column].isNaN ? 0 : self.times[column], microseconds)
+    }
+}
+
+/// The scans of a run, one by one, so that those of two runs can be paired. Of more scans than a file should hold, a sample by
+/// phone and number, which is the same in every run.
+package struct ScanTable: Equatable, Sendable {
+    package static let rowsMax = 250_000
+    /// The latencies of scans, by their column. Those of connections and of timers are of no scan.
+    package static let metrics: [LatencyMetric] = [
+        .scanTime, .uploadTime, .uploadServiceTime, .sseConnectTime, .sseFirstEventTime, .sseEventLatency,
+        .sseEventDelay, .sseReconnectTime, .sseDetectTime, .resultsTime, .cleanupTime, .statusTime, .cancelTime,
+        .jobFirstEventTime, .jobTime, .preprocessTime,
+    ]
+    private static let columns: [Int?] = LatencyMetric.allCases.map { Self.metrics.firstIndex(of: $0) }
+
+    static func column(_ metric: LatencyMetric) -> Int? { Self.columns[metric.ordinal] }
+
+    package static func isOfScans(_ metric: LatencyMetric) -> Bool { Self.column(metric) != nil }
+
+    /// In the order of their captures.
+    package private(set) var rows: [ScanRow] = []
+    /// One scan of this many, a power of two, is in the table.
+    package private(set) var oneOf: UInt64
+    private var places: [UInt64: Int] = [:]
+    private let rowsMax: Int
+
+    package init(oneOf: UInt64 = 1, rowsMax: Int = Self.rowsMax) {
+        precondition(oneOf.nonzeroBitCount == 1, "a sample is one of a power of two")
+        self.oneOf = oneOf
+        self.rowsMax = rowsMax
+    }
+
+    // MARK: Events
+
+    package mutating func record(_ observation: borrowing Observation, _ samples: [Measurements.Sample]) {
+        guard case .phone(let payload) = observation.what, observation.scan != .none else { return }
+        let (device, scan) = (observation.device, observation.scan)
+        if case .captured(let scheduled) = payload {
+            self.add(ScanRow(device: device, scan: scan, at: scheduled))
+        }
+        let change = Self.change(payload)
+        guard change != nil || !samples.isEmpty, let place = self.places[Self.key(device, scan)] else { return }
+        for sample in samples {
+            let microseconds = Float(sample.time.nanoseconds) / 1_000
+            self.rows[place].record(sample.metric, microseconds: max(0, microseconds))
+        }
+        switch change {
+        case .book?: self.rows[place].books += 1
+        case .end(let end)?: self.rows[place].end = end
+        case nil: break
+        }
+    }
+
+    private enum RowChange {
+        case book
+        case end(ScanEnd)
+    }
+
+    private static func change(_ payload: borrowing PhoneObservation) -> RowChange? {
+        switch payload {
+        case .bookAdded: .book
+        case .completed: .end(.completed)
+        case .refused: .end(.refused)
+        case .canceled: .end(.canceled)
+        default: nil
+        }
+    }
+
+    /// Adds a scan if it is in the sample. Of one that is there, the first stays.
+    package mutating func add(_ row: ScanRow) {
+        let key = Self.key(row.device, row.scan)
+        guard Self.isIn(key, oneOf: self.oneOf), self.places[key] == nil else { return }
+        self.places[key] = self.rows.count
+        self.rows.append(row)
+        if self.rows.count > self.rowsMax { self.thin(to: self.oneOf * 2) }
+    }
+
+    /// Leaves one scan of so many, if it has more than that.
+    package mutating func thin(to oneOf: UInt64) {
+        guard oneOf > self.oneOf else { return }
+        self.oneOf = oneOf
+        self.rows.removeAll { !Self.isIn(Self.key($0.device, $0.scan), oneOf: oneOf) }
+        self.places = [:]
+        for (place, row) in self.rows.enumerated() { self.places[Self.key(row.device, row.scan)] = place }
+    }
+
+    // MARK: Queries
+
+    package func row(of device: DeviceNumber, _ scan: ScanNumber) -> ScanRow? {
+        self.places[Self.key(device, scan)].map { self.rows[$0] }
+    }
+
+    /// Adds the scans of another part of the run. Returns whether no scan is in both.
+    package mutating func add(_ other: ScanTable) -> Bool {
+        self.thin(to: other.oneOf)
+        var isDisjoint = true
+        for row in other.rows {
+            if self.places[Self.key(row.device, row.scan)] != nil { isDisjoint = false }
+            self.add(row)
+        }
+        return isDisjoint
+    }
+
+    private static func key(_ device: DeviceNumber, _ scan: ScanNumber) -> UInt64 {
+        UInt64(device.raw) << 32 | UInt64(scan.raw)
+    }
+
+    private static func isIn(_ key: UInt64, oneOf: UInt64) -> Bool {
+        oneOf == 1 || KeyedRandom(seed: 0).draw(.scanSample, key) & (oneOf - 1) == 0
+    }
+}

@@ -1,0 +1,173 @@
+import Metrics
+import RunArchive
+import RunJudge
+import RunMetrics
+import SimBase
+import Talaria
+
+/// The scans of two runs side by side, in blocks of time.
+///
+/// The same seed gives the same phone, photo, link and faults to scan (phone, n): where the conditions of a group are equal, its
+/// scans are pairs. The scans of other groups are compared by the time of the run at which they began.
+struct ScanPairs: Sendable {
+    private struct Pair: Sendable {
+        var group: Int
+        var block: Int
+        /// Nil on one side if the scans of the group are not paired.
+        var base: ScanRow?
+        var new: ScanRow?
+    }
+
+    /// The share of the scans that one side may lack.
+    static let lackingMax = 0.01
+    /// Blocks of time, of few scans and of many.
+    private static let blocks = (few: 20, many: 40, from: 2_000)
+
+    private let groups: [String]
+    private var pairs: [Pair] = []
+    let blocks: Int
+    /// The ends of all blocks but the last.
+    private let bounds: [Instant]
+    /// Whether the scans of every group are paired.
+    let isPaired: Bool
+    /// Why they are not, in phrases.
+    let differences: [String]
+    /// Scans of paired groups that one of the runs lacks, and all scans of these groups.
+    private(set) var lacking = (base: 0, new: 0, of: 0)
+
+    /// Nil if one of the runs does not say what its scans took.
+    init?(_ base: ComparedRun, _ new: ComparedRun) {
+        guard var before = base.scans, var after = new.scans else { return nil }
+        before.thin(to: after.oneOf)
+        after.thin(to: before.oneOf)
+        self.groups = base.head.groups.map(\.name)
+        let why = Self.differences(base, new)
+        self.isPaired = why.allSatisfy { $0 == nil }
+        self.differences = why.compactMap { $0 }.filter { !$0.isEmpty }
+        let fleets = [base, new].map { run in FleetMap(run.head.groups.map { ($0.name, $0.devices) }) }
+        var pairs: [(at: Instant, pair: Pair)] = []
+        func add(_ row: ScanRow, _ group: Int?, base: ScanRow?, new: ScanRow?) {
+            pairs.append((row.at, Pair(group: group ?? 0, block: 0, base: base, new: new)))
+        }
+        for row in before.rows {
+            let group = fleets[0].group(of: row.device)
+            guard group.map({ why[$0] == nil }) ?? false else {
+                add(row, group, base: row, new: nil)
+                continue
+            }
+            self.lacking.of += 1
+            guard let twin = after.row(of: row.device, row.scan) else {
+                self.lacking.new += 1
+                continue
+            }
+            add(row, group, base: row, new: twin)
+        }
+        for row in after.rows {
+            let group = fleets[1].group(of: row.device)
+            let isPaired = group.map { why.indices.contains($0) && why[$0] == nil } ?? false
+            if !isPaired {
+                add(row, group, base: nil, new: row)
+            } else if before.row(of: row.device, row.scan) == nil {
+                self.lacking.base += 1
+                self.lacking.of += 1
+            }
+        }
+        let blocks = pairs.count < Self.blocks.from ? Self.blocks.few : Self.blocks.many
+        let times = pairs.map(\.at).sorted()
+        let bounds =
+            times.isEmpty ? [] : (1..<blocks).map { times[min(times.count - 1, $0 * times.count / blocks)] }
+        self.blocks = blocks
+        self.bounds = bounds
+        self.pairs = pairs.map { at, pair in
+            var pair = pair
+            pair.block = Self.block(of: at, bounds)
+            return pair
+        }
+    }
+
+    /// For each group of BASE, why its scans are not paired; nil if they are.
+    private static func differences(_ base: ComparedRun, _ new: ComparedRun) -> [String?] {
+        let names = base.head.groups.map(\.name)
+        func each(_ reason: String) -> [String?] { [reason] + names.dropFirst().map { _ in "" } }
+        guard base.head.seed == new.head.seed else { return each("the seeds differ") }
+        guard names == new.head.groups.map(\.name) else { return each("the groups differ") }
+        let conditions = [base, new].map { PairingConditions(scenarioText: $0.scenarioText) }
+        return names.indices.map { index in
+            guard base.head.groups[index].devices == new.head.groups[index].devices,
+                let keys = conditions[0].differences(from: conditions[1], group: names[index])
+            else { return "\(names[index]) has other phones" }
+            return keys.isEmpty ? nil : "\(names[index]) differs in \(keys.joined(separator: ", "))"
+        }
+    }
+
+    /// Scans that are compared.
+    var count: Int { self.pairs.count }
+
+    private static func block(of moment: Instant, _ bounds: [Instant]) -> Int {
+        var (low, high) = (0, bounds.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if moment < bounds[middle] { high = middle } else { low = middle + 1 }
+        }
+        return low
+    }
+
+    /// The block of a moment.
+    func block(of moment: Instant) -> Int { Self.block(of: moment, self.bounds) }
+
+    // MARK: Values
+
+    /// The values of a latency of scans, in nanoseconds.
+    func sides(_ name: LatencyScope) -> LatencyJudge.Sides {
+        var sides = LatencyJudge.Sides()
+        let group: Int? =
+            switch name.scope {
+            case .fleet: nil
+            case .group(let name): self.groups.firstIndex(of: name) ?? -1
+            }
+        for pair in self.pairs where group == nil || pair.group == group {
+            var (base, new) = (pair.base?[name.metric], pair.new?[name.metric])
+            if pair.base != nil, pair.new != nil {
+                // What ended in one of the runs only is slower than everything in the other; what neither has, neither needed.
+                if base == nil, new != nil { base = pair.base?.unended }
+                if new == nil, base != nil { new = pair.new?.unended }
+                guard base != nil, new != nil else { continue }
+            } else {
+                base = base ?? pair.base?.open
+                new = new ?? pair.new?.open
+            }
+            if let base { sides.base.add(Double(base) * 1_000, block: pair.block) }
+            if let new { sides.new.add(Double(new) * 1_000, block: pair.block) }
+        }
+        return sides
+    }
+
+    /// How many scans ended so, and of how many, in each run and block.
+    func outcomes(_ end: ScanEnd) -> BlockedParts {
+        var parts = BlockedParts(blocks: self.blocks)
+        for pair in self.pairs {
+            if let row = pair.base { parts.addBase(row.end == end ? 1 : 0, of: 1, block: pair.block) }
+            if let row = pair.new { parts.addNew(row.end == end ? 1 : 0, of: 1, block: pair.block) }
+        }
+        return parts
+    }
+
+    /// The books of completed scans, and these scans, in each run and block; of pairs, where both are complete.
+    var books: BlockedParts {
+        var parts = BlockedParts(blocks: self.blocks)
+        for pair in self.pairs {
+            guard [pair.base, pair.new].allSatisfy({ $0?.end ?? .completed == .completed }) else { continue }
+            if let row = pair.base { parts.addBase(row.books, of: 1, block: pair.block) }
+            if let row = pair.new { parts.addNew(row.books, of: 1, block: pair.block) }
+        }
+        return parts
+    }
+}
+
+extension ScanRow {
+    /// The time of an operation of a scan that should have come to its end and did not; nil where it was not needed.
+    fileprivate var unended: Float? { self.end == .completed ? nil : .infinity }
+
+    /// The time of an operation of a scan that did not come to an end.
+    fileprivate var open: Float? { self.end == .unfinished ? .infinity : nil }
+}
