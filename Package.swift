@@ -159,7 +159,8 @@ let modules = [
     Module(
         "RunComparison", .reports,
         [
-            "SimBase", "Metrics", "Talaria", "Ledger", "RunMetrics", "RunJudge", "RunArchive", "Reports",
+            "SimBase", "Metrics", "Talaria", "Observations", "Ledger", "RunMetrics", "RunJudge", "RunArchive",
+            "Reports",
         ],
         tests: ["ReportSamples"]),
     Module(

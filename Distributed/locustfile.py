@@ -10,6 +10,7 @@ Docs/manual/locust.md. Environment:
     SWIFTWING_SIM        the program (default: swiftwing-sim)
     SWIFTWING_SCENARIO   the scenario, a name or a file
     SWIFTWING_OUTPUT     the folder of the merged report (default: a new one in Reports)
+    SWIFTWING_BASELINE   the folder of an earlier run to compare the merged run with, as with --baseline
     SWIFTWING_REPORT_SECONDS
                          the time that workers have for their reports, beyond the drain of the scenario (default: 60)
     SWIFTWING_SAME_DEVICES
@@ -45,7 +46,7 @@ GONE_SECONDS = 5
 # One that judges its run and writes its reports sends none meanwhile.
 SILENCE_SECONDS = 30
 # What a worker hands over; other names are not written.
-EVIDENCE = ("run.json", "scenario.resolved", "summary.json", "series.ndjson", "latency.hlog")
+EVIDENCE = ("run.json", "scenario.resolved", "summary.json", "series.ndjson", "latency.hlog", "scans.ndjson")
 EVIDENCE_BYTES_MAX = 256 << 20
 
 
@@ -380,6 +381,8 @@ class Coordinator:
         words = [program(), "report", *folders, "--output", output]
         for text in missing:
             words += ["--missing", text]
+        if os.environ.get("SWIFTWING_BASELINE"):
+            words += ["--baseline", os.environ["SWIFTWING_BASELINE"]]
         done = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         print(done.stdout.decode("utf-8", "replace"), flush=True)
         logger.info("merged report of %d workers: %s", len(folders), output)

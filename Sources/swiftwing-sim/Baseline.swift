@@ -1,4 +1,5 @@
 import Foundation
+import Metrics
 import Reports
 import RunArchive
 import RunComparison
@@ -11,28 +12,46 @@ import SimBase
 struct Baseline {
     static let name = "--baseline"
 
+    static let previous = Option(
+        name: "--previous", value: nil,
+        help: "compare the run with the newest finished run of the scenario in the same folder")
     static let maxRegression = Option(
         name: "--max-regression", value: "SHARE", help: "allowed increase of a latency (default: 10%)")
+    static let judge = Option(
+        name: "--judge", value: "METRIC", isRepeatable: true,
+        help: "also judge this latency, beside scan.time and those with an objective")
     static let differentScenarios = Option(
         name: "--different-scenarios", value: nil, help: "compare runs of different scenarios")
 
     static let options = [
         Option(
             name: Self.name, value: "DIR",
-            help: "compare the run with the one in DIR, on its page and with exit code 99 on a regression"),
-        Option(
-            name: Self.maxRegression.name, value: "SHARE",
-            help: "with --baseline: \(Self.maxRegression.help)"),
-        Option(
-            name: Self.differentScenarios.name, value: nil,
-            help: "with --baseline: \(Self.differentScenarios.help)"),
+            help:
+                "compare the run with the one in DIR, on its page and with exit code 99 on a regression, 98 if none is excluded"
+        ),
+        Self.previous,
     ]
+        + [Self.maxRegression, Self.judge, Self.differentScenarios].map { option in
+            var option = option
+            option.help = "with --baseline or --previous: \(option.help)"
+            return option
+        }
 
     /// The default in parts per million.
     private static let toleranceUsual: Int64 = 100_000
 
     static func tolerance(_ arguments: Arguments) throws -> Int64 {
         try arguments.parsed(Self.maxRegression.name, OptionValues.growth) ?? Self.toleranceUsual
+    }
+
+    /// The latencies of `--judge`.
+    static func judged(_ arguments: Arguments) throws -> [LatencyMetric] {
+        try arguments.all(Self.judge.name).map { name in
+            guard let metric = LatencyMetric(rawValue: name) else {
+                throw CommandFailure.unknown("latency", name, among: LatencyMetric.allCases.map(\.rawValue))
+            }
+            return metric
+        }
     }
 
     /// Throws unless a run of this kind and scenario can be compared with BASE.
@@ -55,16 +74,19 @@ struct Baseline {
 
     private let folder: String
     private let tolerance: Int64
+    private let judged: [LatencyMetric]
     private let isOneLine: Bool
 
     /// Nil without the option. Throws before the run begins if it could not be compared afterwards.
     init?(_ arguments: Arguments, world: WorldKind, scenario: String) throws {
-        guard let folder = arguments[Self.name] else {
-            for option in [Self.maxRegression, Self.differentScenarios] where arguments.has(option.name) {
-                throw CommandFailure(.usage, "\(option.name) requires \(Self.name)")
+        guard let folder = try Self.folder(arguments, world: world, scenario: scenario) else {
+            let useless = [Self.maxRegression, Self.judge, Self.differentScenarios]
+            if let option = useless.first(where: { arguments.has($0.name) }) {
+                throw CommandFailure(.usage, "\(option.name) requires \(Self.name) or \(Self.previous.name)")
             }
             return nil
         }
+        self.judged = try Self.judged(arguments)
         self.tolerance = try Self.tolerance(arguments)
         self.isOneLine = arguments.has(Option.summaryLine.name)
         // `latest` is another run afterwards.
@@ -76,6 +98,24 @@ struct Baseline {
         }
         let base = try ReportCommand.read(self.folder).run
         try Self.requireComparable(base: base.head, world: world, scenario: scenario, arguments)
+    }
+
+    /// The folder of BASE; nil without one.
+    private static func folder(_ arguments: Arguments, world: WorldKind, scenario: String) throws -> String? {
+        guard arguments.has(Self.previous.name) else { return arguments[Self.name] }
+        guard !arguments.has(Self.name) else {
+            throw CommandFailure(.usage, "\(Self.name) and \(Self.previous.name) cannot be used together")
+        }
+        let output = arguments["--output"].map { URL(filePath: $0).standardizedFileURL }
+        let parent = output?.deletingLastPathComponent().path ?? "Reports"
+        guard
+            let found = PastRun.newest(in: parent, except: output?.path, of: scenario, world: world)
+        else {
+            throw CommandFailure(
+                .noInput, "there is no finished run of '\(scenario)' in \(parent) to compare with",
+                hint: "run it once without \(Self.previous.name)")
+        }
+        return found
     }
 
     /// Compares a run that has ended with `code`, adds the comparison to its page, and answers what the process ends with. A
@@ -111,7 +151,7 @@ struct Baseline {
             console.out("\nnot compared with \(Printable.line(self.folder)): an SLO ended the run")
             return .success
         }
-        let comparison = RunComparison(base: base, new: new, tolerance: self.tolerance)
+        let comparison = RunComparison(base: base, new: new, tolerance: self.tolerance, judged: self.judged)
         console.out(
             self.isOneLine
                 ? "\(comparison.headline): \(comparison.sentence)"
@@ -119,7 +159,8 @@ struct Baseline {
         var report = new.report
         report.result.directory = run
         let record = RecordedBaseline(
-            folder: self.folder, tolerance: self.tolerance, isRegression: comparison.isRegression)
+            folder: self.folder, tolerance: self.tolerance, judged: self.judged,
+            reason: comparison.exitReasons.all.first)
         _ = try ReportFile.write(
             [
                 Self.page(report, comparison),

@@ -9,9 +9,9 @@ enum CompareCommand {
     static let command = Command(
         name: "compare", usage: "BASE NEW",
         summary:
-            "Compares the metrics, SLOs and invariants of two runs; exits with 99 on a regression",
+            "Compares the metrics, SLOs and invariants of two runs; exits with 99 on a regression, and with 98 if none is excluded",
         options: [
-            Baseline.maxRegression, Baseline.differentScenarios,
+            Baseline.maxRegression, Baseline.judge, Baseline.differentScenarios,
             Option(name: "--all", value: nil, help: "also print what did not change"),
             Option(name: "--html", value: "FILE", help: "write an HTML page with the charts of both runs"),
             Option(
@@ -30,7 +30,8 @@ enum CompareCommand {
         try Baseline.requireComparable(
             base: heads[0], world: heads[1].world, scenario: heads[1].scenario.name, arguments)
         let runs = try arguments.positionals.map { try ReportCommand.read($0).run }
-        let comparison = RunComparison(base: runs[0], new: runs[1], tolerance: tolerance)
+        let comparison = RunComparison(
+            base: runs[0], new: runs[1], tolerance: tolerance, judged: try Baseline.judged(arguments))
         var files: [(path: String, text: String)] = []
         if let path = page {
             files.append((path: path, text: ComparisonPage.text(comparison)))

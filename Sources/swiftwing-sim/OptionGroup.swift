@@ -34,8 +34,8 @@ enum OptionGroup: String, CaseIterable {
             .output,
             [
                 "--output", "--force", "--tag", "--save-plan", "--trace", "--dashboard",
-                RunCommand.dashboardStays, "--quiet", "--no-color", "--baseline", "--max-regression",
-                "--different-scenarios", "--summary-line",
+                RunCommand.dashboardStays, "--quiet", "--no-color", "--baseline", "--previous",
+                "--max-regression", "--judge", "--different-scenarios", "--summary-line",
             ]
         ),
     ]

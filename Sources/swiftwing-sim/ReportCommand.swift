@@ -27,13 +27,24 @@ enum ReportCommand {
             Option(
                 name: "--force", value: nil,
                 help: "write to the --output folder even if it contains another run"),
-            .noColor,
-        ],
+        ] + Baseline.options + [.noColor],
         positionalsMin: 1, positionalsMax: 1_000, example: "swiftwing-sim report Reports/latest",
         run: { try Self.run($0, $1) })
 
     private static func run(_ arguments: Arguments, _ console: Console) throws -> ExitCode {
         let folders = arguments.positionals
+        let head = MergedShards.folders(folders).readable.first?.head
+        let baseline = try head.flatMap {
+            try Baseline(arguments, world: $0.world, scenario: $0.scenario.name)
+        }
+        let code = try Self.report(folders, isCompared: baseline != nil, arguments, console)
+        return baseline?.compare(arguments["--output"] ?? folders[0], code, console) ?? code
+    }
+
+    /// `isCompared`: whether the run gets another baseline than that which it has.
+    private static func report(
+        _ folders: [String], isCompared: Bool, _ arguments: Arguments, _ console: Console
+    ) throws -> ExitCode {
         // A run in several processes has its shards in its own folder.
         let shards = folders.count == 1 ? RunFolder.shards(of: folders[0]) : []
         if !shards.isEmpty, arguments["--group"] == nil {
@@ -101,7 +112,9 @@ enum ReportCommand {
         var output = ReportOutput(folder: path, console: console)
         if runs.count > 1 { output.parts = folders }
         if isWhole { output.kept = [RunDirectory.FileName.summary] }
-        guard isWhole, let baseline = RecordedBaseline(of: folders[0]) else { return output.write(report) }
+        guard isWhole, !isCompared, let baseline = RecordedBaseline(of: folders[0]) else {
+            return output.write(report)
+        }
         report.result.directory = path
         let comparison = baseline.comparison(with: runs[0].run, console)
         if let comparison {
@@ -113,7 +126,7 @@ enum ReportCommand {
         if let comparison {
             console.out("\n" + ComparisonText.text(comparison, style: console.style, isWhole: false))
         }
-        let reasons = comparison?.exitReasons ?? (baseline.isRegression ? [.regression] : [])
+        let reasons = comparison?.exitReasons ?? ExitReasons([baseline.reason].compactMap { $0 })
         return code == .success ? ExitCode(reasons.exit) : code
     }
 

@@ -10,7 +10,7 @@ enum TrendCommand {
         summary: "Shows how the figures of several runs of one scenario change over time",
         options: [
             Option(name: "--html", value: "FILE", help: "write an HTML page with a chart for each latency"),
-            Baseline.differentScenarios, JSONOutput.option, .noColor,
+            Baseline.maxRegression, Baseline.judge, Baseline.differentScenarios, JSONOutput.option, .noColor,
         ],
         positionalsMin: 2, positionalsMax: 200, example: "swiftwing-sim trend Reports/2026-11-*",
         run: { try Self.run($0, $1) })
@@ -23,8 +23,13 @@ enum TrendCommand {
                 base: heads[0], world: head.world, scenario: head.scenario.name, arguments)
         }
         // One after the other: of a run only its result is kept.
-        let trend = RunTrend(
+        var trend = RunTrend(
             try arguments.positionals.map { RunTrend.Run(try ReportCommand.read($0).run) })
+        if let (base, new) = trend.lastTwo {
+            trend.comparison = RunComparison(
+                base: try ReportCommand.read(base).run, new: try ReportCommand.read(new).run,
+                tolerance: try Baseline.tolerance(arguments), judged: try Baseline.judged(arguments))
+        }
         if arguments.has(JSONOutput.name) {
             JSONOutput.print(TrendJSON.members(trend), console)
         } else {

@@ -1,9 +1,10 @@
+import Foundation
 import SimBase
 
 /// The values of one run, each in a block of its time. Scans of one outage are not independent of each other, so blocks are
 /// resampled, and never single values.
 package struct BlockedValues: Sendable {
-    fileprivate struct Entry {
+    fileprivate struct Entry: Equatable {
         /// Infinite for what did not end: it is slower than everything that did.
         var value: Double
         var block: Int
@@ -21,6 +22,9 @@ package struct BlockedValues: Sendable {
     }
 
     package var count: Int { self.entries.reduce(0) { $0 + $1.count } }
+
+    /// The greatest value of what ended.
+    fileprivate var slowest: Double { self.entries.map(\.value).filter(\.isFinite).max() ?? 1 }
 
     /// The value at a percentile, by the nearest rank; nil without values.
     package func value(at percentile: Percentile) -> Double? {
@@ -96,49 +100,32 @@ package struct BlockBootstrap: Sendable {
         self.init(ratios: BlockDraws(blocks: blocks, resamples: Self.resamples).map(statistic))
     }
 
-    /// Resamples the percentiles of two runs, the same blocks of both.
+    /// Resamples the percentiles of two runs, the same blocks of both. In a resample, a percentile is that of Harrell and Davis.
     package static func percentiles(
         _ percentiles: [Percentile], base: BlockedValues, new: BlockedValues, blocks: Int
     ) -> [BlockBootstrap] {
-        let (base, new) = (base.binned(Self.ranks), new.binned(Self.ranks))
-        let sizes = [base, new].map { Self.sizes($0, blocks) }
+        guard base.entries != new.entries else {
+            // Two runs of which nothing differs are alike in every resample.
+            let same = BlockBootstrap(ratios: Array(repeating: 1, count: Self.resamples))
+            return percentiles.map { _ in same }
+        }
+        let slowest = max(base.slowest, new.slowest)
+        let sides = [base, new].map { ResampledValues($0.binned(Self.ranks), slowest: slowest, blocks: blocks) }
+        let weights = percentiles.map { SmoothedPercentile($0, of: min(base.count, new.count)) }
         var ratios = percentiles.map { _ in [Double]() }
-        for weights in BlockDraws(blocks: blocks, resamples: Self.resamples) {
-            let before = Self.values(percentiles, base, sizes[0], weights)
-            let after = Self.values(percentiles, new, sizes[1], weights)
-            guard before.count == percentiles.count, after.count == percentiles.count else { continue }
-            for index in percentiles.indices { ratios[index].append(Self.ratio(before[index], after[index])) }
+        for draw in BlockDraws(blocks: blocks, resamples: Self.resamples) {
+            for index in percentiles.indices {
+                guard let before = sides[0].value(at: weights[index], draw),
+                    let after = sides[1].value(at: weights[index], draw)
+                else { continue }
+                ratios[index].append(Self.ratio(before, after))
+            }
         }
         return ratios.map { BlockBootstrap(ratios: $0) }
     }
 
     /// The growth from one value to another. What never ends in both did not change.
     package static func ratio(_ base: Double, _ new: Double) -> Double { base == new ? 1 : new / base }
-
-    /// The number of values of each block.
-    private static func sizes(_ entries: [BlockedValues.Entry], _ blocks: Int) -> [Int] {
-        entries.reduce(into: [Int](repeating: 0, count: blocks)) { $0[$1.block] += $1.count }
-    }
-
-    /// The values at ascending percentiles, where each block counts as often as it was drawn; none if nothing was.
-    private static func values(
-        _ percentiles: [Percentile], _ entries: [BlockedValues.Entry], _ sizes: [Int], _ weights: [Int]
-    ) -> [Double] {
-        let total = zip(sizes, weights).reduce(0) { $0 + $1.0 * $1.1 }
-        guard total > 0 else { return [] }
-        var values: [Double] = []
-        var passed = 0
-        var rank = percentiles[0].rank(of: total)
-        for entry in entries {
-            passed += entry.count * weights[entry.block]
-            while passed >= rank {
-                values.append(entry.value)
-                guard values.count < percentiles.count else { return values }
-                rank = percentiles[values.count].rank(of: total)
-            }
-        }
-        return values
-    }
 
     // MARK: Reading
 
@@ -161,6 +148,80 @@ package struct BlockBootstrap: Sendable {
 
     /// Never 0: what no resample shows is not impossible.
     private static func probability(_ count: Int, of all: Int) -> Double { Double(count + 1) / Double(all + 1) }
+}
+
+/// The values of a run in the order of their size, to be drawn block by block.
+private struct ResampledValues {
+    private let entries: [BlockedValues.Entry]
+    /// The number of values of each block.
+    private let sizes: [Int]
+
+    /// `slowest`: of all values that ended. What did not end counts as ten times as long.
+    init(_ sorted: [BlockedValues.Entry], slowest: Double, blocks: Int) {
+        self.entries = sorted.map { entry in
+            var entry = entry
+            if !entry.value.isFinite { entry.value = slowest * 10 }
+            return entry
+        }
+        self.sizes = sorted.reduce(into: [Int](repeating: 0, count: blocks)) { $0[$1.block] += $1.count }
+    }
+
+    /// Where each block counts as often as it was drawn; nil if nothing was.
+    func value(at percentile: SmoothedPercentile, _ draw: [Int]) -> Double? {
+        let total = zip(self.sizes, draw).reduce(0) { $0 + $1.0 * $1.1 }
+        guard total > 0 else { return nil }
+        let first = Int(Double(total) * percentile.from)
+        var (passed, before, sum) = (0, 0.0, 0.0)
+        for entry in self.entries {
+            passed += entry.count * draw[entry.block]
+            guard passed > first else { continue }
+            let upTo = percentile.weight(upTo: Double(passed) / Double(total))
+            sum += (upTo - before) * entry.value
+            before = upTo
+            if upTo >= 1 { break }
+        }
+        return sum
+    }
+}
+
+/// A percentile as the mean of the values about its rank, with the weights of a beta distribution (Harrell and Davis, "A New
+/// Distribution-Free Quantile Estimator", Biometrika 69, 1982). Where values come in two heaps, as with two links, the nearest rank
+/// jumps from one to the other by chance.
+package struct SmoothedPercentile: Sendable {
+    private static let cells = 4_096
+    /// More values would make the weights narrower than the cells.
+    private static let countMax = 100_000
+
+    /// The weight of all shares up to each cell's end.
+    private let sums: [Double]
+    /// The share below which there is no weight.
+    let from: Double
+
+    package init(_ percentile: Percentile, of count: Int) {
+        let (share, count) = (Double(percentile.perMillion) / 1_000_000, Double(min(count, Self.countMax) + 1))
+        let (high, low) = (share * count - 1, (1 - share) * count - 1)
+        let logarithms = (0..<Self.cells).map { cell in
+            let place = (Double(cell) + 0.5) / Double(Self.cells)
+            return high * log(place) + low * log(1 - place)
+        }
+        let most = logarithms.max() ?? 0
+        let weights = logarithms.map { exp($0 - most) }
+        let all = weights.reduce(0, +)
+        var sum = 0.0
+        self.sums = weights.map { weight in
+            sum += weight / all
+            return sum > 1 - 1e-12 ? 1 : sum < 1e-12 ? 0 : sum
+        }
+        self.from = Double(self.sums.firstIndex { $0 > 0 } ?? 0) / Double(Self.cells)
+    }
+
+    /// The weight of all values up to this share of them.
+    package func weight(upTo share: Double) -> Double {
+        let place = share * Double(Self.cells)
+        let cell = min(Int(place), Self.cells - 1)
+        let before = cell == 0 ? 0 : self.sums[cell - 1]
+        return before + (self.sums[cell] - before) * min(1, place - Double(cell))
+    }
 }
 
 extension Array {

@@ -5,6 +5,7 @@ import Metrics
 import Observations
 package import RunJudge
 package import RunMetrics
+import SimBase
 import SystemIO
 
 /// A run as read from its folder, whether it completed or was killed.
@@ -201,5 +202,20 @@ package struct PastRun: Sendable {
         }
         merged.result.remarks.insert(.merge(.mergedRuns(seeds: runs.map(\.head.seed))), at: 0)
         return RunReport(merged.result, merged.timeline, folders: runs.map(\.folder), group: first.group)
+    }
+}
+
+extension PastRun {
+    /// The folder of the newest finished run of a scenario in a folder; nil if there is none. `output`: a folder that is none.
+    package static func newest(in parent: String, except output: String?, of scenario: String, world: WorldKind)
+        -> String?
+    {
+        let names = (try? FileTree.names(inFolder: parent)) ?? []
+        let runs = names.filter { $0 != RunDirectory.latest }.map { RunDirectory.joined(parent, $0) }.filter {
+            $0 != output && FileTree.exists(RunDirectory.joined($0, RunDirectory.FileName.summary))
+        }.compactMap { folder in (try? Self.head(of: folder)).map { (folder: folder, head: $0) } }
+        return runs.filter {
+            $0.head.scenario.name == scenario && $0.head.world == world && $0.head.shard.isWhole
+        }.max { $0.head.started < $1.head.started }?.folder
     }
 }

@@ -6,6 +6,7 @@ extension RunDirectory {
     /// scan, and the reports, which are made again.
     static let evidenceNames = [
         FileName.head, FileName.scenario, FileName.summary, FileName.series, FileName.latency,
+        FileName.scans,
     ]
 
     /// Returns the evidence of a run that has ended. `devices`: the numbers of phones of each group that were in this shard.

@@ -158,7 +158,13 @@ package struct ComparisonPage {
         let whole = self.comparison.latenciesShown.filter {
             $0.name.scope == .fleet && $0.base != nil && $0.new != nil
         }
-        return order.filter(isIn).flatMap { change in whole.filter { $0.change == change } }
+        /// Of the fleet and of the groups that are judged.
+        func change(_ row: RunComparison.Latency) -> Change {
+            let changes = self.comparison.latencies.filter { $0.name.metric == row.name.metric && $0.isJudged }
+                .map(\.change)
+            return order.first { changes.contains($0) } ?? row.change
+        }
+        return order.filter(isIn).flatMap { wanted in whole.filter { change($0) == wanted } }
             .map { self.figure($0) }.joined()
     }
 

@@ -57,7 +57,7 @@ extension RunComparison {
 
     /// What may have got worse.
     private var unproven: [String] {
-        let latencies = self.latencies.filter { $0.isJudged && $0.change == .notProven }.map(\.doubt)
+        let latencies = self.latencies(.notProven).map(\.doubt)
         let silent = self.latencies.filter { $0.isJudged && $0.change == .onlyBase }
             .map { "\($0.name.name) has no values in NEW" }
         let shares = self.shares.filter { $0.mustBeProven && $0.change == .notProven }.map(\.sentence)
@@ -111,7 +111,8 @@ extension RunComparison {
         guard let pairs = self.pairs else { return nil }
         let count = Figures.count(pairs.count, "pair", "pairs")
         guard !pairs.isPaired else { return "\(count) of \(self.noun.many)" }
-        return "no pairs (\(pairs.differences.joined(separator: "; "))): compared by the time of the run"
+        let why = Printable.line(pairs.differences.joined(separator: "; "), bytesMax: 200)
+        return "no pairs (\(why)): compared by the time of the run"
     }
 
     var toleranceText: String {

@@ -131,7 +131,7 @@ package struct RunComparison: Sendable {
             }
             + self.losses.filter { $0.change == .worse }.map(\.sentence)
             + self.objectives.filter { $0.change == .worse && $0.decides }.map(\.sentence)
-            + self.latenciesShown.filter { $0.change == .worse }.map(\.sentence)
+            + self.latencies(.worse).map(\.sentence)
             + self.shares.filter { $0.change == .worse }.map(\.sentence)
     }
 
@@ -157,6 +157,15 @@ package struct RunComparison: Sendable {
         ].compactMap { $0 }
         guard let last = parts.last else { return nil }
         return parts.count == 1 ? last : parts.dropLast().joined(separator: ", ") + " and " + last
+    }
+
+    /// The judged latencies with this change, the time of a scan first, then what grew most.
+    func latencies(_ change: Change) -> [Latency] {
+        func growth(_ row: Latency) -> Double {
+            row.name == LatencyScope(.scanTime, .fleet)
+                ? .infinity : row.findings.filter { $0.change == change }.map(\.ratio).max() ?? 0
+        }
+        return self.latencies.filter { $0.isJudged && $0.change == change }.sorted { growth($0) > growth($1) }
     }
 
     /// Latencies as tables show them: of a group only what is judged by itself.
@@ -393,7 +402,9 @@ package struct RunComparison: Sendable {
         func kinds(_ run: ComparedRun) -> [String: Int64] {
             run.result.findings.rows.reduce(into: [:]) { kinds, row in
                 let finding = row.finding
-                let kind = "finding: \(finding.operation.name) \(finding.part) \(finding.path), \(finding.seen)"
+                let kind = Printable.line(
+                    "finding: \(finding.operation.name) \(finding.part) \(finding.path), \(finding.seen)",
+                    bytesMax: 200)
                 kinds[kind, default: 0] = kinds[kind, default: 0].addingSaturating(count(row))
             }
         }

@@ -46,12 +46,22 @@ package struct RunTrend: Sendable {
     }
 
     package let runs: [Run]
+    /// The last run against the one before it, by the judge of `compare`.
+    package var comparison: RunComparison?
 
     /// `runs`: in any order.
     package init(_ runs: [Run]) {
         self.runs = runs.enumerated().sorted {
             ($0.element.result.started, $0.offset) < ($1.element.result.started, $1.offset)
         }.map(\.element)
+    }
+
+    /// The folders of the last run and of the one before it that was not killed; nil without one.
+    package var lastTwo: (base: String, new: String)? {
+        guard let new = self.runs.last, let base = self.runs.dropLast().last(where: { !$0.wasCutOff }) else {
+            return nil
+        }
+        return (base.folder, new.folder)
     }
 
     var name: String { self.runs.last?.result.scenario.name ?? "" }
@@ -82,14 +92,10 @@ package struct RunTrend: Sendable {
         ].compactMap { $0 }
     }
 
-    /// The last run against the median of those before it: `scan.time p95 1.21s, median of the 4 before 1.18s (+3%)`.
+    /// The last run against the one before it, with the worst of what is judged.
     var sentence: String? {
-        guard let last = self.runs.last?.result.latency(.scanTime)?.p95 else { return nil }
-        let before = self.runs.dropLast().compactMap { $0.result.latency(.scanTime)?.p95 }.sorted()
-        guard !before.isEmpty else { return nil }
-        let median = before[(before.count - 1) / 2]
-        return "\(LatencyMetric.scanTime.rawValue) p95 of the last run \(Figures.time(last)), "
-            + "median of the \(before.count == 1 ? "one" : "\(before.count)") before \(Figures.time(median)) "
-            + "(\(RunComparison.growth(from: median, to: last)))"
+        self.comparison.map {
+            "the last run against the one before: \($0.headline.lowercased()), \($0.reasons.first ?? $0.sentence)"
+        }
     }
 }

@@ -11,6 +11,9 @@ package enum TrendJSON {
         [
             "scenario": .string(Printable.bounded(trend.name)),
             "warnings": .array(trend.warnings.map { .string(Printable.bounded($0, bytesMax: 1_000)) }),
+            "verdict": trend.comparison.map { .string($0.headline) } ?? .null,
+            "reasons": .array(
+                (trend.comparison?.reasons ?? []).map { .string(Printable.bounded($0, bytesMax: 1_000)) }),
             "runs": .array(trend.runs.map { Self.run($0, trend.metrics) }),
         ]
     }

@@ -4,97 +4,246 @@ import Testing
 
 /// When a latency is worse than it was. Each rule has a pair that differs in it alone.
 @Suite struct LatencyJudgeTests {
-    private let judge = LatencyJudge(tolerance: 100_000)
+    private static let blocks = 20
 
-    /// A run whose samples, in microseconds, came one after the other, a hundred an interval.
-    private func run(_ samples: [Int64], lateness: Int64 = 0) -> LatencySide {
-        var side = LatencySide(
-            whole: HDRHistogram(), windows: LatencyWindows(), lateness: HDRHistogram())
-        for sample in samples {
-            side.whole.record(sample * 1_000)
-            var one = HDRHistogram()
-            one.record(sample * 1_000)
-            side.windows.add(one)
+    /// Values in milliseconds, in the order of their time.
+    private func values(_ milliseconds: [Double]) -> BlockedValues {
+        var values = BlockedValues()
+        for (index, value) in milliseconds.enumerated() {
+            values.add(value * 1_000_000, block: index * Self.blocks / milliseconds.count)
         }
-        side.lateness.record(lateness * 1_000)
-        return side
+        return values
     }
 
-    private func run(_ sample: Int64, times: Int, lateness: Int64 = 0) -> LatencySide {
-        self.run([Int64](repeating: sample, count: times), lateness: lateness)
+    private func findings(
+        _ base: [Double], _ new: [Double], tolerance: Int64 = 100_000, hasChance: Bool = true,
+        lateness: Int64 = 0
+    ) -> [LatencyFinding] {
+        let judge = LatencyJudge(
+            tolerance: tolerance, hasChance: hasChance, lateness: lateness, blocks: Self.blocks)
+        return judge.findings([.init(base: self.values(base), new: self.values(new))])[0]
     }
 
-    private func change(_ base: LatencySide, _ new: LatencySide, _ tolerance: Int64 = 100_000) -> Change {
-        LatencyJudge.change(LatencyJudge(tolerance: tolerance).findings(base: base, new: new))
+    private func change(
+        _ base: [Double], _ new: [Double], tolerance: Int64 = 100_000, hasChance: Bool = true,
+        lateness: Int64 = 0
+    ) -> Change {
+        LatencyJudge.change(
+            self.findings(
+                base, new, tolerance: tolerance, hasChance: hasChance, lateness: lateness))
     }
 
-    @Test func `what grew beyond every limit is worse, and the way back is better`() {
-        let (fast, slow) = (self.run(100_000, times: 200), self.run(150_000, times: 200))
-        #expect(self.change(fast, slow) == .worse)
-        #expect(self.change(slow, fast) == .better)
-        #expect(self.change(fast, fast) == .same)
+    /// A run that goes through as much as one in a tunnel.
+    private let restless = (0..<200).map { index -> Double in
+        let outage: Double = index / 10 % 7 == 0 ? 900 : 0
+        return 100 + Double(index * 37 % 101) + outage
+    }
+
+    @Test func `what grew beyond the limit is worse, and the way back is better`() {
+        let slow = self.restless.map { $0 * 1.3 }
+        #expect(self.change(self.restless, slow) == .worse)
+        #expect(self.change(slow, self.restless) == .better)
+        #expect(self.change(self.restless, self.restless) == .same)
+    }
+
+    /// The two ranges of a run with an outage overlap, whatever happened to its scans.
+    @Test func `pairs tell what ranges hide`() {
+        let doubled = self.restless.enumerated().map { index, value -> Double in
+            index / 10 % 7 == 0 ? value : value * 2
+        }
+        #expect(self.change(self.restless, doubled) == .worse)
     }
 
     @Test func `the limit is a share of the base`() {
-        let base = self.run(100_000, times: 200)
-        #expect(self.change(base, self.run(109_000, times: 200)) == .same)
-        #expect(self.change(base, self.run(112_000, times: 200)) == .worse)
-        #expect(self.change(base, self.run(112_000, times: 200), 200_000) == .same)
-        #expect(self.change(base, self.run(103_000, times: 200), 0) == .worse)
+        let base = [Double](repeating: 100, count: 200)
+        func change(_ value: Double, _ tolerance: Int64 = 100_000) -> Change {
+            self.change(base, [Double](repeating: value, count: 200), tolerance: tolerance)
+        }
+        #expect(change(109) == .same)
+        #expect(change(112) == .worse)
+        #expect(change(112, 200_000) == .same)
+        #expect(change(103, 0) == .worse)
     }
 
     @Test func `two milliseconds are nothing, however large their share`() {
-        let base = self.run(3_000, times: 200)
-        #expect(self.change(base, self.run(4_900, times: 200)) == .same)
-        #expect(self.change(base, self.run(5_100, times: 200)) == .worse)
-    }
-
-    @Test func `what a run went through itself is no change`() {
-        let calm = self.run(100_000, times: 200)
-        let restless = self.run(
-            (0..<200).map { $0 / 20 % 2 == 0 ? 90_000 : 140_000 })
-        let new = self.run(130_000, times: 200)
-        #expect(self.change(calm, new) == .worse)
-        #expect(self.change(restless, new) == .withinSpread)
-    }
-
-    /// One window of ten may be anything.
-    @Test func `a single window that went astray does not widen the spread`() {
-        let samples = (0..<400).map { Int64($0 / 20 == 7 ? 400_000 : 100_000) }
-        #expect(
-            self.judge.finding(.p50, base: self.run(samples), new: self.run(200_000, times: 400))?.change
-                == .worse)
-    }
-
-    @Test func `fewer than twenty samples tell nothing`() {
-        let base = self.run(100_000, times: 200)
-        #expect(self.change(base, self.run(300_000, times: 19)) == .tooFew)
-        #expect(self.change(base, self.run(300_000, times: 20)) == .worse)
-    }
-
-    /// Of fifty samples three decide on p95: whether they are slow is chance.
-    @Test func `what chance can do to a percentile is no change`() {
-        func run(every: Int, of count: Int) -> LatencySide {
-            self.run((0..<count).map { $0 % every == every / 2 ? 300_000 : 100_000 })
-        }
-        let few = self.judge.finding(.p95, base: run(every: 50, of: 50), new: run(every: 10, of: 50))
-        #expect(few?.base ?? 0 < 101_000_000 && few?.new ?? 0 > 299_000_000)
-        #expect(few?.change == .withinSpread)
-        let many = self.judge.finding(.p95, base: run(every: 50, of: 4_000), new: run(every: 10, of: 4_000))
-        #expect(many?.change == .worse)
+        let base = [Double](repeating: 3, count: 200)
+        #expect(self.change(base, [Double](repeating: 4.9, count: 200)) == .same)
+        #expect(self.change(base, [Double](repeating: 5.1, count: 200)) == .worse)
     }
 
     @Test func `the lateness of the phones' own timers is not the backend's`() {
-        let base = self.run(100_000, times: 200)
-        #expect(self.change(base, self.run(130_000, times: 200, lateness: 29_000)) == .same)
-        #expect(self.change(base, self.run(130_000, times: 200, lateness: 27_000)) == .worse)
+        let (base, new) = ([Double](repeating: 100, count: 200), [Double](repeating: 130, count: 200))
+        #expect(self.change(base, new, lateness: 29_000_000) == .same)
+        #expect(self.change(base, new, lateness: 27_000_000) == .worse)
+    }
+
+    @Test func `without chance the ratio decides, of however few`() {
+        let (base, slow) = ([Double](repeating: 100, count: 5), [Double](repeating: 111, count: 5))
+        #expect(self.change(base, slow, hasChance: false) == .worse)
+        #expect(self.change(slow, base, hasChance: false) == .better)
+        #expect(self.change(base, [Double](repeating: 109, count: 5), hasChance: false) == .same)
+        #expect(self.findings(base, slow, hasChance: false).allSatisfy { $0.interval == nil })
+    }
+
+    @Test func `fewer than twenty values prove nothing, and are said to be too few`() {
+        let base = [Double](repeating: 100, count: 19)
+        let few = self.findings(base, base)
+        #expect(few.map(\.change) == [.notProven, .notProven])
+        #expect(few.map(\.scansNeeded) == [20, 20])
+        #expect(self.change(base + [100], base + [100]) == .same)
+    }
+
+    /// Whether the few slow scans of a run are slow again is chance, until there are many.
+    @Test func `what chance can do is not proven, and it is said how many scans would tell`() throws {
+        func run(_ count: Int, slow: (Int) -> Bool) -> [Double] {
+            (0..<count).map { index -> Double in slow(index) ? 300 : 100 }
+        }
+        let few = self.findings(run(60) { $0 % 30 == 7 }, run(60) { $0 % 15 == 4 })
+        let edge = try #require(few.last)
+        #expect(edge.base < 101_000_000 && edge.new > 299_000_000)
+        #expect(edge.change == .notProven)
+        #expect(try #require(edge.scansNeeded) > 60)
+        let many = self.findings(run(6_000) { $0 % 30 == 7 }, run(6_000) { $0 % 15 == 4 })
+        #expect(many.last?.change == .worse)
+    }
+
+    @Test func `what did not end is slower than everything that did`() {
+        var new = self.restless
+        for index in stride(from: 0, to: 200, by: 10) { new[index] = Double.infinity }
+        let findings = self.findings(self.restless, new)
+        #expect(findings.last?.new == .infinity)
+        #expect(findings.last?.change == .worse)
+        #expect(self.findings(new, new).map(\.change) == [.same, .same])
+        #expect(self.findings(new, self.restless).last?.change == .better)
     }
 
     @Test func `a better middle does not make up for a worse edge`() {
-        let base = self.run((0..<400).map { $0 % 10 == 0 ? 200_000 : 100_000 })
-        let new = self.run((0..<400).map { $0 % 10 == 0 ? 400_000 : 50_000 })
-        #expect(self.judge.findings(base: base, new: new).map(\.change) == [.better, .worse])
+        let base = (0..<400).map { index -> Double in index % 10 == 0 ? 200 : 100 }
+        let new = (0..<400).map { index -> Double in index % 10 == 0 ? 400 : 50 }
+        #expect(self.findings(base, new).map(\.change) == [.better, .worse])
         #expect(self.change(base, new) == .worse)
+        #expect(self.findings(base, new).allSatisfy { $0.scansNeeded == nil })
+    }
+
+    /// With many latencies one of them is beyond the limit by chance.
+    @Test func `the more is judged, the more it takes to be called worse`() {
+        let base = (0..<40).map { index -> Double in 100 + Double(index * 37 % 101) }
+        let slow = LatencyJudge.Sides(base: self.values(base), new: self.values(base.map { $0 * 1.5 }))
+        let same = LatencyJudge.Sides(base: self.values(base), new: self.values(base))
+        func judged(_ others: Int) -> Change {
+            let judge = LatencyJudge(tolerance: 100_000, hasChance: true, lateness: 0, blocks: Self.blocks)
+            return judge.findings([slow] + Array(repeating: same, count: others))[0][0].change
+        }
+        #expect(judged(0) == .worse)
+        #expect(judged(30) == .notProven, "no number of resamples shows so little")
+    }
+}
+
+/// The resamples, against published implementations.
+@Suite struct BlockBootstrapTests {
+    private static let blocks = 20
+
+    private func values(_ milliseconds: [Double]) -> BlockedValues {
+        milliseconds.enumerated().reduce(into: BlockedValues()) { values, next in
+            values.add(next.element, block: next.offset * Self.blocks / milliseconds.count)
+        }
+    }
+
+    @Test func `the intervals of two recorded runs are those of scipy`() throws {
+        let found = BlockBootstrap.percentiles(
+            [.p50, .p95], base: self.values(RecordedPairs.base), new: self.values(RecordedPairs.new),
+            blocks: Self.blocks)
+        for (resamples, theirs) in zip(found, [RecordedPairs.p50, RecordedPairs.p95]) {
+            let ours = try #require(resamples.interval(0.99))
+            #expect(abs(ours.lowerBound - theirs.0) < 0.03, "\(ours) and \(theirs)")
+            #expect(abs(ours.upperBound - theirs.1) < 0.03, "\(ours) and \(theirs)")
+        }
+    }
+
+    @Test func `the corrected probabilities are those of statsmodels`() {
+        let ours = HolmCorrection.adjusted(RecordedPairs.probabilities)
+        for (ours, theirs) in zip(ours, RecordedPairs.adjusted) { #expect(abs(ours - theirs) < 1e-6) }
+        #expect(HolmCorrection.adjusted([]) == [])
+    }
+
+    @Test func `every block is drawn as often as any other`() {
+        var sums = [Int](repeating: 0, count: 7)
+        for weights in BlockDraws(blocks: 7, resamples: 2_000) {
+            #expect(weights.reduce(0, +) == 7)
+            for (block, weight) in weights.enumerated() { sums[block] += weight }
+        }
+        for sum in sums { #expect(abs(sum - 2_000) < 200) }
+    }
+
+    @Test func `a percentile is the value of its nearest rank, however often it is there`() {
+        var values = BlockedValues()
+        #expect(values.value(at: .p50) == nil)
+        values.add(5, block: 0, count: 19)
+        values.add(7, block: 1)
+        #expect(values.count == 20)
+        #expect(values.value(at: .p95) == 5)
+        values.add(7, block: 0)
+        #expect(values.value(at: .p95) == 7)
+    }
+
+    @Test func `many values have about the interval of few that are like them`() throws {
+        let few = (0..<1_000).map { index -> Double in 100 + Double(index * 389 % 1_000) }
+        let many = (0..<20_000).map { few[$0 / 20] }
+        func interval(_ base: [Double]) -> ClosedRange<Double>? {
+            let new = base.enumerated().map { index, value -> Double in
+                index * Self.blocks / base.count % 2 == 0 ? value * 1.1 : value * 1.3
+            }
+            return BlockBootstrap.percentiles(
+                [.p50], base: self.values(base), new: self.values(new), blocks: Self.blocks)[0].interval(0.99)
+        }
+        let (one, other) = (try #require(interval(few)), try #require(interval(many)))
+        #expect(abs(one.lowerBound - other.lowerBound) < 0.01 && abs(one.upperBound - other.upperBound) < 0.01)
+    }
+}
+
+/// When what scans come to is worse than it was.
+@Suite struct ShareJudgeTests {
+    private func change(
+        _ base: (Int) -> Int, _ new: (Int) -> Int, _ measure: ShareJudge.Measure = .share,
+        better: Better = .lower, of count: Int = 200, hasChance: Bool = true
+    ) -> Change {
+        var parts = BlockedParts(blocks: 20)
+        for index in 0..<count {
+            parts.addBase(base(index), of: 1, block: index * 20 / count)
+            parts.addNew(new(index), of: 1, block: index * 20 / count)
+        }
+        return ShareJudge(hasChance: hasChance).change(parts, measure, better: better)
+    }
+
+    private func every(_ step: Int) -> (Int) -> Int { { $0 % step == 3 ? 1 : 0 } }
+    private let never: (Int) -> Int = { _ in 0 }
+
+    @Test func `a tenth that is refused is worse, and one scan is not proven`() {
+        #expect(self.change(self.never, self.every(10)) == .worse)
+        #expect(self.change(self.every(10), self.never) == .better)
+        #expect(self.change(self.never, self.every(150)) == .notProven)
+        #expect(self.change(self.every(10), self.every(10)) == .same)
+        #expect(self.change(self.every(10), self.never, better: .higher) == .worse)
+    }
+
+    @Test func `without chance one scan is enough`() {
+        #expect(self.change(self.never, self.every(150), hasChance: false) == .worse)
+        #expect(self.change(self.never, self.never, hasChance: false) == .same)
+    }
+
+    @Test func `a book in a hundred is never the same`() {
+        let six: (Int) -> Int = { _ in 6 }
+        let fewer: (Int) -> Int = { $0 % 17 == 0 ? 5 : 6 }
+        #expect(self.change(six, fewer, .mean, better: .higher) != .same)
+        #expect(self.change(six, fewer, .mean, better: .higher, of: 20_000) == .worse)
+        #expect(self.change(six, { _ in 5 }, .mean, better: .higher) == .worse)
+        #expect(self.change(six, six, .mean, better: .higher) == .same)
+        #expect(self.change(six, fewer, .mean, better: .higher, hasChance: false) == .worse)
+    }
+
+    @Test func `of a few nothing is proven`() {
+        #expect(self.change(self.never, { _ in 1 }, of: 19) == .notProven)
+        #expect(self.change(self.never, { _ in 1 }, of: 20) == .worse)
     }
 }
 
@@ -103,7 +252,7 @@ import Testing
     private func change(
         _ base: Part, _ new: Part, _ better: Better = .lower, _ kind: PartJudge.Kind = .share
     ) -> Change {
-        PartJudge(tolerance: 100_000).change(from: base, to: new, better: better, kind)
+        PartJudge(tolerance: 100_000, hasChance: true).change(from: base, to: new, better: better, kind)
     }
 
     @Test func `a point of a percent is nothing, however sure`() {
@@ -114,14 +263,20 @@ import Testing
 
     @Test func `what chance can do is no change`() {
         let base = Part(1, of: 100)
-        #expect(self.change(base, Part(5, of: 100)) == .withinSpread)
+        #expect(self.change(base, Part(5, of: 100)) == .shown)
         #expect(self.change(base, Part(15, of: 100)) == .worse)
     }
 
     @Test func `of a few no share can be told, unless it is the same`() {
-        #expect(self.change(Part(0, of: 19), Part(19, of: 19)) == .tooFew)
+        #expect(self.change(Part(0, of: 19), Part(19, of: 19)) == .shown)
         #expect(self.change(Part(0, of: 20), Part(20, of: 20)) == .worse)
         #expect(self.change(Part(1, of: 2), Part(2, of: 4)) == .same)
+    }
+
+    @Test func `without chance every difference beyond a point is real`() {
+        let judge = PartJudge(tolerance: 100_000, hasChance: false)
+        #expect(judge.change(from: Part(1, of: 10), to: Part(2, of: 10), better: .lower, .share) == .worse)
+        #expect(judge.change(from: Part(100, of: 10_000), to: Part(101, of: 10_000), better: .lower, .share) == .same)
     }
 
     @Test func `which way is better is the metric's to say`() {

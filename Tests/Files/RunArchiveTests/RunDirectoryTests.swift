@@ -37,6 +37,7 @@ import Testing
         directory.begin(Samples.head(groups: ["commuters", "readers"]))
         directory.log(Self.observation(at: 1))
         directory.write(plan: "{}\n")
+        directory.write(scans: ScanTable())
         let files = try directory.finish(Samples.passed(), RunTimeline(faults: 0))
         // A run of all phones hands nothing over.
         #expect(

@@ -30,7 +30,7 @@ import Testing
         let rows = text.split(separator: "\n").filter { $0.contains("passed") }
         #expect(rows.map { $0.prefix(1) } == ["1", "2", "3"], "\(text)")
         #expect(rows[2].contains("4.00s") && rows[2].contains("118 of 126"))
-        #expect(text.contains("p95 of the last run 4.00s, median of the 2 before 1.00s (+300%)"))
+        #expect(trend.lastTwo?.base == "Reports/2" && trend.lastTwo?.new == "Reports/3")
         let page = TrendPage.text(trend)
         #expect(page.contains("id=\"trend-scan-time\"") && page.contains("Trend of 3 runs"))
         #expect(page.contains("p50: 1 1.00\u{202F}s, 2 2.00\u{202F}s, 3 4.00\u{202F}s"))
