@@ -22,7 +22,7 @@ enum ExitCodePage {
             |---|---|---|
             \(reasons.joined(separator: "\n"))
 
-            With `--baseline`, a run that did not pass ends with its own code, and one that passed with that of the comparison.
+            With `--baseline` or `--previous`, a run that did not pass ends with its own code, and one that passed with that of the comparison.
 
             Codes of a command that could not run:
 

@@ -26,7 +26,7 @@ enum ProfileRuns {
         guard names.count > 1 else { return try run(arguments.adding(words(names[0]), to: Option.set.name)) }
         for single in [
             "--state", "--save-plan", "--seeds", RunCommand.dashboardStays, ShardOptions.processes.name,
-            Baseline.name,
+            Baseline.name, Baseline.previous.name,
         ] where arguments.has(single) {
             throw CommandFailure(.usage, "\(single) belongs to one run, and \(Self.option.name) has several")
         }

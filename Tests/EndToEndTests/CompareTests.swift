@@ -44,7 +44,8 @@ extension SideBySide {
                 scratch.folder.appending(path: "c.html"), scratch.folder.appending(path: "c.md")
             )
             let outcome = try await Self.compare(
-                base, new, ["--html", page.path, "--markdown", markdown.path])
+                base, new,
+                ["--judge", "cleanup.time", "--html", page.path, "--markdown", markdown.path])
             #expect(outcome.code == 99, "\(outcome)")
             #expect(outcome.output.hasPrefix("✗ WORSE  steady-load\n"))
             #expect(outcome.output.contains("the resolved scenarios differ"))
@@ -94,6 +95,28 @@ extension SideBySide {
             let worse = try String(contentsOf: folder.appending(path: "report.html"), encoding: .utf8)
             #expect(worse.contains("<b>Worse</b>") && worse.contains("sse.connect.time: p"))
             try await self.reportKeepsTheComparison(folder, base, scratch)
+        }
+
+        @Test func `the previous run of a scenario is the baseline`() async throws {
+            let scratch = try Scratch()
+            func run(_ name: String, _ more: [String] = []) async throws -> Outcome {
+                try await Binary.run(
+                    [
+                        "simulate", "steady-load", "--devices", "24", "--quiet", "--previous", "--output",
+                        scratch.folder.appending(path: name).path,
+                    ] + more)
+            }
+            let first = try await run("b")
+            #expect(first.code == 66 && first.complaint.contains("no finished run of 'steady-load'"), "\(first)")
+            _ = try await Self.simulated(scratch, "a")
+            let second = try await run("b")
+            #expect(second.code == 0 && second.output.contains("✓ IDENTICAL"), "\(second)")
+            let third = try await run("c", Self.delay + ["--judge", "job.time"])
+            #expect(third.code == 99 && third.output.contains("/b · passed"), "\(third)")
+            let both = try await run("d", ["--baseline", scratch.folder.appending(path: "a").path])
+            #expect(both.code == 64 && both.complaint.contains("cannot be used together"), "\(both)")
+            let unknown = try await run("d", ["--judge", "scan.tim"])
+            #expect(unknown.code == 64 && unknown.complaint.contains("did you mean 'scan.time'"), "\(unknown)")
         }
 
         private func reportKeepsTheComparison(_ run: URL, _ base: URL, _ scratch: Scratch) async throws {
@@ -178,6 +201,7 @@ extension SideBySide {
             #expect(trend.code == 0, "\(trend)")
             let rows = trend.output.split(separator: "\n").filter { $0.contains("passed") }
             #expect(rows.map { $0.prefix(2) } == ["10", "11", "12"], "\(trend.output)")
+            #expect(trend.output.contains("the last run against the one before: worse, scan.time: p50 "))
             #expect(try String(contentsOf: page, encoding: .utf8).contains("id=\"trend-scan-time\""))
             #expect(try await Binary.run(["trend", runs[0]]).code == 64)
             let other = scratch.folder.appending(path: "other")

@@ -30,6 +30,33 @@ import Testing
 
     // MARK: The folder
 
+    @Test func `the newest finished run of a scenario is found`() throws {
+        func run(_ seed: UInt64, started: Int64, isFinished: Bool = true, of scenario: String = "flaky-network")
+            throws -> String
+        {
+            let directory = try RunDirectory.create(self.dated(seed), log: Self.log)
+            var head = Samples.head(groups: ["commuters", "readers"])
+            head.started = started
+            head.scenario = ScenarioIdentity(name: scenario, description: "", file: [])
+            directory.begin(head)
+            if isFinished { _ = try directory.finish(Samples.passed(), RunTimeline(faults: 0)) }
+            return directory.path
+        }
+        let reports = self.scratch.at("Reports")
+        func newest(except output: String? = nil, world: WorldKind = .live) -> String? {
+            PastRun.newest(in: reports, except: output, of: "flaky-network", world: world)
+        }
+        #expect(newest() == nil)
+        let second = try run(1, started: 2_000)
+        let third = try run(2, started: 3_000)
+        _ = try run(3, started: 1_000)
+        _ = try run(4, started: 9_000, isFinished: false)
+        _ = try run(5, started: 9_000, of: "outage")
+        #expect(newest() == third)
+        #expect(newest(except: third) == second)
+        #expect(newest(world: .virtual) == nil)
+    }
+
     @Test func `a run leaves its files in a folder named by time, scenario and seed`() throws {
         let directory = try RunDirectory.create(self.dated(42), log: Self.log)
         #expect(directory.path == self.scratch.at("Reports/2026-11-21T093000Z-flaky-network-42"))
