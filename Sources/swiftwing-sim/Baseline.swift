@@ -23,14 +23,15 @@ struct Baseline {
     static let differentScenarios = Option(
         name: "--different-scenarios", value: nil, help: "compare runs of different scenarios")
 
-    static let options = [
-        Option(
-            name: Self.name, value: "DIR",
-            help:
-                "compare the run with the one in DIR, on its page and with exit code 99 on a regression, 98 if none is excluded"
-        ),
-        Self.previous,
-    ]
+    static let options =
+        [
+            Option(
+                name: Self.name, value: "DIR",
+                help:
+                    "compare the run with the one in DIR, on its page and with exit code 99 on a regression, 98 if none is excluded"
+            ),
+            Self.previous,
+        ]
         + [Self.maxRegression, Self.judge, Self.differentScenarios].map { option in
             var option = option
             option.help = "with --baseline or --previous: \(option.help)"

@@ -107,7 +107,8 @@ extension SideBySide {
                     ] + more)
             }
             let first = try await run("b")
-            #expect(first.code == 66 && first.complaint.contains("no finished run of 'steady-load'"), "\(first)")
+            #expect(
+                first.code == 66 && first.complaint.contains("no finished run of 'steady-load'"), "\(first)")
             _ = try await Self.simulated(scratch, "a")
             let second = try await run("b")
             #expect(second.code == 0 && second.output.contains("✓ IDENTICAL"), "\(second)")
@@ -116,7 +117,8 @@ extension SideBySide {
             let both = try await run("d", ["--baseline", scratch.folder.appending(path: "a").path])
             #expect(both.code == 64 && both.complaint.contains("cannot be used together"), "\(both)")
             let unknown = try await run("d", ["--judge", "scan.tim"])
-            #expect(unknown.code == 64 && unknown.complaint.contains("did you mean 'scan.time'"), "\(unknown)")
+            #expect(
+                unknown.code == 64 && unknown.complaint.contains("did you mean 'scan.time'"), "\(unknown)")
         }
 
         private func reportKeepsTheComparison(_ run: URL, _ base: URL, _ scratch: Scratch) async throws {
@@ -201,7 +203,9 @@ extension SideBySide {
             #expect(trend.code == 0, "\(trend)")
             let rows = trend.output.split(separator: "\n").filter { $0.contains("passed") }
             #expect(rows.map { $0.prefix(2) } == ["10", "11", "12"], "\(trend.output)")
-            #expect(trend.output.contains("the last run against the one before: worse, scan.time: p50 "))
+            #expect(
+                trend.output.contains("the last run against the one before: worse, sse.event.latency: p50 "),
+                "\(trend.output)")
             #expect(try String(contentsOf: page, encoding: .utf8).contains("id=\"trend-scan-time\""))
             #expect(try await Binary.run(["trend", runs[0]]).code == 64)
             let other = scratch.folder.appending(path: "other")

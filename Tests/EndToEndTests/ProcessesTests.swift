@@ -38,7 +38,10 @@ extension SideBySide {
             // Compared with itself, and by a later run.
             let compared = try await Binary.run(
                 ["compare", run.report.folder.path, run.report.folder.path])
-            #expect(compared.code == 0 && compared.output.contains("NO REGRESSION"), "\(compared)")
+            // Of a few streams that were lost nothing is proven.
+            #expect(compared.code == 98 && compared.output.contains("NOT PROVEN"), "\(compared)")
+            #expect(
+                compared.output.contains("sse.reconnect.time") && !compared.output.contains("- scan.time"))
             let later = try RunProcess(Self.arguments + ["--baseline", run.report.folder.path])
             let next = try await later.end(seconds: 50)
             // Which it is depends on the machine: `compare` says the same.

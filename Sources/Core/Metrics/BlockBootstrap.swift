@@ -1,4 +1,3 @@
-import Foundation
 import SimBase
 
 /// The values of one run, each in a block of its time. Scans of one outage are not independent of each other, so blocks are
@@ -110,7 +109,9 @@ package struct BlockBootstrap: Sendable {
             return percentiles.map { _ in same }
         }
         let slowest = max(base.slowest, new.slowest)
-        let sides = [base, new].map { ResampledValues($0.binned(Self.ranks), slowest: slowest, blocks: blocks) }
+        let sides = [base, new].map {
+            ResampledValues($0.binned(Self.ranks), slowest: slowest, blocks: blocks)
+        }
         let weights = percentiles.map { SmoothedPercentile($0, of: min(base.count, new.count)) }
         var ratios = percentiles.map { _ in [Double]() }
         for draw in BlockDraws(blocks: blocks, resamples: Self.resamples) {
@@ -143,11 +144,14 @@ package struct BlockBootstrap: Sendable {
 
     /// The probability, by the resamples, of a ratio that is not below the limit.
     package func notBelow(_ limit: Double) -> Double {
-        Self.probability(self.ratios.count - self.ratios.partitionPoint { $0 >= limit }, of: self.ratios.count)
+        Self.probability(
+            self.ratios.count - self.ratios.partitionPoint { $0 >= limit }, of: self.ratios.count)
     }
 
     /// Never 0: what no resample shows is not impossible.
-    private static func probability(_ count: Int, of all: Int) -> Double { Double(count + 1) / Double(all + 1) }
+    private static func probability(_ count: Int, of all: Int) -> Double {
+        Double(count + 1) / Double(all + 1)
+    }
 }
 
 /// The values of a run in the order of their size, to be drawn block by block.
@@ -198,14 +202,14 @@ package struct SmoothedPercentile: Sendable {
     let from: Double
 
     package init(_ percentile: Percentile, of count: Int) {
-        let (share, count) = (Double(percentile.perMillion) / 1_000_000, Double(min(count, Self.countMax) + 1))
+        let (share, count) = (
+            Double(percentile.perMillion) / 1_000_000, Double(min(count, Self.countMax) + 1)
+        )
         let (high, low) = (share * count - 1, (1 - share) * count - 1)
-        let logarithms = (0..<Self.cells).map { cell in
-            let place = (Double(cell) + 0.5) / Double(Self.cells)
-            return high * log(place) + low * log(1 - place)
-        }
+        let places = (0..<Self.cells).map { Self.logarithm(2 * $0 + 1, of: 2 * Self.cells) }
+        let logarithms = zip(places, places.reversed()).map { high * $0 + low * $1 }
         let most = logarithms.max() ?? 0
-        let weights = logarithms.map { exp($0 - most) }
+        let weights = logarithms.map { Self.exponential($0 - most) }
         let all = weights.reduce(0, +)
         var sum = 0.0
         self.sums = weights.map { weight in
@@ -213,6 +217,23 @@ package struct SmoothedPercentile: Sendable {
             return sum > 1 - 1e-12 ? 1 : sum < 1e-12 ? 0 : sum
         }
         self.from = Double(self.sums.firstIndex { $0 > 0 } ?? 0) / Double(Self.cells)
+    }
+
+    /// ln of a share, by whole numbers: C libraries differ in their last bits.
+    private static func logarithm(_ count: Int, of whole: Int) -> Double {
+        let parts = [count, whole].map {
+            Double(FixedPointLogarithm.natural(ofBinary: FixedPointLogarithm.binary(UInt64($0))))
+        }
+        return (parts[0] - parts[1]) / Double(UInt64(1) << UInt64(FixedPointLogarithm.fractionBits))
+    }
+
+    /// e to the power of a number that is not positive, by its series.
+    private static func exponential(_ power: Double) -> Double {
+        guard power > -700 else { return 0 }
+        let part = power / 1_024
+        var value = 1 + part * (1 + part / 2 * (1 + part / 3 * (1 + part / 4 * (1 + part / 5))))
+        for _ in 0..<10 { value *= value }
+        return value
     }
 
     /// The weight of all values up to this share of them.

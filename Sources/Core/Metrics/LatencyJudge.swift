@@ -76,7 +76,9 @@ package struct LatencyJudge: Sendable {
         }
         var findings = zip(latencies, resamples).map { self.estimates($0, $1) }
         let places = findings.indices.flatMap { row in
-            findings[row].indices.filter { resamples[row].indices.contains($0) }.map { (row: row, column: $0) }
+            findings[row].indices.filter { resamples[row].indices.contains($0) }.map {
+                (row: row, column: $0)
+            }
         }
         let worse = HolmCorrection.adjusted(
             places.map { resamples[$0.row][$0.column].notAbove(findings[$0.row][$0.column].limit) })
@@ -107,7 +109,9 @@ package struct LatencyJudge: Sendable {
             var finding = LatencyFinding(
                 percentile: percentile, base: base, new: new, ratio: ratio, limit: limit,
                 change: .notProven)
-            if !self.hasChance { finding.change = ratio > limit ? .worse : ratio < 1 / limit ? .better : .same }
+            if !self.hasChance {
+                finding.change = ratio > limit ? .worse : ratio < 1 / limit ? .better : .same
+            }
             guard resamples.indices.contains(index) else {
                 if self.hasChance { finding.scansNeeded = Self.samplesMin }
                 return finding

@@ -79,8 +79,9 @@ package struct ShareJudge: Sendable {
         let sign: Double = better == .lower ? 1 : -1
         switch measure {
         case .share: return (new.share - base.share) * sign
-        case .mean: return base.count == new.count && base.whole == new.whole
-            ? 0 : (BlockBootstrap.ratio(base.share, new.share) - 1) * sign
+        case .mean:
+            return base.count == new.count && base.whole == new.whole
+                ? 0 : (BlockBootstrap.ratio(base.share, new.share) - 1) * sign
         }
     }
 }

@@ -207,7 +207,9 @@ package struct PastRun: Sendable {
 
 extension PastRun {
     /// The folder of the newest finished run of a scenario in a folder; nil if there is none. `output`: a folder that is none.
-    package static func newest(in parent: String, except output: String?, of scenario: String, world: WorldKind)
+    package static func newest(
+        in parent: String, except output: String?, of scenario: String, world: WorldKind
+    )
         -> String?
     {
         let names = (try? FileTree.names(inFolder: parent)) ?? []

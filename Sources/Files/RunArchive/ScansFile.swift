@@ -9,7 +9,7 @@ import Talaria
 /// for each that is listed; then comes one line a scan, in the order of their scheduled captures:
 ///
 ///     {"schema":1,"one_of":1}
-///     {"phone":17,"scan":3,"at_ms":12480.5,"end":"completed","books":6,"ms":{"scan.time":5571.023,"upload.time":812.4}}
+///     {"phone":17,"scan":3,"at_ms":12480.5,"end":"completed","books":6,"ms":{"scan.time":5571.02,"upload.time":812.4}}
 ///
 /// Of a latency with several samples in a scan it has the longest.
 package enum ScansFile {
@@ -52,9 +52,9 @@ package enum ScansFile {
             line.member("books", Int64(row.books))
             line.object("ms") { line in
                 for metric in ScanTable.metrics {
-                    guard let microseconds = row[metric] else { continue }
+                    guard let time = row[metric] else { continue }
                     line.key(text: metric.rawValue)
-                    line.raw(DecimalText.text(Int64(nearest: Double(microseconds)), decimals: 3, shown: 0...3))
+                    line.raw(DecimalText.text(time.nanoseconds / 1_000, decimals: 3, shown: 0...3))
                 }
             }
         }
@@ -89,13 +89,12 @@ package enum ScansFile {
         row.books = books
         var isKnown = true
         times.eachMember(of: Self.names) { _, index, value in
-            guard let metric = index.map({ ScanTable.metrics[$0] }), let milliseconds = value.decimal,
-                milliseconds >= 0
+            guard let metric = index.map({ ScanTable.metrics[$0] }), let nanoseconds = value.nanoseconds(6)
             else {
                 isKnown = false
                 return
             }
-            row.record(metric, microseconds: Float(milliseconds * 1_000))
+            row.record(metric, .nanoseconds(nanoseconds))
         }
         return isKnown ? row : nil
     }

@@ -18,8 +18,8 @@ package struct ScanRow: Equatable, Sendable {
     package var at: Instant
     package var end = ScanEnd.unfinished
     package var books = 0
-    /// Microseconds, by the place of the metric in `ScanTable.metrics`; not a number where nothing was measured.
-    package var times = SIMD16<Float>(repeating: .nan)
+    /// By the place of the metric in `ScanTable.metrics`, in units of `ScanTable.unit`; the maximum where nothing was measured.
+    package var times = SIMD16<UInt32>(repeating: .max)
 
     package init(device: DeviceNumber, scan: ScanNumber, at: Instant) {
         self.device = device
@@ -27,16 +27,20 @@ package struct ScanRow: Equatable, Sendable {
         self.at = at
     }
 
-    /// Microseconds; nil where nothing was measured.
-    package subscript(metric: LatencyMetric) -> Float? {
-        guard let column = ScanTable.column(metric), !self.times[column].isNaN else { return nil }
-        return self.times[column]
+    /// Nil where nothing was measured.
+    package subscript(metric: LatencyMetric) -> Interval? {
+        guard let column = ScanTable.column(metric), self.times[column] != .max else { return nil }
+        return ScanTable.unit * Int64(self.times[column])
     }
 
     /// What has several samples in a scan is as long as the longest.
-    package mutating func record(_ metric: LatencyMetric, microseconds: Float) {
+    package mutating func record(_ metric: LatencyMetric, _ time: Interval) {
         guard let column = ScanTable.column(metric) else { return }
-        self.times[column] = max(self.times[column].isNaN ? 0 : self.times[column], microseconds)
+        let unit = ScanTable.unit.nanoseconds
+        let units = UInt32(
+            clamping: min(max(0, (time + ScanTable.unit / 2).nanoseconds / unit), Int64(UInt32.max) - 1))
+        let known = self.times[column]
+        self.times[column] = known == .max ? units : max(known, units)
     }
 }
 
@@ -44,10 +48,13 @@ package struct ScanRow: Equatable, Sendable {
 /// phone and number, which is the same in every run.
 package struct ScanTable: Equatable, Sendable {
     package static let rowsMax = 250_000
+    /// What times are rounded to: half a day fits then.
+    package static let unit = Interval.microseconds(10)
     /// The latencies of scans, by their column. Those of connections and of timers are of no scan.
     package static let metrics: [LatencyMetric] = [
         .scanTime, .uploadTime, .uploadServiceTime, .sseConnectTime, .sseFirstEventTime, .sseEventLatency,
-        .sseEventDelay, .sseReconnectTime, .sseDetectTime, .resultsTime, .cleanupTime, .statusTime, .cancelTime,
+        .sseEventDelay, .sseReconnectTime, .sseDetectTime, .resultsTime, .cleanupTime, .statusTime,
+        .cancelTime,
         .jobFirstEventTime, .jobTime, .preprocessTime,
     ]
     private static let columns: [Int?] = LatencyMetric.allCases.map { Self.metrics.firstIndex(of: $0) }
@@ -78,11 +85,10 @@ package struct ScanTable: Equatable, Sendable {
             self.add(ScanRow(device: device, scan: scan, at: scheduled))
         }
         let change = Self.change(payload)
-        guard change != nil || !samples.isEmpty, let place = self.places[Self.key(device, scan)] else { return }
-        for sample in samples {
-            let microseconds = Float(sample.time.nanoseconds) / 1_000
-            self.rows[place].record(sample.metric, microseconds: max(0, microseconds))
+        guard change != nil || !samples.isEmpty, let place = self.places[Self.key(device, scan)] else {
+            return
         }
+        for sample in samples { self.rows[place].record(sample.metric, sample.time) }
         switch change {
         case .book?: self.rows[place].books += 1
         case .end(let end)?: self.rows[place].end = end

@@ -160,8 +160,10 @@ package struct ComparisonPage {
         }
         /// Of the fleet and of the groups that are judged.
         func change(_ row: RunComparison.Latency) -> Change {
-            let changes = self.comparison.latencies.filter { $0.name.metric == row.name.metric && $0.isJudged }
-                .map(\.change)
+            let changes = self.comparison.latencies.filter {
+                $0.name.metric == row.name.metric && $0.isJudged
+            }
+            .map(\.change)
             return order.first { changes.contains($0) } ?? row.change
         }
         return order.filter(isIn).flatMap { wanted in whole.filter { change($0) == wanted } }

@@ -101,7 +101,9 @@ extension RunComparison {
     /// The first words of every table of latencies.
     var latencyLead: String {
         let names = self.latencies.filter(\.isJudged).map(\.name.name)
-        let judged = names.isEmpty ? "No latency is judged" : "p50 and p95 of \(names.joined(separator: ", ")) are judged"
+        let judged =
+            names.isEmpty
+            ? "No latency is judged" : "p50 and p95 of \(names.joined(separator: ", ")) are judged"
         let method = self.method.map { " (\($0))" } ?? ""
         return "\(judged)\(method); \(self.rule)."
     }

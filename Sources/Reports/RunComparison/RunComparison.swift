@@ -1,10 +1,10 @@
 package import Ledger
 package import Metrics
+import Observations
 import Reports
 package import RunArchive
 import RunJudge
 import RunMetrics
-import Observations
 package import SimBase
 import Talaria
 
@@ -278,7 +278,9 @@ package struct RunComparison: Sendable {
                 let scans = run.result.totals.scans
                 return Part(clamping: count(scans), of: scans.captured + scans.restored)
             }
-            if let end, areWhole, isThere { self.judgeByScans(self.pairs?.outcomes(end), .share, metric.better) }
+            if let end, areWhole, isThere {
+                self.judgeByScans(self.pairs?.outcomes(end), .share, metric.better)
+            }
         }
         let areBooks = self.share(
             CountMetric.booksReceived.rawValue, of: "completed \(self.noun.many)", .ratio, .neither
@@ -327,16 +329,20 @@ package struct RunComparison: Sendable {
         [
             (.uploadAttempts, .scansCaptured, self.noun.many),
             (.sseReconnectAttempts, .scansCaptured, self.noun.many),
-            (.resultsAttempts, .scansCaptured, self.noun.many), (.cleanupAttempts, .scansCaptured, self.noun.many),
+            (.resultsAttempts, .scansCaptured, self.noun.many),
+            (.cleanupAttempts, .scansCaptured, self.noun.many),
             (.sseResumes, .scansCaptured, self.noun.many), (.sseRestarts, .scansCaptured, self.noun.many),
             (.sseUnknown, .sseEvents, "events"), (.sseUndecodable, .sseEvents, "events"),
         ]
     }
 
     /// Judges the last share by the scans of both runs, one by one.
-    private mutating func judgeByScans(_ parts: BlockedParts?, _ measure: ShareJudge.Measure, _ better: Better) {
+    private mutating func judgeByScans(
+        _ parts: BlockedParts?, _ measure: ShareJudge.Measure, _ better: Better
+    ) {
         guard let parts, let last = self.shares.indices.last else { return }
-        self.shares[last].change = ShareJudge(hasChance: self.hasChance).change(parts, measure, better: better)
+        self.shares[last].change = ShareJudge(hasChance: self.hasChance).change(
+            parts, measure, better: better)
         self.shares[last].mustBeProven = true
     }
 

@@ -11,8 +11,10 @@ import Talaria
 /// scans are pairs. The scans of other groups are compared by the time of the run at which they began.
 struct ScanPairs: Sendable {
     private struct Pair: Sendable {
+        /// The scheduled time of the capture, in BASE if it has the scan.
+        var at: Instant
         var group: Int
-        var block: Int
+        var block = 0
         /// Nil on one side if the scans of the group are not paired.
         var base: ScanRow?
         var new: ScanRow?
@@ -25,9 +27,9 @@ struct ScanPairs: Sendable {
 
     private let groups: [String]
     private var pairs: [Pair] = []
-    let blocks: Int
+    private(set) var blocks = Self.blocks.few
     /// The ends of all blocks but the last.
-    private let bounds: [Instant]
+    private var bounds: [Instant] = []
     /// Whether the scans of every group are paired.
     let isPaired: Bool
     /// Why they are not, in phrases.
@@ -40,19 +42,15 @@ struct ScanPairs: Sendable {
         guard var before = base.scans, var after = new.scans else { return nil }
         before.thin(to: after.oneOf)
         after.thin(to: before.oneOf)
-        self.groups = base.head.groups.map(\.name)
         let why = Self.differences(base, new)
+        self.groups = base.head.groups.map(\.name)
         self.isPaired = why.allSatisfy { $0 == nil }
         self.differences = why.compactMap { $0 }.filter { !$0.isEmpty }
         let fleets = [base, new].map { run in FleetMap(run.head.groups.map { ($0.name, $0.devices) }) }
-        var pairs: [(at: Instant, pair: Pair)] = []
-        func add(_ row: ScanRow, _ group: Int?, base: ScanRow?, new: ScanRow?) {
-            pairs.append((row.at, Pair(group: group ?? 0, block: 0, base: base, new: new)))
-        }
         for row in before.rows {
             let group = fleets[0].group(of: row.device)
-            guard group.map({ why[$0] == nil }) ?? false else {
-                add(row, group, base: row, new: nil)
+            guard Self.isPaired(group, why) else {
+                self.pairs.append(Pair(at: row.at, group: group ?? -1, base: row))
                 continue
             }
             self.lacking.of += 1
@@ -60,29 +58,31 @@ struct ScanPairs: Sendable {
                 self.lacking.new += 1
                 continue
             }
-            add(row, group, base: row, new: twin)
+            self.pairs.append(Pair(at: row.at, group: group ?? -1, base: row, new: twin))
         }
         for row in after.rows {
             let group = fleets[1].group(of: row.device)
-            let isPaired = group.map { why.indices.contains($0) && why[$0] == nil } ?? false
-            if !isPaired {
-                add(row, group, base: nil, new: row)
+            if !Self.isPaired(group, why) {
+                self.pairs.append(Pair(at: row.at, group: group ?? -1, new: row))
             } else if before.row(of: row.device, row.scan) == nil {
                 self.lacking.base += 1
                 self.lacking.of += 1
             }
         }
-        let blocks = pairs.count < Self.blocks.from ? Self.blocks.few : Self.blocks.many
-        let times = pairs.map(\.at).sorted()
-        let bounds =
-            times.isEmpty ? [] : (1..<blocks).map { times[min(times.count - 1, $0 * times.count / blocks)] }
-        self.blocks = blocks
-        self.bounds = bounds
-        self.pairs = pairs.map { at, pair in
-            var pair = pair
-            pair.block = Self.block(of: at, bounds)
-            return pair
-        }
+        self.divide()
+    }
+
+    private static func isPaired(_ group: Int?, _ why: [String?]) -> Bool {
+        group.map { why.indices.contains($0) && why[$0] == nil } ?? false
+    }
+
+    /// Gives each pair its block of time. All blocks have the same number of scans.
+    private mutating func divide() {
+        self.blocks = self.pairs.count < Self.blocks.from ? Self.blocks.few : Self.blocks.many
+        let times = self.pairs.map(\.at).sorted()
+        guard !times.isEmpty else { return }
+        self.bounds = (1..<self.blocks).map { times[$0 * times.count / self.blocks] }
+        for index in self.pairs.indices { self.pairs[index].block = self.block(of: self.pairs[index].at) }
     }
 
     /// For each group of BASE, why its scans are not paired; nil if they are.
@@ -103,17 +103,15 @@ struct ScanPairs: Sendable {
     /// Scans that are compared.
     var count: Int { self.pairs.count }
 
-    private static func block(of moment: Instant, _ bounds: [Instant]) -> Int {
-        var (low, high) = (0, bounds.count)
+    /// The block of a moment.
+    func block(of moment: Instant) -> Int {
+        var (low, high) = (0, self.bounds.count)
         while low < high {
             let middle = (low + high) / 2
-            if moment < bounds[middle] { high = middle } else { low = middle + 1 }
+            if moment < self.bounds[middle] { high = middle } else { low = middle + 1 }
         }
         return low
     }
-
-    /// The block of a moment.
-    func block(of moment: Instant) -> Int { Self.block(of: moment, self.bounds) }
 
     // MARK: Values
 
@@ -126,7 +124,7 @@ struct ScanPairs: Sendable {
             case .group(let name): self.groups.firstIndex(of: name) ?? -1
             }
         for pair in self.pairs where group == nil || pair.group == group {
-            var (base, new) = (pair.base?[name.metric], pair.new?[name.metric])
+            var (base, new) = (pair.base?.value(name.metric), pair.new?.value(name.metric))
             if pair.base != nil, pair.new != nil {
                 // What ended in one of the runs only is slower than everything in the other; what neither has, neither needed.
                 if base == nil, new != nil { base = pair.base?.unended }
@@ -136,8 +134,8 @@ struct ScanPairs: Sendable {
                 base = base ?? pair.base?.open
                 new = new ?? pair.new?.open
             }
-            if let base { sides.base.add(Double(base) * 1_000, block: pair.block) }
-            if let new { sides.new.add(Double(new) * 1_000, block: pair.block) }
+            if let base { sides.base.add(base, block: pair.block) }
+            if let new { sides.new.add(new, block: pair.block) }
         }
         return sides
     }
@@ -165,9 +163,12 @@ struct ScanPairs: Sendable {
 }
 
 extension ScanRow {
+    /// Nanoseconds.
+    fileprivate func value(_ metric: LatencyMetric) -> Double? { self[metric].map { Double($0.nanoseconds) } }
+
     /// The time of an operation of a scan that should have come to its end and did not; nil where it was not needed.
-    fileprivate var unended: Float? { self.end == .completed ? nil : .infinity }
+    fileprivate var unended: Double? { self.end == .completed ? nil : .infinity }
 
     /// The time of an operation of a scan that did not come to an end.
-    fileprivate var open: Float? { self.end == .unfinished ? .infinity : nil }
+    fileprivate var open: Double? { self.end == .unfinished ? .infinity : nil }
 }

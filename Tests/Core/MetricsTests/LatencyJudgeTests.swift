@@ -197,7 +197,8 @@ import Testing
                 [.p50], base: self.values(base), new: self.values(new), blocks: Self.blocks)[0].interval(0.99)
         }
         let (one, other) = (try #require(interval(few)), try #require(interval(many)))
-        #expect(abs(one.lowerBound - other.lowerBound) < 0.01 && abs(one.upperBound - other.upperBound) < 0.01)
+        #expect(
+            abs(one.lowerBound - other.lowerBound) < 0.01 && abs(one.upperBound - other.upperBound) < 0.01)
     }
 }
 
@@ -276,7 +277,9 @@ import Testing
     @Test func `without chance every difference beyond a point is real`() {
         let judge = PartJudge(tolerance: 100_000, hasChance: false)
         #expect(judge.change(from: Part(1, of: 10), to: Part(2, of: 10), better: .lower, .share) == .worse)
-        #expect(judge.change(from: Part(100, of: 10_000), to: Part(101, of: 10_000), better: .lower, .share) == .same)
+        #expect(
+            judge.change(from: Part(100, of: 10_000), to: Part(101, of: 10_000), better: .lower, .share)
+                == .same)
     }
 
     @Test func `which way is better is the metric's to say`() {

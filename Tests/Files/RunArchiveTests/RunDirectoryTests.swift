@@ -3,6 +3,7 @@ import Ledger
 import Observations
 import ReportSamples
 import Reports
+import RunJudge
 import RunMetrics
 import SimBase
 import Talaria
@@ -31,7 +32,9 @@ import Testing
     // MARK: The folder
 
     @Test func `the newest finished run of a scenario is found`() throws {
-        func run(_ seed: UInt64, started: Int64, isFinished: Bool = true, of scenario: String = "flaky-network")
+        func run(
+            _ seed: UInt64, started: Int64, isFinished: Bool = true, of scenario: String = "flaky-network"
+        )
             throws -> String
         {
             let directory = try RunDirectory.create(self.dated(seed), log: Self.log)

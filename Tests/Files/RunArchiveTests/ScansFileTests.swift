@@ -18,7 +18,7 @@ import Testing
             row.end = ScanEnd.allCases[Int(index) % 4]
             row.books = Int(index % 9)
             for (place, metric) in ScanTable.metrics.enumerated() where (Int(index) + place) % 3 > 0 {
-                row.record(metric, microseconds: Float(place) * 1_001 + Float(index))
+                row.record(metric, .microseconds(Int64(place) * 1_010 + Int64(index) * 10))
             }
             table.add(row)
         }
@@ -38,7 +38,7 @@ import Testing
         #expect(ScansFile.bytes(read) == bytes)
         #expect(read.rows.count == 50)
         let row = try #require(read.row(of: DeviceNumber(3), ScanNumber(2)))
-        #expect(row.end == .canceled && row.books == 1 && row[.scanTime] == 10)
+        #expect(row.end == .canceled && row.books == 1 && row[.scanTime] == .microseconds(100))
         #expect(row.at == .zero + .microseconds(12_345_670))
         #expect(row[.uploadTime] == table.row(of: DeviceNumber(3), ScanNumber(2))?[.uploadTime])
     }
@@ -52,7 +52,8 @@ import Testing
     }
 
     @Test(arguments: [
-        "", "{}", "{\"schema\":2,\"one_of\":1}\n", "{\"schema\":1,\"one_of\":3}\n", "{\"schema\":1,\"one_of\":0}\n",
+        "", "{}", "{\"schema\":2,\"one_of\":1}\n", "{\"schema\":1,\"one_of\":3}\n",
+        "{\"schema\":1,\"one_of\":0}\n",
     ]) func `another file is none`(text: String) throws {
         #expect(try self.read(Array(text.utf8)) == nil)
     }
@@ -67,7 +68,8 @@ import Testing
             ("\"scan.time\"", "\"scan.tim\""), ("\"phone\":3", "\"phone\":\"3\""),
         ] {
             let first = try #require(text.firstRange(of: old))
-            #expect(try self.read(Array(text.replacingCharacters(in: first, with: new).utf8)) == nil, "\(new)")
+            #expect(
+                try self.read(Array(text.replacingCharacters(in: first, with: new).utf8)) == nil, "\(new)")
         }
         #expect(ScansFile.read("/nowhere") == nil)
     }

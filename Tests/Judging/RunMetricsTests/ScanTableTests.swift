@@ -15,11 +15,11 @@ import Testing
     @Test func `the longest of several samples is the time of a scan`() {
         var row = self.row(1, 1)
         #expect(row[.resultsTime] == nil)
-        row.record(.resultsTime, microseconds: 5)
-        row.record(.resultsTime, microseconds: 9)
-        row.record(.resultsTime, microseconds: 7)
-        #expect(row[.resultsTime] == 9)
-        row.record(.netTLSTime, microseconds: 7)
+        row.record(.resultsTime, .microseconds(50))
+        row.record(.resultsTime, .microseconds(90))
+        row.record(.resultsTime, .microseconds(70))
+        #expect(row[.resultsTime] == .microseconds(90))
+        row.record(.netTLSTime, .microseconds(70))
         #expect(row[.netTLSTime] == nil, "of no scan")
     }
 
@@ -41,7 +41,9 @@ import Testing
         record(.launched(restored: 0), at: 90, scan: .none)
         let row = try #require(table.row(of: phone, scan))
         #expect(row.at == .zero + .milliseconds(5) && row.end == .completed)
-        #expect(row[.uploadTime] == 40_000 && row[.uploadServiceTime] == 30_000 && row[.scanTime] == 80_000)
+        #expect(
+            row[.uploadTime] == .milliseconds(40) && row[.uploadServiceTime] == .milliseconds(30)
+                && row[.scanTime] == .milliseconds(80))
         #expect(table.rows.count == 1)
     }
 
@@ -53,7 +55,9 @@ import Testing
         }
         let (one, other) = (table(Array(0..<400)), table(Array((0..<400).reversed())))
         #expect(one.oneOf == 4 && one.rows.count <= 1_000 && one.rows.count > 800)
-        #expect(Set(one.rows.map { [$0.device.raw, $0.scan.raw] }) == Set(other.rows.map { [$0.device.raw, $0.scan.raw] }))
+        #expect(
+            Set(one.rows.map { [$0.device.raw, $0.scan.raw] })
+                == Set(other.rows.map { [$0.device.raw, $0.scan.raw] }))
         var half = table(Array(0..<100))
         #expect(half.oneOf == 1)
         half.thin(to: 4)

@@ -33,7 +33,7 @@ struct PairedRun {
             row.end = .completed
             row.books = 6
             for metric in ScanTable.metrics where metric != .cancelTime {
-                row.record(metric, microseconds: Float(100_000 + index * 37 % 101 * 1_000))
+                row.record(metric, .milliseconds(Int64(100 + index * 37 % 101)))
             }
             if self.change(&row) { table.add(row) }
         }
@@ -42,7 +42,14 @@ struct PairedRun {
 }
 
 extension ScanRow {
-    mutating func multiply(_ metric: LatencyMetric, by factor: Float) {
-        if let time = self[metric] { self.record(metric, microseconds: time * factor) }
+    /// Makes a time longer or shorter.
+    mutating func multiply(_ metric: LatencyMetric, by factor: Double) {
+        guard let time = self[metric] else { return }
+        self.forget(metric)
+        self.record(metric, .nanoseconds(Int64(Double(time.nanoseconds) * factor)))
+    }
+
+    mutating func forget(_ metric: LatencyMetric) {
+        if let column = ScanTable.metrics.firstIndex(of: metric) { self.times[column] = .max }
     }
 }

@@ -27,7 +27,7 @@ import Testing
             for metric in ScanTable.metrics {
                 guard let time = row[metric] else { continue }
                 result.metrics.record(
-                    metric, .microseconds(Int64(time)), in: MetricGroup(index: Int(row.device.raw) / 3))
+                    metric, time, in: MetricGroup(index: Int(row.device.raw) / 3))
             }
         }
         return ComparedRun(
@@ -35,7 +35,8 @@ import Testing
             scenarioText: scenario)
     }
 
-    private func compare(_ base: ComparedRun, _ new: ComparedRun, _ judged: [LatencyMetric] = []) -> RunComparison
+    private func compare(_ base: ComparedRun, _ new: ComparedRun, _ judged: [LatencyMetric] = [])
+        -> RunComparison
     {
         RunComparison(
             base: base, new: new, tolerance: 100_000, judged: judged, width: .seconds(1), sameLog: false)
@@ -57,7 +58,9 @@ import Testing
                 return true
             })
         #expect(slow.exitReasons == [.regression])
-        #expect(slow.regressions.count == 1 && slow.regressions[0].hasPrefix("scan.time: p50 150ms to 195ms (+30%)"))
+        #expect(
+            slow.regressions.count == 1
+                && slow.regressions[0].hasPrefix("scan.time: p50 150ms to 195ms (+30%)"))
         #expect(!slow.sentence.contains("nothing"))
     }
 
@@ -76,7 +79,9 @@ import Testing
         #expect(judged.exitReasons == [.regression])
         var result = Samples.passed()
         #expect(self.row(.sseFirstEventTime, in: self.compare(self.run(), self.run()))?.isJudged == false)
-        result.slos = result.slos.filter { $0.slo.selector.description == "sse.first_event.time{group:commuters}" }
+        result.slos = result.slos.filter {
+            $0.slo.selector.description == "sse.first_event.time{group:commuters}"
+        }
         let name = LatencyScope(.sseFirstEventTime, .group("commuters"))
         #expect(!result.slos.isEmpty)
         let grouped = self.compare(
@@ -106,7 +111,7 @@ import Testing
 
     @Test func `what neither scan needed is of no pair`() {
         let direct = self.run {
-            $0.times[ScanTable.metrics.firstIndex(of: .resultsTime) ?? 0] = .nan
+            $0.forget(.resultsTime)
             return true
         }
         let comparison = self.compare(self.run(), direct, [.resultsTime])
@@ -117,7 +122,7 @@ import Testing
     // MARK: Chance
 
     @Test func `between two simulated runs of one seed there is no chance`() {
-        func compare(_ factor: Float, tool: String = "swiftwing-sim 1.0.0") -> RunComparison {
+        func compare(_ factor: Double, tool: String = "swiftwing-sim 1.0.0") -> RunComparison {
             self.compare(
                 self.run(world: .virtual),
                 self.run(
@@ -131,7 +136,9 @@ import Testing
         #expect(compare(5).exitReasons == [.regression])
         #expect(self.row(.scanTime, in: compare(5))?.findings.allSatisfy { $0.interval == nil } == true)
         #expect(compare(1.01).exitReasons == [])
-        #expect(compare(1.01, tool: "swiftwing-sim 2").sentence == "nothing got worse with another version of the program")
+        #expect(
+            compare(1.01, tool: "swiftwing-sim 2").sentence
+                == "nothing got worse with another version of the program")
         let other = self.compare(self.run(world: .virtual), self.run(seed: 7, world: .virtual))
         #expect(other.hasChance)
     }
@@ -181,11 +188,13 @@ import Testing
     }
 
     @Test func `a network that is a list is compared to its last line`() {
-        let list = "fleet:\n  a:\n    devices: 1\n    network:\n      - {at: 0s, link: lte}\n      - {at: 9s, link: %}\n    profile: x\n"
+        let list =
+            "fleet:\n  a:\n    devices: 1\n    network:\n      - {at: 0s, link: lte}\n      - {at: 9s, link: %}\n    profile: x\n"
         let (one, other) = (list.replacing("%", with: "3g"), list.replacing("%", with: "none"))
         let conditions = PairingConditions(scenarioText: one)
         #expect(conditions.differences(from: conditions, group: "a") == [])
-        #expect(conditions.differences(from: PairingConditions(scenarioText: other), group: "a") == ["network"])
+        #expect(
+            conditions.differences(from: PairingConditions(scenarioText: other), group: "a") == ["network"])
         let profile = PairingConditions(scenarioText: one.replacing("profile: x", with: "profile: y"))
         #expect(conditions.differences(from: profile, group: "a") == [])
         #expect(conditions.differences(from: conditions, group: "b") == nil)
@@ -246,7 +255,8 @@ import Testing
             var result = Samples.passed()
             result.findings.add(
                 ContractFinding(
-                    operation: .upload, part: "answer", path: "data.jobId", expected: "a string", seen: "a number",
+                    operation: .upload, part: "answer", path: "data.jobId", expected: "a string",
+                    seen: "a number",
                     excerpt: "", isDecisive: false, count: 3), device: DeviceNumber(1), scan: ScanNumber(1),
                 at: .zero, cause: cause)
             return self.run(result: result)
