@@ -103,7 +103,7 @@ struct ComparisonTables {
             ? " \(Figures.count(more, "row", "rows")) of single groups, which are not judged, omitted." : ""
         return self.section(
             "latency", "Latency",
-            lead: HTMLText.escaped(self.comparison.latencyLead) + rest,
+            lead: HTMLText.escaped(self.comparison.latencyLead, bytesMax: 1_000) + rest,
             [
                 "", "metric", "p50 BASE", "NEW", "", "p95 BASE", "NEW", "", "p99 BASE", "NEW", "samples",
                 "NEW",

@@ -227,7 +227,7 @@ package struct RunComparison: Sendable {
         var row = Latency(
             name: name, base: before, new: after, findings: [], change: isJudged ? .notProven : .shown,
             isJudged: isJudged)
-        if base == .notAvailable || new == .notAvailable {
+        if base == .notAvailable || new == .notAvailable || !name.metric.isJudged {
             row.change = .shown
         } else if before == nil {
             row.change = .onlyNew
