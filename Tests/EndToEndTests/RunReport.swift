@@ -40,7 +40,7 @@ struct RunReport {
     /// The files of a run that came to its end.
     static let names = [
         "events.ndjson", "junit.xml", "latency.hlog", "metrics.prom", "report.html", "report.md", "run.json",
-        "scenario.resolved", "series.ndjson", "summary.json",
+        "scans.ndjson", "scenario.resolved", "series.ndjson", "summary.json",
     ]
 
     /// The observations so far. The last line of a run that goes on may be half written.

@@ -590,7 +590,7 @@ extension ComparedRun {
             && self.result.groups == other.result.groups && self.result.totals == other.result.totals
             && self.result.verdicts == other.result.verdicts && self.result.slos == other.result.slos
             && self.result.disconnections == other.result.disconnections
-            && self.result.metrics == other.result.metrics
+            && self.result.metrics == other.result.metrics && self.scans == other.scans
             && (self.digest == nil || other.digest == nil || self.digest == other.digest)
     }
 

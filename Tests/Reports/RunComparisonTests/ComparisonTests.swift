@@ -63,6 +63,11 @@ import Testing
         var other = Samples.passed()
         other.metrics.record(.scanTime, .seconds(1), in: MetricGroup(index: 0))
         #expect(!self.compare(run, self.side(other), sameLog: true).isIdentical)
+        let scans = PairedRun {
+            $0.books += 1
+            return true
+        }
+        #expect(!self.compare(run, self.side(Samples.passed(), scans: scans), sameLog: true).isIdentical)
         #expect(!self.compare(run, self.side(Samples.passed(), seed: 7), sameLog: true).isIdentical)
     }
 
