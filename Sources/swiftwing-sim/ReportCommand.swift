@@ -33,7 +33,7 @@ enum ReportCommand {
 
     private static func run(_ arguments: Arguments, _ console: Console) throws -> ExitCode {
         let folders = arguments.positionals
-        let head = MergedShards.folders(folders).readable.first?.head
+        let head = MergedShards.folders(folders + RunFolder.shards(of: folders[0])).readable.first?.head
         let baseline = try head.flatMap {
             try Baseline(arguments, world: $0.world, scenario: $0.scenario.name)
         }

@@ -11,7 +11,7 @@ import Talaria
 ///     {"schema":1,"one_of":1}
 ///     {"phone":17,"scan":3,"at_ms":12480.5,"end":"completed","books":6,"ms":{"scan.time":5571.02,"upload.time":812.4}}
 ///
-/// Of a latency with several samples in a scan it has the longest.
+/// If a scan has several samples of a latency, the longest is listed.
 package enum ScansFile {
     private static let schema = 1
     /// The maximum size of the file: of a run with more scans it has a sample.

@@ -79,21 +79,29 @@ package struct ScanTable: Equatable, Sendable {
     // MARK: Events
 
     package mutating func record(_ observation: borrowing Observation, _ samples: [Measurements.Sample]) {
-        guard case .phone(let payload) = observation.what, observation.scan != .none else { return }
+        guard observation.side == .phone, observation.scan != .none else { return }
         let (device, scan) = (observation.device, observation.scan)
+        // To look into an observation copies it, and routine ones neither begin nor end a scan.
+        guard !observation.isRoutine else {
+            return self.record(samples, of: Self.key(device, scan))
+        }
+        guard case .phone(let payload) = observation.what else { return }
         if case .captured(let scheduled) = payload {
             self.add(ScanRow(device: device, scan: scan, at: scheduled))
         }
-        let change = Self.change(payload)
-        guard change != nil || !samples.isEmpty, let place = self.places[Self.key(device, scan)] else {
+        self.record(samples, of: Self.key(device, scan))
+        guard let change = Self.change(payload), let place = self.places[Self.key(device, scan)] else {
             return
         }
-        for sample in samples { self.rows[place].record(sample.metric, sample.time) }
         switch change {
-        case .book?: self.rows[place].books += 1
-        case .end(let end)?: self.rows[place].end = end
-        case nil: break
+        case .book: self.rows[place].books += 1
+        case .end(let end): self.rows[place].end = end
         }
+    }
+
+    private mutating func record(_ samples: [Measurements.Sample], of key: UInt64) {
+        guard !samples.isEmpty, let place = self.places[key] else { return }
+        for sample in samples { self.rows[place].record(sample.metric, sample.time) }
     }
 
     private enum RowChange {

@@ -158,7 +158,7 @@ package struct ComparisonPage {
         let whole = self.comparison.latenciesShown.filter {
             $0.name.scope == .fleet && $0.base != nil && $0.new != nil
         }
-        /// Of the fleet and of the groups that are judged.
+        // A group that is judged by itself may have changed more than the fleet.
         func change(_ row: RunComparison.Latency) -> Change {
             let changes = self.comparison.latencies.filter {
                 $0.name.metric == row.name.metric && $0.isJudged

@@ -30,8 +30,12 @@ extension RunComparison {
             $0.base?.passed == true && $0.new?.passed == nil && $0.new != nil
         }
         .map { "\($0.name) held in BASE and was not judged in NEW" }
+        let missed = self.objectives.filter {
+            $0.decides && $0.change == .notProven && $0.new?.passed == false
+        }
+        .map { "\($0.name) held in BASE and is missed in NEW, which may be chance" }
         return self.isIdentical
-            ? [] : untrusted + invariants + objectives + self.unpaired + self.unproven
+            ? [] : untrusted + invariants + objectives + missed + self.unpaired + self.unproven
     }
 
     /// Scans that only one of the runs has.
@@ -141,7 +145,7 @@ extension RunComparison {
         return Self.growth(ratio: Double(new) / Double(base))
     }
 
-    /// The same of a ratio, where 1 is no change.
+    /// The growth that a ratio stands for; 1 is no change.
     static func growth(ratio: Double) -> String {
         guard ratio != 1 else { return "0%" }
         guard ratio < 10 else { return ratio < 1_000_000 ? "×\(Int(nearest: ratio))" : "–" }

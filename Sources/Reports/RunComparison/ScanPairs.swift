@@ -7,7 +7,7 @@ import Talaria
 
 /// The scans of two runs side by side, in blocks of time.
 ///
-/// The same seed gives the same phone, photo, link and faults to scan (phone, n): where the conditions of a group are equal, its
+/// With the same seed, a scan has the same phone, photo, link and faults in both runs. If the conditions of a group are equal, its
 /// scans are pairs. The scans of other groups are compared by the time of the run at which they began.
 struct ScanPairs: Sendable {
     private struct Pair: Sendable {
@@ -163,8 +163,10 @@ struct ScanPairs: Sendable {
 }
 
 extension ScanRow {
-    /// Nanoseconds.
-    fileprivate func value(_ metric: LatencyMetric) -> Double? { self[metric].map { Double($0.nanoseconds) } }
+    /// Nanoseconds, and never 0, of which there is no ratio.
+    fileprivate func value(_ metric: LatencyMetric) -> Double? {
+        self[metric].map { Double(max($0, ScanTable.unit).nanoseconds) }
+    }
 
     /// The time of an operation of a scan that should have come to its end and did not; nil where it was not needed.
     fileprivate var unended: Double? { self.end == .completed ? nil : .infinity }

@@ -112,6 +112,7 @@ import Testing
         let chance = self.compare(result(failed: 0, of: 80), result(failed: 1, of: 80))
         #expect(chance.objectives.map(\.change) == [.notProven])
         #expect(chance.regressions == [])
+        #expect(chance.exitReasons == [.notProven])
         #expect(chance.warnings.contains { $0.contains("the difference may be chance") })
         let changed = self.compare(result(failed: 0, of: 80), result(failed: 20, of: 80))
         #expect(changed.objectives.map(\.change) == [.worse])

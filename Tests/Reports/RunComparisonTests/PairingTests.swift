@@ -119,6 +119,18 @@ import Testing
         #expect(comparison.doubts.contains { $0.hasPrefix("results.time has too few values") })
     }
 
+    @Test func `a time of nothing may grow by as little as any other`() {
+        func run(_ time: Interval) -> ComparedRun {
+            self.run {
+                $0.forget(.scanTime)
+                $0.record(.scanTime, time)
+                return true
+            }
+        }
+        #expect(self.compare(run(.zero), run(.microseconds(500))).exitReasons == [])
+        #expect(self.compare(run(.zero), run(.milliseconds(500))).exitReasons == [.regression])
+    }
+
     // MARK: Chance
 
     @Test func `between two simulated runs of one seed there is no chance`() {

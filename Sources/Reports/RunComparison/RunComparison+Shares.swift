@@ -1,0 +1,198 @@
+import Ledger
+import Metrics
+import Observations
+import RunJudge
+import RunMetrics
+import SimBase
+import Talaria
+
+// What became of scans, jobs and operations, and what was lost.
+extension RunComparison {
+    // MARK: Shares
+
+    mutating func compareShares() {
+        for metric in RateMetric.allCases {
+            self.share(metric.rawValue, of: "operations", .share, metric.better) { run in
+                guard case .measured(let rate) = run.result.metrics.rate(metric, of: .fleet) else {
+                    return nil
+                }
+                return Part(rate)
+            }
+        }
+        // What became of scans and jobs is known of a run that came to its end, and of no other.
+        let areWhole = self.base.cameToItsEnd && self.new.cameToItsEnd
+        let scans: [(CountMetric, ScanEnd?, @Sendable (ScanTotals) -> Int)] = [
+            (.scansCompleted, .completed, { $0.completed }), (.scansRefused, .refused, { $0.refused }),
+            (.scansCanceled, nil, { $0.canceled }), (.scansWaiting, .unfinished, { $0.waiting }),
+            (.scansDiscarded, nil, { $0.discarded }),
+        ]
+        let cancels = [self.base, self.new].contains { $0.result.totals.scans.canceled > 0 }
+        for (metric, end, count) in scans where metric != .scansCanceled || cancels {
+            let isThere = self.share(
+                metric.rawValue, of: self.noun.many, .share, areWhole ? metric.better : .neither
+            ) { run in
+                let scans = run.result.totals.scans
+                return Part(clamping: count(scans), of: scans.captured + scans.restored)
+            }
+            if let end, areWhole, isThere {
+                self.judgeByScans(self.pairs?.outcomes(end), .share, metric.better)
+            }
+        }
+        let areBooks = self.share(
+            CountMetric.booksReceived.rawValue, of: "completed \(self.noun.many)", .ratio, .neither
+        ) { run in
+            Part(clamping: run.result.totals.books.received, of: run.result.totals.scans.completed)
+        }
+        if areBooks { self.judgeByScans(self.pairs?.books, .mean, .higher) }
+        let jobs: [(CountMetric, @Sendable (JobTotals) -> Int)] = [
+            (.jobsCleaned, { $0.cleaned }), (.jobsAbandoned, { $0.abandoned }),
+            (.jobsOrphaned, { $0.orphaned }),
+        ]
+        for (metric, count) in jobs {
+            self.share(metric.rawValue, of: "jobs", .share, areWhole ? metric.better : .neither) { run in
+                guard !metric.needsBackend || run.result.hasBackendView else { return nil }
+                return Part(clamping: count(run.result.totals.jobs), of: run.result.totals.jobs.accepted)
+            }
+        }
+        let rows: [(CountMetric, @Sendable (RowTotals) -> Int)] = [
+            (.rowsCreated, { $0.counts.created }), (.rowsUpdated, { $0.counts.updated }),
+            (.rowsSkipped, { $0.counts.skipped }), (.rowsFailed, { $0.counts.failed }),
+        ]
+        for (metric, count) in rows {
+            self.share(metric.rawValue, of: "rows", .share, areWhole ? metric.better : .neither) { run in
+                Part(clamping: count(run.result.totals.rows), of: run.result.totals.rows.sent)
+            }
+        }
+        self.share("streams.resumed", of: "lost streams", .share, .higher) { run in
+            let lost = run.result.disconnections.rows.reduce(0) { $0 + $1.count }
+            return Part(clamping: run.result.disconnections.rows.reduce(0) { $0 + $1.resumed }, of: lost)
+        }
+        self.share("streams.gave-up", of: "lost streams", .share, .lower) { run in
+            let lost = run.result.disconnections.rows.reduce(0) { $0 + $1.count }
+            return Part(clamping: run.result.disconnections.rows.reduce(0) { $0 + $1.gaveUp }, of: lost)
+        }
+        for (metric, whole, of) in self.ratios {
+            self.share(metric.rawValue, of: of, .ratio, .lower) { run in
+                guard case .measured(let count) = run.result.metrics.count(metric, of: .fleet),
+                    case .measured(let all) = run.result.metrics.count(whole, of: .fleet)
+                else { return nil }
+                return Part(clamping: count, of: all)
+            }
+        }
+    }
+
+    private var ratios: [(CountMetric, of: CountMetric, String)] {
+        [
+            (.uploadAttempts, .scansCaptured, self.noun.many),
+            (.sseReconnectAttempts, .scansCaptured, self.noun.many),
+            (.resultsAttempts, .scansCaptured, self.noun.many),
+            (.cleanupAttempts, .scansCaptured, self.noun.many),
+            (.sseResumes, .scansCaptured, self.noun.many), (.sseRestarts, .scansCaptured, self.noun.many),
+            (.sseUnknown, .sseEvents, "events"), (.sseUndecodable, .sseEvents, "events"),
+        ]
+    }
+
+    /// Judges the last share by the scans of both runs, one by one.
+    private mutating func judgeByScans(
+        _ parts: BlockedParts?, _ measure: ShareJudge.Measure, _ better: Better
+    ) {
+        guard let parts, let last = self.shares.indices.last else { return }
+        self.shares[last].change = ShareJudge(hasChance: self.hasChance).change(
+            parts, measure, better: better)
+        self.shares[last].mustBeProven = true
+    }
+
+    /// Errors that no fault has injected, by who is to blame.
+    mutating func compareErrors() {
+        for cause in [Cause.target, .path, .phone, .harness] {
+            self.share("errors by \(cause.by)", of: self.noun.many, .ratio, .lower) { run in
+                let count = run.result.errors.reduce(0) { $0.addingSaturating($1.causes[cause]) }
+                return Part(clamping: count, of: run.result.totals.scans.captured)
+            }
+        }
+    }
+
+    /// Adds a share. Returns whether the runs have it.
+    @discardableResult private mutating func share(
+        _ name: String, of: String, _ kind: PartJudge.Kind, _ better: Better, _ part: (ComparedRun) -> Part?
+    ) -> Bool {
+        let (base, new) = (part(self.base), part(self.new))
+        var change = Change.shown
+        // A job may be cleaned up twice: then it is no share.
+        let isShare = [base, new].compactMap { $0 }.allSatisfy { $0.count <= $0.whole }
+        let kind = isShare ? kind : .ratio
+        if let base, let new {
+            guard base.whole > 0 || new.whole > 0 else { return false }
+            change = PartJudge(tolerance: self.tolerance, hasChance: self.hasChance)
+                .change(from: base, to: new, better: better, kind)
+        } else if base == nil, new == nil {
+            return false
+        }
+        self.shares.append(
+            Share(name: name, of: of, kind: kind, better: better, base: base, new: new, change: change))
+        return true
+    }
+
+    // MARK: Losses
+
+    /// Compares losses: every additional loss is worse, however many scans there were.
+    mutating func compareLosses() {
+        let losses: [(String, @Sendable (RunResult) -> Int?)] = [
+            (CountMetric.scansLost.rawValue, { $0.totals.scans.lost }),
+            ("scans.unaccounted", { $0.totals.scans.unaccounted }),
+            (CountMetric.booksMissing.rawValue, { $0.hasBackendView ? $0.totals.books.missing : nil }),
+            (CountMetric.booksDuplicated.rawValue, { $0.totals.books.duplicated }),
+        ]
+        let rows: (String, @Sendable (RunResult) -> Int?) = (
+            CountMetric.rowsMissing.rawValue, { $0.totals.rows.missing }
+        )
+        let haveRows = [self.base, self.new].contains { $0.result.totals.rows.sent > 0 }
+        for (name, count) in losses + (haveRows ? [rows] : []) {
+            let (base, new) = (count(self.base.result), count(self.new.result))
+            var change = Change.shown
+            if let base, let new { change = new == base ? .same : new > base ? .worse : .better }
+            self.losses.append(
+                Count(name: name, base: base.map { Int64($0) }, new: new.map { Int64($0) }, change: change))
+        }
+    }
+
+    /// Findings by kind: one that BASE did not have is worse, but for those that a fault has injected.
+    mutating func compareFindings() {
+        func count(_ row: FindingsTable.Row) -> Int64 {
+            Int64(row.finding.count - min(row.finding.count, row.causes.injected))
+        }
+        func kinds(_ run: ComparedRun) -> [String: Int64] {
+            run.result.findings.rows.reduce(into: [:]) { kinds, row in
+                let finding = row.finding
+                let kind = Printable.line(
+                    "finding: \(finding.operation.name) \(finding.part) \(finding.path), \(finding.seen)",
+                    bytesMax: 200)
+                kinds[kind, default: 0] = kinds[kind, default: 0].addingSaturating(count(row))
+            }
+        }
+        let (base, new) = (kinds(self.base), kinds(self.new))
+        for kind in Set(base.keys).union(new.keys).sorted() {
+            let (before, after) = (base[kind] ?? 0, new[kind] ?? 0)
+            guard before > 0 || after > 0 else { continue }
+            let change: Change = before == 0 ? .worse : after == 0 ? .better : .same
+            self.losses.append(Count(name: kind, base: before, new: after, change: change))
+        }
+    }
+}
+
+extension Part {
+    /// The part of a whole, for counts from files that may have been edited.
+    fileprivate init(clamping count: some BinaryInteger, of whole: some BinaryInteger) {
+        self.init(max(0, Int64(clamping: count)), of: max(0, Int64(clamping: whole)))
+    }
+}
+
+extension ScanTotals {
+    /// Scans that are in no class, or in several.
+    fileprivate var unaccounted: Int {
+        let classes =
+            self.completed + self.refused + self.canceled + self.waiting + self.discarded + self.lost
+            + self.open
+        return abs(self.captured + self.restored - classes)
+    }
+}
