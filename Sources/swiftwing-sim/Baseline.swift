@@ -97,7 +97,7 @@ struct Baseline {
         {
             throw CommandFailure(.usage, "\(Self.name) and --output name the same folder")
         }
-        let base = try ReportCommand.read(self.folder).run
+        let base = try ReportCommand.figures(self.folder)
         try Self.requireComparable(base: base.head, world: world, scenario: scenario, arguments)
     }
 
@@ -147,7 +147,7 @@ struct Baseline {
 
     /// Returns what the comparison alone ends with. A run that an objective ended is not compared: everything in it is shorter.
     private func compare(_ run: String, _ console: Console) throws -> RunExit {
-        let (base, new) = (try ReportCommand.read(self.folder).run, try ReportCommand.read(run).run)
+        let (base, new) = (try ReportCommand.figures(self.folder), try ReportCommand.read(run).run)
         guard new.report.result.endedEarly == nil else {
             console.out("\nnot compared with \(Printable.line(self.folder)): an SLO ended the run")
             return .success

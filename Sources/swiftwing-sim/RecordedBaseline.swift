@@ -50,7 +50,7 @@ struct RecordedBaseline {
     /// Compares a run again. Nil, and a warning, if the baseline can no longer be read.
     func comparison(with run: PastRun, _ console: Console) -> RunComparison? {
         do {
-            let base = try ReportCommand.read(self.folder).run
+            let base = try ReportCommand.figures(self.folder)
             return RunComparison(base: base, new: run, tolerance: self.tolerance, judged: self.judged)
         } catch {
             let reason = (error as? CommandFailure)?.message ?? "\(error)"

@@ -201,8 +201,9 @@ enum ReportCommand {
     }
 
     /// A run, and what its judge needs to know of its scenario; the objectives of one group only, if it is named.
+    /// `needsTimeline`: false to read its figures only.
     static func read(
-        _ folder: String, group: String? = nil
+        _ folder: String, group: String? = nil, needsTimeline: Bool = true
     ) throws -> (run: PastRun, settings: JudgeSettings) {
         let head = try Self.head(of: folder)
         if let group, !head.groups.contains(where: { $0.name == group }) {
@@ -211,9 +212,15 @@ enum ReportCommand {
         let plan = try MergedShards.plan(of: folder, head)
         var settings = JudgeSettings(plan, world: head.world, hasBackendView: head.hasBackendView)
         let run = try Self.found { () throws(PastRun.Problem) in
-            try PastRun(folder: folder, head: head, settings: settings, group: group)
+            try PastRun(
+                folder: folder, head: head, settings: settings, group: group, needsTimeline: needsTimeline)
         }
         settings.objectives = plan.objectives.filter { slo in group.map(slo.concerns) ?? true }
         return (run, settings)
+    }
+
+    /// The figures of a run, for a comparison.
+    static func figures(_ folder: String) throws -> PastRun {
+        try Self.read(folder, needsTimeline: false).run
     }
 }

@@ -24,10 +24,10 @@ enum TrendCommand {
         }
         // One after the other: of a run only its result is kept.
         var trend = RunTrend(
-            try arguments.positionals.map { RunTrend.Run(try ReportCommand.read($0).run) })
+            try arguments.positionals.map { RunTrend.Run(try ReportCommand.figures($0)) })
         if let (base, new) = trend.lastTwo {
             trend.comparison = RunComparison(
-                base: try ReportCommand.read(base).run, new: try ReportCommand.read(new).run,
+                base: try ReportCommand.figures(base), new: try ReportCommand.figures(new),
                 tolerance: try Baseline.tolerance(arguments), judged: try Baseline.judged(arguments))
         }
         if arguments.has(JSONOutput.name) {

@@ -82,17 +82,20 @@ package struct PastRun: Sendable {
 
     /// `settings`: of the scenario as it ran. What the folder says of itself goes before them.
     /// `group`: one of the head's, to read what is about its phones; nil for the whole fleet.
+    /// `needsTimeline`: without it, the log of a run that was judged is not read.
     package init(
-        folder: String, head: RunHead, settings: JudgeSettings, group: String? = nil
+        folder: String, head: RunHead, settings: JudgeSettings, group: String? = nil,
+        needsTimeline: Bool = true
     ) throws(Problem) {
         try self.init(
             folder: folder, head: head, settings: settings, group: group,
-            summary: try Self.summary(of: folder))
+            summary: try Self.summary(of: folder), needsTimeline: needsTimeline)
     }
 
     /// `summary`: nil to read the run as one that was killed.
     init(
-        folder: String, head: RunHead, settings: JudgeSettings, group: String?, summary: JSONNode?
+        folder: String, head: RunHead, settings: JudgeSettings, group: String?, summary: JSONNode?,
+        needsTimeline: Bool = true
     ) throws(Problem) {
         if FolderLock.isHeld(folder) { throw .stillRunning(folder) }
         self.folder = folder
@@ -116,7 +119,8 @@ package struct PastRun: Sendable {
         var judge = RunJudge(settings)
         let part = group.flatMap { name in head.groups.firstIndex { $0.name == name } }
         judge.timelineOfGroup = part.map { ($0, RunTimeline(faults: head.faults.count)) }
-        if var lines = LineReader(path: RunDirectory.joined(folder, RunDirectory.FileName.events)) {
+        let readsLog = needsTimeline || summary == nil
+        if readsLog, var lines = LineReader(path: RunDirectory.joined(folder, RunDirectory.FileName.events)) {
             let reader = ObservationReader(faults: head.faults)
             while let line = lines.next() {
                 guard lines.isWhole, let observation = reader.observation(line) else { continue }
@@ -133,7 +137,8 @@ package struct PastRun: Sendable {
                     interval: moment.table.part(group), from: moment.from)
             }
         }
-        let killed = judge.breakOff(of: head, measured: table)
+        var killed = judge.breakOff(of: head, measured: table)
+        if !readsLog, let summary { SummaryReader(summary: summary, head: head).addTables(to: &killed) }
         let whole =
             summary.map { summary in
                 evidence.map { $0.result(summary, settings, until: $0.heardAt) }

@@ -370,6 +370,9 @@ package struct RunJudge: Sendable {
         differences += self.sums.differences(from: self.past.table)
         differences += TotalsCrossCheck.differences(in: table, self.past.whole.disconnections)
         differences += TotalsCrossCheck.differences(
+            in: self.scans, self.ledger.totals.scans, table,
+            isSound: self.ledger.verdicts.allSatisfy { $0.violations == 0 })
+        differences += TotalsCrossCheck.differences(
             in: self.ledger.totals,
             isInventive: self.ledger.verdicts.contains {
                 $0.invariant == .rowsConserved && $0.violations > 0

@@ -72,6 +72,29 @@ package struct TotalsCrossCheck: Sendable {
         return ["rows: \(rows.sent) in files, but \(rows.counts.total + rows.missing) have become something"]
     }
 
+    /// Returns what the table of scans lacks, or has too much of. A sample is not held to the totals, and neither are scans of an
+    /// earlier run, which have no row, or phones that broke an invariant, which may have ended a scan twice.
+    package static func differences(
+        in scans: ScanTable, _ totals: ScanTotals, _ metrics: MetricTable, isSound: Bool
+    ) -> [String] {
+        guard scans.oneOf == 1, totals.restored == 0, isSound else { return [] }
+        func compare(_ what: String, _ rows: Int, _ whole: Int) -> String? {
+            rows == whole ? nil : "scans \(what): \(whole), but \(rows) in the table of scans"
+        }
+        func ended(_ end: ScanEnd) -> Int { scans.rows.count { $0.end == end } }
+        var differences = [
+            compare("captured", scans.rows.count, totals.captured),
+            compare("completed", ended(.completed), totals.completed),
+            compare("refused", ended(.refused), totals.refused),
+            compare("canceled", ended(.canceled), totals.canceled),
+        ]
+        if case .measured(let times) = metrics.histogram(.scanTime, of: .fleet) {
+            let timed = scans.rows.count { $0[.scanTime] != nil }
+            differences.append(compare("with a scan.time", timed, Int(times.total)))
+        }
+        return differences.compactMap { $0 }
+    }
+
     /// Operations that ended well have each left a time: of these rates and latencies one is told by the other.
     private static let timed: [(RateMetric, LatencyMetric)] = [
         (.preprocessFailed, .preprocessTime), (.uploadFailed, .uploadTime),

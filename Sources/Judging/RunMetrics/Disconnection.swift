@@ -38,7 +38,7 @@ package struct Disconnection: Equatable, Sendable {
 /// Shown by the terminal (`TerminalSummary+Figures.swift`), `MarkdownReport`, `HTMLPage.disconnections`
 /// (`HTMLPage+Details.swift`), `SummaryJSON` and `OpenMetrics` (`losses`), each with its own columns; for each group, by
 /// `Reports/GroupTables.swift`. `add` sums the properties of a row.
-/// For a past run, it is not read from `summary.json`: `PastRun` judges events.ndjson again.
+/// For a past run, `PastRun` judges events.ndjson again; where no timeline is needed, it reads the counts from `summary.json`.
 package struct Disconnections: Equatable, Sendable {
     package private(set) var rows = LossCause.allCases.map {
         Disconnection(
@@ -65,6 +65,11 @@ package struct Disconnections: Equatable, Sendable {
         case .noAnswer: 9
         case .foreignURL: 10
         }
+    }
+
+    /// The counts of all rows, without the times.
+    package var counts: [Int64] {
+        self.rows.flatMap { [$0.count, $0.resumed, $0.restarted, $0.gaveUp] }
     }
 
     /// Causes with losses.

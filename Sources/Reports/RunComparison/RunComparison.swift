@@ -109,8 +109,7 @@ package struct RunComparison: Sendable {
 
     /// Reads both runs, in windows of one width.
     package init(base: PastRun, new: PastRun, tolerance: Int64, judged: [LatencyMetric] = []) {
-        let end = max(base.timeline.until, new.timeline.until)
-        let seconds = max(1, end.nanoseconds / 1_000_000_000)
+        let seconds = max(1, max(base.result.length, new.result.length).nanoseconds / 1_000_000_000)
         let most = Int64(RunReport.trackWindowsMax)
         let width = Interval.seconds((seconds + most - 1) / most)
         self.init(
@@ -401,7 +400,7 @@ extension ComparedRun {
             && self.wasCutOff == other.wasCutOff && self.result.length == other.result.length
             && self.result.groups == other.result.groups && self.result.totals == other.result.totals
             && self.result.verdicts == other.result.verdicts && self.result.slos == other.result.slos
-            && self.result.disconnections == other.result.disconnections
+            && self.result.disconnections.counts == other.result.disconnections.counts
             && self.result.metrics == other.result.metrics && self.scans == other.scans
             && (self.digest == nil || other.digest == nil || self.digest == other.digest)
     }

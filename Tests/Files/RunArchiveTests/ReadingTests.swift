@@ -4,6 +4,7 @@ import Observations
 import ReportSamples
 import RunJudge
 import SimBase
+import SimTestSupport
 import Talaria
 import Testing
 
@@ -181,6 +182,28 @@ import Testing
         let end = reader.next()
         #expect(end == nil)
         #expect(reader.skipped == 0)
+    }
+
+    @Test func `the figures of a run need no log`() throws {
+        let folder = Checkout.root.appending(path: "Reports/sample").path
+        let head = try PastRun.head(of: folder)
+        func read(needsTimeline: Bool) throws -> RunResult {
+            try PastRun(
+                folder: folder, head: head, settings: Samples.settings(objectives: []),
+                needsTimeline: needsTimeline
+            ).result
+        }
+        let (whole, figures) = (try read(needsTimeline: true), try read(needsTimeline: false))
+        #expect(whole.disconnections.losses.count > 1 && whole.errors.count > 1)
+        #expect(figures.disconnections.counts == whole.disconnections.counts)
+        for (index, group) in whole.groups.enumerated() {
+            #expect(
+                figures.groups[index].tables.disconnections.counts == group.tables.disconnections.counts)
+        }
+        #expect(figures.errors.map(\.trouble) == whole.errors.map(\.trouble))
+        #expect(figures.errors.map(\.count) == whole.errors.map(\.count))
+        #expect(figures.errors.allSatisfy { $0.causes.injected == $0.count }, "faults made all of them")
+        #expect(figures.metrics == whole.metrics && figures.totals == whole.totals)
     }
 
     @Test func `objectives of a run that was killed are shown and not judged`() throws {

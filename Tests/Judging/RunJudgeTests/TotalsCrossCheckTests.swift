@@ -52,6 +52,45 @@ import Testing
             ])
     }
 
+    // MARK: Scans
+
+    /// Three scans, one of them refused, and what became of them.
+    private static func scans(_ change: (inout [ScanRow]) -> Void) -> ScanTable {
+        var rows = (1...3).map { ScanRow(device: DeviceNumber(1), scan: ScanNumber($0), at: .zero) }
+        for index in 0..<2 {
+            rows[index].end = .completed
+            rows[index].record(.scanTime, .seconds(2))
+        }
+        rows[2].end = .refused
+        change(&rows)
+        var table = ScanTable()
+        for row in rows { table.add(row) }
+        return table
+    }
+
+    private static func differences(restored: Int = 0, isSound: Bool = true, _ scans: ScanTable) -> [String] {
+        var totals = ScanTotals()
+        (totals.captured, totals.completed, totals.refused, totals.restored) = (3, 2, 1, restored)
+        var table = MetricTable(groups: Self.groups)
+        for _ in 0..<2 { table.record(.scanTime, .seconds(2), in: MetricGroup(index: 0)) }
+        return TotalsCrossCheck.differences(in: scans, totals, table, isSound: isSound)
+    }
+
+    @Test func `the table of scans has what the totals have`() {
+        #expect(Self.differences(Self.scans { _ in }) == [])
+        let lost = Self.scans { $0.removeFirst() }
+        #expect(
+            Self.differences(lost) == [
+                "scans captured: 3, but 2 in the table of scans",
+                "scans completed: 2, but 1 in the table of scans",
+                "scans with a scan.time: 2, but 1 in the table of scans",
+            ])
+        #expect(Self.differences(Self.scans { $0[0].end = .unfinished }).count == 1)
+        #expect(Self.differences(Self.scans { $0[2].end = .canceled }).count == 2)
+        #expect(Self.differences(restored: 1, lost) == [], "scans of an earlier run have no row")
+        #expect(Self.differences(isSound: false, lost) == [])
+    }
+
     @Test func `an operation that ended well has left a time`() {
         func differences(ended: Int, failed: Int, timed: Int) -> [String] {
             var table = MetricTable(groups: Self.groups)
