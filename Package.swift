@@ -47,6 +47,8 @@ let modules = [
     Module("Observations", .core, ["SimBase", "Talaria"]),
     Module("Faults", .core, ["SimBase", "JSON", "Talaria", "Observations"]),
     Module("OriginServer", .core, ["SimBase", "JSON", "Wire", "Talaria", "Observations", "Faults"]),
+    // Holds a foreign backend to the contract.
+    Module("TargetTrial", .core, ["SimBase", "JSON", "Wire", "Talaria", "Observations", "OriginServer"]),
 
     Module(
         "Phone", .machines, ["SimBase", "Wire", "Talaria", "Observations", "Faults"], tests: ["JSON", "Plan"]),
@@ -55,7 +57,8 @@ let modules = [
         ["SimBase", "JSON", "Wire", "CSV", "Talaria", "Observations", "Faults", "OriginServer"]),
     Module(
         "Gateway", .machines,
-        ["SimBase", "JSON", "Wire", "Talaria", "Observations", "Faults", "OriginServer"], tests: ["Backend"]),
+        ["SimBase", "JSON", "Wire", "Talaria", "Observations", "Faults", "OriginServer", "TargetTrial"],
+        tests: ["Backend"]),
     // The worker's side of the protocol between a Locust master and its workers.
     Module("LocustWorker", .machines, ["SimBase", "Metrics"]),
     // What the operator may do to a live run.
@@ -81,7 +84,9 @@ let modules = [
         ["SimBase", "Metrics", "Talaria", "Observations", "Faults", "Ledger", "RunMetrics"],
         tests: ["Histories", "Plan", "ScenarioFile", "VirtualWorld"]),
 
-    Module("Plan", .worlds, ["SimBase", "Metrics", "CSV", "Talaria", "Faults", "Phone", "Backend"]),
+    Module(
+        "Plan", .worlds,
+        ["SimBase", "Metrics", "CSV", "Talaria", "Faults", "Phone", "Backend", "TargetTrial"]),
     Module(
         "VirtualWorld", .worlds,
         [
@@ -113,8 +118,8 @@ let modules = [
     Module(
         "LivePhones", .worlds,
         [
-            "SimBase", "Metrics", "JSON", "Wire", "Talaria", "Observations", "Faults", "Phone", "Plan",
-            "SystemIO", "EventLoop", "CurlLoop", "Imaging",
+            "SimBase", "Metrics", "JSON", "Wire", "Talaria", "Observations", "Faults", "Phone", "TargetTrial",
+            "Plan", "SystemIO", "EventLoop", "CurlLoop", "Imaging",
         ],
         tests: ["LiveServer", "Backend", "OriginServer", "HTTPServer", "Ledger"]),
     Module(

@@ -6,6 +6,8 @@ import Observations
 import Plan
 import RunDriver
 import SimBase
+import Talaria
+import TargetTrial
 
 /// `proxy`: the fault gateway in front of somebody else's backend, for other clients or, embedded, for a run of this
 /// program.
@@ -53,26 +55,43 @@ enum ProxyCommand {
             // The backend's view is not there, and nothing of it may be half believed.
             return try ServeCommand.embedded(
                 path: arguments.positionals.first ?? "", nonce: nonce,
-                origin: { Self.origin(upstream, connections, wallClockAtZero: $1) },
-                tells: { if case .fault = $0.what { true } else { false } })
+                origin: { plan, zero in
+                    Self.origin(
+                        upstream, connections, wallClockAtZero: zero,
+                        trial: plan.scenario.trial.rules(isOfOwnPhones: true, wallClockAtZero: zero))
+                },
+                tells: Self.tells)
         }
         let plan = RunPlan(try ScenarioSource.served(arguments, console), target: .foreign)
         return try ServeCommand.standAlone(plan, arguments, console) {
-            Self.origin(upstream, connections, wallClockAtZero: $0)
+            Self.origin(
+                upstream, connections, wallClockAtZero: $0,
+                trial: plan.scenario.trial.rules(isOfOwnPhones: false, wallClockAtZero: $0))
+        }
+    }
+
+    /// What the ledger of a run hears of its gateway: what the faults do, and what the upstream does wrong.
+    private static func tells(_ observation: Observation) -> Bool {
+        switch observation.what {
+        case .fault, .backend(.targetBroke), .backend(.targetTried): true
+        case .backend(.found(let finding)): finding.part == TargetTrial.findingPart
+        case .phone, .backend, .network, .control: false
         }
     }
 
     private static func origin(
-        _ upstream: TargetURL, _ connections: Int, wallClockAtZero: Int64
+        _ upstream: TargetURL, _ connections: Int, wallClockAtZero: Int64, trial: TrialRules?
     ) -> ServerOrigin {
         let path = URLComponents(string: upstream.base)?.percentEncodedPath ?? ""
+        var gateway = GatewayConfiguration(
+            basePath: path, replyTime: Self.replyTime, wallClockAtZero: wallClockAtZero)
+        gateway.trial = trial
         return .upstream(
             UpstreamConfiguration(
                 base: upstream.base,
                 target: upstream.curlTarget(connectTimeout: Self.connectTime, sourceAddresses: []),
                 headers: upstream.headers,
-                gateway: GatewayConfiguration(
-                    basePath: path, replyTime: Self.replyTime, wallClockAtZero: wallClockAtZero),
+                gateway: gateway,
                 connectionsMax: connections))
     }
 }

@@ -63,6 +63,8 @@ package enum CountMetric: String, CaseIterable, Sendable {
     case scansCanceled = "scans.canceled"
     /// Books that batches asked for, that never came and that the backend counts as failures.
     case booksUnknown = "books.unknown"
+    /// Deviations of a backend by which a client of the contract may break, other than by a fault.
+    case contractBreaking = "contract.breaking"
 }
 
 extension CountMetric: MetricCase {
@@ -124,6 +126,7 @@ extension CountMetric: MetricCase {
         case .lookupsRepeated: (41, .neither, needsBackend: true, isMeasured: false)
         case .scansCanceled: (42, .neither, needsBackend: false, isMeasured: false)
         case .booksUnknown: (43, .lower, needsBackend: false, isMeasured: false)
+        case .contractBreaking: (44, .lower, needsBackend: false, isMeasured: true)
         }
     }
 }

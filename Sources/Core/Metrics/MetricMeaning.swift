@@ -44,6 +44,8 @@ extension CountMetric {
         case .arrivalsLate: "captures that were made more than a second late"
         case .descriptorsRefused: "sockets that could not be opened for lack of descriptors"
         case .contractFindings: "deviations from the API contract in answers and events"
+        case .contractBreaking:
+            "deviations from the API contract that no fault has made, and by which a client may break: a member that is missing or of another type"
         case .rowsCreated: "rows of imported files that became a book"
         case .rowsUpdated: "rows of imported files that changed a book"
         case .rowsSkipped: "rows of imported files that were there already"

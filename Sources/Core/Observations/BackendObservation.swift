@@ -44,6 +44,10 @@ package enum BackendObservation: Hashable, Sendable {
     indirect case found(ContractFinding)
     /// Comes before `answered` at a gateway whose target has not answered: it answers in its place.
     case upstreamFailed(Operation, attempt: UInt32, TransportFailure)
+    /// A foreign backend did what the contract rules out. `job`: of the request that showed it, if it has one.
+    indirect case targetBroke(TargetRule, job: String?, text: String)
+    /// The first occasion at which a foreign backend could have broken a rule.
+    case targetTried(TargetRule)
 }
 
 extension BackendObservation {
@@ -52,7 +56,7 @@ extension BackendObservation {
         case .pingWritten: .routine
         case .eventWritten(_, _, _, let kind, let isReplayed):
             kind.level(isAsExpected: !isReplayed, otherwise: .always)
-        case .found: .limited
+        case .found, .targetBroke: .limited
         default: .always
         }
     }
@@ -158,6 +162,14 @@ extension BackendObservation {
             fields.begin(.backend, "upstream-failed")
             fields.exchange(operation, attempt)
             fields.name("failure", failure)
+        case .targetBroke(let rule, let job, let text):
+            fields.begin(.backend, "target-broke")
+            fields.name("rule", rule)
+            fields.text("job", job)
+            fields.text("text", text)
+        case .targetTried(let rule):
+            fields.begin(.backend, "target-tried")
+            fields.name("rule", rule)
         }
     }
 
@@ -220,6 +232,11 @@ extension BackendObservation {
                 .upstreamFailed(
                     try fields.operation(), attempt: try fields.attempt(),
                     try fields.value("failure"))
+            case "target-broke":
+                .targetBroke(
+                    try fields.value("rule"), job: try fields.text("job"),
+                    text: try fields.requiredText("text"))
+            case "target-tried": .targetTried(try fields.value("rule"))
             // An older version wrote only the wait, and only of uploads that were answered 429.
             case "limited":
                 .problem(

@@ -41,6 +41,19 @@ extension ContractFinding {
     /// The part of the findings about requests. Others are about answers and events.
     package static let requestPart = "request"
 
+    /// What is expected where something is there that the contract does not have.
+    static let member = "a field of the contract"
+    package static let event = "an event of the contract"
+    package static let dottedEvent = "an event with a dotted name"
+
+    /// Whether it is something beside the contract, which breaks no client: a member, an event or a code that it does not have, or
+    /// a `completed` of v2 without its job.
+    package var isAdditional: Bool {
+        [Self.member, Self.event, Self.dottedEvent].contains(self.expected)
+            || self.path == "code" || self.path.hasSuffix(".code")
+            || self.path == "jobId" && self.seen == "missing"
+    }
+
     package enum Side: Hashable, Sendable {
         /// The phone, or another client.
         case client

@@ -6,7 +6,7 @@ package enum InvariantPage {
     /// Markdown that ends in a newline.
     package static var text: String {
         let everywhere = Invariant.everywhere
-        let simulated = Invariant.allCases.filter { !everywhere.contains($0) }
+        let simulated = Invariant.allCases.filter { !everywhere.contains($0) && $0.targetRule == nil }
         return """
             # Invariants
 
@@ -39,6 +39,19 @@ package enum InvariantPage {
                             $0.isPromised ? "by summaries" : $0.needsBackend ? "n/a" : "yes",
                         ]
                     })
+                    + """
+
+                    ## Of a target, in live runs with `--target`
+
+                    They judge the backend, not the phones, by what it sends before any fault of this program has changed it. `trial` of a
+                    scenario states what the target promises ([scenario](scenario.md)); a rule under `lenient` there makes a finding in place of a
+                    violation. Each has an example with a phone and a scan for `inspect`. `target.limit` is judged where `limit` is stated.
+
+
+                    """
+                + MarkdownTable.text(
+                    ["invariant", "what must hold"],
+                    Invariant.ofTarget.map { ["`\($0.rawValue)`", $0.statement] })
                     + """
 
                     ## In simulated runs, in addition

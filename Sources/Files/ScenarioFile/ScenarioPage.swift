@@ -1,5 +1,6 @@
 import Metrics
 import Phone
+import Plan
 import RunJudge
 import Talaria
 
@@ -82,6 +83,19 @@ package enum ScenarioPage {
         )
         page += "\n### `circuit-breaker` of the server\n\n"
         page += Self.table(ScenarioSchema.breaker, in: ScenarioSchema.breaker.keys.sorted(), defaults: [:])
+        page += """
+
+            ## `trial`
+
+            What a foreign backend (`--target`, or the upstream of `proxy`) is held to: the invariants `target.*`
+            ([invariants](invariants.md)). The simulated backend is not on trial.
+
+
+            """
+        page += Self.table(
+            ScenarioSchema.trial, in: TrialReader.keys,
+            defaults: Dictionary(
+                uniqueKeysWithValues: ScenarioWriter.values(TrialSettings()).map { ($0.key, $0.value) }))
         page += """
 
             ## `faults`

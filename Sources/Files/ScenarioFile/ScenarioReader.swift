@@ -9,7 +9,7 @@ struct ScenarioReader {
     static let version = "1"
     static let keys = [
         "scenario", "name", "description", "seed", "fleet", "server", "faults", "slo", "expect-broken",
-        "sometimes", "drain", "duration",
+        "sometimes", "drain", "duration", "trial",
     ]
     static let planned = ["timeline", "load", "invariants", "report", "target", "network"]
     private static let descriptionBytesMax = 4_096
@@ -45,7 +45,7 @@ struct ScenarioReader {
         ).objectives(map.entry("slo")?.value)
         let expectBroken = ExpectedBreakReader(findings: self.findings, groups: groupNames, slos: slos)
             .breaks(map.entry("expect-broken")?.value)
-        return Scenario(
+        var scenario = Scenario(
             name: map.value("name", default: self.defaultName) { text throws(ValueError) in
                 try Values.name(text, what: "a name")
             },
@@ -59,6 +59,8 @@ struct ScenarioReader {
             },
             duration: self.duration(map), expectBroken: expectBroken,
             moments: CoverageGoalReader(findings: self.findings).moments(map.entry("sometimes")?.value))
+        scenario.trial = TrialReader(findings: self.findings).settings(map.entry("trial")?.value)
+        return scenario
     }
 
     private func description(_ map: MapReader) -> String {

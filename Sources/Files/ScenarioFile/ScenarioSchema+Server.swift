@@ -53,6 +53,24 @@ extension ScenarioSchema {
         ]
     }
 
+    static var trial: [String: JSONSchema] {
+        [
+            "judge": .toggle.described("whether a target is held to the contract"),
+            "dialect": .choice(TrialSettings.Dialect.allCases.map(\.rawValue)).described(
+                "the version of the backend that the target is"),
+            "lenient": JSONSchema.list(of: .choice(TrialReader.ruleNames), max: TrialReader.ruleNames.count)
+                .described("rules whose violations are findings"),
+            "buffer": .duration.described("time for which the target can send an event again"),
+            "token-lifetime": .duration.described("time for which a token is good"),
+            "settle": .duration.described(
+                "time after a DELETE or the end of a job until the target must know of it"),
+            "job-max": JSONSchema.durationOrOff.described(
+                "longest time from the 202 to the terminal event (default: off)"),
+            "limit": JSONSchema.quotaOrOff.described(
+                "uploads that the target allows a device per time (default: off)"),
+        ]
+    }
+
     static var v2: [String: JSONSchema] {
         [
             "results-lifetime": .duration.described(

@@ -55,6 +55,8 @@ package enum ScenarioSchema {
             "sometimes": JSONSchema.list(
                 of: .choice(CoverageGoal.allCases.map(\.rawValue)), max: CoverageGoal.allCases.count
             ).described("situations that a run must reach; otherwise it exits with 98"),
+            "trial": JSONSchema.map(Self.trial).described(
+                "what a target is held to, with --target or in `proxy`"),
             "drain": .duration.described("time for unfinished scans after the last arrival"),
             "duration": JSONSchema.durationOrOff.described("no arrivals after this time"),
         ]

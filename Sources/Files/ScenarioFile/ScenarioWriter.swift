@@ -34,7 +34,24 @@ package enum ScenarioWriter {
         if !scenario.moments.isEmpty {
             lines += ["", "sometimes: [\(scenario.moments.joined(separator: ", "))]"]
         }
+        lines += self.lines(scenario.trial)
         return lines.joined(separator: "\n") + "\n"
+    }
+
+    /// Nothing, if all is as it is by default.
+    private static func lines(_ trial: TrialSettings) -> [String] {
+        guard trial != TrialSettings() else { return [] }
+        return ["", "trial:"] + self.values(trial).map { "  \($0.key): \($0.value)" }
+    }
+
+    static func values(_ trial: TrialSettings) -> [(key: String, value: String)] {
+        [
+            ("judge", self.text(trial.isOn)), ("dialect", trial.dialect.rawValue),
+            ("lenient", "[\(trial.lenient.map { "target." + $0.rawValue }.joined(separator: ", "))]"),
+            ("buffer", Units.text(trial.buffer)), ("token-lifetime", Units.text(trial.tokenLifetime)),
+            ("settle", Units.text(trial.settle)), ("job-max", trial.jobMax.map(Units.text) ?? "off"),
+            ("limit", trial.limit.map(self.text) ?? "off"),
+        ]
     }
 
     /// Returns the load model of a group, on one line.

@@ -160,7 +160,7 @@ struct ServerReader {
     }
 
     /// A value that `off` switches off.
-    private static func optional<Value>(
+    static func optional<Value>(
         _ map: MapReader, _ key: String, default: Value?, _ read: (String) throws(ValueError) -> Value
     ) -> Value? {
         let value: Value?? = map.value(key) { text throws(ValueError) -> Value? in

@@ -1,5 +1,6 @@
 package import Observations
 package import SimBase
+package import Talaria
 
 /// The time at which an invariant is judged.
 package enum InvariantKind: String, CaseIterable, Hashable, Sendable {
@@ -30,6 +31,19 @@ package enum Invariant: String, CaseIterable, Hashable, Sendable {
     case lookupBilledOnce = "lookup.billed-once"
     case cancelFinal = "cancel.final"
     case bookAnswered = "book.answered"
+    // About a foreign backend, by its trial; `TargetRule` has what they say.
+    case targetJobUnique = "target.job-unique"
+    case targetJobAddressed = "target.job-addressed"
+    case targetResume = "target.resume"
+    case targetIDs = "target.ids"
+    case targetTerminal = "target.terminal"
+    case targetResultsAgree = "target.results-agree"
+    case targetAuth = "target.auth"
+    case targetWait = "target.wait"
+    case targetLimit = "target.limit"
+    case targetErrorForm = "target.error-form"
+    case targetCleanup = "target.cleanup"
+    case targetStatusAgrees = "target.status-agrees"
     // Judged in the virtual world, by `SimulationInvariants`.
     case scanOrder = "scan.order"
     case jobCleanedOnce = "job.cleaned-once"
@@ -58,7 +72,9 @@ package enum Invariant: String, CaseIterable, Hashable, Sendable {
     package var kind: InvariantKind { self.traits.kind }
 
     /// The invariants that are judged in every run; with a `--target`, those of them that do not need the backend.
-    package static let everywhere = Array(Self.allCases.prefix { $0 != .scanOrder })
+    package static let everywhere = Array(Self.allCases.prefix { $0 != .targetJobUnique })
+    /// The invariants that a trial of a target judges.
+    package static let ofTarget = Self.allCases.filter { $0.targetRule != nil }
     /// The invariants that only the virtual world can judge.
     static let simulated = Array(Self.allCases.drop { $0 != .scanOrder })
 
@@ -109,6 +125,10 @@ package enum Invariant: String, CaseIterable, Hashable, Sendable {
             "once its user has canceled a scan, no book of it enters the library and nothing is requested for it but DELETEs, and once the backend has canceled its job, it serves no results of it and writes no event but the terminal one; a backend that is not observed has not lost the job before; scans are canceled when the profile says, and not during their uploads"
         case .bookAnswered:
             "what a batch or a look-up asks for is what comes: every book that the backend does not count as not found, and no other"
+        case .targetJobUnique, .targetJobAddressed, .targetResume, .targetIDs, .targetTerminal,
+            .targetResultsAgree, .targetAuth, .targetWait, .targetLimit, .targetErrorForm, .targetCleanup,
+            .targetStatusAgrees:
+            self.targetRule?.statement ?? ""
         case .scanOrder:
             "waiting scans are uploaded oldest first"
         case .jobCleanedOnce:
@@ -166,6 +186,21 @@ package enum Invariant: String, CaseIterable, Hashable, Sendable {
     /// `--target`, whose gateway still reports the faults that excuse phones; after a death, those are missing, too.
     var survivesBackendDeath: Bool { self.traits.survivesBackendDeath }
 
+    private static let targetPrefix = "target."
+
+    /// The rule that a foreign backend is held to; nil for what is about others.
+    package var targetRule: TargetRule? {
+        self.rawValue.hasPrefix(Self.targetPrefix)
+            ? TargetRule(rawValue: String(self.rawValue.dropFirst(Self.targetPrefix.count))) : nil
+    }
+
+    package init(_ rule: TargetRule) {
+        guard let invariant = Self(rawValue: Self.targetPrefix + rule.rawValue) else {
+            preconditionFailure("a rule without an invariant")
+        }
+        self = invariant
+    }
+
     private var traits: (ordinal: Int, kind: InvariantKind, needsBackend: Bool, survivesBackendDeath: Bool) {
         switch self {
         case .scanCustody: (0, .always, needsBackend: false, survivesBackendDeath: true)
@@ -185,26 +220,38 @@ package enum Invariant: String, CaseIterable, Hashable, Sendable {
         case .lookupBilledOnce: (14, .always, needsBackend: false, survivesBackendDeath: false)
         case .cancelFinal: (15, .always, needsBackend: false, survivesBackendDeath: false)
         case .bookAnswered: (16, .always, needsBackend: false, survivesBackendDeath: true)
-        case .scanOrder: (17, .always, needsBackend: true, survivesBackendDeath: false)
-        case .jobCleanedOnce: (18, .always, needsBackend: true, survivesBackendDeath: false)
-        case .jobEnded: (19, .finally, needsBackend: true, survivesBackendDeath: false)
-        case .jobOrphansBounded: (20, .always, needsBackend: true, survivesBackendDeath: false)
-        case .jobSilentAfterCleanup: (21, .always, needsBackend: true, survivesBackendDeath: false)
-        case .streamDeadDetected: (22, .eventually, needsBackend: true, survivesBackendDeath: false)
-        case .streamParseRobust: (23, .always, needsBackend: true, survivesBackendDeath: false)
-        case .authNoStaleUse: (24, .always, needsBackend: true, survivesBackendDeath: false)
-        case .retryBudget: (25, .always, needsBackend: true, survivesBackendDeath: false)
-        case .deviceNotStuck: (26, .eventually, needsBackend: true, survivesBackendDeath: false)
-        case .scanSettles: (27, .eventually, needsBackend: true, survivesBackendDeath: false)
-        case .timersClean: (28, .finally, needsBackend: true, survivesBackendDeath: false)
-        case .timeSane: (29, .always, needsBackend: true, survivesBackendDeath: false)
-        case .requestOneFate: (30, .always, needsBackend: true, survivesBackendDeath: false)
-        case .linkConserves: (31, .always, needsBackend: true, survivesBackendDeath: false)
-        case .memoryBounded: (32, .always, needsBackend: true, survivesBackendDeath: false)
-        case .authNoLeak: (33, .always, needsBackend: true, survivesBackendDeath: false)
-        case .herdBounded: (34, .always, needsBackend: true, survivesBackendDeath: false)
-        case .othersUnharmed: (35, .eventually, needsBackend: true, survivesBackendDeath: false)
-        case .requestWellFormed: (36, .always, needsBackend: true, survivesBackendDeath: false)
+        case .targetJobUnique: (17, .always, needsBackend: false, survivesBackendDeath: true)
+        case .targetJobAddressed: (18, .always, needsBackend: false, survivesBackendDeath: true)
+        case .targetResume: (19, .always, needsBackend: false, survivesBackendDeath: true)
+        case .targetIDs: (20, .always, needsBackend: false, survivesBackendDeath: true)
+        case .targetTerminal: (21, .always, needsBackend: false, survivesBackendDeath: true)
+        case .targetResultsAgree: (22, .always, needsBackend: false, survivesBackendDeath: true)
+        case .targetAuth: (23, .always, needsBackend: false, survivesBackendDeath: true)
+        case .targetWait: (24, .always, needsBackend: false, survivesBackendDeath: true)
+        case .targetLimit: (25, .always, needsBackend: false, survivesBackendDeath: true)
+        case .targetErrorForm: (26, .always, needsBackend: false, survivesBackendDeath: true)
+        case .targetCleanup: (27, .always, needsBackend: false, survivesBackendDeath: true)
+        case .targetStatusAgrees: (28, .always, needsBackend: false, survivesBackendDeath: true)
+        case .scanOrder: (29, .always, needsBackend: true, survivesBackendDeath: false)
+        case .jobCleanedOnce: (30, .always, needsBackend: true, survivesBackendDeath: false)
+        case .jobEnded: (31, .finally, needsBackend: true, survivesBackendDeath: false)
+        case .jobOrphansBounded: (32, .always, needsBackend: true, survivesBackendDeath: false)
+        case .jobSilentAfterCleanup: (33, .always, needsBackend: true, survivesBackendDeath: false)
+        case .streamDeadDetected: (34, .eventually, needsBackend: true, survivesBackendDeath: false)
+        case .streamParseRobust: (35, .always, needsBackend: true, survivesBackendDeath: false)
+        case .authNoStaleUse: (36, .always, needsBackend: true, survivesBackendDeath: false)
+        case .retryBudget: (37, .always, needsBackend: true, survivesBackendDeath: false)
+        case .deviceNotStuck: (38, .eventually, needsBackend: true, survivesBackendDeath: false)
+        case .scanSettles: (39, .eventually, needsBackend: true, survivesBackendDeath: false)
+        case .timersClean: (40, .finally, needsBackend: true, survivesBackendDeath: false)
+        case .timeSane: (41, .always, needsBackend: true, survivesBackendDeath: false)
+        case .requestOneFate: (42, .always, needsBackend: true, survivesBackendDeath: false)
+        case .linkConserves: (43, .always, needsBackend: true, survivesBackendDeath: false)
+        case .memoryBounded: (44, .always, needsBackend: true, survivesBackendDeath: false)
+        case .authNoLeak: (45, .always, needsBackend: true, survivesBackendDeath: false)
+        case .herdBounded: (46, .always, needsBackend: true, survivesBackendDeath: false)
+        case .othersUnharmed: (47, .eventually, needsBackend: true, survivesBackendDeath: false)
+        case .requestWellFormed: (48, .always, needsBackend: true, survivesBackendDeath: false)
         }
     }
 }

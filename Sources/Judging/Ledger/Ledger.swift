@@ -34,6 +34,7 @@ package struct Ledger: Sendable {
     /// An empty buffer to continue with.
     private var past: [Observation] = []
     private var isFinished = false
+    private var targetJobs = TargetJobs()
     /// Sees what the ledger sees, in the same order.
     private var harness: HarnessChecks?
 
@@ -137,6 +138,9 @@ package struct Ledger: Sendable {
         let index = self.index(of: observation.device)
         switch observation.what {
         case .phone(let payload):
+            if case .uploadAccepted(let job, _, _) = payload, self.rules.settings.isOnTrial {
+                self.judgeOwner(of: job, observation.device, observation.scan, at: observation.at)
+            }
             self.phones[index].record(
                 payload, scan: observation.scan, at: observation.at, rules: self.rules, into: &self.findings)
         case .backend(let payload):
@@ -151,6 +155,14 @@ package struct Ledger: Sendable {
             break  // How fast the network is breaks no promise.
         case .control: break
         }
+    }
+
+    private mutating func judgeOwner(
+        of job: String, _ device: DeviceNumber, _ scan: ScanNumber, at: Instant
+    ) {
+        guard let text = self.targetJobs.accepted(job, device, scan) else { return }
+        self.findings.violate(
+            .targetJobUnique, device: device, scan: scan, at: at, text, cause: .target)
     }
 
     private mutating func index(of device: DeviceNumber) -> Int {
@@ -182,13 +194,15 @@ package struct Ledger: Sendable {
 
     /// The verdicts in the order of their declaration.
     package var verdicts: [Verdict] {
-        self.findings.verdicts(of: Invariant.everywhere).filter(self.speaks)
+        self.findings.verdicts(of: self.judged).filter(self.speaks)
     }
 
     /// The verdicts on the phones of one group, by its index. What is about no one phone is in none of them.
     package func verdicts(ofGroup group: Int) -> [Verdict] {
-        self.findings.verdicts(of: Invariant.everywhere, group: group).filter(self.speaks)
+        self.findings.verdicts(of: self.judged, group: group).filter(self.speaks)
     }
+
+    private var judged: [Invariant] { Invariant.everywhere + self.rules.settings.trial }
 
     /// Whether a verdict is about something that the run has.
     private func speaks(_ verdict: Verdict) -> Bool {

@@ -56,6 +56,7 @@ package struct Occasions: Sendable {
         switch payload {
         case .phone(let payload): Self.occasions(of: payload)
         case .backend(.finished(_, _, let books)): books > 0 ? [.bookNeverLost] : []
+        case .backend(.targetTried(let rule)): [Invariant(rule)]
         case .backend, .fault, .network, .control: []
         }
     }
@@ -79,7 +80,8 @@ package struct Occasions: Sendable {
             operation.isDelete
                 ? Self.requests.union(Self.deletes)
                 : operation == .upload ? Self.requests.union([.scanOrder]) : Self.requests
-        case .uploadAccepted: [.jobCleaned, .jobEnded, .jobOrphansBounded, .serverAgrees]
+        case .uploadAccepted:
+            [.jobCleaned, .jobEnded, .jobOrphansBounded, .serverAgrees, .targetJobUnique]
         case .replied(_, _, let status, _): Self.occasions(ofStatus: status)
         case .requestFailed: [.retryBudget, .herdBounded]
         case .rateLimited: [.limitHonoured, .retryBudget, .herdBounded]

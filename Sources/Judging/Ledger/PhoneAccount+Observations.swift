@@ -269,8 +269,11 @@ extension PhoneAccount {
         case .vanished(let job):
             self.vanished(job: job, at: at, rules: rules, into: &findings)
         case .circuitOpened: findings.count(in: self.group) { $0.jobs.circuitsOpened += 1 }
+        case .targetBroke(let rule, _, let text):
+            findings.violate(
+                Invariant(rule), device: self.device, scan: scan, at: at, text, cause: .target)
         case .connected, .requested, .answered, .pingWritten, .resultsServed, .circuitClosed, .found,
-            .upstreamFailed:
+            .upstreamFailed, .targetTried:
             break  // Measured, not judged.
         }
     }
@@ -310,10 +313,10 @@ extension PhoneAccount {
 }
 
 extension BackendObservation {
-    /// The gateway in front of a foreign target sees what its own faults do, and nothing else of the backend.
+    /// Of a foreign target, only what the faults of the gateway before it do is known, and what a trial finds.
     var isOfTheGatewayToo: Bool {
         switch self {
-        case .tokenRevoked, .problem, .failed: true
+        case .tokenRevoked, .problem, .failed, .targetBroke, .targetTried: true
         case .connected, .requested, .answered, .accepted, .photosReceived, .streamOpened, .eventWritten,
             .pingWritten,
             .streamEnded, .finished, .rowsTaken, .bookLookedUp, .resultsServed, .cleaned, .canceled, .expired,

@@ -72,6 +72,9 @@ package struct MetricsCollector: Sendable {
     private mutating func record(_ finding: ContractFinding, _ observation: Observation, _ cause: Cause?) {
         let group = self.fleet.metricGroup(of: observation.device)
         self.measured.table.add(Int64(finding.count), to: .contractFindings, in: group)
+        if finding.side == .target, !finding.isAdditional, cause?.fault == nil {
+            self.measured.table.add(Int64(finding.count), to: .contractBreaking, in: group)
+        }
         self.measured[group].findings.add(
             finding, device: observation.device, scan: observation.scan, at: observation.at, cause: cause)
     }

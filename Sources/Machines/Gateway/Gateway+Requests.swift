@@ -39,6 +39,7 @@ extension Gateway {
         if let job = jobID.flatMap({ self.jobs[$0] }), job.journey != journey {
             // The upstream does not know it by this path, and a fault meets a request that would be served.
             self.relays[id] = relay
+            self.tryRequest(id, request, caller, .asSent, into: &effects)
             effects.append(.forward(id, .asSent))
             return
         }
@@ -55,6 +56,7 @@ extension Gateway {
         self.relays[id] = relay
         let resume =
             operation == .stream ? self.resumePoint(context, request, jobID, into: &effects) : .asSent
+        self.tryRequest(id, request, caller, resume, into: &effects)
         effects.append(.forward(id, resume))
     }
 

@@ -3,6 +3,7 @@ import Observations
 package import OriginServer
 package import SimBase
 internal import Talaria
+package import TargetTrial
 
 /// The configuration of the fault gateway.
 package struct GatewayConfiguration: Hashable, Sendable {
@@ -14,6 +15,8 @@ package struct GatewayConfiguration: Hashable, Sendable {
     package var wallClockAtZero: Int64
     /// Whether clients use https, as absolute links then say.
     package var isSecure = false
+    /// What the upstream is held to; nil if it is not judged.
+    package var trial: TrialRules?
 
     package init(basePath: String, replyTime: Interval, wallClockAtZero: Int64) {
         self.basePath = basePath
@@ -41,6 +44,8 @@ package struct Gateway: Sendable {
     var jobs = RelayedJobs()
     var faults: ServerFaults
     var deadlines = EventHeap<Deadline>()
+    /// Sees what the upstream sends before a fault has changed it.
+    var trial: TargetTrial?
 
     enum Deadline: Hashable, Sendable {
         case replyDeadline(ExchangeID)
@@ -51,6 +56,7 @@ package struct Gateway: Sendable {
     package init(configuration: GatewayConfiguration, random: KeyedRandom) {
         self.configuration = configuration
         self.random = random
+        self.trial = configuration.trial.map { TargetTrial($0) }
         self.faults = ServerFaults(wallClockAtZero: configuration.wallClockAtZero)
     }
 
@@ -62,6 +68,7 @@ package struct Gateway: Sendable {
     ) -> Instant? {
         self.now = max(self.now, moment)
         while let due = self.deadlines.popDue(at: self.now) { self.expired(due.element, into: &effects) }
+        self.tryTarget(event, into: &effects)
         switch event {
         case .requested(let id, let request, let caller, let connection, let faults):
             self.requested(id, request, caller, connection, faults, into: &effects)

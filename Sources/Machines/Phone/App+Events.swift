@@ -212,7 +212,7 @@ extension App {
             let isDotted = self.profile.events.names == .dotted
             guard isDotted || !self.profile.journey.isV2 || !reading.isTimeoutOfV2 else { return }
             notes.add(
-                "event", expected: isDotted ? "an event with a dotted name" : "an event of the contract",
+                "event", expected: isDotted ? ContractFinding.dottedEvent : ContractFinding.event,
                 seen: ServerText.code(name, fallback: "an unreadable name"))
         case .completed(let completed):
             guard let id = completed.jobId, id != job else { return }

@@ -153,7 +153,8 @@ package enum StoryText {
         case .circuitClosed: "closes the circuit"
         case .upstreamFailed(let operation, _, let failure):
             "has no answer of the target to \(Self.request(operation, noun)): \(failure.rawValue)"
-        case .connected, .requested, .problem, .pingWritten, .found: nil
+        case .targetBroke(let rule, _, let text): "breaks target.\(rule.rawValue): \(text)"
+        case .connected, .requested, .problem, .pingWritten, .found, .targetTried: nil
         }
     }
 

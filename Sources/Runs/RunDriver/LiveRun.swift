@@ -246,6 +246,10 @@ package final class LiveRun {
             plan.headers = target.headers + [HeaderField("X-Load-Test", "swiftwing-sim \(run)")]
             plan.observesNetwork = true
             plan.deviceSalt = self.request.deviceSalt
+            if !self.preparation.hasGateway {
+                plan.trial = self.plan.scenario.trial.rules(
+                    isOfOwnPhones: true, wallClockAtZero: self.startedWall)
+            }
         }
         self.fleet = try FleetThreads(plan, threads: self.preparation.threads, loop: self.loop) {
             [unowned self] in self.receive($0)

@@ -5,6 +5,9 @@ package import Wire
 package struct TransferID: Hashable, Sendable {
     let slot: UInt32
     let generation: UInt32
+
+    /// One number for both.
+    package var number: UInt64 { UInt64(self.generation) << 32 | UInt64(self.slot) }
 }
 
 /// The receiver of an exchange's events, called on the loop's thread and never from inside libcurl: it can

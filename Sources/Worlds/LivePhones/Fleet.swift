@@ -9,12 +9,15 @@ import Plan
 import SimBase
 import SystemIO
 import Talaria
+import TargetTrial
 
 /// One thread's phones of a run on real sockets: one loop, every phone a value in an array.
 ///
 /// Made, run and released on its own thread. Two mailboxes connect it with the main thread. See `FleetThreads`.
 final class Fleet {
     var plan: FleetPlan
+    /// Judges the target; nil where a gateway does, and with a backend of this program.
+    var trial: TargetTrial?
     let loop: Loop
     let pool: CurlPool
     let journal: StateJournal
@@ -108,6 +111,7 @@ final class Fleet {
         self.random = KeyedRandom(seed: plan.seed)
         self.held = HeldLoad(until: plan.phones.lazy.compactMap(\.think).first?.until ?? .distantFuture)
         self.arrivals = plan.arrivals
+        self.trial = plan.trial.map { TargetTrial($0) }
         self.loop = loop
         self.reports = reports
         self.backlog = backlog

@@ -6,6 +6,7 @@ package import Phone
 package import Plan
 package import SimBase
 package import Talaria
+package import TargetTrial
 
 /// Everything that a fleet on real sockets needs to know, as values.
 package struct FleetPlan: Sendable {
@@ -79,6 +80,8 @@ package struct FleetPlan: Sendable {
     package var deviceSalt: DeviceSalt?
     /// Whether what the HTTP client measured of each request is observed.
     package var observesNetwork = false
+    /// What the target is held to; nil if it is not judged here.
+    package var trial: TrialRules?
     /// The part of the fleet that the plan is for: of one process, or of one thread.
     private(set) var shard: FleetShard
     /// The thread that a plan is for, and the number of threads.

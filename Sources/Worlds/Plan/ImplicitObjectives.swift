@@ -9,6 +9,9 @@ package enum ImplicitObjective {
         .scansLost, .scansWaiting, .booksMissing, .scansRefusedUnexplained, .cleanupUnfinished,
     ]
 
+    /// Those of a run against a foreign backend.
+    package static let ofTarget: [CountMetric] = [.contractBreaking]
+
     /// The expectation that no scan is completed, which a scenario can name without an objective.
     package static let nothingCompleted = MetricSelector(metric: .count(.scansCompleted), scope: .fleet)
 }
@@ -19,7 +22,8 @@ extension Scenario {
     /// An objective on the same metric replaces an implicit one for the fleet, or for its group. Where a group is treated
     /// apart, each of the others has an objective of its own.
     package func objectives(against target: PlanTarget) -> [SLO] {
-        self.slos + ImplicitObjective.metrics.flatMap { self.implicit($0, against: target) }
+        let trial = target == .foreign && self.trial.isOn ? ImplicitObjective.ofTarget : []
+        return self.slos + (ImplicitObjective.metrics + trial).flatMap { self.implicit($0, against: target) }
     }
 
     private func implicit(_ metric: CountMetric, against target: PlanTarget) -> [SLO] {

@@ -23,6 +23,7 @@ package struct Scenario: Hashable, Sendable {
     package var expectBroken: [ExpectedBreak]
     /// Ids of the coverage goals that a run must reach, or it has tried nothing (`sometimes`).
     package var moments: [String]
+    package var trial = TrialSettings()
 
     package init(
         name: String, description: String, seed: UInt64, groups: [FleetGroup], server: ServerSettings,

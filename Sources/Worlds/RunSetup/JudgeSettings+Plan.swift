@@ -72,6 +72,11 @@ extension LedgerSettings {
         for index in indexes({ $0.effects.takesBooks || $0 == .truncateResults }) {
             self.faultsThatTakeBooks[index] = faults[index].id
         }
+        if world == .live, !hasBackendView, plan.scenario.trial.isOn {
+            self.trial = Invariant.ofTarget.filter {
+                $0 != .targetLimit || plan.scenario.trial.limit != nil
+            }
+        }
         self.journeys = plan.groups.map(\.profile.journey)
         self.regions = plan.groups.map { $0.profile.journey.hasPhotos ? $0.profile.upload.regions : 1...1 }
         self.cancelTimes = plan.groups.map { $0.profile.cancel.isMade ? $0.profile.cancel.after : nil }

@@ -106,6 +106,11 @@ struct Example: Sendable {
     }
 }
 
+extension Invariant {
+    /// Those that phones can break. What a target breaks is in no history of a phone.
+    static let ofPhones = Self.allCases.filter { $0.targetRule == nil }
+}
+
 /// The places of the faults in the lists of the examples' scenarios.
 enum Fault {
     /// An answer, or an act of the phone.

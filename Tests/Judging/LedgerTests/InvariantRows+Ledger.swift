@@ -86,7 +86,9 @@ extension Invariant {
             .streamDeadDetected, .streamParseRobust, .authNoStaleUse, .retryBudget, .deviceNotStuck,
             .scanSettles,
             .timersClean, .timeSane, .requestOneFate, .linkConserves, .memoryBounded, .authNoLeak,
-            .herdBounded, .othersUnharmed, .requestWellFormed:
+            .herdBounded, .othersUnharmed, .requestWellFormed, .targetJobUnique, .targetJobAddressed,
+            .targetResume, .targetIDs, .targetTerminal, .targetResultsAgree, .targetAuth, .targetWait,
+            .targetLimit, .targetErrorForm, .targetCleanup, .targetStatusAgrees:
             nil
         }
     }

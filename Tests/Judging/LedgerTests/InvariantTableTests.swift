@@ -12,7 +12,7 @@ import Testing
         return rows[0]
     }
 
-    @Test(arguments: Invariant.allCases)
+    @Test(arguments: Invariant.ofPhones)
     func `an invariant has a history that breaks it, and nothing else, and one that does not`(
         invariant: Invariant
     ) throws {
@@ -22,7 +22,7 @@ import Testing
         #expect(row.kept.broken(judging: invariant) == [], "\(row.kept.name)")
     }
 
-    @Test(arguments: Invariant.allCases)
+    @Test(arguments: Invariant.ofPhones)
     func `an excuse has a history just inside and one just outside`(invariant: Invariant) throws {
         for excuse in try Self.row(of: invariant).excuses {
             #expect(excuse.inside.broken(judging: invariant) == [], "\(excuse.name): \(excuse.inside.name)")
@@ -37,7 +37,7 @@ import Testing
         accident: Accident
     ) throws {
         let earlier = accident.history
-        for invariant in Invariant.allCases {
+        for invariant in Invariant.ofPhones {
             let row = try Self.row(of: invariant)
             #expect(
                 row.broken.broken(judging: invariant, after: earlier).contains(invariant),
@@ -50,7 +50,7 @@ import Testing
 
     @Test func `a shipped scenario comes to what each invariant speaks of`() throws {
         var invariants: [ShippedScenario: [Invariant]] = [:]
-        for invariant in Invariant.allCases {
+        for invariant in Invariant.ofPhones {
             invariants[try Self.row(of: invariant).scenario, default: []].append(invariant)
         }
         for (scenario, invariants) in invariants {
@@ -89,11 +89,12 @@ enum InvariantPage {
             is named, the virtual world reaches the situation of the invariant.
 
             \(Self.withBackend) need the view of the backend: a run with `--target` reports them as n/a (`Invariant.needsBackend`).
-            `Ledger/PhoneAccount` (`PhoneAccount+*.swift`) judges the invariants of every run,
+            The invariants of a target, `target.*`, are judged by its trial, in a live run with `--target` only
+            (`TargetTrial`, `TargetTrialTests`). `Ledger/PhoneAccount` (`PhoneAccount+*.swift`) judges the invariants of every run,
             `Ledger/SimulationInvariants.swift` those of the virtual world.
 
             """
-        for invariant in Invariant.allCases {
+        for invariant in Invariant.ofPhones {
             let row = try row(invariant)
             text += """
 

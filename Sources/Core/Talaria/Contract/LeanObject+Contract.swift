@@ -18,7 +18,7 @@ extension LeanObject {
             guard let index else {
                 // Its value may be a secret under another name.
                 notes.add(
-                    self.prefix + (key.text ?? "").bounded, expected: "a field of the contract",
+                    self.prefix + (key.text ?? "").bounded, expected: ContractFinding.member,
                     seen: "an unknown field")
                 return
             }

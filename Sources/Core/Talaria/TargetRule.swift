@@ -1,0 +1,62 @@
+/// What a run against a foreign backend holds it to (Docs/contract.md). The raw values are parts of the ids of invariants.
+package enum TargetRule: String, CaseIterable, Hashable, Sendable {
+    case jobUnique = "job-unique"
+    case jobAddressed = "job-addressed"
+    case resume
+    case ids
+    case terminal
+    case resultsAgree = "results-agree"
+    case auth
+    case wait
+    case limit
+    case errorForm = "error-form"
+    case cleanup
+    case statusAgrees = "status-agrees"
+
+    /// The index, from 0, in the order of `allCases`.
+    package var ordinal: Int {
+        switch self {
+        case .jobUnique: 0
+        case .jobAddressed: 1
+        case .resume: 2
+        case .ids: 3
+        case .terminal: 4
+        case .resultsAgree: 5
+        case .auth: 6
+        case .wait: 7
+        case .limit: 8
+        case .errorForm: 9
+        case .cleanup: 10
+        case .statusAgrees: 11
+        }
+    }
+
+    package var statement: String {
+        switch self {
+        case .jobUnique:
+            "the target gives no job id to two devices or to two photos"
+        case .jobAddressed:
+            "every event, status and result of the target names the job that was asked for, or none"
+        case .resume:
+            "a stream that is resumed in time repeats no event up to the Last-Event-ID, and skips none after it"
+        case .ids:
+            "ids of events have the contract's form, belong to one event each, and do not go back within a stream"
+        case .terminal:
+            "a job of the target has one terminal event, and no event comes after it; it ends in time, if a time is stated"
+        case .resultsAgree:
+            "the results of a completed job are there, and every answer has the same books, each once"
+        case .auth:
+            "the target refuses no token of a job that it has, before the token's lifetime is over"
+        case .wait:
+            "a 429 of the target says how long to wait; header and body agree, and no wait is longer than a day"
+        case .limit:
+            "the target answers 429 to uploads beyond the stated limit, and only to those"
+        case .errorForm:
+            "errors of the target have the contract's form"
+        case .cleanup:
+            "after a DELETE of a job that the target has acknowledged, nothing of the job can be read"
+        case .statusAgrees:
+            "what the target's status of a job says agrees with its stream and its results"
+        }
+    }
+}

@@ -1,0 +1,196 @@
+import JSON
+import SimBase
+import Talaria
+import Wire
+
+// What the answers of a target show.
+
+extension TargetTrial {
+    /// An answer has come to its end.
+    mutating func answered(_ exchange: TrialExchange, _ head: TrialHead, _ id: UInt64, at now: Instant) {
+        let request = exchange.request
+        let node = JSONNode(exchange.body)
+        if head.status >= 400 {
+            self.judgeForm(exchange, head, node, id, at: now)
+            self.judgeWait(request, head, node, id, at: now)
+            if request.operation == .upload, head.status == 429 {
+                self.judgeLimit(request, isRefused: true, id, at: now)
+            }
+            return
+        }
+        guard (200...299).contains(head.status) else { return }
+        switch request.operation {
+        case .upload: self.accepted(request, node, id, at: now)
+        case .results: self.read(request, node, id, at: now)
+        case .status: self.judgeStatus(exchange, node, id, at: now)
+        case .cleanup:
+            if let job = request.job {
+                self.jobs.update(job) { job in
+                    if job.deleted == nil { job.deleted = now }
+                    job.forget()
+                }
+            }
+        case .cancel, .stream: break
+        }
+    }
+
+    // MARK: Uploads
+
+    private mutating func accepted(
+        _ request: TrialRequest, _ node: JSONNode?, _ id: UInt64, at now: Instant
+    ) {
+        self.judgeLimit(request, isRefused: false, id, at: now)
+        guard request.journey.hasJobs, let job = node?["data"]?["jobId"]?.text ?? node?["jobId"]?.text else {
+            return
+        }
+        let device = request.device
+        // Of phones of this program, which may be on several threads, the ledger judges it.
+        if !self.rules.isOfOwnPhones {
+            self.attempt(.jobUnique, request, at: now)
+            if let owner = self.jobs.own(job, device), owner != device {
+                self.breaks(
+                    .jobUnique, request, id, at: now,
+                    "the job \(job.bounded) was given to device \(owner.raw), too")
+            }
+        }
+        guard self.jobs[job]?.accepted == nil else { return }
+        var known = TrialJob(device: device, scan: request.scan)
+        known.accepted = now
+        let token = node?["data"]?["authToken"]?.text ?? node?["data"]?["token"]?.text
+        known.token = (token ?? node?["authToken"]?.text).map { Digest.of($0) }
+        self.jobs.insert(job, known)
+    }
+
+    private mutating func judgeLimit(
+        _ request: TrialRequest, isRefused: Bool, _ id: UInt64, at now: Instant
+    ) {
+        guard let limit = self.rules.limit else { return }
+        self.attempt(.limit, request, at: now)
+        let start = now - limit.window
+        let count = self.uploads.count(of: request.device, since: start)
+        if isRefused, count < limit.requests {
+            self.breaks(
+                .limit, request, id, at: now,
+                "429 after \(count) uploads; \(limit.requests) are allowed")
+        }
+        guard !isRefused else { return }
+        self.uploads.take(request.device, at: now, since: start)
+        if count >= limit.requests {
+            self.breaks(
+                .limit, request, id, at: now,
+                "upload \(count + 1) was taken; \(limit.requests) are allowed")
+        }
+    }
+
+    // MARK: Results
+
+    private mutating func read(_ request: TrialRequest, _ node: JSONNode?, _ id: UInt64, at now: Instant) {
+        self.judgeName(in: node, of: "the results", request, id, at: now)
+        let data = node?["data"]
+        guard request.journey.findsBooks,
+            let books = TrialBooks(data?["results"] ?? data?["books"] ?? data?["enrichedBooks"])
+        else { return }
+        self.judge(books, from: "the results", request, id, at: now)
+    }
+
+    /// Holds the books of an answer against those of the earlier ones.
+    mutating func judge(
+        _ books: TrialBooks, from source: String, _ request: TrialRequest, _ id: UInt64, at now: Instant
+    ) {
+        guard let job = request.job, let known = self.jobs[job] else { return }
+        self.attempt(.resultsAgree, request, at: now)
+        if let title = books.repeated {
+            self.breaks(
+                .resultsAgree, request, id, at: now,
+                "\(source): “\(title.bounded)” is there twice, with all it says")
+        }
+        if let earlier = known.inline ?? known.results, let difference = books.difference(from: earlier) {
+            let first = known.inline == nil ? "earlier results" : "the completed event"
+            self.breaks(
+                .resultsAgree, request, id, at: now, "\(source) against \(first): \(difference)")
+        }
+        self.jobs.update(job) { job in
+            if request.operation == .stream { job.inline = job.inline ?? books } else { job.results = books }
+        }
+    }
+
+    /// The results of a job that has said that it is complete are there.
+    mutating func judgeAbsence(
+        _ exchange: TrialExchange, _ head: TrialHead, _ id: UInt64, at now: Instant
+    ) {
+        guard let job = exchange.request.job, let known = self.jobs[job], known.deleted == nil,
+            let start = known.accepted, now - start < self.rules.tokenLifetime
+        else { return }
+        let isAbsent = [404, 409, 410, 425].contains(head.status)
+        if let end = known.end, end.0 == .completed, end.at <= exchange.sent {
+            self.attempt(.resultsAgree, exchange.request, at: now)
+            guard isAbsent else { return }
+            self.breaks(
+                .resultsAgree, exchange.request, id, at: now,
+                "the results are \(head.status) \(milliseconds: exchange.sent - end.at) ms after the completed event"
+            )
+        } else if let said = known.saidCompleted, said <= exchange.sent, isAbsent {
+            self.breaks(
+                .statusAgrees, exchange.request, id, at: now,
+                "the results are \(head.status) \(milliseconds: exchange.sent - said) ms after the status said that the job was completed"
+            )
+        }
+    }
+
+    // MARK: Statuses
+
+    private mutating func judgeStatus(
+        _ exchange: TrialExchange, _ node: JSONNode?, _ id: UInt64, at now: Instant
+    ) {
+        let request = exchange.request
+        self.judgeName(in: node, of: "the status", request, id, at: now)
+        guard let job = request.job, let known = self.jobs[job],
+            let status = (node?["data"]?["status"] ?? node?["status"])?.text
+        else { return }
+        self.attempt(.statusAgrees, request, at: now)
+        if status == JobStatus.completed.rawValue, known.saidCompleted == nil {
+            self.jobs.update(job) { $0.saidCompleted = now }
+        }
+        guard let end = known.end, exchange.sent - end.at >= self.rules.settle else { return }
+        let isCompleted = status == JobStatus.completed.rawValue
+        guard isCompleted != (end.0 == .completed) else { return }
+        self.breaks(
+            .statusAgrees, request, id, at: now,
+            "the status is \(status.bounded) \(milliseconds: exchange.sent - end.at) ms after the job has \(end.0 == .completed ? "completed" : "failed")"
+        )
+    }
+
+    // MARK: Deleted jobs and tokens
+
+    /// Nothing can be read of a job some time after its DELETE.
+    mutating func judgeDeleted(
+        _ exchange: TrialExchange, _ head: TrialHead, _ id: UInt64, at now: Instant
+    ) {
+        guard let job = exchange.request.job, let deleted = self.jobs[job]?.deleted,
+            exchange.sent - deleted >= self.rules.settle
+        else { return }
+        switch exchange.request.operation {
+        case .stream, .results, .status: break
+        case .upload, .cleanup, .cancel: return
+        }
+        self.attempt(.cleanup, exchange.request, at: now)
+        guard (200...299).contains(head.status) else { return }
+        self.breaks(
+            .cleanup, exchange.request, id, at: now,
+            "GET \(exchange.request.operation.name) is \(head.status), \(milliseconds: exchange.sent - deleted) ms after the DELETE"
+        )
+    }
+
+    /// A token is good for its lifetime, if its job is not deleted.
+    mutating func judgeRefusal(_ exchange: TrialExchange, _ id: UInt64, at now: Instant) {
+        guard let job = exchange.request.job, let known = self.jobs[job], known.deleted == nil,
+            let token = known.token, token == exchange.request.token, let start = known.accepted
+        else { return }
+        self.attempt(.auth, exchange.request, at: now)
+        guard now - start < self.rules.tokenLifetime - .seconds(30) else { return }
+        self.breaks(
+            .auth, exchange.request, id, at: now,
+            "\(exchange.request.operation.name) was answered with 401, \(milliseconds: now - start) ms after the upload"
+        )
+    }
+}

@@ -1,0 +1,90 @@
+import JSON
+import SimBase
+import Talaria
+import Wire
+
+// The form of a target's errors, and the waits that they ask for (Docs/contract.md sections 1.7, 1.8 and 3.1).
+
+extension TargetTrial {
+    /// Statuses that a proxy before the target gives by itself.
+    private static let ofPath = [400, 403, 408, 413, 414, 429, 431, 499, 502, 503, 504]
+
+    mutating func judgeForm(
+        _ exchange: TrialExchange, _ head: TrialHead, _ node: JSONNode?, _ id: UInt64, at now: Instant
+    ) {
+        guard self.rules.hasProblems else { return }
+        let isJSON = node?.kind == .object
+        // Without a mark of the target it may be an answer of the path.
+        guard isJSON || !Self.ofPath.contains(head.status) else { return }
+        let request = exchange.request
+        self.attempt(.errorForm, request, at: now)
+        let lack =
+            if let node, isJSON {
+                request.journey.isV2 ? Self.lackOfV2(node) : Self.lack(node, head.status)
+            } else { "\(head.mediaType.isEmpty ? "no type" : head.mediaType.bounded), and no JSON object" }
+        guard let lack else { return }
+        self.breaks(
+            .errorForm, request, id, at: now,
+            "\(request.operation.name) was answered with \(head.status): \(lack)")
+    }
+
+    private static func lack(_ node: JSONNode, _ status: Int) -> String? {
+        if node["success"]?.flag != false { return "`success` is not false" }
+        for name in ["type", "title", "code"] where node[name]?.text == nil {
+            return "`\(name)` is no string"
+        }
+        if node["status"]?.integer != status { return "`status` is not \(status)" }
+        return node["retryable"]?.flag == nil ? "`retryable` is no Boolean" : nil
+    }
+
+    private static func lackOfV2(_ node: JSONNode) -> String? {
+        if node["success"]?.flag != false { return "`success` is not false" }
+        for name in ["code", "message"] where node["error"]?[name]?.text == nil {
+            return "`error.\(name)` is no string"
+        }
+        return nil
+    }
+
+    // MARK: Waits
+
+    mutating func judgeWait(
+        _ request: TrialRequest, _ head: TrialHead, _ node: JSONNode?, _ id: UInt64, at now: Instant
+    ) {
+        let body = Self.wait(in: node)
+        guard head.status == 429 || head.retryAfter != nil || body != nil else { return }
+        self.attempt(.wait, request, at: now)
+        guard let problem = self.problem(head, body, at: now) else { return }
+        self.breaks(
+            .wait, request, id, at: now,
+            "\(request.operation.name) was answered with \(head.status): \(problem)")
+    }
+
+    private func problem(_ head: TrialHead, _ body: Interval?, at now: Instant) -> String? {
+        let most = Interval.hours(24)
+        if let body, !(Interval.zero...most).contains(body) {
+            return "the body asks for a wait of \(milliseconds: body) ms"
+        }
+        guard let text = head.retryAfter else { return body == nil ? "no wait is given" : nil }
+        guard let field = RetryAfter(text) else { return "Retry-After is “\(text.bounded)”" }
+        let seconds = (self.rules.wallClockAtZero + (now - Instant.zero).nanoseconds / 1_000_000) / 1_000
+        let header = field.wait(at: seconds)
+        if header > most { return "Retry-After asks for \(milliseconds: header) ms" }
+        guard let body else { return nil }
+        let difference = header > body ? header - body : body - header
+        let tolerance: Interval =
+            switch field {
+            case .delay: .seconds(1)
+            case .date: .seconds(5)
+            }
+        guard difference > tolerance else { return nil }
+        return "the body asks for \(milliseconds: body) ms, and Retry-After for \(milliseconds: header) ms"
+    }
+
+    /// In milliseconds in the body, whichever form that has.
+    private static func wait(in node: JSONNode?) -> Interval? {
+        let error = node?["error"]
+        let member = node?["retryAfterMs"] ?? error?["retryAfterMs"] ?? error?["details"]?["retryAfterMs"]
+        // Far above a day, and within reach of every clock.
+        return member?.integer(Int64.self).map { .milliseconds(min(max($0, -1), 1 << 40)) }
+    }
+}

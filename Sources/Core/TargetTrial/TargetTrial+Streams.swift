@@ -1,0 +1,200 @@
+import JSON
+import SimBase
+import Talaria
+import Wire
+
+// What the events of a target show.
+
+extension TargetTrial {
+    mutating func streamed(_ event: SSEEvent, _ id: UInt64, at now: Instant) {
+        guard let exchange = self.exchanges[id], let job = exchange.request.job else { return }
+        let request = exchange.request
+        let kind = request.journey.trialKind(ofEvent: event.type)
+        guard kind != .ping else { return }
+        let node = JSONNode(event.bytes)
+        self.judgeName(in: node, of: event.type, request, id, at: now)
+        let came = TrialEvent(event, isTerminal: kind?.isTerminal == true, stream: id, at: now)
+        if !request.journey.isV2 { self.judgeID(of: event, came, request, id, at: now) }
+        self.judgeTerminal(came, event.type, request, id, at: now)
+        if !event.isInitial { self.judgeResume(came, event, request, id, at: now) }
+        self.jobs.update(job) { $0.record(came) }
+        if let kind, kind.isTerminal { self.finished(kind, node, request, id, at: now) }
+    }
+
+    /// An answer or an event may leave the job out, but not name another one.
+    mutating func judgeName(
+        in node: JSONNode?, of what: String, _ request: TrialRequest, _ id: UInt64, at now: Instant
+    ) {
+        guard let named = node?["jobId"]?.text ?? node?["data"]?["jobId"]?.text else { return }
+        self.attempt(.jobAddressed, request, at: now)
+        guard let job = request.job, named != job else { return }
+        self.breaks(
+            .jobAddressed, request, id, at: now,
+            "\(what.bounded) of the job \(job.bounded) names the job \(named.bounded)")
+    }
+
+    // MARK: Ids
+
+    private mutating func judgeID(
+        of event: SSEEvent, _ came: TrialEvent, _ request: TrialRequest, _ id: UInt64, at now: Instant
+    ) {
+        guard event.hasOwnID, let job = request.job else { return }
+        self.attempt(.ids, request, at: now)
+        guard let time = event.idTime else {
+            return self.breaks(
+                .ids, request, id, at: now,
+                "\(event.type.bounded) has the id “\(event.id.bounded)”, which is no time and type")
+        }
+        let events = self.jobs[job]?.events ?? []
+        if let other = events.first(where: { $0.id == came.id && !$0.isSame(as: came) }) {
+            if other.name != came.name {
+                self.breaks(
+                    .ids, request, id, at: now,
+                    "\(event.type.bounded) has the id “\(event.id.bounded)” of another event")
+            } else if other.stream == id, now - other.at > .seconds(1) {
+                // Events of one millisecond may share an id.
+                self.breaks(
+                    .ids, request, id, at: now,
+                    "two \(event.type.bounded) events \(milliseconds: now - other.at) ms apart have the id “\(event.id.bounded)”"
+                )
+            }
+        }
+        guard !event.isInitial else { return }
+        let last = self.exchanges.update(id) { exchange -> Int64? in
+            defer { exchange.stream?.lastTime = time }
+            return exchange.stream?.lastTime
+        }
+        if self.rules.hasRisingIDs, let last = last ?? nil, time < last {
+            self.breaks(
+                .ids, request, id, at: now,
+                "the id “\(event.id.bounded)” of \(event.type.bounded) goes back by \(last - time) ms")
+        }
+    }
+
+    // MARK: Resuming
+
+    private mutating func judgeResume(
+        _ came: TrialEvent, _ event: SSEEvent, _ request: TrialRequest, _ id: UInt64, at now: Instant
+    ) {
+        guard let job = request.job, let resume = self.exchanges[id]?.stream?.resume,
+            let known = self.jobs[job], known.isWhole
+        else { return }
+        let last = request.lastEventID ?? ""
+        if let place = known.events.firstIndex(where: { $0.isSame(as: came) }), place <= resume.place {
+            guard !came.isTerminal, !known.repeatsEvents else { return }
+            return self.breaks(
+                .resume, request, id, at: now,
+                "\(event.type.bounded) “\(event.id.bounded)” came again on a stream that goes on after “\(last.bounded)”"
+            )
+        }
+        let place = resume.pending.firstIndex { place in
+            known.events[place].isSame(as: came) || known.events[place].isTerminal && came.isTerminal
+        }
+        let skipped = resume.pending[..<(place ?? resume.pending.endIndex)]
+        let rest = place.map { Array(resume.pending[($0 + 1)...]) } ?? []
+        self.exchanges.update(id) { $0.stream?.resume?.pending = rest }
+        guard !skipped.isEmpty else { return }
+        self.breaks(
+            .resume, request, id, at: now,
+            "\(skipped.count) of the events after “\(last.bounded)” did not come before \(event.type.bounded) “\(event.id.bounded)”"
+        )
+    }
+
+    // MARK: Ends
+
+    private mutating func judgeTerminal(
+        _ came: TrialEvent, _ name: String, _ request: TrialRequest, _ id: UInt64, at now: Instant
+    ) {
+        let before = self.exchanges.update(id) { exchange -> (event: TrialEvent?, count: Int) in
+            defer {
+                if came.isTerminal {
+                    let isRepeated = exchange.stream?.terminal?.isSame(as: came) == true
+                    exchange.stream?.terminal = came
+                    if !isRepeated { exchange.stream?.terminals += 1 }
+                }
+            }
+            return (exchange.stream?.terminal, exchange.stream?.terminals ?? 0)
+        }
+        guard came.isTerminal || before?.event != nil else { return }
+        self.attempt(.terminal, request, at: now)
+        guard let first = before?.event, let count = before?.count, !first.isSame(as: came) else { return }
+        if came.isTerminal, count >= self.rules.terminalsMax {
+            self.breaks(
+                .terminal, request, id, at: now,
+                "a second terminal event, \(name.bounded), \(milliseconds: now - first.at) ms after the first"
+            )
+        } else if !came.isTerminal, self.rules.terminalsMax == 1 {
+            self.breaks(.terminal, request, id, at: now, "\(name.bounded) came after the terminal event")
+        }
+    }
+
+    /// A job that lasts too long shows when it is asked for once more.
+    mutating func judgeLength(of job: String, _ id: UInt64, at now: Instant) {
+        guard let most = self.rules.jobMax, let request = self.exchanges[id]?.request,
+            let known = self.jobs[job], known.end == nil, known.deleted == nil, let start = known.accepted
+        else { return }
+        self.attempt(.terminal, request, at: now)
+        guard now - start > most else { return }
+        self.breaks(
+            .terminal, request, id, at: now,
+            "no terminal event \(milliseconds: now - start) ms after the upload; at most \(milliseconds: most) ms are allowed"
+        )
+    }
+
+    private mutating func finished(
+        _ kind: EventKind, _ node: JSONNode?, _ request: TrialRequest, _ id: UInt64, at now: Instant
+    ) {
+        guard let job = request.job, let known = self.jobs[job] else { return }
+        let end: TrialJob.End = kind == .completed ? .completed : .failed
+        if let before = known.end, before.0 != end {
+            self.breaks(
+                .terminal, request, id, at: now,
+                "the job has completed on one stream and failed on another")
+        }
+        if end == .failed, known.saidCompleted != nil {
+            self.breaks(
+                .statusAgrees, request, id, at: now,
+                "the status said that the job was completed, and its stream ends with an error")
+        }
+        self.jobs.update(job) { if $0.end == nil { $0.end = (end, now) } }
+        guard end == .completed else { return }
+        let books = TrialBooks(node?["books"])
+        if !request.journey.isV2, books == nil, node?["resultsUrl"]?.text == nil {
+            self.breaks(
+                .resultsAgree, request, id, at: now, "the completed event has neither books nor a resultsUrl")
+        }
+        guard let books, books.count > 0 else { return }
+        self.judge(books, from: "the completed event", request, id, at: now)
+    }
+}
+
+extension Journey {
+    /// Nil for an event that no client of the journey knows.
+    func trialKind(ofEvent name: String) -> EventKind? {
+        guard self.isV2 else { return EventKind(eventName: name) }
+        return EventKind(v2Name: name) ?? DottedEventName.kind(of: name)
+    }
+}
+
+extension SSEEvent {
+    private static let initialSuffix = "-initial"
+
+    /// Whether it says where a job stands, which is in no log (Docs/contract.md section 2.4).
+    var isInitial: Bool { self.hasOwnID && self.id.hasSuffix(Self.initialSuffix) }
+
+    /// The milliseconds of an id of the contract's form, `{ms}-{type}`; nil for another one.
+    var idTime: Int64? {
+        guard let dash = self.id.firstIndex(of: "-"), self.id.index(after: dash) < self.id.endIndex else {
+            return nil
+        }
+        let digits = self.id[..<dash]
+        guard !digits.isEmpty, digits.allSatisfy({ $0.isASCII && $0.isNumber }) else { return nil }
+        return Int64(digits)
+    }
+}
+
+extension DefaultStringInterpolation {
+    mutating func appendInterpolation(milliseconds: Interval) {
+        self.appendLiteral(String(milliseconds.nanoseconds / 1_000_000))
+    }
+}

@@ -1,0 +1,133 @@
+import JSON
+package import Observations
+package import SimBase
+import Talaria
+import Wire
+
+/// Holds a foreign backend to the contract, by what it answers and streams (Docs/design.md section 11.12). A value that is told of
+/// requests, heads, bytes and ends, and hands over what it has found.
+///
+/// It reads what the target sent, before any fault of this program has changed it, and with a reader of its own: what a phone
+/// makes of an answer has no part in it.
+package struct TargetTrial: Sendable {
+    /// The part of findings that are violations of lenient rules.
+    package static let findingPart = "target"
+    /// Bodies above this are not read.
+    private static let bodyBytesMax = 8 << 20
+    private static let problemBytesMax = 1 << 16
+
+    let rules: TrialRules
+    var exchanges = SlotMap<UInt64, TrialExchange>()
+    var jobs = TrialJobs()
+    var uploads = TrialUploads()
+    private var tried: UInt64 = 0
+    private var found: [Observation] = []
+
+    package init(_ rules: TrialRules) { self.rules = rules }
+
+    // MARK: Events
+
+    /// A request goes to the target. `id`: unique among those under way.
+    package mutating func sent(_ id: UInt64, _ request: TrialRequest, at now: Instant) {
+        self.exchanges[id] = TrialExchange(request, sent: now)
+        guard let job = request.job else { return }
+        if self.jobs[job] == nil {
+            self.jobs.insert(job, TrialJob(device: request.device, scan: request.scan))
+        }
+        self.judgeLength(of: job, id, at: now)
+    }
+
+    package mutating func replied(_ id: UInt64, _ head: TrialHead, at now: Instant) {
+        guard let exchange = self.exchanges[id] else { return }
+        self.exchanges.update(id) { $0.head = head }
+        self.judgeDeleted(exchange, head, id, at: now)
+        if head.status == 401 { self.judgeRefusal(exchange, id, at: now) }
+        if exchange.request.operation == .results { self.judgeAbsence(exchange, head, id, at: now) }
+        guard exchange.request.operation == .stream, head.status == 200,
+            head.mediaType == "text/event-stream", let job = exchange.request.job
+        else { return }
+        var stream = TrialStream()
+        if let last = exchange.request.lastEventID {
+            stream.resume = self.jobs[job]?.resume(after: last, at: now, within: self.rules.buffer)
+            if stream.resume != nil { self.attempt(.resume, exchange.request, at: now) }
+        }
+        self.exchanges.update(id) { $0.stream = stream }
+    }
+
+    package mutating func received(_ id: UInt64, _ bytes: [UInt8], at now: Instant) {
+        let isStream = self.exchanges.update(id) { exchange -> Bool in
+            guard exchange.stream == nil else { return true }
+            let most = (exchange.head?.status ?? 0) >= 400 ? Self.problemBytesMax : Self.bodyBytesMax
+            if exchange.body.count <= most { exchange.body += bytes }
+            return false
+        }
+        guard isStream == true else { return }
+        var blocks: [SSEBlock] = []
+        self.exchanges.update(id) { $0.stream?.reader.receive(bytes, into: &blocks) }
+        for block in blocks {
+            if let event = block.event { self.streamed(event, id, at: now) }
+        }
+    }
+
+    /// The exchange is over. `isWhole`: its answer came to its end.
+    package mutating func ended(_ id: UInt64, isWhole: Bool, at now: Instant) {
+        guard let exchange = self.exchanges[id] else { return }
+        defer { self.exchanges[id] = nil }
+        guard isWhole, exchange.stream == nil, let head = exchange.head else { return }
+        self.answered(exchange, head, id, at: now)
+    }
+
+    // MARK: Findings
+
+    /// Hands over what was found since the last time.
+    package mutating func takeFindings() -> [Observation] {
+        guard !self.found.isEmpty else { return [] }
+        defer { self.found = [] }
+        return self.found
+    }
+
+    /// The target could have broken a rule here.
+    mutating func attempt(_ rule: TargetRule, _ request: TrialRequest, at now: Instant) {
+        let bit: UInt64 = 1 << UInt64(rule.ordinal)
+        guard self.tried & bit == 0 else { return }
+        self.tried |= bit
+        self.observe(.targetTried(rule), request, at: now)
+    }
+
+    /// The target has broken a rule: once an exchange.
+    mutating func breaks(
+        _ rule: TargetRule, _ request: TrialRequest, _ id: UInt64, at now: Instant, _ text: String
+    ) {
+        self.attempt(rule, request, at: now)
+        guard self.exchanges.update(id, { $0.breaks(rule) }) ?? true else { return }
+        guard !self.rules.lenient.contains(rule) else {
+            let finding = ContractFinding(
+                operation: request.operation, part: Self.findingPart, path: "target." + rule.rawValue,
+                expected: rule.statement, seen: text, excerpt: nil, isDecisive: false, count: 1)
+            return self.observe(.found(finding), request, at: now)
+        }
+        self.observe(.targetBroke(rule, job: request.job, text: text), request, at: now)
+    }
+
+    private mutating func observe(_ what: BackendObservation, _ request: TrialRequest, at now: Instant) {
+        self.found.append(
+            Observation(at: now, device: request.device, scan: request.scan, what: .backend(what)))
+    }
+}
+
+/// The uploads that a target has taken lately, by device, where a limit is stated.
+struct TrialUploads: Sendable {
+    private static let devicesMax = 200_000
+    private var taken: [UInt32: [Instant]] = [:]
+
+    /// The number of uploads of a device that count at this moment.
+    func count(of device: DeviceNumber, since start: Instant) -> Int {
+        self.taken[device.raw]?.count { $0 >= start } ?? 0
+    }
+
+    mutating func take(_ device: DeviceNumber, at now: Instant, since start: Instant) {
+        guard self.taken[device.raw] != nil || self.taken.count < Self.devicesMax else { return }
+        self.taken[device.raw, default: []].removeAll { $0 < start }
+        self.taken[device.raw, default: []].append(now)
+    }
+}

@@ -1,0 +1,75 @@
+import JSON
+import SimBase
+import Talaria
+
+/// The books of one answer.
+struct TrialBooks: Sendable {
+    private struct Entry: Sendable {
+        var book: Book
+        var key: BookKey
+        /// Whether its title and author are those of a book, and not missing.
+        var isNamed: Bool
+    }
+
+    private var entries: [Entry]
+    /// An entry that is there twice with everything that it says.
+    let repeated: String?
+
+    var count: Int { self.entries.count }
+
+    /// Nil for anything but an array of objects.
+    init?(_ array: JSONNode?) {
+        guard let array, array.kind == .array else { return nil }
+        let nodes = array.elements
+        guard nodes.allSatisfy({ $0.kind == .object }) else { return nil }
+        self.entries = nodes.map(Self.entry)
+        var seen: Set<UInt64> = []
+        self.repeated = nodes.first { node in
+            // Two copies on a shelf have two confidences.
+            guard let confidence = node["confidence"]?.digits else { return false }
+            var digest = Digest()
+            for name in ["title", "author", "isbn", "coverUrl"] {
+                digest.absorb(node[name]?.text ?? "")
+                digest.absorb(UInt8(0))
+            }
+            digest.absorb(confidence)
+            return !seen.insert(digest.value).inserted
+        }.map { $0["title"]?.text ?? "" }
+    }
+
+    private static func entry(_ node: JSONNode) -> Entry {
+        let author =
+            node["author"]?.text
+            ?? node["authors"].map { $0.elements.compactMap(\.text).joined(separator: ", ") }
+        let book = Book(
+            title: node["title"]?.text ?? "", author: author ?? "", isbn: node["isbn"]?.text, confidence: nil,
+            enrichmentStatus: node["enrichmentStatus"]?.text.map { EnrichmentStatus(text: $0) }, coverUrl: nil
+        )
+        return Entry(book: book, key: BookKey(book), isNamed: node["title"]?.text != nil)
+    }
+
+    /// Says what an answer has that differs from an earlier one of the same job; nil if nothing does.
+    func difference(from earlier: TrialBooks) -> String? {
+        guard self.count == earlier.count else { return "\(earlier.count) books, and \(self.count) now" }
+        let known = BookPairs.known(self.entries.map(\.book), in: earlier.entries.map(\.book))
+        if let odd = known.firstIndex(of: false) {
+            return "no book “\(self.entries[odd].book.title.bounded)”"
+        }
+        for entry in self.entries {
+            guard let number = entry.key.isbn,
+                let before = earlier.entries.first(where: { $0.key.isbn == number })
+            else { continue }
+            let isOnly = earlier.entries.count { $0.key.isbn == number } == 1
+            if isOnly, entry.isNamed, before.isNamed, entry.key.words != before.key.words {
+                return
+                    "“\(before.book.title.bounded)” with the ISBN \(number), and “\(entry.book.title.bounded)” now"
+            }
+            if isOnly, entry.book.enrichmentStatus == .pending, let status = before.book.enrichmentStatus,
+                status != .pending
+            {
+                return "“\(before.book.title.bounded)” \(status.text.bounded), and pending now"
+            }
+        }
+        return nil
+    }
+}

@@ -1,0 +1,100 @@
+internal import OriginServer
+package import SimBase
+package import Talaria
+import Wire
+
+/// A request to a target, as far as a trial needs it.
+package struct TrialRequest: Sendable {
+    package let operation: Talaria.Operation
+    package let journey: Journey
+    /// The job of its path; nil for an upload.
+    package let job: String?
+    package let device: DeviceNumber
+    package let scan: ScanNumber
+    /// The digest of the token; nil without one.
+    package let token: UInt64?
+    package let lastEventID: String?
+
+    /// Nil for a path of no operation. `path`: behind the target's base, without a query.
+    package init?(
+        method: String, path: String, device: DeviceNumber, scan: ScanNumber, authorization: String?,
+        lastEventID: String?
+    ) {
+        guard let place = JourneyPath(path: path), let operation = place.operation(method: method) else {
+            return nil
+        }
+        self.operation = operation
+        self.journey = place.journey
+        self.job = place.endpoint.jobID
+        self.device = device
+        self.scan = scan
+        self.token = authorization.flatMap { Self.digest(ofBearer: $0) }
+        self.lastEventID = lastEventID.flatMap { $0.isEmpty ? nil : $0 }
+    }
+
+    private static func digest(ofBearer authorization: String) -> UInt64? {
+        let parts = authorization.split(separator: " ", maxSplits: 1)
+        guard parts.count == 2, parts[0].lowercased() == "bearer" else { return nil }
+        return Digest.of(String(parts[1]))
+    }
+}
+
+/// The head of an answer of a target, as far as a trial needs it.
+package struct TrialHead: Sendable {
+    package var status: Int
+    /// In lower case, without parameters.
+    package var mediaType: String
+    package var retryAfter: String?
+
+    package init(status: Int, mediaType: String, retryAfter: String?) {
+        self.status = status
+        self.mediaType = mediaType
+        self.retryAfter = retryAfter
+    }
+}
+
+/// A request under way, and what has come of its answer.
+struct TrialExchange: Sendable {
+    static let eventBytesMax = 1 << 20
+
+    let request: TrialRequest
+    let sent: Instant
+    var head: TrialHead?
+    /// The body, where it is read whole.
+    var body: [UInt8] = []
+    var stream: TrialStream?
+    /// The rules that it has broken: each counts once.
+    private var broken: UInt64 = 0
+
+    init(_ request: TrialRequest, sent: Instant) {
+        self.request = request
+        self.sent = sent
+    }
+
+    /// Returns whether it is the first time.
+    mutating func breaks(_ rule: TargetRule) -> Bool {
+        let bit: UInt64 = 1 << UInt64(rule.ordinal)
+        defer { self.broken |= bit }
+        return self.broken & bit == 0
+    }
+}
+
+/// An open stream of a target.
+struct TrialStream: Sendable {
+    var reader = SSEBlockReader(bytesMax: TrialExchange.eventBytesMax)
+    /// What its Last-Event-ID asks for; nil if it cannot be judged.
+    var resume: TrialResume?
+    /// The time in the last id, in milliseconds.
+    var lastTime: Int64?
+    /// The terminal event that came on it.
+    var terminal: TrialEvent?
+    var terminals = 0
+}
+
+/// A point from which a stream goes on.
+struct TrialResume: Sendable {
+    /// The place of the last event that the client has.
+    var place: Int
+    /// The places of later events that are known from other streams, in the order in which they came there.
+    var pending: [Int]
+}

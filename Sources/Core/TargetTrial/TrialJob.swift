@@ -1,0 +1,133 @@
+import SimBase
+import Talaria
+import Wire
+
+/// An event of a job, as it came.
+struct TrialEvent: Hashable, Sendable {
+    let name: UInt64
+    let data: UInt64
+    /// Nil without an id of its own.
+    let id: UInt64?
+    let isTerminal: Bool
+    /// The exchange on which it came first.
+    let stream: UInt64
+    let at: Instant
+
+    init(_ event: SSEEvent, isTerminal: Bool, stream: UInt64, at: Instant) {
+        self.name = Digest.of(event.type)
+        var digest = Digest()
+        digest.absorbInWords(event.bytes)
+        self.data = digest.value
+        self.id = event.hasOwnID ? Digest.of(event.id) : nil
+        self.isTerminal = isTerminal
+        self.stream = stream
+        self.at = at
+    }
+
+    /// By name and data: the id of an event that comes again may be another one (Docs/contract.md section 2.2).
+    func isSame(as other: TrialEvent) -> Bool { self.name == other.name && self.data == other.data }
+}
+
+/// A job of a target, as far as its answers and streams tell of it.
+struct TrialJob: Sendable {
+    enum End: Hashable, Sendable {
+        case completed, failed
+    }
+
+    /// Beyond these no event of the job is compared.
+    static let eventsMax = 2_000
+
+    let device: DeviceNumber
+    let scan: ScanNumber
+    /// When its 202 came; nil where that was not seen.
+    var accepted: Instant?
+    var token: UInt64?
+    private(set) var events: [TrialEvent] = []
+    /// The target has sent an event twice on one stream: one that comes again after a resume proves nothing.
+    private(set) var repeatsEvents = false
+    private(set) var isWhole = true
+    var end: (End, at: Instant)?
+    /// When a status said that it was completed.
+    var saidCompleted: Instant?
+    var deleted: Instant?
+    /// The books of its terminal event, and of each form of its results.
+    var inline: TrialBooks?
+    var results: TrialBooks?
+
+    init(device: DeviceNumber, scan: ScanNumber) {
+        self.device = device
+        self.scan = scan
+    }
+
+    mutating func record(_ event: TrialEvent) {
+        guard self.isWhole else { return }
+        if let known = self.events.firstIndex(where: { $0.isSame(as: event) }) {
+            if self.events[known].stream == event.stream { self.repeatsEvents = true }
+            return
+        }
+        guard self.events.count < Self.eventsMax else {
+            self.isWhole = false
+            self.events = []
+            return
+        }
+        self.events.append(event)
+    }
+
+    /// Returns the point after an event, if that is known and can still be sent again.
+    func resume(after id: String, at now: Instant, within buffer: Interval) -> TrialResume? {
+        let digest = Digest.of(id)
+        guard self.isWhole, let place = self.events.lastIndex(where: { $0.id == digest }),
+            now - self.events[place].at <= buffer
+        else { return nil }
+        return TrialResume(place: place, pending: Array(self.events.indices[(place + 1)...]))
+    }
+
+    /// Forgets what only a job that can be read needs.
+    mutating func forget() {
+        self.events = []
+        self.isWhole = false
+        self.inline = nil
+        self.results = nil
+    }
+}
+
+/// The jobs that were seen lately: beyond `jobsMax` the oldest is forgotten.
+struct TrialJobs: Sendable {
+    static let jobsMax = 50_000
+    /// Ids of jobs that are remembered for longer, by their digests.
+    static let idsMax = 1_000_000
+
+    private var jobs = SlotMap<String, TrialJob>()
+    private var order: [String] = []
+    private var oldest = 0
+    private var owners: [UInt64: UInt32] = [:]
+
+    subscript(id: String) -> TrialJob? { self.jobs[id] }
+
+    @discardableResult
+    mutating func update<Result>(_ id: String, _ change: (inout TrialJob) -> Result) -> Result? {
+        self.jobs.update(id, change)
+    }
+
+    mutating func insert(_ id: String, _ job: TrialJob) {
+        if self.jobs[id] == nil { self.order.append(id) }
+        self.jobs[id] = job
+        guard self.jobs.count > Self.jobsMax, self.oldest < self.order.count else { return }
+        self.jobs[self.order[self.oldest]] = nil
+        self.oldest += 1
+        if self.oldest > Self.jobsMax {
+            self.order.removeFirst(self.oldest)
+            self.oldest = 0
+        }
+    }
+
+    /// Remembers whose a job is. Returns the device that had its id before; nil if there is none.
+    mutating func own(_ id: String, _ device: DeviceNumber) -> DeviceNumber? {
+        let key = Digest.of(id)
+        guard let owner = self.owners[key] else {
+            if self.owners.count < Self.idsMax { self.owners[key] = device.raw }
+            return nil
+        }
+        return DeviceNumber(owner)
+    }
+}

@@ -1,0 +1,59 @@
+import Plan
+import SimBase
+import Talaria
+
+/// Reads `trial`.
+struct TrialReader {
+    static let keys = [
+        "judge", "dialect", "lenient", "buffer", "token-lifetime", "settle", "job-max", "limit",
+    ]
+    static let ruleNames = TargetRule.allCases.map { "target." + $0.rawValue }
+
+    let findings: Findings
+
+    func settings(_ node: Node?) -> TrialSettings {
+        var settings = TrialSettings()
+        guard let node,
+            let map = MapReader(node, what: "a trial", keys: Self.keys, planned: [], findings: self.findings)
+        else { return settings }
+        settings.isOn = map.value("judge", default: true, Values.boolean)
+        settings.dialect = map.value("dialect", default: settings.dialect) { text throws(ValueError) in
+            let words = TrialSettings.Dialect.allCases.map(\.rawValue)
+            let word = try Values.choice(text, of: words, what: "`dialect`")
+            return TrialSettings.Dialect(rawValue: word) ?? .contract
+        }
+        settings.lenient = self.rules(map.entry("lenient")?.value)
+        func time(_ key: String, _ value: inout Interval) {
+            value = map.value(key, default: value) { text throws(ValueError) in
+                try Values.duration(text, max: ScenarioLimit.timeMax)
+            }
+        }
+        time("buffer", &settings.buffer)
+        time("token-lifetime", &settings.tokenLifetime)
+        time("settle", &settings.settle)
+        settings.jobMax = ServerReader.optional(map, "job-max", default: nil) { text throws(ValueError) in
+            try Values.duration(text, max: ScenarioLimit.timeMax)
+        }
+        settings.limit = ServerReader.optional(map, "limit", default: nil, Values.quota)
+        return settings
+    }
+
+    private func rules(_ node: Node?) -> [TargetRule] {
+        guard let node else { return [] }
+        guard case .list(let items) = node.content else {
+            self.findings.add(
+                node.location, "`lenient` must be a list", help: "for example [target.ids]")
+            return []
+        }
+        return items.compactMap { item in
+            guard case .scalar(let name) = item.content, let place = Self.ruleNames.firstIndex(of: name)
+            else {
+                self.findings.add(
+                    item.location, "unknown rule in `lenient`",
+                    help: "the rules are \(Values.list(Self.ruleNames))")
+                return nil
+            }
+            return TargetRule.allCases[place]
+        }
+    }
+}

@@ -1,0 +1,59 @@
+package import SimBase
+package import Talaria
+package import TargetTrial
+
+/// What a run against a foreign backend holds it to (`trial` of a scenario).
+package struct TrialSettings: Hashable, Sendable {
+    /// The versions of the backend that a target can be (Docs/contract.md section 7): what each promises.
+    package enum Dialect: String, CaseIterable, Hashable, Sendable {
+        case contract
+        case live = "live-2026-02"
+        case bendv3
+        case legacy = "legacy-openapi"
+        case wingtip
+
+        /// Ids of events are times, and those of the live backend go back (Docs/contract.md section 2.2).
+        var hasRisingIDs: Bool {
+            switch self {
+            case .contract, .legacy, .wingtip: true
+            case .live, .bendv3: false
+            }
+        }
+
+        /// Sections 2.4 and 2.6.
+        var terminalsMax: Int { self.hasRisingIDs ? 1 : 2 }
+
+        /// Only the contract has one form for all errors (section 1.7).
+        var hasProblems: Bool { self == .contract }
+    }
+
+    package var isOn = true
+    package var dialect = Dialect.contract
+    /// What is only a finding.
+    package var lenient: [TargetRule] = []
+    package var buffer = TrialRules().buffer
+    package var tokenLifetime = TrialRules().tokenLifetime
+    package var settle = TrialRules().settle
+    package var jobMax: Interval?
+    package var limit: Quota?
+
+    package init() {}
+
+    /// Nil where nothing is judged.
+    package func rules(isOfOwnPhones: Bool, wallClockAtZero: Int64) -> TrialRules? {
+        guard self.isOn else { return nil }
+        var rules = TrialRules()
+        rules.lenient = self.lenient
+        rules.hasRisingIDs = self.dialect.hasRisingIDs
+        rules.terminalsMax = self.dialect.terminalsMax
+        rules.hasProblems = self.dialect.hasProblems
+        rules.buffer = self.buffer
+        rules.tokenLifetime = self.tokenLifetime
+        rules.settle = self.settle
+        rules.jobMax = self.jobMax
+        rules.limit = self.limit
+        rules.isOfOwnPhones = isOfOwnPhones
+        rules.wallClockAtZero = wallClockAtZero
+        return rules
+    }
+}

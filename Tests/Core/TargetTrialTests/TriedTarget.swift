@@ -1,0 +1,110 @@
+import Observations
+import SimBase
+import Talaria
+import TargetTrial
+
+/// A target that says what a test has it say.
+struct TriedTarget {
+    private var trial: TargetTrial
+    private var now = Instant.zero
+    private var last: UInt64 = 0
+    private(set) var broken: [(rule: TargetRule, text: String)] = []
+    private(set) var tried: Set<TargetRule> = []
+    private(set) var findings: [ContractFinding] = []
+
+    init(_ change: (inout TrialRules) -> Void = { _ in }) {
+        var rules = TrialRules()
+        change(&rules)
+        self.trial = TargetTrial(rules)
+    }
+
+    var rules: [TargetRule] { self.broken.map(\.rule) }
+
+    mutating func wait(_ time: Interval) { self.now = self.now + time }
+
+    private mutating func collect() {
+        for observation in self.trial.takeFindings() {
+            switch observation.what {
+            case .backend(.targetBroke(let rule, _, let text)): self.broken.append((rule, text))
+            case .backend(.targetTried(let rule)): self.tried.insert(rule)
+            case .backend(.found(let finding)): self.findings.append(finding)
+            case .phone, .backend, .fault, .network, .control: break
+            }
+        }
+    }
+
+    mutating func ask(
+        _ method: String, _ path: String, device: UInt32 = 1, scan: UInt32 = 1, token: String? = "t",
+        lastEventID: String? = nil
+    ) -> UInt64 {
+        self.last += 1
+        if let request = TrialRequest(
+            method: method, path: path, device: DeviceNumber(device), scan: ScanNumber(scan),
+            authorization: token.map { "Bearer \($0)" }, lastEventID: lastEventID)
+        {
+            self.trial.sent(self.last, request, at: self.now)
+        }
+        self.collect()
+        return self.last
+    }
+
+    mutating func answer(
+        _ id: UInt64, _ status: Int, _ body: String = "", type: String = "application/json",
+        retryAfter: String? = nil
+    ) {
+        self.trial.replied(
+            id, TrialHead(status: status, mediaType: type, retryAfter: retryAfter), at: self.now)
+        if !body.isEmpty { self.trial.received(id, Array(body.utf8), at: self.now) }
+        if type != "text/event-stream" { self.trial.ended(id, isWhole: true, at: self.now) }
+        self.collect()
+    }
+
+    mutating func exchange(
+        _ method: String, _ path: String, _ status: Int, _ body: String = "", device: UInt32 = 1,
+        scan: UInt32 = 1, token: String? = "t", type: String = "application/json",
+        retryAfter: String? = nil
+    ) {
+        let id = self.ask(method, path, device: device, scan: scan, token: token)
+        self.answer(id, status, body, type: type, retryAfter: retryAfter)
+    }
+
+    mutating func upload(job: String = "j", device: UInt32 = 1, scan: UInt32 = 1, token: String = "t") {
+        self.exchange(
+            "POST", "/v3/jobs/scans", 202,
+            #"{"success":true,"data":{"jobId":"\#(job)","authToken":"\#(token)"}}"#, device: device,
+            scan: scan, token: nil)
+    }
+
+    mutating func open(job: String = "j", after id: String? = nil) -> UInt64 {
+        let stream = self.ask("GET", "/v3/jobs/scans/\(job)/stream", lastEventID: id)
+        self.answer(stream, 200, type: "text/event-stream")
+        return stream
+    }
+
+    mutating func send(_ stream: UInt64, _ name: String, id: String?, _ data: String) {
+        let field = id.map { "id: \($0)\n" } ?? ""
+        self.trial.received(
+            stream, Array("\(field)event: \(name)\ndata: \(data)\n\n".utf8), at: self.now)
+        self.collect()
+    }
+
+    mutating func close(_ stream: UInt64) {
+        self.trial.ended(stream, isWhole: false, at: self.now)
+        self.collect()
+    }
+
+    /// Five events of a job, one a second, from this one to that one.
+    mutating func play(_ stream: UInt64, from first: Int = 1, to last: Int) {
+        guard first <= last else { return }
+        for number in first...last {
+            self.send(
+                stream, "progress", id: "\(number)000-progress", #"{"jobId":"j","processedCount":\#(number)}"#
+            )
+            self.wait(.seconds(1))
+        }
+    }
+
+    mutating func complete(_ stream: UInt64, books: String = "[]", id: String = "90000-completed") {
+        self.send(stream, "completed", id: id, #"{"jobId":"j","resultsUrl":"/r","books":\#(books)}"#)
+    }
+}
