@@ -85,7 +85,7 @@ extension EndToEnd {
             #expect(run.temporaryFolders.count == 1)
             // The run can do nothing about the first before the second is there.
             run.signal(SIGINT)
-            try await Task.sleep(for: .milliseconds(30))
+            try await Task.sleep(for: .milliseconds(5))
             run.signal(SIGSTOP)
             try await Task.sleep(for: .milliseconds(600))
             for signal in [SIGTERM, SIGCONT] { run.signal(signal) }

@@ -69,7 +69,7 @@ extension EndToEnd {
             )
             #expect(outcome.code == 74, "\(outcome)")
             let complaints = outcome.complaint.split(separator: "\n")
-            let start = "swiftwing-sim: cannot write to \(report.path): File too large (events.ndjson"
+            let start = "swiftwing-sim: cannot write to \(report.path): File too large ("
             #expect(complaints.count == 2 && complaints.allSatisfy { $0.hasPrefix(start) }, "\(outcome)")
             #expect(complaints.first?.hasSuffix("(events.ndjson); the run continues") == true)
             for part in ["ABORTED", "Scans ", "Latencies ", "scan.time ", "Report "] {

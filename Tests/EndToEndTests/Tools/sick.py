@@ -202,7 +202,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.close_connection = True
 
     def event(self, name, data):
-        self.wfile.write(f"id: {time.time_ns()}\nevent: {name}\ndata: {json.dumps(data)}\n\n".encode())
+        self.wfile.write(f"id: {time.time_ns() // 1_000_000}-{name}\nevent: {name}\ndata: {json.dumps(data)}\n\n".encode())
 
     def drain(self):
         left = int(self.headers.get("Content-Length") or 0)
