@@ -31,7 +31,7 @@ extension SideBySide {
             ["staging-smoke"]
             + ShortRun.set([
                 "fleet.testers.devices=60", "fleet.testers.arrivals=10/s",
-                "fleet.testers.request-timeout=1s",
+                "fleet.testers.request-timeout=1s", "trial.judge=off",
             ])
 
         fileprivate static func check(_ outcome: Outcome, _ run: RunProcess, of: String) throws {

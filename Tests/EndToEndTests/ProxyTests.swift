@@ -55,7 +55,8 @@ extension SideBySide {
             var verdicts: [Verdict] = []
             for target in [direct.base, proxy.base] {
                 let (outcome, process) = try await ShortRun.finished(
-                    ShortRun.set(["faults=[]"]) + ["--seed", "11", "--target", target])
+                    // The target has the faults of the scenario, and is not on trial.
+                    ShortRun.set(["faults=[]", "trial.judge=off"]) + ["--seed", "11", "--target", target])
                 let summary = try process.report.summary()
                 verdicts.append(
                     Verdict(

@@ -43,7 +43,8 @@ extension SideBySide {
             -> (Verdict, fired: [String: Int])
         {
             let process = try RunProcess([
-                scenario, "--seed", "5", "--set", "faults=[]", "--target", target.base,
+                scenario, "--seed", "5", "--set", "faults=[]", "--set", "trial.judge=off", "--target",
+                target.base,
             ])
             let outcome = try await process.end(seconds: 80)
             let summary = try process.report.summary()

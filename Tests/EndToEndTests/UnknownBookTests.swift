@@ -38,6 +38,7 @@ extension SideBySide {
             let outcome = try await Binary.run(
                 [
                     "run", scenario, "--seed", "\(seed)", "--target", base, "--output", folder.path,
+                    "--set", "trial.judge=off",
                     "--quiet",
                     "--no-color",
                 ])
