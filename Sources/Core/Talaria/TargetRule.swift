@@ -44,7 +44,7 @@ package enum TargetRule: String, CaseIterable, Hashable, Sendable {
         case .terminal:
             "a job of the target has one terminal event, and no event comes after it; it ends in time, if a time is stated"
         case .resultsAgree:
-            "the results of a completed job are there, and every answer has the same books, each once"
+            "the results of a completed job are there, and every answer has the same books"
         case .auth:
             "the target refuses no token of a job that it has, before the token's lifetime is over"
         case .wait:

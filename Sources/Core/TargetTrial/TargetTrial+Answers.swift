@@ -99,11 +99,6 @@ extension TargetTrial {
     ) {
         guard let job = request.job, let known = self.jobs[job] else { return }
         self.attempt(.resultsAgree, request, at: now)
-        if let title = books.repeated {
-            self.breaks(
-                .resultsAgree, request, id, at: now,
-                "\(source): “\(title.bounded)” is there twice, with all it says")
-        }
         if let earlier = known.inline ?? known.results, let difference = books.difference(from: earlier) {
             let first = known.inline == nil ? "earlier results" : "the completed event"
             self.breaks(

@@ -12,8 +12,6 @@ struct TrialBooks: Sendable {
     }
 
     private var entries: [Entry]
-    /// An entry that is there twice with everything that it says.
-    let repeated: String?
 
     var count: Int { self.entries.count }
 
@@ -23,18 +21,6 @@ struct TrialBooks: Sendable {
         let nodes = array.elements
         guard nodes.allSatisfy({ $0.kind == .object }) else { return nil }
         self.entries = nodes.map(Self.entry)
-        var seen: Set<UInt64> = []
-        self.repeated = nodes.first { node in
-            // Two copies on a shelf have two confidences.
-            guard let confidence = node["confidence"]?.digits else { return false }
-            var digest = Digest()
-            for name in ["title", "author", "isbn", "coverUrl"] {
-                digest.absorb(node[name]?.text ?? "")
-                digest.absorb(UInt8(0))
-            }
-            digest.absorb(confidence)
-            return !seen.insert(digest.value).inserted
-        }.map { $0["title"]?.text ?? "" }
     }
 
     private static func entry(_ node: JSONNode) -> Entry {
