@@ -97,8 +97,8 @@ let modules = [
     Module(
         "RunSetup", .worlds,
         [
-            "SimBase", "Metrics", "Talaria", "Faults", "Phone", "Backend", "Ledger", "RunJudge", "Plan",
-            "VirtualWorld",
+            "SimBase", "Metrics", "Talaria", "Faults", "TargetTrial", "Phone", "Backend", "Ledger",
+            "RunJudge", "Plan", "VirtualWorld",
         ]),
     Module(
         "Search", .worlds,
@@ -135,9 +135,8 @@ let modules = [
     Module(
         "ScenarioFile", .files,
         [
-            "SimBase", "Metrics", "JSON", "CSV", "Talaria", "Faults", "Phone", "Backend", "Ledger",
-            "RunJudge",
-            "Plan", "BuiltIn", "CYAML",
+            "SimBase", "Metrics", "JSON", "CSV", "Talaria", "Faults", "TargetTrial", "Phone", "Backend",
+            "Ledger", "RunJudge", "Plan", "BuiltIn", "CYAML",
         ],
         tests: ["Observations", "OriginServer"]),
     Module("Imaging", .files, ["SimBase", "SystemIO", "CTurboJPEG"]),

@@ -11,6 +11,12 @@ package enum Journey: String, CaseIterable, Hashable, Sendable {
     /// A barcode whose book is looked up at once, without a job, by v2.
     case bookEnrichment = "book-enrichment"
 
+    /// Nil for an event that no client of the journey knows. Some know v2 by dotted names.
+    package func kind(ofEvent name: String) -> EventKind? {
+        self.isV2
+            ? EventKind(v2Name: name) ?? DottedEventName.kind(of: name) : EventKind(eventName: name)
+    }
+
     /// Whether its answers have the envelope of v2, and its streams the events of v2.
     package var isV2: Bool {
         switch self {

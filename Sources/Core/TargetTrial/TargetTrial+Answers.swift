@@ -53,7 +53,8 @@ extension TargetTrial {
                     "the job \(job.bounded) was given to device \(owner.raw), too")
             }
         }
-        guard self.jobs[job]?.accepted == nil else { return }
+        // A photo that is uploaded again may get its job again, also after a DELETE.
+        if let known = self.jobs[job], known.accepted != nil, known.deleted == nil { return }
         var known = TrialJob(device: device, scan: request.scan)
         known.accepted = now
         let token = node?["data"]?["authToken"]?.text ?? node?["data"]?["token"]?.text

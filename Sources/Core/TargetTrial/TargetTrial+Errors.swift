@@ -21,7 +21,7 @@ extension TargetTrial {
         let lack =
             if let node, isJSON {
                 request.journey.isV2 ? Self.lackOfV2(node) : Self.lack(node, head.status)
-            } else { "\(head.mediaType.isEmpty ? "no type" : head.mediaType.bounded), and no JSON object" }
+            } else { "\(head.mediaType.isEmpty ? "no type" : head.mediaType.bounded), not a JSON object" }
         guard let lack else { return }
         self.breaks(
             .errorForm, request, id, at: now,
@@ -31,16 +31,16 @@ extension TargetTrial {
     private static func lack(_ node: JSONNode, _ status: Int) -> String? {
         if node["success"]?.flag != false { return "`success` is not false" }
         for name in ["type", "title", "code"] where node[name]?.text == nil {
-            return "`\(name)` is no string"
+            return "`\(name)` is not a string"
         }
         if node["status"]?.integer != status { return "`status` is not \(status)" }
-        return node["retryable"]?.flag == nil ? "`retryable` is no Boolean" : nil
+        return node["retryable"]?.flag == nil ? "`retryable` is not a Boolean" : nil
     }
 
     private static func lackOfV2(_ node: JSONNode) -> String? {
         if node["success"]?.flag != false { return "`success` is not false" }
         for name in ["code", "message"] where node["error"]?[name]?.text == nil {
-            return "`error.\(name)` is no string"
+            return "`error.\(name)` is not a string"
         }
         return nil
     }

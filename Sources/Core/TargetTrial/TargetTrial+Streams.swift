@@ -9,7 +9,7 @@ extension TargetTrial {
     mutating func streamed(_ event: SSEEvent, _ id: UInt64, at now: Instant) {
         guard let exchange = self.exchanges[id], let job = exchange.request.job else { return }
         let request = exchange.request
-        let kind = request.journey.trialKind(ofEvent: event.type)
+        let kind = request.journey.kind(ofEvent: event.type)
         guard kind != .ping else { return }
         let node = JSONNode(event.bytes)
         self.judgeName(in: node, of: event.type, request, id, at: now)
@@ -165,14 +165,6 @@ extension TargetTrial {
         }
         guard let books, books.count > 0 else { return }
         self.judge(books, from: "the completed event", request, id, at: now)
-    }
-}
-
-extension Journey {
-    /// Nil for an event that no client of the journey knows.
-    func trialKind(ofEvent name: String) -> EventKind? {
-        guard self.isV2 else { return EventKind(eventName: name) }
-        return EventKind(v2Name: name) ?? DottedEventName.kind(of: name)
     }
 }
 

@@ -4,8 +4,8 @@ package import SimBase
 import Talaria
 import Wire
 
-/// Holds a foreign backend to the contract, by what it answers and streams (Docs/design.md section 11.12). A value that is told of
-/// requests, heads, bytes and ends, and hands over what it has found.
+/// Holds a foreign backend to the contract, by what it answers and streams (Docs/design.md section 11.12). A value that receives
+/// requests, heads, bytes and ends, and returns what it has found.
 ///
 /// It reads what the target sent, before any fault of this program has changed it, and with a reader of its own: what a phone
 /// makes of an answer has no part in it.

@@ -94,7 +94,7 @@ struct TrialStream: Sendable {
 /// A point from which a stream goes on.
 struct TrialResume: Sendable {
     /// The place of the last event that the client has.
-    var place: Int
+    let place: Int
     /// The places of later events that are known from other streams, in the order in which they came there.
     var pending: [Int]
 }

@@ -50,7 +50,7 @@ struct TrialJob: Sendable {
     /// When a status said that it was completed.
     var saidCompleted: Instant?
     var deleted: Instant?
-    /// The books of its terminal event, and of each form of its results.
+    /// The books of its terminal event, and of the last results.
     var inline: TrialBooks?
     var results: TrialBooks?
 

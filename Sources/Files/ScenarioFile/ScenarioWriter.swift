@@ -6,6 +6,7 @@ package import Phone
 package import Plan
 import SimBase
 import Talaria
+import TargetTrial
 
 /// Writes a scenario back as a file, with every default filled in. Reading it gives an equal scenario, provided that
 /// objectives of the same selector stand together, as they do in every file.
@@ -47,10 +48,12 @@ package enum ScenarioWriter {
     static func values(_ trial: TrialSettings) -> [(key: String, value: String)] {
         [
             ("judge", self.text(trial.isOn)), ("dialect", trial.dialect.rawValue),
-            ("lenient", "[\(trial.lenient.map { "target." + $0.rawValue }.joined(separator: ", "))]"),
-            ("buffer", Units.text(trial.buffer)), ("token-lifetime", Units.text(trial.tokenLifetime)),
-            ("settle", Units.text(trial.settle)), ("job-max", trial.jobMax.map(Units.text) ?? "off"),
-            ("limit", trial.limit.map(self.text) ?? "off"),
+            ("lenient", "[\(trial.stated.lenient.map { "target." + $0.rawValue }.joined(separator: ", "))]"),
+            ("buffer", Units.text(trial.stated.buffer)),
+            ("token-lifetime", Units.text(trial.stated.tokenLifetime)),
+            ("settle", Units.text(trial.stated.settle)),
+            ("job-max", trial.stated.jobMax.map(Units.text) ?? "off"),
+            ("limit", trial.stated.limit.map(self.text) ?? "off"),
         ]
     }
 

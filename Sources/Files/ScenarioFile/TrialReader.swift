@@ -1,6 +1,7 @@
 import Plan
 import SimBase
 import Talaria
+import TargetTrial
 
 /// Reads `trial`.
 struct TrialReader {
@@ -22,19 +23,20 @@ struct TrialReader {
             let word = try Values.choice(text, of: words, what: "`dialect`")
             return TrialSettings.Dialect(rawValue: word) ?? .contract
         }
-        settings.lenient = self.rules(map.entry("lenient")?.value)
+        settings.stated.lenient = self.rules(map.entry("lenient")?.value)
         func time(_ key: String, _ value: inout Interval) {
             value = map.value(key, default: value) { text throws(ValueError) in
                 try Values.duration(text, max: ScenarioLimit.timeMax)
             }
         }
-        time("buffer", &settings.buffer)
-        time("token-lifetime", &settings.tokenLifetime)
-        time("settle", &settings.settle)
-        settings.jobMax = ServerReader.optional(map, "job-max", default: nil) { text throws(ValueError) in
+        time("buffer", &settings.stated.buffer)
+        time("token-lifetime", &settings.stated.tokenLifetime)
+        time("settle", &settings.stated.settle)
+        settings.stated.jobMax = ServerReader.optional(map, "job-max", default: nil) {
+            text throws(ValueError) in
             try Values.duration(text, max: ScenarioLimit.timeMax)
         }
-        settings.limit = ServerReader.optional(map, "limit", default: nil, Values.quota)
+        settings.stated.limit = ServerReader.optional(map, "limit", default: nil, Values.quota)
         return settings
     }
 

@@ -313,7 +313,7 @@ extension PhoneAccount {
 }
 
 extension BackendObservation {
-    /// Of a foreign target, only what the faults of the gateway before it do is known, and what a trial finds.
+    /// With a foreign target, the ledger knows what the gateway's faults do and what the trial finds, and nothing else of it.
     var isOfTheGatewayToo: Bool {
         switch self {
         case .tokenRevoked, .problem, .failed, .targetBroke, .targetTried: true

@@ -6,7 +6,7 @@ internal import TargetTrial
 // The upstream on trial: what it is asked, and what it answers.
 
 extension Gateway {
-    /// Tells the trial what came from the upstream.
+    /// Passes what came from the upstream to the trial.
     mutating func tryTarget(_ event: OriginEvent, into effects: inout [OriginEffect]) {
         guard self.trial != nil else { return }
         switch event {
@@ -23,7 +23,7 @@ extension Gateway {
         self.takeFindings(into: &effects)
     }
 
-    /// Tells the trial of a request that goes to the upstream.
+    /// Passes a request that goes to the upstream to the trial.
     mutating func tryRequest(
         _ id: ExchangeID, _ request: OriginRequest, _ caller: Caller, _ resume: ResumePoint,
         into effects: inout [OriginEffect]

@@ -7,12 +7,6 @@ internal import Wire
 // (Docs/contract.md sections 2.1 and 3.3).
 
 extension Journey {
-    /// Nil for an event that no client of the journey knows. Some know v2 by dotted names.
-    func kind(ofEvent name: String) -> EventKind? {
-        self.isV2
-            ? EventKind(v2Name: name) ?? DottedEventName.kind(of: name) : EventKind(eventName: name)
-    }
-
     /// Whether a block without an event is what v2 has in place of a ping.
     func isHeartbeat(_ block: [UInt8]) -> Bool {
         guard self.isV2, block.first == UInt8(ascii: ":") else { return false }

@@ -15,23 +15,23 @@ extension Fleet {
         let isAbsolute = target.hasPrefix(self.plan.base)
         let fields = HeaderFields(request.headers)
         guard
-            let told = TrialRequest(
+            let sent = TrialRequest(
                 method: request.method,
                 path: String(isAbsolute ? target.dropFirst(self.plan.base.count) : target),
                 device: self.phones[phone].number, scan: request.scan,
                 authorization: fields[HeaderName.authorization], lastEventID: fields[HeaderName.lastEventID])
         else { return }
-        self.trial?.sent(transfer.number, told, at: self.loop.now())
+        self.trial?.sent(transfer.number, sent, at: self.loop.now())
         self.takeFindings()
     }
 
     func tryHead(_ head: ResponseHead, of transfer: TransferID, at moment: Instant) {
         guard self.trial != nil else { return }
         let type = head.headers["Content-Type"]?.prefix { $0 != ";" } ?? ""
-        let told = TrialHead(
+        let replied = TrialHead(
             status: head.status, mediaType: type.filter { $0 != " " }.lowercased(),
             retryAfter: head.headers[HeaderName.retryAfter])
-        self.trial?.replied(transfer.number, told, at: moment)
+        self.trial?.replied(transfer.number, replied, at: moment)
         self.takeFindings()
     }
 

@@ -1,5 +1,3 @@
-package import SimBase
-package import Talaria
 package import TargetTrial
 
 /// What a run against a foreign backend holds it to (`trial` of a scenario).
@@ -29,29 +27,18 @@ package struct TrialSettings: Hashable, Sendable {
 
     package var isOn = true
     package var dialect = Dialect.contract
-    /// What is only a finding.
-    package var lenient: [TargetRule] = []
-    package var buffer = TrialRules().buffer
-    package var tokenLifetime = TrialRules().tokenLifetime
-    package var settle = TrialRules().settle
-    package var jobMax: Interval?
-    package var limit: Quota?
+    /// What the scenario states; the dialect and the kind of clients are added for a run.
+    package var stated = TrialRules()
 
     package init() {}
 
     /// Nil where nothing is judged.
     package func rules(isOfOwnPhones: Bool, wallClockAtZero: Int64) -> TrialRules? {
         guard self.isOn else { return nil }
-        var rules = TrialRules()
-        rules.lenient = self.lenient
+        var rules = self.stated
         rules.hasRisingIDs = self.dialect.hasRisingIDs
         rules.terminalsMax = self.dialect.terminalsMax
         rules.hasProblems = self.dialect.hasProblems
-        rules.buffer = self.buffer
-        rules.tokenLifetime = self.tokenLifetime
-        rules.settle = self.settle
-        rules.jobMax = self.jobMax
-        rules.limit = self.limit
         rules.isOfOwnPhones = isOfOwnPhones
         rules.wallClockAtZero = wallClockAtZero
         return rules

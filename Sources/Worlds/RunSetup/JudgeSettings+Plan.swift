@@ -7,6 +7,7 @@ package import Plan
 package import RunJudge
 import SimBase
 import Talaria
+import TargetTrial
 package import VirtualWorld
 
 extension JudgeSettings {
@@ -74,7 +75,7 @@ extension LedgerSettings {
         }
         if world == .live, !hasBackendView, plan.scenario.trial.isOn {
             self.trial = Invariant.ofTarget.filter {
-                $0 != .targetLimit || plan.scenario.trial.limit != nil
+                $0 != .targetLimit || plan.scenario.trial.stated.limit != nil
             }
         }
         self.journeys = plan.groups.map(\.profile.journey)

@@ -254,6 +254,16 @@ import Testing
         #expect(target.rules == [.cleanup])
     }
 
+    @Test func `a photo that is uploaded again may get its job again`() {
+        var target = TriedTarget()
+        target.upload()
+        target.exchange("DELETE", "/v3/jobs/scans/j/cleanup", 204)
+        target.wait(.seconds(3))
+        target.upload()
+        target.exchange("GET", "/v3/jobs/scans/j/results", 200, Self.results([]))
+        #expect(target.rules == [])
+    }
+
     private static let unauthorized =
         #"{"success":false,"type":"t","title":"T","status":401,"code":"INVALID_TOKEN","retryable":false}"#
 
@@ -303,9 +313,9 @@ import Testing
 
     @Test(arguments: [
         ("{}", "`success` is not false"), (Self.problem(500), "`status` is not 404"),
-        (Self.problem(404).replacing(#""code":"C","#, with: ""), "`code` is no string"),
-        (Self.problem(404).replacing(#","retryable":true"#, with: ""), "`retryable` is no Boolean"),
-        ("<html>", "no JSON object"),
+        (Self.problem(404).replacing(#""code":"C","#, with: ""), "`code` is not a string"),
+        (Self.problem(404).replacing(#","retryable":true"#, with: ""), "`retryable` is not a Boolean"),
+        ("<html>", "not a JSON object"),
     ])
     func `an error has the contract's form`(body: String, text: String) {
         var target = TriedTarget()
