@@ -58,7 +58,8 @@ enum ProxyCommand {
                 origin: { plan, zero in
                     Self.origin(
                         upstream, connections, wallClockAtZero: zero,
-                        trial: plan.scenario.trial.rules(isOfOwnPhones: true, wallClockAtZero: zero))
+                        trial: plan.scenario.trial.rules(
+                            isOfOwnPhones: true, isLocal: upstream.isLoopback, wallClockAtZero: zero))
                 },
                 tells: Self.tells)
         }
@@ -66,14 +67,15 @@ enum ProxyCommand {
         return try ServeCommand.standAlone(plan, arguments, console) {
             Self.origin(
                 upstream, connections, wallClockAtZero: $0,
-                trial: plan.scenario.trial.rules(isOfOwnPhones: false, wallClockAtZero: $0))
+                trial: plan.scenario.trial.rules(
+                    isOfOwnPhones: false, isLocal: upstream.isLoopback, wallClockAtZero: $0))
         }
     }
 
     /// What the ledger of a run hears of its gateway: what the faults do, and what the upstream does wrong.
     private static func tells(_ observation: Observation) -> Bool {
         switch observation.what {
-        case .fault, .backend(.targetBroke), .backend(.targetTried): true
+        case .fault, .backend(.targetBroke), .backend(.targetTried), .backend(.targetProbed): true
         case .backend(.found(let finding)): finding.part == TargetTrial.findingPart
         case .phone, .backend, .network, .control: false
         }

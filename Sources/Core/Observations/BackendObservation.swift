@@ -48,6 +48,8 @@ package enum BackendObservation: Hashable, Sendable {
     indirect case targetBroke(TargetRule, job: String?, text: String)
     /// The first occasion at which a foreign backend could have broken a rule.
     case targetTried(TargetRule)
+    /// A foreign backend has answered a probe of its trial.
+    case targetProbed(TargetProbe, status: Int)
 }
 
 extension BackendObservation {
@@ -170,6 +172,10 @@ extension BackendObservation {
         case .targetTried(let rule):
             fields.begin(.backend, "target-tried")
             fields.name("rule", rule)
+        case .targetProbed(let probe, let status):
+            fields.begin(.backend, "target-probed")
+            fields.name("probe", probe)
+            fields.number("status", status)
         }
     }
 
@@ -237,6 +243,8 @@ extension BackendObservation {
                     try fields.value("rule"), job: try fields.text("job"),
                     text: try fields.requiredText("text"))
             case "target-tried": .targetTried(try fields.value("rule"))
+            case "target-probed":
+                .targetProbed(try fields.value("probe"), status: try fields.count("status"))
             // An older version wrote only the wait, and only of uploads that were answered 429.
             case "limited":
                 .problem(

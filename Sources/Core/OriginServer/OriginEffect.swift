@@ -28,6 +28,8 @@ package enum OriginEffect: Hashable, Sendable {
     case breakOff(ExchangeID, CutEnding)
     /// The rest of the upstream's answer is not needed.
     case releaseUpstream(ExchangeID)
+    /// A request of the trial of the upstream, which no fault meets.
+    case probe(ProbeOrder)
     /// The upstream failed, for the log.
     case upstreamFailed(ExchangeID, UpstreamFailure)
 }

@@ -12,6 +12,7 @@ package enum TargetRule: String, CaseIterable, Hashable, Sendable {
     case errorForm = "error-form"
     case cleanup
     case statusAgrees = "status-agrees"
+    case streamsAgree = "streams-agree"
 
     /// The index, from 0, in the order of `allCases`.
     package var ordinal: Int {
@@ -28,6 +29,7 @@ package enum TargetRule: String, CaseIterable, Hashable, Sendable {
         case .errorForm: 9
         case .cleanup: 10
         case .statusAgrees: 11
+        case .streamsAgree: 12
         }
     }
 
@@ -46,7 +48,7 @@ package enum TargetRule: String, CaseIterable, Hashable, Sendable {
         case .resultsAgree:
             "the results of a completed job are there, and every answer has the same books"
         case .auth:
-            "the target refuses no token of a job that it has, before the token's lifetime is over"
+            "the target refuses no token of a job before the token's lifetime is over, and answers no request without the job's token or without a device id"
         case .wait:
             "a 429 of the target says how long to wait; header and body agree, and no wait is longer than a day"
         case .limit:
@@ -57,6 +59,8 @@ package enum TargetRule: String, CaseIterable, Hashable, Sendable {
             "after a DELETE of a job that the target has acknowledged, nothing of the job can be read"
         case .statusAgrees:
             "what the target's status of a job says agrees with its stream and its results"
+        case .streamsAgree:
+            "two streams of a job that are open at the same time show the same events"
         }
     }
 }

@@ -18,7 +18,7 @@ extension TargetTrial {
             }
             return
         }
-        guard (200...299).contains(head.status) else { return }
+        guard (200...299).contains(head.status), request.probe?.isForbidden != true else { return }
         switch request.operation {
         case .upload: self.accepted(request, node, id, at: now)
         case .results: self.read(request, node, id, at: now)
@@ -29,6 +29,7 @@ extension TargetTrial {
                     if job.deleted == nil { job.deleted = now }
                     job.forget()
                 }
+                self.probeDeleted(job, at: now)
             }
         case .cancel, .stream: break
         }
@@ -115,6 +116,7 @@ extension TargetTrial {
         _ exchange: TrialExchange, _ head: TrialHead, _ id: UInt64, at now: Instant
     ) {
         guard let job = exchange.request.job, let known = self.jobs[job], known.deleted == nil,
+            exchange.request.probe == nil || !known.isDeleting,
             let start = known.accepted, now - start < self.rules.tokenLifetime
         else { return }
         let isAbsent = [404, 409, 410, 425].contains(head.status)
@@ -179,6 +181,8 @@ extension TargetTrial {
 
     /// A token is good for its lifetime, if its job is not deleted.
     mutating func judgeRefusal(_ exchange: TrialExchange, _ id: UInt64, at now: Instant) {
+        // A token may be good for one stream, and a DELETE may come before a probe.
+        guard exchange.request.probe == nil else { return }
         guard let job = exchange.request.job, let known = self.jobs[job], known.deleted == nil,
             let token = known.token, token == exchange.request.token, let start = known.accepted
         else { return }

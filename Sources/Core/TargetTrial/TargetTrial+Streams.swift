@@ -17,8 +17,30 @@ extension TargetTrial {
         if !request.journey.isV2 { self.judgeID(of: event, came, request, id, at: now) }
         self.judgeTerminal(came, event.type, request, id, at: now)
         if !event.isInitial { self.judgeResume(came, event, request, id, at: now) }
-        self.jobs.update(job) { $0.record(came) }
-        if let kind, kind.isTerminal { self.finished(kind, node, request, id, at: now) }
+        if let place = self.jobs.update(job, { $0.record(came) }) ?? nil {
+            self.exchanges.update(id) { _ = $0.stream?.shown.insert(place) }
+        }
+        if let kind, kind.isTerminal {
+            self.judgeWhole(request, id, at: now)
+            self.finished(kind, node, request, id, at: now)
+            if request.probe == .witness { self.probes.cancel(id) }
+        }
+    }
+
+    /// Two streams of a job show the same events, from the first of each on.
+    private mutating func judgeWhole(_ request: TrialRequest, _ id: UInt64, at now: Instant) {
+        guard self.rules.witness > 0, !request.journey.isV2, let job = request.job,
+            let known = self.jobs[job], known.isWhole, let shown = self.exchanges[id]?.stream?.shown,
+            let first = shown.min(), let last = shown.max()
+        else { return }
+        self.attempt(.streamsAgree, request, at: now)
+        let missing = (first...last).filter { place in
+            !shown.contains(place) && !known.events[place].isInitial && !known.events[place].isTerminal
+        }
+        guard let place = missing.first else { return }
+        self.breaks(
+            .streamsAgree, request, id, at: now,
+            "\(missing.count) events of another stream of the job did not come on this one, the first is event \(place + 1)")
     }
 
     /// An answer or an event may leave the job out, but not name another one.
@@ -158,6 +180,7 @@ extension TargetTrial {
         }
         self.jobs.update(job) { if $0.end == nil { $0.end = (end, now) } }
         guard end == .completed else { return }
+        if known.end == nil { self.probeResults(of: job, at: now) }
         let books = TrialBooks(node?["books"])
         if !request.journey.isV2, books == nil, node?["resultsUrl"]?.text == nil {
             self.breaks(

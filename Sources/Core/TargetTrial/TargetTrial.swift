@@ -20,6 +20,7 @@ package struct TargetTrial: Sendable {
     var exchanges = SlotMap<UInt64, TrialExchange>()
     var jobs = TrialJobs()
     var uploads = TrialUploads()
+    var probes = TrialProbes()
     private var tried: UInt64 = 0
     private var found: [Observation] = []
 
@@ -35,11 +36,15 @@ package struct TargetTrial: Sendable {
             self.jobs.insert(job, TrialJob(device: request.device, scan: request.scan))
         }
         self.judgeLength(of: job, id, at: now)
+        if request.operation == .cleanup { self.jobs.update(job) { $0.isDeleting = true } }
+        self.probeStart(request, at: now)
     }
 
     package mutating func replied(_ id: UInt64, _ head: TrialHead, at now: Instant) {
         guard let exchange = self.exchanges[id] else { return }
         self.exchanges.update(id) { $0.head = head }
+        self.probeReplied(exchange, head, id, at: now)
+        guard exchange.request.probe?.isForbidden != true else { return }
         self.judgeDeleted(exchange, head, id, at: now)
         if head.status == 401 { self.judgeRefusal(exchange, id, at: now) }
         if exchange.request.operation == .results { self.judgeAbsence(exchange, head, id, at: now) }
@@ -73,6 +78,7 @@ package struct TargetTrial: Sendable {
     package mutating func ended(_ id: UInt64, isWhole: Bool, at now: Instant) {
         guard let exchange = self.exchanges[id] else { return }
         defer { self.exchanges[id] = nil }
+        self.probes.ended(id)
         guard isWhole, exchange.stream == nil, let head = exchange.head else { return }
         self.answered(exchange, head, id, at: now)
     }
@@ -107,6 +113,12 @@ package struct TargetTrial: Sendable {
             return self.observe(.found(finding), request, at: now)
         }
         self.observe(.targetBroke(rule, job: request.job, text: text), request, at: now)
+    }
+
+    mutating func observeProbe(
+        _ probe: TargetProbe, status: Int, _ request: TrialRequest, at now: Instant
+    ) {
+        self.observe(.targetProbed(probe, status: status), request, at: now)
     }
 
     private mutating func observe(_ what: BackendObservation, _ request: TrialRequest, at now: Instant) {

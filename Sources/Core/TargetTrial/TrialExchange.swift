@@ -14,11 +14,20 @@ package struct TrialRequest: Sendable {
     /// The digest of the token; nil without one.
     package let token: UInt64?
     package let lastEventID: String?
+    /// What the client has shown; nil without a token.
+    let credentials: Credentials?
+    /// Set for a request of the trial's own.
+    let probe: TargetProbe?
+
+    struct Credentials: Sendable {
+        let authorization: String
+        let deviceID: String?
+    }
 
     /// Nil for a path of no operation. `path`: behind the target's base, without a query.
     package init?(
-        method: String, path: String, device: DeviceNumber, scan: ScanNumber, authorization: String?,
-        lastEventID: String?
+        method: String, path: String, device: DeviceNumber, scan: ScanNumber, deviceID: String?,
+        authorization: String?, lastEventID: String?
     ) {
         guard let place = JourneyPath(path: path), let operation = place.operation(method: method) else {
             return nil
@@ -30,6 +39,23 @@ package struct TrialRequest: Sendable {
         self.scan = scan
         self.token = authorization.flatMap { Self.digest(ofBearer: $0) }
         self.lastEventID = lastEventID.flatMap { $0.isEmpty ? nil : $0 }
+        self.credentials =
+            self.token == nil
+            ? nil : authorization.map { Credentials(authorization: $0, deviceID: deviceID) }
+        self.probe = nil
+    }
+
+    /// A probe of a job.
+    init(_ probe: TargetProbe, _ operation: Talaria.Operation, of job: ProbedJob) {
+        self.operation = operation
+        self.journey = job.journey
+        self.job = job.job
+        self.device = job.device
+        self.scan = job.scan
+        self.token = job.token
+        self.lastEventID = nil
+        self.credentials = nil
+        self.probe = probe
     }
 
     private static func digest(ofBearer authorization: String) -> UInt64? {
@@ -89,6 +115,8 @@ struct TrialStream: Sendable {
     /// The terminal event that came on it.
     var terminal: TrialEvent?
     var terminals = 0
+    /// The places of its events among those of the job.
+    var shown: Set<Int> = []
 }
 
 /// A point from which a stream goes on.

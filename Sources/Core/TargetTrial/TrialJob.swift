@@ -9,6 +9,8 @@ struct TrialEvent: Hashable, Sendable {
     /// Nil without an id of its own.
     let id: UInt64?
     let isTerminal: Bool
+    /// Says where the job stands, and is in no log (Docs/contract.md section 2.4).
+    let isInitial: Bool
     /// The exchange on which it came first.
     let stream: UInt64
     let at: Instant
@@ -20,6 +22,7 @@ struct TrialEvent: Hashable, Sendable {
         self.data = digest.value
         self.id = event.hasOwnID ? Digest.of(event.id) : nil
         self.isTerminal = isTerminal
+        self.isInitial = event.isInitial
         self.stream = stream
         self.at = at
     }
@@ -50,6 +53,8 @@ struct TrialJob: Sendable {
     /// When a status said that it was completed.
     var saidCompleted: Instant?
     var deleted: Instant?
+    /// A DELETE is under way, or has been.
+    var isDeleting = false
     /// The books of its terminal event, and of the last results.
     var inline: TrialBooks?
     var results: TrialBooks?
@@ -59,18 +64,21 @@ struct TrialJob: Sendable {
         self.scan = scan
     }
 
-    mutating func record(_ event: TrialEvent) {
-        guard self.isWhole else { return }
+    /// Returns the place of the event; nil if the events of the job are not known.
+    @discardableResult
+    mutating func record(_ event: TrialEvent) -> Int? {
+        guard self.isWhole else { return nil }
         if let known = self.events.firstIndex(where: { $0.isSame(as: event) }) {
             if self.events[known].stream == event.stream { self.repeatsEvents = true }
-            return
+            return known
         }
         guard self.events.count < Self.eventsMax else {
             self.isWhole = false
             self.events = []
-            return
+            return nil
         }
         self.events.append(event)
+        return self.events.count - 1
     }
 
     /// Returns the point after an event, if that is known and can still be sent again.
@@ -79,7 +87,8 @@ struct TrialJob: Sendable {
         guard self.isWhole, let place = self.events.lastIndex(where: { $0.id == digest }),
             now - self.events[place].at <= buffer
         else { return nil }
-        return TrialResume(place: place, pending: Array(self.events.indices[(place + 1)...]))
+        return TrialResume(
+            place: place, pending: self.events.indices[(place + 1)...].filter { !self.events[$0].isInitial })
     }
 
     /// Forgets what only a job that can be read needs.

@@ -22,6 +22,11 @@ package struct TrialRules: Hashable, Sendable {
     package var limit: Quota?
     /// Whether the clients are phones of this program.
     package var isOfOwnPhones = true
+    /// The share of jobs of which a second stream is opened and that probes ask for, in parts per million.
+    package var witness: UInt32 = 0
+    /// Whether the target is asked what a second device would ask.
+    package var probes = false
+    var isProbing: Bool { self.witness > 0 || self.probes }
     /// Milliseconds since 1970 at `Instant.zero`.
     package var wallClockAtZero: Int64 = 0
 

@@ -29,6 +29,8 @@ extension JSONSchema {
     private static let quotaPattern = "[0-9]+ *per +\(Self.time)"
     static let quota = Self.text(
         Self.quotaPattern, "a quota such as `10 per 20m`", examples: ["10 per 20m"])
+    static let shareOrAuto = Self.text(
+        "\(Self.number)%|off|auto", "a share such as `30%`, `off` or `auto`", examples: ["5%", "auto"])
     static let share = Self.text("\(Self.number)%", "a share such as `30%`", examples: ["30%"])
     static let size = Self.text(
         "\(Self.number)(B|kB|MB|GB|KiB|MiB|GiB)", "a size such as `128KiB`", examples: ["128KiB"])

@@ -68,6 +68,11 @@ extension ScenarioSchema {
                 "longest time from the 202 to the terminal event (default: off)"),
             "limit": JSONSchema.quotaOrOff.described(
                 "uploads that the target allows a device per time (default: off)"),
+            "witness": JSONSchema.shareOrAuto.described(
+                "share of jobs of which a second stream is opened, at least 20 jobs; auto: 5% of a target on this machine"
+            ),
+            "probes": .choice(["on", "off", TrialReader.byTarget]).described(
+                "whether the target is asked what a second device would ask; auto: if it is on this machine"),
         ]
     }
 

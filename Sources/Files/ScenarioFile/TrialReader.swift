@@ -7,7 +7,10 @@ import TargetTrial
 struct TrialReader {
     static let keys = [
         "judge", "dialect", "lenient", "buffer", "token-lifetime", "settle", "job-max", "limit",
+        "witness", "probes",
     ]
+    /// On for a target on this machine, and off for others.
+    static let byTarget = "auto"
     static let ruleNames = TargetRule.allCases.map { "target." + $0.rawValue }
 
     let findings: Findings
@@ -36,6 +39,14 @@ struct TrialReader {
             text throws(ValueError) in
             try Values.duration(text, max: ScenarioLimit.timeMax)
         }
+        settings.witness =
+            map.value("witness") { text throws(ValueError) -> Odds? in
+                text == Self.byTarget ? nil : text == "off" ? .never : try Values.share(text)
+            } ?? nil
+        settings.probes =
+            map.value("probes") { text throws(ValueError) -> Bool? in
+                text == Self.byTarget ? nil : try Values.boolean(text)
+            } ?? nil
         settings.stated.limit = ServerReader.optional(map, "limit", default: nil, Values.quota)
         return settings
     }

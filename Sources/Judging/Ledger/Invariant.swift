@@ -44,6 +44,7 @@ package enum Invariant: String, CaseIterable, Hashable, Sendable {
     case targetErrorForm = "target.error-form"
     case targetCleanup = "target.cleanup"
     case targetStatusAgrees = "target.status-agrees"
+    case targetStreamsAgree = "target.streams-agree"
     // Judged in the virtual world, by `SimulationInvariants`.
     case scanOrder = "scan.order"
     case jobCleanedOnce = "job.cleaned-once"
@@ -127,7 +128,7 @@ package enum Invariant: String, CaseIterable, Hashable, Sendable {
             "what a batch or a look-up asks for is what comes: every book that the backend does not count as not found, and no other"
         case .targetJobUnique, .targetJobAddressed, .targetResume, .targetIDs, .targetTerminal,
             .targetResultsAgree, .targetAuth, .targetWait, .targetLimit, .targetErrorForm, .targetCleanup,
-            .targetStatusAgrees:
+            .targetStatusAgrees, .targetStreamsAgree:
             self.targetRule?.statement ?? ""
         case .scanOrder:
             "waiting scans are uploaded oldest first"
@@ -232,26 +233,27 @@ package enum Invariant: String, CaseIterable, Hashable, Sendable {
         case .targetErrorForm: (26, .always, needsBackend: false, survivesBackendDeath: true)
         case .targetCleanup: (27, .always, needsBackend: false, survivesBackendDeath: true)
         case .targetStatusAgrees: (28, .always, needsBackend: false, survivesBackendDeath: true)
-        case .scanOrder: (29, .always, needsBackend: true, survivesBackendDeath: false)
-        case .jobCleanedOnce: (30, .always, needsBackend: true, survivesBackendDeath: false)
-        case .jobEnded: (31, .finally, needsBackend: true, survivesBackendDeath: false)
-        case .jobOrphansBounded: (32, .always, needsBackend: true, survivesBackendDeath: false)
-        case .jobSilentAfterCleanup: (33, .always, needsBackend: true, survivesBackendDeath: false)
-        case .streamDeadDetected: (34, .eventually, needsBackend: true, survivesBackendDeath: false)
-        case .streamParseRobust: (35, .always, needsBackend: true, survivesBackendDeath: false)
-        case .authNoStaleUse: (36, .always, needsBackend: true, survivesBackendDeath: false)
-        case .retryBudget: (37, .always, needsBackend: true, survivesBackendDeath: false)
-        case .deviceNotStuck: (38, .eventually, needsBackend: true, survivesBackendDeath: false)
-        case .scanSettles: (39, .eventually, needsBackend: true, survivesBackendDeath: false)
-        case .timersClean: (40, .finally, needsBackend: true, survivesBackendDeath: false)
-        case .timeSane: (41, .always, needsBackend: true, survivesBackendDeath: false)
-        case .requestOneFate: (42, .always, needsBackend: true, survivesBackendDeath: false)
-        case .linkConserves: (43, .always, needsBackend: true, survivesBackendDeath: false)
-        case .memoryBounded: (44, .always, needsBackend: true, survivesBackendDeath: false)
-        case .authNoLeak: (45, .always, needsBackend: true, survivesBackendDeath: false)
-        case .herdBounded: (46, .always, needsBackend: true, survivesBackendDeath: false)
-        case .othersUnharmed: (47, .eventually, needsBackend: true, survivesBackendDeath: false)
-        case .requestWellFormed: (48, .always, needsBackend: true, survivesBackendDeath: false)
+        case .targetStreamsAgree: (29, .always, needsBackend: false, survivesBackendDeath: true)
+        case .scanOrder: (30, .always, needsBackend: true, survivesBackendDeath: false)
+        case .jobCleanedOnce: (31, .always, needsBackend: true, survivesBackendDeath: false)
+        case .jobEnded: (32, .finally, needsBackend: true, survivesBackendDeath: false)
+        case .jobOrphansBounded: (33, .always, needsBackend: true, survivesBackendDeath: false)
+        case .jobSilentAfterCleanup: (34, .always, needsBackend: true, survivesBackendDeath: false)
+        case .streamDeadDetected: (35, .eventually, needsBackend: true, survivesBackendDeath: false)
+        case .streamParseRobust: (36, .always, needsBackend: true, survivesBackendDeath: false)
+        case .authNoStaleUse: (37, .always, needsBackend: true, survivesBackendDeath: false)
+        case .retryBudget: (38, .always, needsBackend: true, survivesBackendDeath: false)
+        case .deviceNotStuck: (39, .eventually, needsBackend: true, survivesBackendDeath: false)
+        case .scanSettles: (40, .eventually, needsBackend: true, survivesBackendDeath: false)
+        case .timersClean: (41, .finally, needsBackend: true, survivesBackendDeath: false)
+        case .timeSane: (42, .always, needsBackend: true, survivesBackendDeath: false)
+        case .requestOneFate: (43, .always, needsBackend: true, survivesBackendDeath: false)
+        case .linkConserves: (44, .always, needsBackend: true, survivesBackendDeath: false)
+        case .memoryBounded: (45, .always, needsBackend: true, survivesBackendDeath: false)
+        case .authNoLeak: (46, .always, needsBackend: true, survivesBackendDeath: false)
+        case .herdBounded: (47, .always, needsBackend: true, survivesBackendDeath: false)
+        case .othersUnharmed: (48, .eventually, needsBackend: true, survivesBackendDeath: false)
+        case .requestWellFormed: (49, .always, needsBackend: true, survivesBackendDeath: false)
         }
     }
 }

@@ -37,10 +37,15 @@ extension Gateway {
         guard self.trial != nil,
             let request = TrialRequest(
                 method: request.method, path: request.path, device: caller.device, scan: caller.scan,
-                authorization: request.authorization, lastEventID: lastEventID)
+                deviceID: request.deviceID, authorization: request.authorization, lastEventID: lastEventID)
         else { return }
         self.trial?.sent(id.raw, request, at: self.now)
         self.takeFindings(into: &effects)
+    }
+
+    /// Asks the upstream what the trial wants to know by now.
+    mutating func probeTarget(into effects: inout [OriginEffect]) {
+        for order in self.trial?.takeProbes(at: self.now) ?? [] { effects.append(.probe(order)) }
     }
 
     private mutating func takeFindings(into effects: inout [OriginEffect]) {

@@ -81,7 +81,8 @@ package struct Gateway: Sendable {
         case .uploaded, .uploadFailed: break  // Bodies pass; the gateway never asks for one.
         case .changed, .woke: break  // The jobs are those of the upstream.
         }
-        return self.deadlines.nextAt
+        self.probeTarget(into: &effects)
+        return self.nextWake
     }
 
     private mutating func expired(_ deadline: Deadline, into effects: inout [OriginEffect]) {
@@ -101,7 +102,10 @@ package struct Gateway: Sendable {
 
     // MARK: Queries
 
-    package var nextWake: Instant? { self.deadlines.nextAt }
+    package var nextWake: Instant? {
+        guard let probe = self.trial?.nextProbe else { return self.deadlines.nextAt }
+        return self.deadlines.nextAt.map { min($0, probe) } ?? probe
+    }
     package var streamsOpen: Int { self.streams.count }
 
     var timestamp: String {

@@ -274,6 +274,7 @@ package struct Server: Sendable {
             guard let slot = self.touch(id) else { return }
             self.connections[slot].breakOff(id, ending, at: now, &self.context)
         case .releaseUpstream(let id): self.context.effects.append(.upstream(.release(id)))
+        case .probe(let order): self.context.effects.append(.upstream(.probe(order)))
         case .upstreamFailed(let id, let failure):
             self.context.effects.append(.upstream(.failed(id, failure)))
         }

@@ -57,6 +57,8 @@ package enum UpstreamEffect: Sendable {
     case release(ExchangeID)
     /// A phone's connection is over, and so are those that were made to the upstream for it.
     case hangUp(slot: UInt32)
+    /// A request of the trial. What comes of it is reported like that of an exchange.
+    case probe(ProbeOrder)
     /// The upstream failed, for the log.
     case failed(ExchangeID, UpstreamFailure)
 }

@@ -68,7 +68,7 @@ extension Fleet {
             guard let index = self.phones[phone].requests.firstIndex(where: { $0.id == id }) else { return }
             let transfer = self.phones[phone].requests.remove(at: index).transfer
             self.pool.cancel(transfer)
-            self.tryEnd(of: transfer, isWhole: false)
+            self.tryEnd(of: transfer.number, isWhole: false)
         case .app(.preparePhoto(let scan, let photo)): self.prepare(photo, for: scan, of: phone)
         case .app(.releasePhoto(let scan)):
             self.phones[phone].photos.removeAll { $0.scan == scan }
@@ -87,7 +87,7 @@ extension Fleet {
             self.wantFlush()
         case .park:
             self.pool.park(phone: phone)
-            for request in self.phones[phone].requests { self.tryEnd(of: request.transfer, isWhole: false) }
+            for request in self.phones[phone].requests { self.tryEnd(of: request.transfer.number, isWhole: false) }
             self.phones[phone].requests.removeAll()
         case .hangUp: self.pool.unpark(phone: phone)
         case .forgetProcess: self.phones[phone].photos = []
@@ -245,7 +245,7 @@ extension Fleet: TransferDelegate {
         _ transfer: TransferID, of phone: Int, replied head: ResponseHead, at moment: Instant
     ) {
         guard let id = self.request(transfer, of: phone) else { return }
-        self.tryHead(head, of: transfer, at: moment)
+        self.tryHead(head, of: transfer.number, at: moment)
         let reply = ReplyHead(
             status: head.status, contentType: head.headers["Content-Type"],
             contentEncoding: head.headers["Content-Encoding"], retryAfter: head.headers[HeaderName.retryAfter]
@@ -255,7 +255,7 @@ extension Fleet: TransferDelegate {
 
     func transfer(_ transfer: TransferID, of phone: Int, received bytes: [UInt8], at moment: Instant) {
         guard let id = self.request(transfer, of: phone) else { return }
-        self.tryBytes(bytes, of: transfer, at: moment)
+        self.tryBytes(bytes, of: transfer.number, at: moment)
         self.send(.replyBytes(id, bytes[...]), toAppOf: phone)
     }
 
@@ -264,7 +264,7 @@ extension Fleet: TransferDelegate {
             return
         }
         let id = self.phones[phone].requests.remove(at: index).id
-        self.tryEnd(of: transfer, isWhole: end.failure == nil)
+        self.tryEnd(of: transfer.number, isWhole: end.failure == nil)
         if self.plan.observesNetwork { self.observe(NetworkObservation(end.stats), of: phone, at: moment) }
         self.send(end.failure.map { .replyFailed(id, $0.kind.seenByApp) } ?? .replyEnded(id), toAppOf: phone)
     }

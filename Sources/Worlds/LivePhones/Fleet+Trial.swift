@@ -18,36 +18,57 @@ extension Fleet {
             let sent = TrialRequest(
                 method: request.method,
                 path: String(isAbsolute ? target.dropFirst(self.plan.base.count) : target),
-                device: self.phones[phone].number, scan: request.scan,
+                device: self.phones[phone].number, scan: request.scan, deviceID: fields[HeaderName.deviceID],
                 authorization: fields[HeaderName.authorization], lastEventID: fields[HeaderName.lastEventID])
         else { return }
         self.trial?.sent(transfer.number, sent, at: self.loop.now())
         self.takeFindings()
     }
 
-    func tryHead(_ head: ResponseHead, of transfer: TransferID, at moment: Instant) {
+    func tryHead(_ head: ResponseHead, of exchange: UInt64, at moment: Instant) {
         guard self.trial != nil else { return }
         let type = head.headers["Content-Type"]?.prefix { $0 != ";" } ?? ""
         let replied = TrialHead(
             status: head.status, mediaType: type.filter { $0 != " " }.lowercased(),
             retryAfter: head.headers[HeaderName.retryAfter])
-        self.trial?.replied(transfer.number, replied, at: moment)
+        self.trial?.replied(exchange, replied, at: moment)
         self.takeFindings()
     }
 
-    func tryBytes(_ bytes: [UInt8], of transfer: TransferID, at moment: Instant) {
+    func tryBytes(_ bytes: [UInt8], of exchange: UInt64, at moment: Instant) {
         guard self.trial != nil else { return }
-        self.trial?.received(transfer.number, bytes, at: moment)
+        self.trial?.received(exchange, bytes, at: moment)
         self.takeFindings()
     }
 
-    func tryEnd(of transfer: TransferID, isWhole: Bool) {
+    func tryEnd(of exchange: UInt64, isWhole: Bool) {
         guard self.trial != nil else { return }
-        self.trial?.ended(transfer.number, isWhole: isWhole, at: self.loop.now())
+        self.trial?.ended(exchange, isWhole: isWhole, at: self.loop.now())
         self.takeFindings()
     }
 
     private func takeFindings() {
         for observation in self.trial?.takeFindings() ?? [] { self.observe(observation) }
+        self.probeTarget()
+    }
+
+    /// Asks the target what the trial wants to know by now.
+    func probeTarget() {
+        guard let next = self.trial?.nextProbe else { return }
+        let now = self.loop.now()
+        guard next <= now else {
+            if self.probing?.armedFor.map({ next < $0 }) ?? true { self.probing?.arm(at: next) }
+            return
+        }
+        for order in self.trial?.takeProbes(at: now) ?? [] { self.probes?.follow(order) }
+        self.probeTarget()
+    }
+
+    func take(_ report: ProbeReport) {
+        switch report.what {
+        case .replied(let head): self.tryHead(head, of: report.id, at: self.loop.now())
+        case .received(let bytes): self.tryBytes(bytes, of: report.id, at: self.loop.now())
+        case .ended(let isWhole): self.tryEnd(of: report.id, isWhole: isWhole)
+        }
     }
 }

@@ -18,6 +18,9 @@ final class Fleet {
     var plan: FleetPlan
     /// Judges the target; nil where a gateway does, and with a backend of this program.
     var trial: TargetTrial?
+    /// Makes the requests of the trial.
+    var probes: ProbePool?
+    var probing: LoopTimer?
     let loop: Loop
     let pool: CurlPool
     let journal: StateJournal
@@ -134,6 +137,12 @@ final class Fleet {
         self.handOver = LoopTimer(loop: loop) { [unowned self] _ in
             if !self.storers.isEmpty { self.flushStore() }
             self.report()
+        }
+        if self.trial?.isProbing == true {
+            self.probes = ProbePool(loop: loop, base: plan.base, target: plan.target, headers: plan.headers) {
+                [unowned self] in self.take($0)
+            }
+            self.probing = LoopTimer(loop: loop) { [unowned self] _ in self.probeTarget() }
         }
         self.storing = LoopTask(loop: loop) { [unowned self] in self.flushStore() }
         self.ending = LoopTimer(loop: loop) { [unowned self] _ in self.checkEnd() }

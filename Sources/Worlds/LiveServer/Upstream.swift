@@ -47,6 +47,7 @@ final class Upstream: TransferDelegate {
 
     private let setup: UpstreamConfiguration
     private let pool: CurlPool
+    private let probes: ProbePool
     private let report: (UpstreamEvent) -> Void
     private var transfers: [ExchangeID: TransferID] = [:]
     private var exchanges: [TransferID: Exchange] = [:]
@@ -55,6 +56,9 @@ final class Upstream: TransferDelegate {
         self.setup = setup
         self.report = report
         self.pool = CurlPool(loop: loop, target: setup.target, phones: setup.connectionsMax)
+        self.probes = ProbePool(loop: loop, base: setup.base, target: setup.target, headers: setup.headers) {
+            report(Self.event($0))
+        }
         self.pool.delegate = self
     }
 
@@ -75,7 +79,17 @@ final class Upstream: TransferDelegate {
         case .setPaused(let id, let isPaused): self.setPaused(id, isPaused)
         case .release(let id): self.cancel(id)
         case .hangUp(let slot): self.pool.hangUp(phone: Int(slot), by: .fin)
+        case .probe(let order): self.probes.follow(order)
         case .failed: break
+        }
+    }
+
+    private static func event(_ report: ProbeReport) -> UpstreamEvent {
+        let id = ExchangeID(report.id)
+        switch report.what {
+        case .replied(let head): return .replied(id, self.head(head))
+        case .received(let bytes): return .received(id, bytes)
+        case .ended(let isWhole): return .ended(id, isWhole ? nil : .transport(.closedEarly))
         }
     }
 

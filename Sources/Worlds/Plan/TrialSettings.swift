@@ -1,3 +1,4 @@
+package import SimBase
 package import TargetTrial
 
 /// What a run against a foreign backend holds it to (`trial` of a scenario).
@@ -29,17 +30,25 @@ package struct TrialSettings: Hashable, Sendable {
     package var dialect = Dialect.contract
     /// What the scenario states; the dialect and the kind of clients are added for a run.
     package var stated = TrialRules()
+    /// The share of jobs that have a second stream; nil if it is not stated.
+    package var witness: Odds?
+    /// Whether the target is asked what a second device would ask; nil if it is not stated.
+    package var probes: Bool?
+    private static let witnessDefault = Odds(perMillion: 50_000)
 
     package init() {}
 
-    /// Nil where nothing is judged.
-    package func rules(isOfOwnPhones: Bool, wallClockAtZero: Int64) -> TrialRules? {
+    /// Nil where nothing is judged. `isLocal`: whether a target may have requests for which the scenario does not ask.
+    package func rules(isOfOwnPhones: Bool, isLocal: Bool, wallClockAtZero: Int64) -> TrialRules? {
         guard self.isOn else { return nil }
         var rules = self.stated
         rules.hasRisingIDs = self.dialect.hasRisingIDs
         rules.terminalsMax = self.dialect.terminalsMax
         rules.hasProblems = self.dialect.hasProblems
         rules.isOfOwnPhones = isOfOwnPhones
+        let asks = isOfOwnPhones && isLocal
+        rules.witness = (self.witness ?? (asks ? Self.witnessDefault : .never)).perMillion
+        rules.probes = self.probes ?? asks
         rules.wallClockAtZero = wallClockAtZero
         return rules
     }

@@ -40,7 +40,7 @@ struct TriedTarget {
         self.last += 1
         if let request = TrialRequest(
             method: method, path: path, device: DeviceNumber(device), scan: ScanNumber(scan),
-            authorization: token.map { "Bearer \($0)" }, lastEventID: lastEventID)
+            deviceID: "d\(device)", authorization: token.map { "Bearer \($0)" }, lastEventID: lastEventID)
         {
             self.trial.sent(self.last, request, at: self.now)
         }

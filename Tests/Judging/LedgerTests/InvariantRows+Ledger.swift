@@ -88,7 +88,8 @@ extension Invariant {
             .timersClean, .timeSane, .requestOneFate, .linkConserves, .memoryBounded, .authNoLeak,
             .herdBounded, .othersUnharmed, .requestWellFormed, .targetJobUnique, .targetJobAddressed,
             .targetResume, .targetIDs, .targetTerminal, .targetResultsAgree, .targetAuth, .targetWait,
-            .targetLimit, .targetErrorForm, .targetCleanup, .targetStatusAgrees:
+            .targetLimit, .targetErrorForm, .targetCleanup, .targetStatusAgrees,
+            .targetStreamsAgree:
             nil
         }
     }

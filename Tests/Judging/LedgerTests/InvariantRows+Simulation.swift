@@ -416,7 +416,7 @@ extension Invariant {
             .limitHonoured, .slotsBounded, .serverAgrees, .rowsConserved, .lookupBilledOnce, .cancelFinal,
             .bookAnswered, .targetJobUnique, .targetJobAddressed, .targetResume, .targetIDs, .targetTerminal,
             .targetResultsAgree, .targetAuth, .targetWait, .targetLimit, .targetErrorForm, .targetCleanup,
-            .targetStatusAgrees:
+            .targetStatusAgrees, .targetStreamsAgree:
             nil
         case .scanOrder: .scanOrder
         case .jobCleanedOnce: .jobCleanedOnce

@@ -1,0 +1,29 @@
+/// What a trial asks a target by itself, as a second device or a second reader would (Docs/design.md section 11.12).
+package enum TargetProbe: String, CaseIterable, Hashable, Sendable {
+    /// A second stream of a job, opened before the phone's.
+    case witness
+    /// The status, with the token of the job.
+    case status
+    /// The results, as the phone would ask for them.
+    case results
+    /// The results in the full format.
+    case fullResults = "full-results"
+    /// A request without a token.
+    case withoutToken = "without-token"
+    /// A request with the token of another job.
+    case foreignToken = "foreign-token"
+    /// A request without a device id.
+    case withoutDevice = "without-device"
+    /// A request with the token of the job and the device id of another phone.
+    case otherDevice = "other-device"
+    /// A request for a job that the target has acknowledged to be deleted.
+    case deleted
+
+    /// Whether the target must refuse it (Docs/contract.md section 1.1).
+    package var isForbidden: Bool {
+        switch self {
+        case .withoutToken, .foreignToken, .withoutDevice: true
+        case .witness, .status, .results, .fullResults, .otherDevice, .deleted: false
+        }
+    }
+}

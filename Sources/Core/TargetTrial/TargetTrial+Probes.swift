@@ -1,0 +1,89 @@
+package import SimBase
+import Talaria
+package import Wire
+
+// What a trial asks the target by itself, and what it makes of the answers.
+
+extension TargetTrial {
+    /// Whether it has requests of its own to make.
+    package var isProbing: Bool { self.rules.isProbing }
+
+    /// When the next probe is due; nil if none is.
+    package var nextProbe: Instant? { self.probes.nextAt }
+
+    /// Takes the probes that are due. Their answers come back as those of other exchanges do, by their ids.
+    package mutating func takeProbes(at now: Instant) -> [ProbeOrder] {
+        guard let next = self.probes.nextAt, next <= now else { return [] }
+        return self.probes.take(at: now).map { order, exchange in
+            switch order {
+            case .start(let request):
+                if let exchange { self.exchanges[request.id] = TrialExchange(exchange, sent: now) }
+            case .cancel(let id): self.exchanges[id] = nil
+            }
+            return order
+        }
+    }
+
+    // MARK: What is asked
+
+    /// A phone opens the stream of a job. Jobs whose status it asks for are let alone: a status is given every two seconds at
+    /// most (Docs/contract.md section 1.4).
+    mutating func probeStart(_ request: TrialRequest, at now: Instant) {
+        guard self.rules.isProbing, request.probe == nil, request.journey.hasJobs,
+            request.operation == .stream
+        else { return }
+        guard let job = self.probes.take(request, share: self.rules.witness) else { return }
+        // A stream of v2 may leave out what a later event says, too.
+        if self.rules.witness > 0, !job.journey.isV2 {
+            self.probes.ask(.witness, .stream, of: job, at: now)
+        }
+        guard self.rules.probes, !job.journey.isV2 else { return }
+        for probe in [TargetProbe.status, .withoutDevice, .withoutToken] {
+            self.probes.ask(probe, .status, of: job, at: now)
+        }
+        guard let other = self.probes.other(than: job) else { return }
+        self.probes.ask(.foreignToken, .status, of: job, other: other, at: now)
+        self.probes.ask(.otherDevice, .status, of: job, other: other, at: now)
+    }
+
+    /// A job has completed, and its phone may delete it at once.
+    mutating func probeResults(of job: String, at now: Instant) {
+        guard self.rules.probes, let job = self.probes[job] else { return }
+        self.probes.ask(.results, .results, of: job, at: now)
+        if !job.journey.isV2 { self.probes.ask(.fullResults, .results, of: job, at: now) }
+        self.probes.ask(.withoutToken, .results, of: job, at: now)
+        guard let other = self.probes.other(than: job) else { return }
+        self.probes.ask(.foreignToken, .results, of: job, other: other, at: now)
+    }
+
+    /// The target has acknowledged a DELETE.
+    mutating func probeDeleted(_ job: String, at now: Instant) {
+        guard self.rules.probes, let probed = self.probes[job] else { return }
+        self.probes.leave(job)
+        let moment = now + self.rules.settle
+        for operation in [Talaria.Operation.results, .stream] {
+            self.probes.ask(.deleted, operation, of: probed, at: moment)
+        }
+        if !probed.journey.isV2 { self.probes.ask(.deleted, .status, of: probed, at: moment) }
+    }
+
+    // MARK: What is answered
+
+    mutating func probeReplied(_ exchange: TrialExchange, _ head: TrialHead, _ id: UInt64, at now: Instant) {
+        guard let probe = exchange.request.probe else { return }
+        self.observeProbe(probe, status: head.status, exchange.request, at: now)
+        guard probe.isForbidden else { return }
+        self.attempt(.auth, exchange.request, at: now)
+        guard (200...299).contains(head.status) else { return }
+        let lack =
+            switch probe {
+            case .withoutToken: "without a token"
+            case .foreignToken: "with the token of another job"
+            case .withoutDevice: "without a device id"
+            case .witness, .status, .results, .fullResults, .otherDevice, .deleted: ""
+            }
+        self.breaks(
+            .auth, exchange.request, id, at: now,
+            "GET \(exchange.request.operation.name) \(lack) was answered with \(head.status)")
+    }
+}

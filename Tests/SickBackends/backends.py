@@ -1,0 +1,147 @@
+#!/usr/bin/env python3
+"""Runs `backend-trial` against each sick backend, and shows which check found its bug.
+
+usage: backends.py --binary FILE [--scenario NAME] [--set PATH=VALUE]... [--jobs N] [--json FILE] [SWITCH ...]
+
+A bug is named by an invariant that the target broke, or by a finding of its answers; an objective alone shows that something is wrong,
+but not what. Without switches all are tried, and the healthy backend first, which must pass. Exit code 1: the healthy backend
+did not pass, or a bug that `misses.txt` does not list was not named.
+"""
+
+from __future__ import annotations
+
+import argparse
+import concurrent.futures
+import json
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+import bugs
+
+HERE = pathlib.Path(__file__).parent
+HEALTHY = "healthy"
+
+
+class Backend:
+    """A running backend of the gallery."""
+
+    def __init__(self, bug: str, options: list[str], log: pathlib.Path) -> None:
+        switch = [] if bug == HEALTHY else ["--bug", bug]
+        command = [sys.executable, "-B", str(HERE / "talaria.py"), "--port", "0", *options, *switch]
+        self.process = subprocess.Popen(command, stdout=log.open("wb"), stderr=subprocess.STDOUT)
+        for _ in range(300):
+            address = re.search(r"http://[0-9.:]+", log.read_text())
+            if address:
+                self.address = address.group()
+                return
+            time.sleep(0.1)
+        self.close()
+        raise RuntimeError(f"the backend does not start: {log.read_text()[-400:]}")
+
+    def close(self) -> None:
+        self.process.kill()
+        self.process.wait()
+
+
+def run(bug: str, options: argparse.Namespace) -> dict:
+    """Run the scenario against one backend. Returns the exit code, and what the report says of the target."""
+    folder = pathlib.Path(tempfile.mkdtemp(prefix="sick-"))
+    try:
+        backend = Backend(bug, options.backend, folder / "backend.log")
+        scenario = options.scenario
+        if scenario == "auto":
+            scenario = "backend-trial-v2" if bug in bugs.TABLE and bugs.TABLE[bug].dialect == "v2" else "backend-trial"
+        settings = [word for value in options.set for word in ("--set", value)]
+        command = [options.binary, "run", scenario, "--target", backend.address, *settings]
+        begun = time.monotonic()
+        try:
+            code = subprocess.run(
+                [*command, "--quiet", "--output", str(folder / "out")],
+                capture_output=True, timeout=options.limit,
+            ).returncode
+        finally:
+            backend.close()
+        return {"bug": bug, "code": code, "seconds": round(time.monotonic() - begun), **read(folder / "out")}
+    except (subprocess.TimeoutExpired, RuntimeError) as error:
+        return {"bug": bug, "code": None, "named": [], "objectives": [], "text": str(error)[:200]}
+    finally:
+        if options.keep:
+            shutil.copytree(folder, pathlib.Path(options.keep) / bug, dirs_exist_ok=True)
+        shutil.rmtree(folder)
+
+
+def read(folder: pathlib.Path) -> dict:
+    """Return the checks that a report names."""
+    path = folder / "summary.json"
+    if not path.exists():
+        return {"named": [], "objectives": [], "text": "no report"}
+    summary = json.loads(path.read_text())
+    broken = [row for row in summary["invariants"] if row["violations"] not in (0, "n/a", None)]
+    findings = [row for row in summary["findings"] if any(cause["by"] == "target" for cause in row["causes"])]
+    text = next((row["first"]["text"] for row in broken if row.get("first")), "")
+    return {
+        "named": [row["id"] for row in broken]
+        + sorted({f"{row.get('part')}:{row.get('path')}" for row in findings})[:4],
+        "objectives": [row["metric"] for row in summary["slos"] if row["passed"] is False],
+        "text": text,
+    }
+
+
+def describe(row: dict) -> str:
+    """Return a line of the table."""
+    found = ", ".join(row["named"]) or ("only " + ", ".join(row["objectives"]) if row["objectives"] else "-")
+    return f"{row['bug']:26} {row['code']!s:>4} {row.get('seconds', 0):4} s  {found[:170]}  {row['text'][:90]}"
+
+
+def verdict(rows: list[dict]) -> int:
+    """Print what was named, and return the exit code."""
+    sick = [row for row in rows if row["bug"] != HEALTHY]
+    healthy = [row for row in rows if row["bug"] == HEALTHY]
+    named = [row for row in sick if row["named"] and row["code"] != 0]
+    others = [row for row in sick if row not in named]
+    listed = {line.split()[0] for line in (HERE / "misses.txt").read_text().splitlines() if line[:1].isalpha()}
+    print(f"\nnamed: {len(named)} of {len(sick)}; red without a name: "
+          + (", ".join(row["bug"] for row in others if row["code"] != 0) or "none")
+          + "; green: " + (", ".join(row["bug"] for row in others if row["code"] == 0) or "none"))
+    wrong = [row["bug"] for row in healthy if row["code"] != 0 or row["named"]]
+    missed = [row["bug"] for row in others if row["bug"] not in listed]
+    if wrong:
+        print("the healthy backend did not pass")
+    if missed:
+        print("not named, and not in misses.txt: " + ", ".join(missed))
+    return 1 if wrong or missed else 0
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--binary", required=True, help="the program")
+    parser.add_argument("--scenario", default="auto", help="a scenario for all (default: backend-trial, or backend-trial-v2)")
+    parser.add_argument("--set", action="append", default=[], metavar="PATH=VALUE", help="as of the program")
+    parser.add_argument("--backend", action="append", default=[], metavar="OPTION", help="an option of talaria.py")
+    parser.add_argument("--jobs", type=int, default=4, help="runs at a time (default: 4)")
+    parser.add_argument("--limit", type=int, default=400, help="seconds for a run (default: 400)")
+    parser.add_argument("--json", help="a file for the rows")
+    parser.add_argument("--keep", help="a folder for the reports")
+    parser.add_argument("switches", nargs="*", help="the bugs to try (default: all)")
+    options = parser.parse_args()
+    unknown = set(options.switches) - bugs.TABLE.keys() - {HEALTHY}
+    if unknown:
+        parser.error("no such switch: " + ", ".join(sorted(unknown)))
+    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+        futures = [pool.submit(run, bug, options) for bug in options.switches or [HEALTHY, *bugs.TABLE]]
+        rows = []
+        for future in concurrent.futures.as_completed(futures):
+            rows.append(future.result())
+            print(describe(rows[-1]), flush=True)
+    if options.json:
+        pathlib.Path(options.json).write_text(json.dumps(rows, indent=1))
+    return verdict(rows)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
