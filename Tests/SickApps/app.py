@@ -8,9 +8,10 @@ import json
 import os
 import sys
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Callable
+from typing import Any
 
 import httpx
 
@@ -23,6 +24,7 @@ BOOKS_FOR_ALL = 0
 SCANS_FAILED = 1
 USAGE = 2
 SERVER_UNREACHABLE = 3
+Report = Callable[[dict[str, Any]], None]
 
 
 @dataclass(frozen=True)
@@ -86,7 +88,7 @@ def photos_of(bugs: Bugs, shelf: list[bytes], device: int, number: int) -> list[
             for part in range(count)]
 
 
-async def run_device(options: Options, number: int, shelf: list[bytes], report: Callable[[dict[str, Any]], None]) -> None:
+async def run_device(options: Options, number: int, shelf: list[bytes], report: Report) -> None:
     """Run the scans of one phone; each starts a little after the one before."""
     bugs = Bugs(list(options.bugs))
     device = Device(number, options.server, options.state, bugs, options.patience)
@@ -102,7 +104,7 @@ async def run_device(options: Options, number: int, shelf: list[bytes], report: 
         await device.close()
 
 
-async def run(options: Options, report: Callable[[dict[str, Any]], None]) -> int:
+async def run(options: Options, report: Report) -> int:
     """Run all phones and return the exit code."""
     shelf = photos.load(list(options.photo))
     lines: list[dict[str, Any]] = []

@@ -28,13 +28,10 @@ def readable(books: Any) -> bool:
 async def books_of(wire: Wire, job: Job, ending: Ending) -> list[Any]:
     """Return the books of a completed job. Results are fetched only if the event has none (GAP-3)."""
     inline = ending.data.get("books")
-    have = readable(inline) and bool(inline)
-    if wire.bugs("results-despite-books"):
-        have = False
-    if wire.bugs("results-beside-books") and have:
-        await fetch(wire, job, ending)
-    if have:
-        return list(inline)
+    if isinstance(inline, list) and inline and readable(inline) and not wire.bugs("results-despite-books"):
+        if wire.bugs("results-beside-books"):
+            await fetch(wire, job, ending)
+        return inline
     books = await fetch(wire, job, ending)
     if wire.bugs("results-twice"):
         books = await fetch(wire, job, ending)

@@ -70,7 +70,8 @@ UPLOAD = [
     Switch("upload-no-boundary", BREAK, "1.1", "nothing",
            "The Content-Type of the upload has no boundary.", "The multipart body cannot be read."),
     Switch("upload-202-unknown", BREAK, "1.1", "nothing",
-           "Only 200 counts as success of an upload.", "Accepted photos are uploaded again; nobody reads the first job."),
+           "Only 200 counts as success of an upload.",
+           "Accepted photos are uploaded again; nobody reads the first job."),
     Switch("upload-again-after-cut", BREAK, "2.2, GAP-5", "a cut stream",
            "After a cut stream the photo is uploaded again.", "A second job for the photo; the first is left."),
 ]
@@ -137,7 +138,8 @@ STREAM = [
     Switch("stream-two-at-once", WASTE, "2.5, 8", "nothing",
            "Each job has two streams at once.", "At most a note: the token may be used for several connections."),
     Switch("stream-no-slots", WASTE, "4.2, 8", "more than five scans at once",
-           "Scans of a device at the same time are not limited.", "At most a note: more than five streams of a device."),
+           "Scans of a device at the same time are not limited.",
+           "At most a note: more than five streams of a device."),
 ]
 
 TOKEN = [
@@ -157,7 +159,8 @@ RESULTS = [
     Switch("results-despite-books", BREAK, "GAP-3", "completed with books",
            "Books of the event are ignored and results fetched.", "A request for results that nobody needs."),
     Switch("results-beside-books", BREAK, "GAP-3", "completed with books",
-           "Books of the event are used, and results fetched all the same.", "A request for results that nobody needs."),
+           "Books of the event are used, and results fetched all the same.",
+           "A request for results that nobody needs."),
     Switch("results-twice", WASTE, "4.5", "completed without books",
            "Results are fetched twice.", "At most a note: the same results again after 200."),
     Switch("results-polled", BREAK, "1.1, 1.3, 1.4", "nothing",
@@ -173,7 +176,8 @@ DELETE = [
     Switch("delete-never", BREAK, "1.1, 4.2", "nothing",
            "Jobs are not removed.", "No DELETE after the books were received."),
     Switch("delete-before-books", BREAK, "1.3, Q14", "completed without books",
-           "The job is removed at its terminal event, before its results are fetched.", "Results are 410; books are lost."),
+           "The job is removed at its terminal event, before its results are fetched.",
+           "Results are 410; books are lost."),
     Switch("delete-while-running", BREAK, "1.1, 4.5", "nothing",
            "The job is removed right after its upload.", "The DELETE of a running job; books are lost."),
     Switch("delete-twice", WASTE, "1.1, C18", "nothing",

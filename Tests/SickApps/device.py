@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import uuid
+from collections.abc import AsyncIterator, Coroutine
 from pathlib import Path
-from typing import AsyncIterator, Coroutine
 
 import httpx
 
@@ -29,7 +29,8 @@ class Device:
         # An iterator that nobody holds would close its response.
         self.kept_open: dict[httpx.Response, AsyncIterator[bytes]] = {}
         self._tasks: list[asyncio.Task[object]] = []
-        self._id = self._new_id() if bugs("device-per-start") else self._kept_id(folder)
+        kept = str(uuid.uuid4()) if bugs("device-per-start") else self._kept_id(folder)
+        self._id = self._spelled(kept)
         # A kept connection must be reusable: the wait for a busy one is no failure of the server.
         limits = httpx.Limits(max_connections=None, max_keepalive_connections=5)
         timeout = httpx.Timeout(30, connect=10)
@@ -41,9 +42,9 @@ class Device:
         if bugs("device-missing") or bugs("device-missing-results") and kind == "results":
             return None
         if bugs("device-per-request") or bugs("device-random-delete") and kind == "delete":
-            return self._new_id()
+            return self._spelled(str(uuid.uuid4()))
         if bugs("device-per-scan"):
-            return str(uuid.UUID(int=uuid.UUID(self._id).int ^ scan << 80))
+            return self._id[:-4] + f"{scan:04x}"
         return self._id
 
     def in_background(self, work: Coroutine[object, object, object]) -> None:
@@ -61,11 +62,8 @@ class Device:
         folder.mkdir(parents=True, exist_ok=True)
         file = folder / f"device-{self.number}.id"
         if not file.exists():
-            file.write_text(self._new_id() + "\n")
-        return self._spelled(file.read_text().strip())
-
-    def _new_id(self) -> str:
-        return self._spelled(str(uuid.uuid4()))
+            file.write_text(f"{uuid.uuid4()}\n")
+        return file.read_text().strip()
 
     def _spelled(self, text: str) -> str:
         if self.bugs("device-not-uuid"):

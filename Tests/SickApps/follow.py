@@ -77,7 +77,7 @@ async def _listen(wire: Wire, job: Job, last_id: str) -> Ending | Answer:
                 await response.aread()
                 return Answer(response.status_code, response.headers, read_body(response.content))
             return await _read(wire, job, response)
-    except (httpx.TransportError, ValueError):
+    except (httpx.RequestError, ValueError):
         return NO_ANSWER
 
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 import random
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
-from typing import Any, Mapping
+from typing import Any
 
 BACKOFF_MAX = 30.0
 
@@ -35,7 +36,7 @@ class Answer:
         """Return the seconds that the server asks for: the body first, then the header (section 1.7)."""
         milliseconds = self.field("retryAfterMs")
         if isinstance(milliseconds, (int, float)) and not isinstance(milliseconds, bool):
-            return max(0.0, milliseconds / 1000)
+            return max(0.0, float(milliseconds) / 1000)
         return _header_wait(self.headers.get("retry-after", ""))
 
 
@@ -52,7 +53,7 @@ def read_body(content: bytes) -> Any:
 
 def backoff(base: float, failures: int) -> float:
     """Return the wait after a number of failures: it doubles, and has jitter that never shortens it."""
-    return min(BACKOFF_MAX, base * 2 ** (failures - 1)) * (1 + random.random() / 2)
+    return min(BACKOFF_MAX, base * 2.0 ** (failures - 1)) * (1 + random.random() / 2)
 
 
 def _header_wait(value: str) -> float | None:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncIterator
 from contextlib import nullcontext
-from typing import Any, AsyncIterator
+from typing import Any
 
 import photos as pictures
 from retry import Answer, backoff
@@ -15,6 +16,8 @@ PATH = "/v3/jobs/scans"
 REPEATS_MAX = 1
 REPEAT_WAIT = 2.0
 DEFAULT_LIMIT_WAIT = 60.0
+# A wait of 0 or less is no leave to try without a pause.
+LIMIT_WAIT_MIN = 1.0
 
 
 async def upload(wire: Wire, photos: list[bytes]) -> Job:
@@ -87,8 +90,7 @@ def _limit_wait(wire: Wire, answer: Answer) -> float:
         return max(0.1, wait / 2)
     if wire.bugs("wait-units"):
         return max(0.1, wait / 1000)
-    # A wait of 0 is no leave to try without a pause.
-    return max(0.1, wait)
+    return max(LIMIT_WAIT_MIN, wait)
 
 
 def _ignores_refusal(wire: Wire, answer: Answer) -> bool:

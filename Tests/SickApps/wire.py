@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from typing import Any, AsyncIterator
+from typing import Any
 
 import httpx
 
@@ -59,7 +60,7 @@ class Wire:
         self.sent[kind] += 1
         try:
             got = await self.device.http.request(method, self._address(path, job), headers=headers, **body)
-        except httpx.TransportError:
+        except httpx.RequestError:
             return NO_ANSWER
         return Answer(got.status_code, got.headers, read_body(got.content))
 
