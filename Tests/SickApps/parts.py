@@ -34,5 +34,5 @@ def _part(text: bytes) -> Part:
     for line in head.decode("latin-1").strip().splitlines():
         name, _, value = line.partition(":")
         header[name] = value.strip()
-    name = header.get_param("name", "", "content-disposition")
-    return Part(str(name), len(content), content[:8], hashlib.sha256(content).hexdigest())
+    field = header.get_param("name", "", "content-disposition")
+    return Part(str(field), len(content), content[:8], hashlib.sha256(content).hexdigest())

@@ -6,8 +6,9 @@ import asyncio
 import json
 import re
 import time
+from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
-from typing import Any, AsyncIterator
+from typing import Any
 
 import httpx
 from starlette.requests import ClientDisconnect, Request
