@@ -32,10 +32,11 @@ CLIENTS ?=
 MUTANTS ?=
 CONFORMANCE ?=
 TARGETS ?=
+BACKENDS ?=
 MANUAL ?=
 
 .PHONY: help run build deps test test-deps lint purity purity-and-build unit docs clients fuzz fuzz-sockets mutants asan \
-	bench manual conformance targets templates install deb deb-test clean
+	bench manual conformance targets backends templates install deb deb-test clean
 
 help: ## lists all targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -141,6 +142,11 @@ conformance: build ## checks the OpenAPI file, and `serve` against it, with open
 # About fifteen minutes. TARGETS can name options, another backend among them: see Tests/Targets/targets.py --help.
 targets: build ## runs honest scenarios, without faults and with each kind, against a healthy backend that is not the simulated one
 	@PYTHONDONTWRITEBYTECODE=1 Tests/Targets/targets.py --binary $(BINARY) $(TARGETS)
+
+# About half an hour. BACKENDS can name switches and options: see Tests/SickBackends/backends.py --help.
+backends: build ## runs `backend-trial` against backends with one bug each, and shows which check found it
+	@.ci/packages test
+	@PYTHONDONTWRITEBYTECODE=1 $(BUILD)/venv/bin/python Tests/SickBackends/backends.py --binary $(BINARY) $(BACKENDS)
 
 SHARE = $(DESTDIR)$(PREFIX)/share
 ZSH_COMPLETIONS ?= $(PREFIX)/share/zsh/site-functions

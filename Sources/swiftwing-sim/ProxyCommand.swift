@@ -75,7 +75,8 @@ enum ProxyCommand {
     /// What the ledger of a run hears of its gateway: what the faults do, and what the upstream does wrong.
     private static func tells(_ observation: Observation) -> Bool {
         switch observation.what {
-        case .fault, .backend(.targetBroke), .backend(.targetTried), .backend(.targetProbed): true
+        case .fault, .backend(.targetBroke), .backend(.targetTried), .backend(.targetProbed),
+            .backend(.targetEvent): true
         case .backend(.found(let finding)): finding.part == TargetTrial.findingPart
         case .phone, .backend, .network, .control: false
         }

@@ -41,7 +41,10 @@ extension LatencyMetric: MetricCase {
         case .sseConnectTime: (3, "GET issued to 200 head")
         case .sseFirstEventTime: (4, "200 head to first event dispatched")
         case .sseEventLatency:
-            (5, "event handed to the backend’s connection to event dispatched on the phone")
+            (
+                5,
+                "event handed to the backend’s connection to event dispatched on the phone; of a target, the delay from the event’s timestamp above the fastest"
+            )
         case .sseEventDelay:
             (6, "first emission of an event that a stream replays to event dispatched on the phone")
         case .ssePingGap: (7, "ping to next ping, as received by the phone")
@@ -70,5 +73,5 @@ extension LatencyMetric: MetricCase {
     package var better: Better { self == .ssePingGap ? .neither : .lower }
 
     /// Whether only a simulated backend on the same clock can tell it.
-    package var needsBackend: Bool { self == .sseEventLatency || self == .sseEventDelay }
+    package var needsBackend: Bool { self == .sseEventDelay }
 }

@@ -50,12 +50,14 @@ package enum BackendObservation: Hashable, Sendable {
     case targetTried(TargetRule)
     /// A foreign backend has answered a probe of its trial.
     case targetProbed(TargetProbe, status: Int)
+    /// A new event of a foreign backend came so much later, after its own timestamp, than the fastest one.
+    case targetEvent(latency: Interval)
 }
 
 extension BackendObservation {
     var level: ObservationLevel {
         switch self {
-        case .pingWritten: .routine
+        case .pingWritten, .targetEvent: .routine
         case .eventWritten(_, _, _, let kind, let isReplayed):
             kind.level(isAsExpected: !isReplayed, otherwise: .always)
         case .found, .targetBroke: .limited
@@ -176,6 +178,9 @@ extension BackendObservation {
             fields.begin(.backend, "target-probed")
             fields.name("probe", probe)
             fields.number("status", status)
+        case .targetEvent(let latency):
+            fields.begin(.backend, "target-event")
+            fields.time("latency_ns", latency)
         }
     }
 
@@ -245,6 +250,7 @@ extension BackendObservation {
             case "target-tried": .targetTried(try fields.value("rule"))
             case "target-probed":
                 .targetProbed(try fields.value("probe"), status: try fields.count("status"))
+            case "target-event": .targetEvent(latency: try fields.time("latency_ns"))
             // An older version wrote only the wait, and only of uploads that were answered 429.
             case "limited":
                 .problem(

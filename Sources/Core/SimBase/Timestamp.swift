@@ -27,6 +27,55 @@ package enum Timestamp {
             word: 0x3A | Self.pair(ofDay % 60) << 8 | 0x2E << 24 | millisecond | 0x5A << 56, count: 8)
     }
 
+    /// Milliseconds since 1970 of a date and time with its zone (RFC 3339); nil for another text.
+    package static func unixMilliseconds(iso8601 text: String) -> Int64? {
+        let bytes = Array(text.utf8)
+        guard bytes.count >= 20 else { return nil }
+        func number(_ range: Range<Int>) -> Int64? {
+            guard bytes[range].allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
+            return bytes[range].reduce(0) { $0 * 10 + Int64($1) - 0x30 }
+        }
+        func isMark(_ place: Int, _ marks: String) -> Bool { marks.utf8.contains(bytes[place]) }
+        guard let year = number(0..<4), isMark(4, "-"), let month = number(5..<7), isMark(7, "-"),
+            let day = number(8..<10), isMark(10, "Tt "), let hour = number(11..<13), isMark(13, ":"),
+            let minute = number(14..<16), isMark(16, ":"), let second = number(17..<19),
+            (1...12).contains(month), (1...31).contains(day), hour < 24, minute < 60, second <= 60
+        else { return nil }
+        var (place, fraction, unit) = (19, Int64(0), Int64(100))
+        if bytes[place] == 0x2E {
+            place += 1
+            while place < bytes.count, let digit = number(place..<place + 1) {
+                fraction += digit * unit
+                unit /= 10
+                place += 1
+            }
+        }
+        guard let zone = Self.zoneMinutes(bytes[place...]) else { return nil }
+        let seconds = Self.days(year: year, month: month, day: day) * 86_400 + hour * 3_600 + second
+        return (seconds + (minute - zone) * 60) * 1_000 + fraction
+    }
+
+    /// `Z` or `+02:00`, in minutes.
+    private static func zoneMinutes(_ bytes: ArraySlice<UInt8>) -> Int64? {
+        if bytes.count == 1, let only = bytes.first, only | 0x20 == 0x7A { return 0 }
+        let digits = bytes.dropFirst().filter { $0 != 0x3A }
+        guard let sign = bytes.first, sign == 0x2B || sign == 0x2D, digits.count == 4,
+            digits.allSatisfy({ (0x30...0x39).contains($0) })
+        else { return nil }
+        let values = digits.map { Int64($0) - 0x30 }
+        let minutes = (values[0] * 10 + values[1]) * 60 + values[2] * 10 + values[3]
+        return sign == 0x2D ? -minutes : minutes
+    }
+
+    /// The day of a date in the Gregorian calendar, counted from the first of 1970 (days-from-civil).
+    package static func days(year: Int64, month: Int64, day: Int64) -> Int64 {
+        let year = month <= 2 ? year - 1 : year
+        let yearOfEra = year.flooredRemainder(400)
+        let dayOfYear = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1
+        let dayOfEra = yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear
+        return (year - yearOfEra) / 400 * 146_097 + dayOfEra - 719_468
+    }
+
     /// Two digits, the first of them the least byte.
     private static func pair(_ number: Int64) -> UInt64 {
         let ten = UInt64(number) / 10

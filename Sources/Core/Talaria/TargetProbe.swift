@@ -16,6 +16,8 @@ package enum TargetProbe: String, CaseIterable, Hashable, Sendable {
     case withoutDevice = "without-device"
     /// A request with the token of the job and the device id of another phone.
     case otherDevice = "other-device"
+    /// A stream after an id that no event has.
+    case unknownID = "unknown-id"
     /// A request for a job that the target has acknowledged to be deleted.
     case deleted
 
@@ -23,7 +25,7 @@ package enum TargetProbe: String, CaseIterable, Hashable, Sendable {
     package var isForbidden: Bool {
         switch self {
         case .withoutToken, .foreignToken, .withoutDevice: true
-        case .witness, .status, .results, .fullResults, .otherDevice, .deleted: false
+        case .witness, .status, .results, .fullResults, .otherDevice, .unknownID, .deleted: false
         }
     }
 }

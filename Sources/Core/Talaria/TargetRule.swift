@@ -13,6 +13,9 @@ package enum TargetRule: String, CaseIterable, Hashable, Sendable {
     case cleanup
     case statusAgrees = "status-agrees"
     case streamsAgree = "streams-agree"
+    case jobKept = "job-kept"
+    case times
+    case text
 
     /// The index, from 0, in the order of `allCases`.
     package var ordinal: Int {
@@ -30,6 +33,9 @@ package enum TargetRule: String, CaseIterable, Hashable, Sendable {
         case .cleanup: 10
         case .statusAgrees: 11
         case .streamsAgree: 12
+        case .jobKept: 13
+        case .times: 14
+        case .text: 15
         }
     }
 
@@ -61,6 +67,12 @@ package enum TargetRule: String, CaseIterable, Hashable, Sendable {
             "what the target's status of a job says agrees with its stream and its results"
         case .streamsAgree:
             "two streams of a job that are open at the same time show the same events"
+        case .jobKept:
+            "a job can be read until it is deleted or canceled, or its lifetime is over"
+        case .times:
+            "timestamps of the target are dates with a zone (RFC 3339), and agree with the clock of this machine within ten minutes"
+        case .text:
+            "titles and authors are Unicode text, without signs of a wrong encoding"
         }
     }
 }

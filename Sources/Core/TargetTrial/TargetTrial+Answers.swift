@@ -10,6 +10,7 @@ extension TargetTrial {
     mutating func answered(_ exchange: TrialExchange, _ head: TrialHead, _ id: UInt64, at now: Instant) {
         let request = exchange.request
         let node = JSONNode(exchange.body)
+        self.judgeTime(in: node?["metadata"], of: "the answer", request, id, at: now)
         if head.status >= 400 {
             self.judgeForm(exchange, head, node, id, at: now)
             self.judgeWait(request, head, node, id, at: now)
@@ -31,7 +32,9 @@ extension TargetTrial {
                 }
                 self.probeDeleted(job, at: now)
             }
-        case .cancel, .stream: break
+        case .cancel:
+            if let job = request.job { self.jobs.update(job) { $0.canceled = $0.canceled ?? now } }
+        case .stream: break
         }
     }
 
@@ -101,6 +104,10 @@ extension TargetTrial {
     ) {
         guard let job = request.job, let known = self.jobs[job] else { return }
         self.attempt(.resultsAgree, request, at: now)
+        self.attempt(.text, request, at: now)
+        if let sign = books.signOfWrongText {
+            self.breaks(.text, request, id, at: now, "\(source): \(sign)")
+        }
         if let earlier = known.inline ?? known.results, let difference = books.difference(from: earlier) {
             let first = known.inline == nil ? "earlier results" : "the completed event"
             self.breaks(
@@ -111,14 +118,25 @@ extension TargetTrial {
         }
     }
 
-    /// The results of a job that has said that it is complete are there.
+    /// A job that was not deleted is there, and so are its results once it has said that it is complete.
     mutating func judgeAbsence(
         _ exchange: TrialExchange, _ head: TrialHead, _ id: UInt64, at now: Instant
     ) {
         guard let job = exchange.request.job, let known = self.jobs[job], known.deleted == nil,
-            exchange.request.probe == nil || !known.isDeleting,
+            exchange.request.probe == nil || known.isThere,
             let start = known.accepted, now - start < self.rules.tokenLifetime
         else { return }
+        switch exchange.request.operation {
+        case .results: break
+        case .stream, .status:
+            self.attempt(.jobKept, exchange.request, at: now)
+            guard known.isThere, [404, 410].contains(head.status) else { return }
+            return self.breaks(
+                .jobKept, exchange.request, id, at: now,
+                "GET \(exchange.request.operation.name) was answered with \(head.status), \(milliseconds: now - start) ms after the upload of a job that was not deleted"
+            )
+        case .upload, .cleanup, .cancel: return
+        }
         let isAbsent = [404, 409, 410, 425].contains(head.status)
         if let end = known.end, end.0 == .completed, end.at <= exchange.sent {
             self.attempt(.resultsAgree, exchange.request, at: now)

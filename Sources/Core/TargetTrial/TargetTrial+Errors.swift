@@ -34,7 +34,10 @@ extension TargetTrial {
             return "`\(name)` is not a string"
         }
         if node["status"]?.integer != status { return "`status` is not \(status)" }
-        return node["retryable"]?.flag == nil ? "`retryable` is not a Boolean" : nil
+        guard let retryable = node["retryable"]?.flag else { return "`retryable` is not a Boolean" }
+        guard let code = node["code"]?.text.flatMap({ ProblemCode(rawValue: $0) }) else { return nil }
+        if code.retryable != retryable { return "`retryable` of \(code.rawValue) is \(retryable)" }
+        return code.fits(status) ? nil : "\(code.rawValue) is the code of a \(code.status)"
     }
 
     private static func lackOfV2(_ node: JSONNode) -> String? {
@@ -68,6 +71,9 @@ extension TargetTrial {
         guard let field = RetryAfter(text) else { return "Retry-After is “\(text.bounded)”" }
         let seconds = (self.rules.wallClockAtZero + (now - Instant.zero).nanoseconds / 1_000_000) / 1_000
         let header = field.wait(at: seconds)
+        if case .date = field, head.status == 429, field.wait(at: seconds - 5) == .zero {
+            return "Retry-After is in the past"
+        }
         if header > most { return "Retry-After asks for \(milliseconds: header) ms" }
         guard let body else { return nil }
         let difference = header > body ? header - body : body - header
@@ -86,5 +92,20 @@ extension TargetTrial {
         let member = node?["retryAfterMs"] ?? error?["retryAfterMs"] ?? error?["details"]?["retryAfterMs"]
         // Far above a day, and within reach of every clock.
         return member?.integer(Int64.self).map { .milliseconds(min(max($0, -1), 1 << 40)) }
+    }
+}
+
+extension ProblemCode {
+    /// Sources differ for two of the codes (Docs/contract.md section 1.7).
+    fileprivate func fits(_ status: Int) -> Bool {
+        switch self {
+        case .batchTooLarge: status == 400 || status == 413
+        case .timeout: status == 408 || status == 504
+        case .forbidden, .missingParameter, .invalidRequest, .invalidFile, .emptyBatch, .invalidAcceptHeader,
+            .invalidToken, .tokenExpired, .unauthorized, .notFound, .methodNotAllowed, .conflict, .gone,
+            .fileTooLarge, .headerTooLarge, .rateLimitExceeded, .internalError, .featureNotAvailable,
+            .cacheError, .providerError, .networkError, .circuitOpen, .providerTimeout:
+            status == self.status
+        }
     }
 }

@@ -38,6 +38,11 @@ extension TargetTrial {
             self.probes.ask(.witness, .stream, of: job, at: now)
         }
         guard self.rules.probes, !job.journey.isV2 else { return }
+        if let most = self.rules.jobMax {
+            // A job that never ends shows when it is asked for.
+            self.probes.ask(.status, .status, of: job, at: now + most + self.rules.settle)
+        }
+        self.probes.ask(.unknownID, .stream, of: job, at: now)
         for probe in [TargetProbe.status, .withoutDevice, .withoutToken] {
             self.probes.ask(probe, .status, of: job, at: now)
         }
@@ -74,16 +79,35 @@ extension TargetTrial {
         self.observeProbe(probe, status: head.status, exchange.request, at: now)
         guard probe.isForbidden else { return }
         self.attempt(.auth, exchange.request, at: now)
+        if head.status == 403 {
+            self.breaks(
+                .errorForm, exchange.request, id, at: now,
+                "a request \(Self.lack(of: probe)) was answered with 403")
+        }
         guard (200...299).contains(head.status) else { return }
-        let lack =
-            switch probe {
-            case .withoutToken: "without a token"
-            case .foreignToken: "with the token of another job"
-            case .withoutDevice: "without a device id"
-            case .witness, .status, .results, .fullResults, .otherDevice, .deleted: ""
-            }
         self.breaks(
             .auth, exchange.request, id, at: now,
-            "GET \(exchange.request.operation.name) \(lack) was answered with \(head.status)")
+            "GET \(exchange.request.operation.name) \(Self.lack(of: probe)) was answered with \(head.status)")
+    }
+
+    /// A stream begins with what is left of it (Docs/contract.md section 2.2).
+    mutating func judgeUnknownID(
+        _ exchange: TrialExchange, _ head: TrialHead, _ id: UInt64, at now: Instant
+    ) {
+        self.probes.cancel(id)
+        self.attempt(.resume, exchange.request, at: now)
+        guard head.status >= 500 else { return }
+        self.breaks(
+            .resume, exchange.request, id, at: now,
+            "GET stream with a Last-Event-ID that no event has was answered with \(head.status)")
+    }
+
+    private static func lack(of probe: TargetProbe) -> String {
+        switch probe {
+        case .withoutToken: "without a token"
+        case .foreignToken: "with the token of another job"
+        case .withoutDevice: "without a device id"
+        case .witness, .status, .results, .fullResults, .otherDevice, .unknownID, .deleted: ""
+        }
     }
 }

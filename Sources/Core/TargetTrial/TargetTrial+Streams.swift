@@ -14,10 +14,14 @@ extension TargetTrial {
         let node = JSONNode(event.bytes)
         self.judgeName(in: node, of: event.type, request, id, at: now)
         let came = TrialEvent(event, isTerminal: kind?.isTerminal == true, stream: id, at: now)
+        let time = self.judgeTime(in: node, of: event.type, request, id, at: now)
         if !request.journey.isV2 { self.judgeID(of: event, came, request, id, at: now) }
         self.judgeTerminal(came, event.type, request, id, at: now)
         if !event.isInitial { self.judgeResume(came, event, request, id, at: now) }
+        let known = self.jobs[job]?.events.count
         if let place = self.jobs.update(job, { $0.record(came) }) ?? nil {
+            // One that comes again has its old timestamp.
+            if let time, place == known, request.lastEventID == nil { self.measure(time, request, at: now) }
             self.exchanges.update(id) { _ = $0.stream?.shown.insert(place) }
         }
         if let kind, kind.isTerminal {
@@ -60,8 +64,11 @@ extension TargetTrial {
     private mutating func judgeID(
         of event: SSEEvent, _ came: TrialEvent, _ request: TrialRequest, _ id: UInt64, at now: Instant
     ) {
-        guard event.hasOwnID, let job = request.job else { return }
+        guard let job = request.job else { return }
         self.attempt(.ids, request, at: now)
+        guard event.hasOwnID else {
+            return self.breaks(.ids, request, id, at: now, "\(event.type.bounded) has no id")
+        }
         guard let time = event.idTime else {
             return self.breaks(
                 .ids, request, id, at: now,
@@ -102,6 +109,11 @@ extension TargetTrial {
             let known = self.jobs[job], known.isWhole
         else { return }
         let last = request.lastEventID ?? ""
+        if known.hasPassed(came) {
+            return self.breaks(
+                .resume, request, id, at: now,
+                "\(event.type.bounded) “\(event.id.bounded)” came with other data than on an earlier stream")
+        }
         if let place = known.events.firstIndex(where: { $0.isSame(as: came) }), place <= resume.place {
             guard !came.isTerminal, !known.repeatsEvents else { return }
             return self.breaks(
@@ -153,7 +165,8 @@ extension TargetTrial {
     /// A job that lasts too long shows when it is asked for once more.
     mutating func judgeLength(of job: String, _ id: UInt64, at now: Instant) {
         guard let most = self.rules.jobMax, let request = self.exchanges[id]?.request,
-            let known = self.jobs[job], known.end == nil, known.deleted == nil, let start = known.accepted
+            let known = self.jobs[job], known.end == nil, known.saidCompleted == nil, known.isThere,
+            let start = known.accepted
         else { return }
         self.attempt(.terminal, request, at: now)
         guard now - start > most else { return }
@@ -161,6 +174,28 @@ extension TargetTrial {
             .terminal, request, id, at: now,
             "no terminal event \(milliseconds: now - start) ms after the upload; at most \(milliseconds: most) ms are allowed"
         )
+    }
+
+    /// A link of the contract's form names the results of this job.
+    private static func isResults(_ link: String, of job: String) -> Bool {
+        let parts = link.prefix { $0 != "?" && $0 != "#" }.split(separator: "/", omittingEmptySubsequences: false)
+        guard let start = parts.firstIndex(of: "v3") else { return true }
+        let path = "/" + parts[start...].joined(separator: "/")
+        return JourneyPath(path: path)?.endpoint == .results(jobId: job)
+    }
+
+    /// The target has ended a stream by itself.
+    mutating func judgeEnd(_ exchange: TrialExchange, _ id: UInt64, at now: Instant) {
+        guard let stream = exchange.stream, stream.terminals == 0, exchange.request.probe != .deleted,
+            let job = exchange.request.job, let known = self.jobs[job], known.isThere,
+            !known.hasTerminal(exchange.request.lastEventID)
+        else { return }
+        self.attempt(.terminal, exchange.request, at: now)
+        let time = now - exchange.sent
+        guard time < self.rules.streamMin || known.end != nil else { return }
+        self.breaks(
+            .terminal, exchange.request, id, at: now,
+            "the target ended a stream after \(milliseconds: time) ms, without a terminal event")
     }
 
     private mutating func finished(
@@ -180,6 +215,14 @@ extension TargetTrial {
         }
         self.jobs.update(job) { if $0.end == nil { $0.end = (end, now) } }
         guard end == .completed else { return }
+        if let canceled = known.canceled, now - canceled >= self.rules.settle {
+            self.breaks(
+                .statusAgrees, request, id, at: now,
+                "the job has completed \(milliseconds: now - canceled) ms after its cancel was acknowledged")
+        }
+        if let link = node?["resultsUrl"]?.text, !Self.isResults(link, of: job) {
+            self.breaks(.resultsAgree, request, id, at: now, "the resultsUrl is “\(link.bounded)”")
+        }
         if known.end == nil { self.probeResults(of: job, at: now) }
         let books = TrialBooks(node?["books"])
         if !request.journey.isV2, books == nil, node?["resultsUrl"]?.text == nil {

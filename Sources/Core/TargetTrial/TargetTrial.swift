@@ -21,6 +21,7 @@ package struct TargetTrial: Sendable {
     var jobs = TrialJobs()
     var uploads = TrialUploads()
     var probes = TrialProbes()
+    private var delays = EventDelays()
     private var tried: UInt64 = 0
     private var found: [Observation] = []
 
@@ -36,7 +37,10 @@ package struct TargetTrial: Sendable {
             self.jobs.insert(job, TrialJob(device: request.device, scan: request.scan))
         }
         self.judgeLength(of: job, id, at: now)
-        if request.operation == .cleanup { self.jobs.update(job) { $0.isDeleting = true } }
+        switch request.operation {
+        case .cleanup, .cancel: self.jobs.update(job) { $0.isDeleting = true }
+        case .upload, .stream, .results, .status: break
+        }
         self.probeStart(request, at: now)
     }
 
@@ -47,10 +51,17 @@ package struct TargetTrial: Sendable {
         guard exchange.request.probe?.isForbidden != true else { return }
         self.judgeDeleted(exchange, head, id, at: now)
         if head.status == 401 { self.judgeRefusal(exchange, id, at: now) }
-        if exchange.request.operation == .results { self.judgeAbsence(exchange, head, id, at: now) }
-        guard exchange.request.operation == .stream, head.status == 200,
-            head.mediaType == "text/event-stream", let job = exchange.request.job
+        self.judgeAbsence(exchange, head, id, at: now)
+        if exchange.request.probe == .unknownID { return self.judgeUnknownID(exchange, head, id, at: now) }
+        guard exchange.request.operation == .stream, (200...299).contains(head.status),
+            let job = exchange.request.job
         else { return }
+        guard head.status == 200, head.mediaType == "text/event-stream" else {
+            return self.breaks(
+                .terminal, exchange.request, id, at: now,
+                "GET stream was answered with \(head.status) and \(head.mediaType.isEmpty ? "no type" : head.mediaType.bounded), which is no event stream"
+            )
+        }
         var stream = TrialStream()
         if let last = exchange.request.lastEventID {
             stream.resume = self.jobs[job]?.resume(after: last, at: now, within: self.rules.buffer)
@@ -79,6 +90,7 @@ package struct TargetTrial: Sendable {
         guard let exchange = self.exchanges[id] else { return }
         defer { self.exchanges[id] = nil }
         self.probes.ended(id)
+        if isWhole { self.judgeEnd(exchange, id, at: now) }
         guard isWhole, exchange.stream == nil, let head = exchange.head else { return }
         self.answered(exchange, head, id, at: now)
     }
@@ -113,6 +125,12 @@ package struct TargetTrial: Sendable {
             return self.observe(.found(finding), request, at: now)
         }
         self.observe(.targetBroke(rule, job: request.job, text: text), request, at: now)
+    }
+
+    /// `time`: the timestamp of the event, in milliseconds since 1970.
+    mutating func measure(_ time: Int64, _ request: TrialRequest, at now: Instant) {
+        let delay = self.rules.wallClockAtZero - time + now.milliseconds
+        self.observe(.targetEvent(latency: self.delays.aboveLeast(delay, at: now)), request, at: now)
     }
 
     mutating func observeProbe(

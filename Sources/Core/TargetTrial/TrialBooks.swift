@@ -34,6 +34,16 @@ struct TrialBooks: Sendable {
         return Entry(book: book, key: BookKey(book), isNamed: node["title"]?.text != nil)
     }
 
+    /// Says what is wrong with the first text that has a sign of a wrong encoding; nil if none has.
+    var signOfWrongText: String? {
+        for entry in self.entries {
+            for text in [entry.book.title, entry.book.author] {
+                if let sign = TextSigns.sign(in: text) { return "“\(text.bounded)” has \(sign)" }
+            }
+        }
+        return nil
+    }
+
     /// Says what an answer has that differs from an earlier one of the same job; nil if nothing does.
     func difference(from earlier: TrialBooks) -> String? {
         guard self.count == earlier.count else { return "\(earlier.count) books, and \(self.count) now" }
@@ -41,6 +51,7 @@ struct TrialBooks: Sendable {
         if let odd = known.firstIndex(of: false) {
             return "no book “\(self.entries[odd].book.title.bounded)”"
         }
+        if let change = self.change(from: earlier) { return change }
         for entry in self.entries {
             guard let number = entry.key.isbn,
                 let before = earlier.entries.first(where: { $0.key.isbn == number })
@@ -54,6 +65,24 @@ struct TrialBooks: Sendable {
                 status != .pending
             {
                 return "“\(before.book.title.bounded)” \(status.text.bounded), and pending now"
+            }
+        }
+        return nil
+    }
+    /// A book with the same title and author has the same letters in them, and keeps its ISBN.
+    private func change(from earlier: TrialBooks) -> String? {
+        for entry in self.entries where entry.isNamed {
+            let words = entry.key.words
+            let same = earlier.entries.filter { $0.isNamed && $0.key.words == words }
+            guard same.count == 1, let before = same.first,
+                self.entries.count(where: { $0.key.words == words }) == 1
+            else { continue }
+            if Array(entry.book.title.utf8) != Array(before.book.title.utf8) {
+                return
+                    "the title “\(before.book.title.bounded)” is written in another way: “\(entry.book.title.bounded)”"
+            }
+            if before.book.isbn != nil, entry.book.isbn == nil {
+                return "“\(before.book.title.bounded)” has lost its ISBN"
             }
         }
         return nil

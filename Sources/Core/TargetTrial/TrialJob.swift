@@ -55,6 +55,10 @@ struct TrialJob: Sendable {
     var deleted: Instant?
     /// A DELETE is under way, or has been.
     var isDeleting = false
+    /// When a cancel was acknowledged.
+    var canceled: Instant?
+    /// Nothing took the job away before this moment.
+    var isThere: Bool { self.deleted == nil && self.canceled == nil && !self.isDeleting }
     /// The books of its terminal event, and of the last results.
     var inline: TrialBooks?
     var results: TrialBooks?
@@ -79,6 +83,22 @@ struct TrialJob: Sendable {
         }
         self.events.append(event)
         return self.events.count - 1
+    }
+
+    /// Whether an id is that of a terminal event.
+    func hasTerminal(_ id: String?) -> Bool {
+        guard let digest = id.map({ Digest.of($0) }) else { return false }
+        return self.events.contains { $0.id == digest && $0.isTerminal }
+    }
+
+    /// Whether another stream has shown another event with this id, and has gone on.
+    func hasPassed(_ event: TrialEvent) -> Bool {
+        guard self.isWhole, let id = event.id, !event.isInitial, !event.isTerminal,
+            !self.events.contains(where: { $0.isSame(as: event) }),
+            let place = self.events.lastIndex(where: { $0.id == id && $0.name == event.name })
+        else { return false }
+        let stream = self.events[place].stream
+        return stream != event.stream && self.events[(place + 1)...].contains { $0.stream == stream }
     }
 
     /// Returns the point after an event, if that is known and can still be sent again.

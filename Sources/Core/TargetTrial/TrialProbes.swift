@@ -115,7 +115,8 @@ struct TrialProbes: Sendable {
             switch step {
             case .giveUp(let id): self.cancel(id)
             case .ask(let due):
-                guard self.underWay.count < Self.underWayMax else { continue }
+                let isLate = due.probe == .status && self.jobs[due.job.job] == nil
+                guard self.underWay.count < Self.underWayMax, !isLate else { continue }
                 self.last += 1
                 let request = Self.request(Self.idBit | self.last, due, due.other)
                 self.underWay.insert(request.id)
@@ -141,6 +142,7 @@ struct TrialProbes: Sendable {
         case .foreignToken: authorization = other?.authorization
         case .withoutDevice: deviceID = nil
         case .otherDevice: deviceID = other?.deviceID
+        case .unknownID: headers.append(HeaderField(HeaderName.lastEventID, "1-progress"))
         case .witness, .status, .results, .fullResults, .deleted: break
         }
         if let authorization { headers.append(HeaderField(HeaderName.authorization, authorization)) }

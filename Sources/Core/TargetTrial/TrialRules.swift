@@ -16,6 +16,8 @@ package struct TrialRules: Hashable, Sendable {
     package var tokenLifetime = Interval.hours(2)
     /// The time after a DELETE, or after a terminal event, in which a target may still say what was before.
     package var settle = Interval.seconds(2)
+    /// A stream that the target ends sooner has a terminal event.
+    package var streamMin = Interval.seconds(25)
     /// The most time from a 202 to the terminal event; nil if none is stated.
     package var jobMax: Interval?
     /// The uploads that a device may make in a time; nil if none is stated.

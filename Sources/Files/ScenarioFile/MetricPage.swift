@@ -37,6 +37,10 @@ package enum MetricPage {
             `sse.event.latency` is about events that are sent as they occur. `sse.event.delay` is about those that a stream replays, because
             they were emitted while it was lost or not yet open: it contains the time of the loss.
 
+            With a target, `sse.event.latency` is the delay from the event's own timestamp to its arrival, above the least delay of the last
+            minute: the clocks of two machines differ, and so the least delay itself is not known. It has no values if events have no
+            timestamps.
+
             `preprocess.time` has one value for each photo, not for each capture, unless the group has `preprocess: each`.
 
             The four `net.*` are measured by libcurl, with `--target` only. `generator.lateness` is about this program, and is measured in live

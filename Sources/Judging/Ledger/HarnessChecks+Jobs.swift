@@ -84,7 +84,7 @@ extension HarnessChecks {
         case .bookLookedUp(let lookup):
             self.phones[phoneIndex].lookedUp = (scan, self.now, lookup.isBilled)
         case .connected, .problem, .failed, .found, .upstreamFailed, .circuitOpened,
-            .circuitClosed, .targetBroke, .targetTried, .targetProbed:
+            .circuitClosed, .targetBroke, .targetTried, .targetProbed, .targetEvent:
             break
         case .accepted, .photosReceived, .streamOpened, .eventWritten, .pingWritten, .finished, .tokenRevoked,
             .resultsServed, .cleaned, .canceled, .expired, .vanished:
@@ -147,7 +147,7 @@ extension HarnessChecks {
             _ = self.remove(job, phoneIndex)
             self.note(.vanished, scan, phoneIndex, needsFault: true)
         case .photosReceived, .connected, .requested, .answered, .problem, .rowsTaken, .bookLookedUp, .failed,
-            .streamEnded, .circuitOpened, .circuitClosed, .found, .upstreamFailed, .targetBroke, .targetTried, .targetProbed:
+            .streamEnded, .circuitOpened, .circuitClosed, .found, .upstreamFailed, .targetBroke, .targetTried, .targetProbed, .targetEvent:
             break
         }
     }

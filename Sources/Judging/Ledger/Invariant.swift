@@ -45,6 +45,9 @@ package enum Invariant: String, CaseIterable, Hashable, Sendable {
     case targetCleanup = "target.cleanup"
     case targetStatusAgrees = "target.status-agrees"
     case targetStreamsAgree = "target.streams-agree"
+    case targetJobKept = "target.job-kept"
+    case targetTimes = "target.times"
+    case targetText = "target.text"
     // Judged in the virtual world, by `SimulationInvariants`.
     case scanOrder = "scan.order"
     case jobCleanedOnce = "job.cleaned-once"
@@ -128,7 +131,7 @@ package enum Invariant: String, CaseIterable, Hashable, Sendable {
             "what a batch or a look-up asks for is what comes: every book that the backend does not count as not found, and no other"
         case .targetJobUnique, .targetJobAddressed, .targetResume, .targetIDs, .targetTerminal,
             .targetResultsAgree, .targetAuth, .targetWait, .targetLimit, .targetErrorForm, .targetCleanup,
-            .targetStatusAgrees, .targetStreamsAgree:
+            .targetStatusAgrees, .targetStreamsAgree, .targetJobKept, .targetTimes, .targetText:
             self.targetRule?.statement ?? ""
         case .scanOrder:
             "waiting scans are uploaded oldest first"
@@ -234,26 +237,29 @@ package enum Invariant: String, CaseIterable, Hashable, Sendable {
         case .targetCleanup: (27, .always, needsBackend: false, survivesBackendDeath: true)
         case .targetStatusAgrees: (28, .always, needsBackend: false, survivesBackendDeath: true)
         case .targetStreamsAgree: (29, .always, needsBackend: false, survivesBackendDeath: true)
-        case .scanOrder: (30, .always, needsBackend: true, survivesBackendDeath: false)
-        case .jobCleanedOnce: (31, .always, needsBackend: true, survivesBackendDeath: false)
-        case .jobEnded: (32, .finally, needsBackend: true, survivesBackendDeath: false)
-        case .jobOrphansBounded: (33, .always, needsBackend: true, survivesBackendDeath: false)
-        case .jobSilentAfterCleanup: (34, .always, needsBackend: true, survivesBackendDeath: false)
-        case .streamDeadDetected: (35, .eventually, needsBackend: true, survivesBackendDeath: false)
-        case .streamParseRobust: (36, .always, needsBackend: true, survivesBackendDeath: false)
-        case .authNoStaleUse: (37, .always, needsBackend: true, survivesBackendDeath: false)
-        case .retryBudget: (38, .always, needsBackend: true, survivesBackendDeath: false)
-        case .deviceNotStuck: (39, .eventually, needsBackend: true, survivesBackendDeath: false)
-        case .scanSettles: (40, .eventually, needsBackend: true, survivesBackendDeath: false)
-        case .timersClean: (41, .finally, needsBackend: true, survivesBackendDeath: false)
-        case .timeSane: (42, .always, needsBackend: true, survivesBackendDeath: false)
-        case .requestOneFate: (43, .always, needsBackend: true, survivesBackendDeath: false)
-        case .linkConserves: (44, .always, needsBackend: true, survivesBackendDeath: false)
-        case .memoryBounded: (45, .always, needsBackend: true, survivesBackendDeath: false)
-        case .authNoLeak: (46, .always, needsBackend: true, survivesBackendDeath: false)
-        case .herdBounded: (47, .always, needsBackend: true, survivesBackendDeath: false)
-        case .othersUnharmed: (48, .eventually, needsBackend: true, survivesBackendDeath: false)
-        case .requestWellFormed: (49, .always, needsBackend: true, survivesBackendDeath: false)
+        case .targetJobKept: (30, .always, needsBackend: false, survivesBackendDeath: true)
+        case .targetTimes: (31, .always, needsBackend: false, survivesBackendDeath: true)
+        case .targetText: (32, .always, needsBackend: false, survivesBackendDeath: true)
+        case .scanOrder: (33, .always, needsBackend: true, survivesBackendDeath: false)
+        case .jobCleanedOnce: (34, .always, needsBackend: true, survivesBackendDeath: false)
+        case .jobEnded: (35, .finally, needsBackend: true, survivesBackendDeath: false)
+        case .jobOrphansBounded: (36, .always, needsBackend: true, survivesBackendDeath: false)
+        case .jobSilentAfterCleanup: (37, .always, needsBackend: true, survivesBackendDeath: false)
+        case .streamDeadDetected: (38, .eventually, needsBackend: true, survivesBackendDeath: false)
+        case .streamParseRobust: (39, .always, needsBackend: true, survivesBackendDeath: false)
+        case .authNoStaleUse: (40, .always, needsBackend: true, survivesBackendDeath: false)
+        case .retryBudget: (41, .always, needsBackend: true, survivesBackendDeath: false)
+        case .deviceNotStuck: (42, .eventually, needsBackend: true, survivesBackendDeath: false)
+        case .scanSettles: (43, .eventually, needsBackend: true, survivesBackendDeath: false)
+        case .timersClean: (44, .finally, needsBackend: true, survivesBackendDeath: false)
+        case .timeSane: (45, .always, needsBackend: true, survivesBackendDeath: false)
+        case .requestOneFate: (46, .always, needsBackend: true, survivesBackendDeath: false)
+        case .linkConserves: (47, .always, needsBackend: true, survivesBackendDeath: false)
+        case .memoryBounded: (48, .always, needsBackend: true, survivesBackendDeath: false)
+        case .authNoLeak: (49, .always, needsBackend: true, survivesBackendDeath: false)
+        case .herdBounded: (50, .always, needsBackend: true, survivesBackendDeath: false)
+        case .othersUnharmed: (51, .eventually, needsBackend: true, survivesBackendDeath: false)
+        case .requestWellFormed: (52, .always, needsBackend: true, survivesBackendDeath: false)
         }
     }
 }

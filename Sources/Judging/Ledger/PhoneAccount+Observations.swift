@@ -273,7 +273,7 @@ extension PhoneAccount {
             findings.violate(
                 Invariant(rule), device: self.device, scan: scan, at: at, text, cause: .target)
         case .connected, .requested, .answered, .pingWritten, .resultsServed, .circuitClosed, .found,
-            .upstreamFailed, .targetTried, .targetProbed:
+            .upstreamFailed, .targetTried, .targetProbed, .targetEvent:
             break  // Measured, not judged.
         }
     }
@@ -316,7 +316,7 @@ extension BackendObservation {
     /// With a foreign target, the ledger knows what the gateway's faults do and what the trial finds, and nothing else of it.
     var isOfTheGatewayToo: Bool {
         switch self {
-        case .tokenRevoked, .problem, .failed, .targetBroke, .targetTried, .targetProbed: true
+        case .tokenRevoked, .problem, .failed, .targetBroke, .targetTried, .targetProbed, .targetEvent: true
         case .connected, .requested, .answered, .accepted, .photosReceived, .streamOpened, .eventWritten,
             .pingWritten,
             .streamEnded, .finished, .rowsTaken, .bookLookedUp, .resultsServed, .cleaned, .canceled, .expired,

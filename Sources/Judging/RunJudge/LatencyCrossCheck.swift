@@ -82,7 +82,11 @@ package struct LatencyCrossCheck: Sendable {
     package mutating func record(_ observation: borrowing Observation) {
         switch observation.side {
         case .phone, .network: break
-        case .backend: if observation.isRoutine { return }
+        case .backend:
+            if case .backend(.targetEvent(let latency)) = observation.what {
+                self.add(latency, to: .sseEventLatency, self.fleet.group(of: observation.device))
+            }
+            if observation.isRoutine { return }
         case .fault, .control: return
         }
         let group = self.fleet.group(of: observation.device)

@@ -43,10 +43,13 @@ package struct MetricsCollector: Sendable {
     package mutating func record(_ observation: Observation, cause: Cause? = nil) {
         self.measured.begin()
         // Everything that is measured is measured where the user would notice it: at the phone. Only the server sees what
-        // requests have that the contract does not define.
+        // requests have that the contract does not define, and only the trial of a target how old an event is.
         if observation.side == .backend {
             if case .backend(.found(let finding)) = observation.what {
                 self.record(finding, observation, cause)
+            } else if case .backend(.targetEvent(let latency)) = observation.what {
+                self.measured.record(
+                    .sseEventLatency, latency, in: self.fleet.metricGroup(of: observation.device))
             }
             return
         }

@@ -18,7 +18,7 @@ package struct App: Sendable {
     /// As `RunContext` has it.
     var deviceSalt: DeviceSalt?
     let run: UInt64
-    let clockZero: Int64
+    let clockZero: Int64?
     let wallClockAtZero: Int64
     /// The offset of the phone's wall clock from the true time.
     var wallClockAhead = Interval.zero
@@ -86,7 +86,7 @@ package struct App: Sendable {
     package init(
         number: DeviceNumber, identity: DeviceIdentity, profile: ClientProfile, random: KeyedRandom,
         run: UInt64,
-        clockZero: Int64, wallClockAtZero: Int64
+        clockZero: Int64?, wallClockAtZero: Int64
     ) {
         precondition(run != 0, "a trace id must not be zero")
         precondition(profile.stream.slots > 0, "a phone without a slot never uploads")

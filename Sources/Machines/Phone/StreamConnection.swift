@@ -75,8 +75,8 @@ struct StreamConnection: Sendable {
     mutating func bodyEnded() { self.isOver = true }
 
     /// Remembers the stamp `t=<nanoseconds>`, perhaps followed by ` replayed`; any other comment says nothing.
-    mutating func commented(_ bytes: ArraySlice<UInt8>, clockZero: Int64) {
-        if let stamp = Stamp(comment: bytes, clockZero: clockZero) { self.stamp = stamp }
+    mutating func commented(_ bytes: ArraySlice<UInt8>, clockZero: Int64?) {
+        if let clockZero, let stamp = Stamp(comment: bytes, clockZero: clockZero) { self.stamp = stamp }
     }
 
     /// Returns the timestamp of the event that is being dispatched, and removes it.

@@ -245,6 +245,7 @@ package final class LiveRun {
             let run = Hexadecimal.text(self.runID, digits: 16)
             plan.headers = target.headers + [HeaderField("X-Load-Test", "swiftwing-sim \(run)")]
             plan.observesNetwork = true
+            plan.readsStamps = false
             plan.deviceSalt = self.request.deviceSalt
             if !self.preparation.hasGateway {
                 plan.trial = self.plan.scenario.trial.rules(

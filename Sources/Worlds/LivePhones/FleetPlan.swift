@@ -80,6 +80,8 @@ package struct FleetPlan: Sendable {
     package var deviceSalt: DeviceSalt?
     /// Whether what the HTTP client measured of each request is observed.
     package var observesNetwork = false
+    /// Whether the stamps of events are of this machine's clock: those of the simulated backend of this run.
+    package var readsStamps = true
     /// What the target is held to; nil if it is not judged here.
     package var trial: TrialRules?
     /// The part of the fleet that the plan is for: of one process, or of one thread.

@@ -34,7 +34,7 @@ import Testing
             target.tried
                 == [
                     .jobAddressed, .resume, .ids, .terminal, .resultsAgree, .statusAgrees, .cleanup,
-                    .errorForm,
+                    .errorForm, .jobKept, .text,
                 ])
     }
 

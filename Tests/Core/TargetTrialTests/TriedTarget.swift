@@ -2,6 +2,7 @@ import Observations
 import SimBase
 import Talaria
 import TargetTrial
+import Wire
 
 /// A target that says what a test has it say.
 struct TriedTarget {
@@ -90,6 +91,40 @@ struct TriedTarget {
 
     mutating func close(_ stream: UInt64) {
         self.trial.ended(stream, isWhole: false, at: self.now)
+        self.collect()
+    }
+
+    /// The probes that are due: their kind, their id and their target.
+    mutating func probes() -> [Probe] {
+        self.trial.takeProbes(at: self.now).compactMap { order in
+            guard case .start(let request) = order,
+                let kind = request.headers.first(where: { $0.name == ProbeRequest.header })
+            else { return nil }
+            let names = request.headers.map(\.name)
+            return Probe(
+                kind: kind.value, id: request.id, target: request.target,
+                token: request.headers.first { $0.name == HeaderName.authorization }?.value,
+                hasDevice: names.contains(HeaderName.deviceID))
+        }
+    }
+
+    /// The probes that the trial has ended.
+    mutating func canceled() -> [UInt64] {
+        self.trial.takeProbes(at: self.now).compactMap { order in
+            if case .cancel(let id) = order { id } else { nil }
+        }
+    }
+
+    struct Probe {
+        let kind: String
+        let id: UInt64
+        let target: String
+        let token: String?
+        let hasDevice: Bool
+    }
+
+    mutating func end(_ id: UInt64) {
+        self.trial.ended(id, isWhole: true, at: self.now)
         self.collect()
     }
 

@@ -89,7 +89,7 @@ extension Invariant {
             .herdBounded, .othersUnharmed, .requestWellFormed, .targetJobUnique, .targetJobAddressed,
             .targetResume, .targetIDs, .targetTerminal, .targetResultsAgree, .targetAuth, .targetWait,
             .targetLimit, .targetErrorForm, .targetCleanup, .targetStatusAgrees,
-            .targetStreamsAgree:
+            .targetStreamsAgree, .targetJobKept, .targetTimes, .targetText:
             nil
         }
     }

@@ -416,7 +416,7 @@ extension Invariant {
             .limitHonoured, .slotsBounded, .serverAgrees, .rowsConserved, .lookupBilledOnce, .cancelFinal,
             .bookAnswered, .targetJobUnique, .targetJobAddressed, .targetResume, .targetIDs, .targetTerminal,
             .targetResultsAgree, .targetAuth, .targetWait, .targetLimit, .targetErrorForm, .targetCleanup,
-            .targetStatusAgrees, .targetStreamsAgree:
+            .targetStatusAgrees, .targetStreamsAgree, .targetJobKept, .targetTimes, .targetText:
             nil
         case .scanOrder: .scanOrder
         case .jobCleanedOnce: .jobCleanedOnce
