@@ -3,7 +3,7 @@ import SimBase
 /// The values of one run, each in a block of its time. Scans of one outage are not independent of each other, so blocks are
 /// resampled, and never single values.
 package struct BlockedValues: Sendable {
-    fileprivate struct Entry: Equatable {
+    struct Entry: Equatable {
         /// Infinite for what did not end: it is slower than everything that did.
         var value: Double
         var block: Int
@@ -37,7 +37,7 @@ package struct BlockedValues: Sendable {
 
     /// The entries in the order of their values; of many, those of one block that are next to each other as one, with the mean of
     /// all there, at most `ranks` for each block.
-    fileprivate func binned(_ ranks: Int) -> [Entry] {
+    func binned(_ ranks: Int) -> [Entry] {
         let sorted = self.entries.sorted { $0.value < $1.value }
         let width = (sorted.count + ranks - 1) / ranks
         guard width > 1 else { return sorted }
@@ -86,8 +86,14 @@ package struct BlockDraws: Sequence, IteratorProtocol {
 package struct BlockBootstrap: Sendable {
     /// Enough for a share of one in a thousand at each end.
     package static let resamples = 9_999
+
+    /// Enough for each of several tests to be below a level although their probabilities are corrected.
+    package static func resamples(tests: Int, level: Double) -> Int {
+        max(Self.resamples, Int(2 * Double(tests) / level) - 1)
+    }
+
     /// Ranks that are told apart in a resample. The estimates themselves use all.
-    private static let ranks = 1_024
+    static let ranks = 1_024
 
     /// In ascending order, without resamples in which a run has no value.
     package private(set) var ratios: [Double]
@@ -101,11 +107,12 @@ package struct BlockBootstrap: Sendable {
 
     /// Resamples the percentiles of two runs, the same blocks of both. In a resample, a percentile is that of Harrell and Davis.
     package static func percentiles(
-        _ percentiles: [Percentile], base: BlockedValues, new: BlockedValues, blocks: Int
+        _ percentiles: [Percentile], base: BlockedValues, new: BlockedValues, blocks: Int,
+        resamples: Int
     ) -> [BlockBootstrap] {
         guard base.entries != new.entries else {
             // Two runs of which nothing differs are alike in every resample.
-            let same = BlockBootstrap(ratios: Array(repeating: 1, count: Self.resamples))
+            let same = BlockBootstrap(ratios: Array(repeating: 1, count: resamples))
             return percentiles.map { _ in same }
         }
         let slowest = max(base.slowest, new.slowest)
@@ -114,7 +121,7 @@ package struct BlockBootstrap: Sendable {
         }
         let weights = percentiles.map { SmoothedPercentile($0, of: min(base.count, new.count)) }
         var ratios = percentiles.map { _ in [Double]() }
-        for draw in BlockDraws(blocks: blocks, resamples: Self.resamples) {
+        for draw in BlockDraws(blocks: blocks, resamples: resamples) {
             for index in percentiles.indices {
                 guard let before = sides[0].value(at: weights[index], draw),
                     let after = sides[1].value(at: weights[index], draw)
@@ -155,7 +162,7 @@ package struct BlockBootstrap: Sendable {
 }
 
 /// The values of a run in the order of their size, to be drawn block by block.
-private struct ResampledValues {
+struct ResampledValues {
     private let entries: [BlockedValues.Entry]
     /// The number of values of each block.
     private let sizes: [Int]
@@ -171,15 +178,15 @@ private struct ResampledValues {
     }
 
     /// Where each block counts as often as it was drawn; nil if nothing was.
-    func value(at percentile: SmoothedPercentile, _ draw: [Int]) -> Double? {
+    func value(at weights: some RankWeights, _ draw: [Int]) -> Double? {
         let total = zip(self.sizes, draw).reduce(0) { $0 + $1.0 * $1.1 }
         guard total > 0 else { return nil }
-        let first = Int(Double(total) * percentile.from)
+        let first = Int(Double(total) * weights.from)
         var (passed, before, sum) = (0, 0.0, 0.0)
         for entry in self.entries {
             passed += entry.count * draw[entry.block]
             guard passed > first else { continue }
-            let upTo = percentile.weight(upTo: Double(passed) / Double(total))
+            let upTo = weights.weight(upTo: Double(passed) / Double(total))
             sum += (upTo - before) * entry.value
             before = upTo
             if upTo >= 1 { break }
@@ -188,10 +195,19 @@ private struct ResampledValues {
     }
 }
 
+/// What each value of a sample counts for in a mean, by its rank.
+protocol RankWeights {
+    /// The share of the smallest values that count for nothing.
+    var from: Double { get }
+
+    /// The weight of all values up to this share of them, from 0 to 1.
+    func weight(upTo share: Double) -> Double
+}
+
 /// A percentile as the mean of the values about its rank, with the weights of a beta distribution (Harrell and Davis, "A New
 /// Distribution-Free Quantile Estimator", Biometrika 69, 1982). Where values come in two heaps, as with two links, the nearest rank
 /// jumps from one to the other by chance.
-package struct SmoothedPercentile: Sendable {
+package struct SmoothedPercentile: RankWeights, Sendable {
     private static let cells = 4_096
     /// More values would make the weights narrower than the cells.
     private static let countMax = 100_000

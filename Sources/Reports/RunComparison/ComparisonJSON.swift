@@ -68,7 +68,8 @@ package enum ComparisonJSON {
             "new": SummaryJSON.latency(row.new),
             "change": Self.word(row.change),
             "judged": .bool(row.isJudged),
-            "percentiles": .array(row.findings.map(Self.finding)),
+            "percentiles": .array(row.findings.filter { $0.percentile != nil }.map(Self.finding)),
+            "pairs": row.pairs.map(Self.finding) ?? .null,
         ])
     }
 
@@ -76,15 +77,23 @@ package enum ComparisonJSON {
         func milliseconds(_ value: Double) -> JSONValue {
             value.isFinite ? .number(Figures.milliseconds(Int64(nearest: value))) : .null
         }
-        return .object([
-            "percentile": .string(RunComparison.Latency.name(finding.percentile)),
-            "base_ms": milliseconds(finding.base), "new_ms": milliseconds(finding.new),
+        let measure: [String: JSONValue] =
+            switch finding.measure {
+            case .percentile(_, let base, let new):
+                [
+                    "percentile": .string(finding.name), "base_ms": milliseconds(base),
+                    "new_ms": milliseconds(new),
+                ]
+            case .pairs(let count): ["count": .integer(count)]
+            }
+        let judged: [String: JSONValue] = [
             "ratio": Self.ratio(finding.ratio), "limit": Self.ratio(finding.limit),
             "ratio_from": finding.interval.map { Self.ratio($0.lowerBound) } ?? .null,
             "ratio_to": finding.interval.map { Self.ratio($0.upperBound) } ?? .null,
             "scans_needed": finding.scansNeeded.map { .integer($0) } ?? .null,
             "change": Self.word(finding.change),
-        ])
+        ]
+        return .object(measure.merging(judged) { $1 })
     }
 
     private static func ratio(_ ratio: Double) -> JSONValue {

@@ -135,7 +135,7 @@ package enum ComparisonMarkdown {
                 row.cells(percentile, value).map(MarkdownText.escaped)
             }
             return [Self.word(row.change), MarkdownText.code(row.name.name)] + times(.p50) { $0.p50 }
-                + times(.p95) { $0.p95 } + times(.p99) { $0.p99 }
+                + times(.p95) { $0.p95 } + [MarkdownText.escaped(row.pairsText)] + times(.p99) { $0.p99 }
                 + [row.base, row.new].map { Figures.count($0?.count ?? 0) }
         }
         guard !rows.isEmpty else { return "" }
@@ -146,8 +146,8 @@ package enum ComparisonMarkdown {
         return "### Latencies\n\n"
             + MarkdownText.table(
                 [
-                    "", "metric", "p50 BASE", "NEW", "", "p95 BASE", "NEW", "", "p99 BASE", "NEW", "",
-                    "samples", "NEW",
+                    "", "metric", "p50 BASE", "NEW", "", "p95 BASE", "NEW", "", "pairs", "p99 BASE", "NEW",
+                    "", "samples", "NEW",
                 ], rows, textColumns: 2)
             + "\n\(comparison.latencyLead)\(rest)\n"
     }

@@ -175,8 +175,8 @@ package struct ComparisonPage {
         let id = metric.rawValue.map { $0 == "." ? "-" : String($0) }.joined()
         let told = row.findings.map { finding in
             let interval = finding.intervalText.map { ", between \($0) with 99% confidence" } ?? ""
-            return
-                "\(RunComparison.Latency.name(finding.percentile)) \(finding.baseText) to \(finding.newText) (\(finding.growthText)\(interval))"
+            guard let sides = finding.sides else { return "pairs \(finding.growthText)\(interval)" }
+            return "\(finding.name) \(sides.base) to \(sides.new) (\(finding.growthText)\(interval))"
         }.joined(separator: ", ")
         var charts = self.overTime(metric, id: id)
         let sides = [self.comparison.base, self.comparison.new].map { run -> HDRHistogram in

@@ -94,7 +94,8 @@ struct ComparisonTables {
             }
             return [
                 Self.sign(row.change), HTMLText.mono(row.name.name),
-            ] + times(.p50) { $0.p50 } + times(.p95) { $0.p95 } + times(.p99) { $0.p99 }.prefix(2)
+            ] + times(.p50) { $0.p50 } + times(.p95) { $0.p95 } + [HTMLText.sentence(row.pairsText)]
+                + times(.p99) { $0.p99 }.prefix(2)
                 + [row.base, row.new].map { Figures.count($0?.count ?? 0) }
         }
         let more = self.isIn(.same) ? self.comparison.latenciesLeftOut : 0
@@ -105,9 +106,9 @@ struct ComparisonTables {
             "latency", "Latency",
             lead: HTMLText.escaped(self.comparison.latencyLead, bytesMax: 1_000) + rest,
             [
-                "", "metric", "p50 BASE", "NEW", "", "p95 BASE", "NEW", "", "p99 BASE", "NEW", "samples",
-                "NEW",
-            ], rows, numbers: Set(2...11), table: "latency-table")
+                "", "metric", "p50 BASE", "NEW", "", "p95 BASE", "NEW", "", "pairs", "p99 BASE", "NEW",
+                "samples", "NEW",
+            ], rows, numbers: Set(2...12), table: "latency-table")
     }
 
     var shares: Section {

@@ -204,7 +204,8 @@ private struct ComparisonWriter {
         self.page.gap()
         // In the order of what may be left out last on a narrow terminal.
         var table = Table(
-            "Latencies", ["p50 BASE", "NEW", "", "p95 BASE", "NEW", "", "p99 BASE", "NEW", "samples", "NEW"])
+            "Latencies",
+            ["p50 BASE", "NEW", "", "p95 BASE", "NEW", "", "pairs", "p99 BASE", "NEW", "samples", "NEW"])
         table.firstColumnMin = Self.nameColumns
         func times(_ row: RunComparison.Latency, _ percentile: Percentile, _ value: (LatencySummary) -> Int64)
             -> [Piece]
@@ -224,6 +225,7 @@ private struct ComparisonWriter {
             table.rows.append(
                 [self.name(row.change, row.name.name)] + times(row, .p50) { $0.p50 }
                     + times(row, .p95) { $0.p95 }
+                    + [row.pairs.map { Piece($0.growthText, self.ink($0.change)) } ?? Piece("")]
                     + [row.base, row.new].map { Piece($0.map { Figures.time($0.p99) } ?? "-", .dim) }
                     + [row.base, row.new].map { Piece(Figures.count($0?.count ?? 0), .dim) })
         }

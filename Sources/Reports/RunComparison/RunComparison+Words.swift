@@ -105,9 +105,10 @@ extension RunComparison {
     /// The first words of every table of latencies.
     var latencyLead: String {
         let names = self.latencies.filter(\.isJudged).map(\.name.name)
+        let arePairs = self.latencies.contains { $0.pairs != nil }
+        let what = arePairs ? "p50, p95 and the growth within pairs" : "p50 and p95"
         let judged =
-            names.isEmpty
-            ? "No latency is judged" : "p50 and p95 of \(names.joined(separator: ", ")) are judged"
+            names.isEmpty ? "No latency is judged" : "\(what) of \(names.joined(separator: ", ")) are judged"
         let method = self.method.map { " (\($0))" } ?? ""
         return "\(judged)\(method); \(self.rule)."
     }
@@ -317,73 +318,6 @@ extension Change {
 }
 
 // MARK: - Sentences
-
-extension RunComparison.Latency {
-    /// BASE, NEW and the growth, as a table shows them: of the values that were judged, else of all.
-    func cells(_ percentile: Percentile, _ value: (LatencySummary) -> Int64) -> [String] {
-        if let finding = self.findings.first(where: { $0.percentile == percentile }) {
-            return [finding.baseText, finding.newText, self.growth(percentile, value)]
-        }
-        return [self.base, self.new].map { $0.map { Figures.time(value($0)) } ?? "–" }
-            + [self.growth(percentile, value)]
-    }
-
-    /// `+43%`; `<2ms` for a percentile that is the same by the rule although it grew by much, because so little counts for nothing.
-    func growth(_ percentile: Percentile, _ value: (LatencySummary) -> Int64) -> String {
-        guard let base = self.base.map(value), let new = self.new.map(value) else { return "" }
-        guard let finding = self.findings.first(where: { $0.percentile == percentile }) else {
-            return RunComparison.growth(from: base, to: new)
-        }
-        let least = LatencyJudge.differenceMin
-        guard finding.change == .same, finding.ratio != 1, abs(finding.new - finding.base) <= Double(least)
-        else { return finding.growthText }
-        return "<\(least / 1_000_000)ms"
-    }
-
-    var sentence: String {
-        let parts = self.findings.filter { $0.change == self.change }.map { finding in
-            let name = Self.name(finding.percentile)
-            return "\(name) \(finding.baseText) to \(finding.newText) (\(finding.growthText))"
-        }
-        return "\(self.name.name): \(parts.joined(separator: ", "))"
-    }
-
-    /// Why it is not proven that it did not get worse.
-    var doubt: String {
-        let open = self.findings.filter { $0.change == .notProven }
-        guard !open.isEmpty else { return "\(self.name.name) has too few values to compare" }
-        let parts = open.map { finding in
-            let between = finding.intervalText.map { ", between \($0)" } ?? ""
-            return "\(Self.name(finding.percentile)) \(finding.growthText)\(between)"
-        }
-        let needed = open.map(\.scansNeeded)
-        let most = needed.compactMap { $0 }.max()
-        let advice = needed.contains(nil) ? "" : most.map { "; about \(Figures.count($0)) would tell" } ?? ""
-        return "\(self.name.name) \(parts.joined(separator: " and "))\(advice)"
-    }
-
-    static func name(_ percentile: Percentile) -> String {
-        "p" + DecimalText.text(Int64(percentile.perMillion), decimals: 4, shown: 0...4)
-    }
-}
-
-extension LatencyFinding {
-    private static func text(_ value: Double) -> String {
-        value.isFinite ? Figures.time(Int64(nearest: value)) : "unfinished"
-    }
-
-    var baseText: String { Self.text(self.base) }
-    var newText: String { Self.text(self.new) }
-
-    var growthText: String { RunComparison.growth(ratio: self.ratio) }
-
-    /// `-3% and +210%`; nil where there is none.
-    var intervalText: String? {
-        self.interval.map {
-            "\(RunComparison.growth(ratio: $0.lowerBound)) and \(RunComparison.growth(ratio: $0.upperBound))"
-        }
-    }
-}
 
 extension RunComparison.Share {
     /// `1.25% (3 of 240)`, or of a ratio `0.31 (37 in 120)`.

@@ -291,8 +291,9 @@ package struct RunComparison: Sendable {
         case (.time(let before)?, .time(let after)?):
             guard case .latency(let metric) = base.slo.selector.metric, self.hasChance else { return true }
             let name = LatencyScope(metric, base.slo.selector.scope)
-            let finding = self.latencies.first { $0.name == name }?.findings.first {
-                base.slo.condition.span == .wholeRun && $0.percentile == base.slo.condition.percentile
+            let percentile = base.slo.condition.span == .wholeRun ? base.slo.condition.percentile : nil
+            let finding = percentile.flatMap { percentile in
+                self.latencies.first { $0.name == name }?.findings.first { $0.percentile == percentile }
             }
             if let finding { return finding.change == .worse || finding.change == .better }
             return Double(max(before, after)) / Double(max(1, min(before, after)))

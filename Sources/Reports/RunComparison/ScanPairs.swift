@@ -115,7 +115,7 @@ struct ScanPairs: Sendable {
 
     // MARK: Values
 
-    /// The values of a latency of scans, in nanoseconds.
+    /// The values of a latency of scans, in nanoseconds, and those of pairs also pair by pair.
     func sides(_ name: LatencyScope) -> LatencyJudge.Sides {
         var sides = LatencyJudge.Sides()
         let group: Int? =
@@ -129,7 +129,8 @@ struct ScanPairs: Sendable {
                 // What ended in one of the runs only is slower than everything in the other; what neither has, neither needed.
                 if base == nil, new != nil { base = pair.base?.unended }
                 if new == nil, base != nil { new = pair.new?.unended }
-                guard base != nil, new != nil else { continue }
+                guard let before = base, let after = new else { continue }
+                sides.pairs.add(base: before, new: after, block: pair.block)
             } else {
                 base = base ?? pair.base?.open
                 new = new ?? pair.new?.open

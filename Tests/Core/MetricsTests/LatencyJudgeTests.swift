@@ -100,7 +100,7 @@ import Testing
         }
         let few = self.findings(run(60) { $0 % 30 == 7 }, run(60) { $0 % 15 == 4 })
         let edge = try #require(few.last)
-        #expect(edge.base < 101_000_000 && edge.new > 299_000_000)
+        #expect(edge.measure == .percentile(.p95, base: 100_000_000, new: 300_000_000))
         #expect(edge.change == .notProven)
         #expect(try #require(edge.scansNeeded) > 60)
         let many = self.findings(run(6_000) { $0 % 30 == 7 }, run(6_000) { $0 % 15 == 4 })
@@ -111,7 +111,7 @@ import Testing
         var new = self.restless
         for index in stride(from: 0, to: 200, by: 10) { new[index] = Double.infinity }
         let findings = self.findings(self.restless, new)
-        #expect(findings.last?.new == .infinity)
+        #expect(findings.last?.ratio == .infinity)
         #expect(findings.last?.change == .worse)
         #expect(self.findings(new, new).map(\.change) == [.same, .same])
         #expect(self.findings(new, self.restless).last?.change == .better)
@@ -127,15 +127,146 @@ import Testing
 
     /// With many latencies one of them is beyond the limit by chance.
     @Test func `the more is judged, the more it takes to be called worse`() {
-        let base = (0..<40).map { index -> Double in 100 + Double(index * 37 % 101) }
-        let slow = LatencyJudge.Sides(base: self.values(base), new: self.values(base.map { $0 * 1.5 }))
-        let same = LatencyJudge.Sides(base: self.values(base), new: self.values(base))
-        func judged(_ others: Int) -> Change {
+        let base = (0..<200).map { index -> Double in 100 + Double(index * 37 % 101) }
+        // Seven and a half blocks of twenty did not grow, and may be drawn often enough to hold the middle.
+        let some = base.enumerated().map { $0 < 75 ? $1 : $1 * 1.5 }
+        func judged(_ new: [Double], _ others: Int) -> Change {
+            let (base, new) = (self.values(base), self.values(new))
+            let same = LatencyJudge.Sides(base: base, new: base)
             let judge = LatencyJudge(tolerance: 100_000, hasChance: true, lateness: 0, blocks: Self.blocks)
-            return judge.findings([slow] + Array(repeating: same, count: others))[0][0].change
+            let all = [.init(base: base, new: new)] + Array(repeating: same, count: others)
+            return judge.findings(all)[0][0].change
         }
-        #expect(judged(0) == .worse)
-        #expect(judged(30) == .notProven, "no number of resamples shows so little")
+        #expect(judged(some, 0) == .worse)
+        #expect(judged(some, 30) == .notProven)
+        #expect(judged(base.map { $0 * 1.5 }, 30) == .worse, "there are as many resamples as it takes")
+    }
+}
+
+/// The growth within pairs of scans. Each rule has a pair of runs that differs in it alone.
+@Suite struct PairGrowthTests {
+    private static let blocks = 20
+
+    /// Runs scan by scan, in milliseconds.
+    private func findings(
+        _ base: [Double], _ new: [Double], tolerance: Int64 = 100_000, hasChance: Bool = true,
+        lateness: Int64 = 0
+    ) -> [LatencyFinding] {
+        var sides = LatencyJudge.Sides()
+        let count = base.count
+        for (index, (base, new)) in zip(base, new).enumerated() {
+            let block = index * Self.blocks / count
+            sides.base.add(base * 1_000_000, block: block)
+            sides.new.add(new * 1_000_000, block: block)
+            sides.pairs.add(base: base * 1_000_000, new: new * 1_000_000, block: block)
+        }
+        let judge = LatencyJudge(
+            tolerance: tolerance, hasChance: hasChance, lateness: lateness, blocks: Self.blocks)
+        return judge.findings([sides])[0]
+    }
+
+    private func pairs(
+        _ base: [Double], _ new: [Double], tolerance: Int64 = 100_000, hasChance: Bool = true,
+        lateness: Int64 = 0
+    ) throws -> LatencyFinding {
+        try #require(
+            self.findings(base, new, tolerance: tolerance, hasChance: hasChance, lateness: lateness)
+                .first { $0.percentile == nil })
+    }
+
+    private func all(_ value: Double) -> [Double] { [Double](repeating: value, count: 200) }
+
+    /// Fast scans, and slow ones for another reason, about as many.
+    private let heaps = (0..<200).map { index -> Double in
+        index * 7_919 % 1_009 < 545 ? 100 + Double(index * 37 % 101) : 3_000
+    }
+
+    /// The middle lies in the one heap or in the other, by the scans that are drawn.
+    @Test func `pairs tell what no percentile does where values come in two heaps`() {
+        let slower = self.heaps.map { $0 < 1_000 ? $0 * 1.3 : $0 }
+        let findings = self.findings(self.heaps, slower)
+        #expect(findings.map(\.change) == [.notProven, .same, .worse], "\(findings)")
+        #expect(LatencyJudge.change(findings) == .worse)
+        #expect(self.findings(slower, self.heaps).map(\.change) == [.same, .same, .better])
+        #expect(self.findings(self.heaps, self.heaps).map(\.change) == [.same, .same, .same])
+    }
+
+    @Test func `two runs that change places change the sign of the growth`() throws {
+        let slower = self.heaps.enumerated().map { $1 * (1 + Double($0 * 31 % 83) / 100) }
+        let (worse, better) = (try self.pairs(self.heaps, slower), try self.pairs(slower, self.heaps))
+        #expect(worse.change == .worse && better.change == .better)
+        #expect(abs(worse.ratio * better.ratio - 1) < 1e-9)
+        let (up, down) = (try #require(worse.interval), try #require(better.interval))
+        #expect(abs(up.lowerBound * down.upperBound - 1) < 1e-9)
+    }
+
+    @Test func `noise that goes both ways is no growth, however much`() throws {
+        let restless = self.heaps.enumerated().map { $0 % 2 == 0 ? $1 * 1.6 : $1 / 1.6 }
+        let found = try self.pairs(self.heaps, restless, tolerance: 300_000)
+        #expect(abs(found.ratio - 1) < 0.05)
+    }
+
+    @Test func `the fifth that grew least and the fifth that grew most count for nothing`() throws {
+        func growth(of share: Int) throws -> Double {
+            try self.pairs(self.all(100), (0..<200).map { $0 % 100 < share ? 900 : 100 }).ratio
+        }
+        #expect(try growth(of: 20) == 1)
+        #expect(abs(try growth(of: 50) - 5) < 1e-9)
+        #expect(abs(try growth(of: 80) - 9) < 1e-9)
+    }
+
+    @Test func `two milliseconds of each pair are nothing, whatever the others take`() throws {
+        func change(_ grown: Double, lateness: Int64 = 0) throws -> Change {
+            try self.pairs(
+                (0..<200).map { $0 % 10 == 0 ? 9_000 : 3 }, (0..<200).map { $0 % 10 == 0 ? 9_000 : grown },
+                lateness: lateness
+            ).change
+        }
+        #expect(try change(4.9) == .same)
+        #expect(try change(5.9) == .worse)
+        #expect(try change(5.9, lateness: 1_000_000) == .same)
+        #expect(try self.pairs(self.all(3), self.all(4.9), hasChance: false).change == .same)
+        #expect(try self.pairs(self.all(3), self.all(5.1), hasChance: false).change == .worse)
+        #expect(try self.pairs(self.all(100), self.all(109)).change == .same)
+        #expect(try self.pairs(self.all(100), self.all(111)).change == .worse)
+    }
+
+    @Test func `without a tolerance, two milliseconds are still nothing`() throws {
+        func change(_ new: Double) throws -> Change {
+            try self.pairs(self.all(100), self.all(new), tolerance: 0).change
+        }
+        #expect(try change(101.9) == .same)
+        #expect(try change(102.1) == .worse)
+    }
+
+    @Test func `a pair that ended in one run only grew more than all others`() throws {
+        func run(_ unended: Int) -> [Double] { (0..<200).map { $0 % 10 < unended ? .infinity : 100 } }
+        let lost = try self.pairs(run(0), run(3))
+        #expect(lost.ratio == .infinity && lost.change == .worse)
+        let found = try self.pairs(run(3), run(0))
+        #expect(found.ratio == 0 && found.change == .better)
+        #expect(try self.pairs(run(0), run(1)).change == .same, "the p95 has them")
+        let same = try self.pairs(run(9), run(9))
+        #expect(same.ratio == 1 && same.change == .same)
+        let without = try self.pairs(run(0), run(3), hasChance: false)
+        #expect(without.ratio == .infinity && without.change == .worse)
+    }
+
+    @Test func `fewer than twenty pairs are not judged, unless there is no chance`() {
+        let few = [Double](repeating: 100, count: 19)
+        #expect(self.findings(few, few).count == 2)
+        #expect(self.findings(few + [100], few + [100]).map(\.measure).last == .pairs(count: 20))
+        let without = self.findings(few, few.map { $0 * 1.2 }, hasChance: false)
+        #expect(without.map(\.change) == [.worse, .worse, .worse])
+        #expect(without.allSatisfy { $0.interval == nil })
+    }
+
+    @Test func `the growth of two recorded runs is that of scipy`() throws {
+        let found = try self.pairs(RecordedPairs.base, RecordedPairs.new)
+        let interval = try #require(found.interval)
+        #expect(abs(found.ratio - RecordedPairs.pairs.0) < 1e-5)
+        #expect(abs(interval.lowerBound - RecordedPairs.pairs.1) < 0.005, "\(interval)")
+        #expect(abs(interval.upperBound - RecordedPairs.pairs.2) < 0.005, "\(interval)")
     }
 }
 
@@ -152,7 +283,7 @@ import Testing
     @Test func `the intervals of two recorded runs are those of scipy`() throws {
         let found = BlockBootstrap.percentiles(
             [.p50, .p95], base: self.values(RecordedPairs.base), new: self.values(RecordedPairs.new),
-            blocks: Self.blocks)
+            blocks: Self.blocks, resamples: BlockBootstrap.resamples)
         for (resamples, theirs) in zip(found, [RecordedPairs.p50, RecordedPairs.p95]) {
             let ours = try #require(resamples.interval(0.99))
             #expect(abs(ours.lowerBound - theirs.0) < 0.03, "\(ours) and \(theirs)")
@@ -194,7 +325,8 @@ import Testing
                 index * Self.blocks / base.count % 2 == 0 ? value * 1.1 : value * 1.3
             }
             return BlockBootstrap.percentiles(
-                [.p50], base: self.values(base), new: self.values(new), blocks: Self.blocks)[0].interval(0.99)
+                [.p50], base: self.values(base), new: self.values(new), blocks: Self.blocks,
+                resamples: BlockBootstrap.resamples)[0].interval(0.99)
         }
         let (one, other) = (try #require(interval(few)), try #require(interval(many)))
         #expect(

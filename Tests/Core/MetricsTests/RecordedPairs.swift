@@ -39,6 +39,8 @@ enum RecordedPairs {
     /// The ends of the intervals of 99 % of scipy.stats.bootstrap (percentile, 9,999 resamples of 20 blocks) with hdquantiles.
     static let p50 = (0.9525, 1.1538)
     static let p95 = (0.9457, 1.1811)
+    /// The ratio of scipy.stats.trim_mean(..., 0.2) of the growths within the pairs, and the ends of its interval.
+    static let pairs = (1.119412, 1.0899, 1.1531)
     /// statsmodels.stats.multitest.multipletests(..., method="holm").
     static let probabilities: [Double] = [0.0004, 0.03, 0.011, 0.5, 0.0019, 0.04, 0.0019, 0.9]
     static let adjusted: [Double] = [0.0032, 0.12, 0.055, 1, 0.0133, 0.12, 0.0133, 1]

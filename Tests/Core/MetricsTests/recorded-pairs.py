@@ -10,11 +10,13 @@ import json
 import sys
 
 import numpy
-from scipy.stats import bootstrap
+from scipy.stats import bootstrap, trim_mean
 from scipy.stats.mstats import hdquantiles
 from statsmodels.stats.multitest import multipletests
 
 BLOCKS = 20
+# A time of which 2 ms are 10 %.
+SHORTEST_MS = 20
 P_VALUES = [0.0004, 0.03, 0.011, 0.5, 0.0019, 0.04, 0.0019, 0.9]
 
 
@@ -22,6 +24,10 @@ def scans(folder):
     with open(folder + "/scans.ndjson") as lines:
         next(lines)
         return {(row["phone"], row["scan"]): row for row in map(json.loads, lines)}
+
+
+def ratio_of(growth):
+    return 1 + growth if growth >= 0 else 1 / (1 - growth)
 
 
 def main():
@@ -47,6 +53,14 @@ def main():
             (numpy.arange(BLOCKS),), ratio, n_resamples=9_999, vectorized=False, method="percentile",
             confidence_level=0.99, rng=1).confidence_interval
         print("    static let p%d = (%.4f, %.4f)" % (percentile, found.low, found.high))
+    growths = (times[1] - times[0]) / numpy.maximum(numpy.minimum(*times), SHORTEST_MS)
+    found = bootstrap(
+        (numpy.arange(BLOCKS),),
+        lambda drawn: trim_mean(numpy.concatenate([growths[blocks == block] for block in drawn]), 0.2),
+        n_resamples=9_999, vectorized=False, method="percentile", confidence_level=0.99, rng=1).confidence_interval
+    print("    /// The ratio of scipy.stats.trim_mean(..., 0.2) of the growths within the pairs, and the ends of its interval.")
+    print("    static let pairs = (%.6f, %.4f, %.4f)" % tuple(
+        ratio_of(growth) for growth in (trim_mean(growths, 0.2), found.low, found.high)))
     print("    /// statsmodels.stats.multitest.multipletests(..., method=\"holm\").")
     adjusted = multipletests(P_VALUES, method="holm")[1]
     print("    static let probabilities: [Double] = %s" % P_VALUES)

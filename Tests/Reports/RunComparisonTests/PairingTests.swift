@@ -1,6 +1,8 @@
 import Metrics
 import Observations
 import ReportSamples
+import Reports
+import RunArchive
 import RunJudge
 import RunMetrics
 import SimBase
@@ -102,11 +104,11 @@ import Testing
             return true
         }
         let comparison = self.compare(self.run(), lost)
-        #expect(self.row(.scanTime, in: comparison)?.findings.last?.new == .infinity)
+        #expect(self.row(.scanTime, in: comparison)?.findings[1].ratio == .infinity)
         #expect(self.row(.scanTime, in: comparison)?.change == .worse)
         #expect(comparison.shares.first { $0.name == "scans.completed" }?.change == .worse)
         #expect(self.compare(lost, lost).shares.first { $0.name == "scans.completed" }?.change == .same)
-        #expect(self.row(.scanTime, in: self.compare(lost, lost))?.findings.last?.new.isFinite == true)
+        #expect(self.row(.scanTime, in: self.compare(lost, lost))?.findings[1].sides?.new == "196ms")
     }
 
     @Test func `what neither scan needed is of no pair`() {
@@ -185,6 +187,50 @@ import Testing
         #expect(self.compare(self.run(), none).doubts.first == "NEW has no scans.ndjson")
     }
 
+    @Test func `the growth within pairs is judged beside the percentiles, in every format`() throws {
+        // Fast and slow scans by turns of the dice: the p50 lies in the one heap or in the other.
+        func run(_ factor: Double) -> ComparedRun {
+            self.run {
+                let isFast = PairedRun.number($0) * 7_919 % 1_009 < 545
+                $0.multiply(.scanTime, by: isFast ? factor : 20)
+                return true
+            }
+        }
+        let comparison = self.compare(run(1), run(1.3))
+        let row = try #require(self.row(.scanTime, in: comparison))
+        #expect(row.findings.map(\.change) == [.notProven, .same, .worse], "\(row.findings)")
+        #expect(comparison.exitReasons == [.regression])
+        #expect(comparison.regressions == ["scan.time: pairs \(row.pairsText)"])
+        #expect(row.pairsText.wholeMatch(of: /\+\d+% \(\+\d+% to \+\d+%\)/) != nil, "\(row.pairsText)")
+        #expect(comparison.latencyLead.hasPrefix("p50, p95 and the growth within pairs of "))
+        for text in [ComparisonMarkdown.text(comparison), ComparisonPage.text(comparison)] {
+            #expect(text.contains(row.pairsText), "\(text)")
+        }
+        let table = ComparisonText.text(comparison, style: .plain, isWhole: false)
+        let growth = try #require(row.pairs?.growthText)
+        #expect(table.contains("pairs") && table.contains(" \(growth) "))
+        let members = JSONValue.object(ComparisonJSON.members(comparison))
+        let found = members["latencies"]?.elements.first { $0["metric"]?.written == "\"scan.time\"" }
+        #expect(found?["percentiles"]?.elements.count == 2)
+        #expect(found?["pairs"]?["change"]?.written == "\"worse\"")
+        #expect(found?["pairs"]?["count"]?.written == "240")
+        #expect(found?["pairs"]?["ratio_to"]?.written != "null")
+    }
+
+    @Test func `only scans of paired groups are pairs`() {
+        let slow: (inout ScanRow) -> Bool = {
+            if $0.device.raw >= 3 { $0.multiply(.scanTime, by: 1.3) }
+            return true
+        }
+        let other = PairedRun.fleet.replacing("network: lte\n  readers", with: "network: 3g\n  readers")
+        let half = self.compare(self.run(), self.run(slow, scenario: other))
+        #expect(self.row(.scanTime, in: half)?.pairs?.measure == .pairs(count: 120))
+        #expect(self.row(.scanTime, in: half)?.pairs?.change == .worse)
+        let none = self.compare(self.run(), self.run(slow, seed: 7))
+        #expect(self.row(.scanTime, in: none)?.pairs == nil)
+        #expect(none.latencyLead.hasPrefix("p50 and p95 of "))
+    }
+
     @Test func `without pairs, scans of the same time are compared`() {
         let same = self.compare(self.run(), self.run(seed: 7))
         #expect(same.exitReasons == [], "\(same.doubts)")
@@ -238,7 +284,7 @@ import Testing
         trend.comparison = self.compare(self.run(), slow, [.jobTime])
         #expect(
             trend.sentence
-                == "the last run against the one before: worse, scan.time: p50 150ms to 210ms (+40%), p95 195ms to 273ms (+40%)"
+                == "the last run against the one before: worse, scan.time: p50 150ms to 210ms (+40%), p95 195ms to 273ms (+40%), pairs +40% (+40% to +40%)"
         )
     }
 
@@ -279,4 +325,18 @@ import Testing
         #expect(self.compare(run(.target), run(.target)).exitReasons == [])
         #expect(self.compare(run(.target), self.run()).exitReasons == [])
     }
+}
+
+extension JSONValue {
+    fileprivate subscript(key: String) -> JSONValue? {
+        guard case .object(let members) = self else { return nil }
+        return members[key]
+    }
+
+    fileprivate var elements: [JSONValue] {
+        guard case .array(let values) = self else { return [] }
+        return values
+    }
+
+    fileprivate var written: String { self.text(colon: ":") }
 }
