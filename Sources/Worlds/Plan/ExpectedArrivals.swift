@@ -50,7 +50,7 @@ extension RunPlan {
     /// Calls `body` with the scheduled captures in order, then with the likely captures of the closed groups,
     /// in order for each phone.
     private func forEachExpectedArrival(_ body: (Arrival) -> Void) {
-        for arrival in self.arrivals { body(arrival) }
+        for arrival in self.likelyArrivals { body(arrival) }
         for group in self.groups {
             self.forEachClosedArrival(of: group, scanTime: self.scanTime(of: group), body)
         }
@@ -84,7 +84,7 @@ extension RunPlan {
     /// The scheduled captures of the shard's phones.
     private var scheduledByGroup: [Int] {
         var counts = Array(repeating: 0, count: self.groups.count)
-        for arrival in self.arrivals {
+        for arrival in self.likelyArrivals {
             if let group = self.groups.lastIndex(where: { $0.first <= arrival.device }) { counts[group] += 1 }
         }
         return counts
