@@ -21,13 +21,15 @@ package struct CapacityResult: Hashable, Sendable {
             return found
         }
         guard let result = step.evidence.objectives.first(where: { $0.slo == found.slo }) else {
-            return found.recorded(actual: "no data at \(step.rate)", passed: found.slo.passesWithoutData ?? true)
+            return found.recorded(
+                actual: "no data at \(step.rate)", passed: found.slo.passesWithoutData ?? true)
         }
         return found.recorded(actual: "\(result.actual) at \(step.rate)", passed: result.passed)
     }
 
     package var summary: CapacitySummary {
-        CapacitySummary(steps: self.steps, rows: self.done.map { CapacitySummary.Row($0) }, ending: self.ending)
+        CapacitySummary(
+            steps: self.steps, rows: self.done.map { CapacitySummary.Row($0) }, ending: self.ending)
     }
 }
 
@@ -53,7 +55,8 @@ package struct CapacitySummary: Hashable, Sendable {
         package var reasons: [String]
 
         package init(
-            rate: StepRate, from: Instant, to: Instant, judgedFrom: Instant, judgedTo: Instant, p50: Interval?,
+            rate: StepRate, from: Instant, to: Instant, judgedFrom: Instant, judgedTo: Instant,
+            p50: Interval?,
             p95: Interval?, completed: Int64, unfinished: Int64, held: Bool?, isRefinement: Bool,
             reasons: [String]
         ) {
@@ -114,7 +117,8 @@ package struct CapacitySummary: Hashable, Sendable {
     package var text: String {
         switch self.ending {
         case .found:
-            return [self.held.map { "\($0.rate) held" }, self.failure].compactMap(\.self).joined(separator: ", ")
+            return [self.held.map { "\($0.rate) held" }, self.failure].compactMap(\.self).joined(
+                separator: ", ")
         case .notReached: return "not reached: held at \(self.steps.to), the fastest step"
         case .firstStepFailed: return "below the first step: \(self.failure ?? "no step held")"
         case .machineLimit:

@@ -102,8 +102,8 @@ package struct CapacitySearch: Sendable {
     package static let failingLengthsMax: Int64 = 3
     /// The maximum length of any step, and of a recovery, in lengths of a step.
     package static let lengthsMax: Int64 = 10
-    /// The time between two looks at a backend that recovers.
-    private static let recoveryLook = Interval.seconds(2)
+    /// A backend has recovered when it completes less than this share of what the next step brings.
+    package static let recoveredPerMille: Int64 = 10
 
     private enum Phase: Hashable, Sendable {
         /// Steps go up.
@@ -147,10 +147,21 @@ package struct CapacitySearch: Sendable {
 
     private func recovered(since: Instant, _ next: StepRate, _ evidence: StepEvidence) -> CapacityDecision {
         if evidence.lag != nil { return .stop(.machineLimit) }
-        if evidence.unfinished == 0 { return .bisect(next) }
+        if evidence.unfinished == 0 || self.isQuiet(evidence.completed, beside: next) { return .bisect(next) }
         let isLong = self.until - since >= self.steps.every * Self.lengthsMax
-        return isLong ? .stop(.found) : .recover(Self.recoveryLook)
+        return isLong ? .stop(.found) : .recover(self.recoveryLook)
     }
+
+    /// Whether so little was completed since the last look that it does not count in a step of this rate. Phones that wait for
+    /// something else than the backend, such as their next launch, do not keep a search going.
+    private func isQuiet(_ completed: Int64, beside rate: StepRate) -> Bool {
+        let window = Int128((self.window.upperBound - self.window.lowerBound).nanoseconds)
+        let limit = Int128(rate.perHour) * window * Int128(Self.recoveredPerMille)
+        return Int128(completed) * 1_000 * Int128(Interval.hours(1).nanoseconds) < limit
+    }
+
+    /// The time between two looks at a backend that recovers.
+    private var recoveryLook: Interval { max(.seconds(5), (self.steps.every / 3).wholeSecondsUp) }
 
     private mutating func judged(_ evidence: StepEvidence) -> CapacityDecision {
         if evidence.lag != nil {
@@ -191,7 +202,7 @@ package struct CapacitySearch: Sendable {
 
     private func failed() -> CapacityDecision {
         guard self.lastHeld != nil else { return .stop(.firstStepFailed) }
-        return self.middle == nil ? .stop(.found) : .recover(Self.recoveryLook)
+        return self.middle == nil ? .stop(.found) : .recover(self.recoveryLook)
     }
 
     private mutating func note(_ evidence: StepEvidence, held: Bool?) {
@@ -210,7 +221,8 @@ package struct CapacitySearch: Sendable {
             self.phase = .refining
             self.begin(rate)
         case .recover(let time):
-            if case .recovering = self.phase {} else if let next = self.middle {
+            if case .recovering = self.phase {
+            } else if let next = self.middle {
                 self.phase = .recovering(since: self.until, next: next)
             }
             self.from = self.until
@@ -235,10 +247,15 @@ package struct CapacitySearch: Sendable {
     /// The end of the present stage.
     package var stageEnd: Instant { self.until }
 
-    /// The part of the present step that is judged: its first third is not.
+    /// The part of the present step that is judged: its first third is not. While a backend recovers, the time since the last look.
     package var window: Range<Instant> {
-        self.from + ((self.until - self.from) / 3).wholeSecondsUp..<self.until - Self.lead
+        let end = self.until - Self.lead
+        if case .recovering = self.phase { return self.from..<end }
+        return self.from + ((self.until - self.from) / 3).wholeSecondsUp..<end
     }
+
+    /// The beginning of the present step.
+    package var begun: Instant { self.from }
 
     /// The moment from which on something may be judged.
     package var judgesFrom: Instant { self.window.lowerBound }

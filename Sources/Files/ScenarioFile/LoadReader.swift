@@ -70,7 +70,8 @@ struct LoadReader {
         else { return nil }
         _ = map.value("stop") { text throws(ValueError) in
             guard text == Self.stops else {
-                throw ValueError("unknown value \(Findings.quoted(text))", help: "write `stop: \(Self.stops)`")
+                throw ValueError(
+                    "unknown value \(Findings.quoted(text))", help: "write `stop: \(Self.stops)`")
             }
         }
         let refine = map.value("refine", default: 0) { text throws(ValueError) in

@@ -161,7 +161,8 @@ package enum ScenarioWriter {
             return "[\(stages.stages.map { "{\(self.text($0))}" }.joined(separator: ", "))]"
         case .stepped(let arrivals):
             let steps = arrivals.steps
-            let rates = "from: \(steps.from), by: \(steps.by), to: \(steps.to), every: \(Units.text(steps.every))"
+            let rates =
+                "from: \(steps.from), by: \(steps.by), to: \(steps.to), every: \(Units.text(steps.every))"
             return "{steps: {\(rates)}, stop: \(LoadReader.stops), refine: \(steps.refine)}"
         }
     }

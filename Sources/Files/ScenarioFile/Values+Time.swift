@@ -101,7 +101,9 @@ extension Values {
 
     /// A rate of steps: above zero, and a whole number per hour.
     static func stepRate(_ text: String) throws(ValueError) -> StepRate {
-        let rate = try Self.arrivalRate(text)
+        guard let rate = try Self.arrivalLevel(text) else {
+            throw ValueError("the rate of a step must be above zero", help: "for example `10/s`")
+        }
         guard let hourly = rate.perHour else {
             throw ValueError(
                 "the rate of a step must be a whole number of arrivals per hour",

@@ -37,9 +37,9 @@ struct CapacityAccount: Sendable {
     /// At the beginning of the present step.
     private var counts = GeneratorCounts()
 
-    init(_ steps: RateSteps, objectives: [SLO]) {
+    init(_ steps: RateSteps, objectives: [SLO], groups: [String]) {
         self.search = CapacitySearch(steps)
-        self.samples = StepSamples(objectives)
+        self.samples = StepSamples(objectives, groups: groups)
     }
 
     /// The moment whose decision is due now; nil if none is.
@@ -56,9 +56,9 @@ struct CapacityAccount: Sendable {
     }
 
     /// Decides what follows the present stage, and from when on. `open`: the operations that are open now.
-    mutating func decide(open: MetricTable, _ counts: GeneratorCounts) -> CapacityOrder {
+    mutating func decide(open: [OpenOperation], _ counts: GeneratorCounts) -> CapacityOrder {
         let evidence = self.samples.evidence(
-            of: self.search.window, open: open, lag: counts.lag(since: self.counts))
+            of: self.search.window, begun: self.search.begun, open: open, lag: counts.lag(since: self.counts))
         let rate = self.search.rateNow
         let decision = self.search.decide(evidence)
         switch decision {
@@ -67,7 +67,8 @@ struct CapacityAccount: Sendable {
             self.counts = counts
             self.samples.forget(before: self.search.judgesFrom)
         }
-        return CapacityOrder(decision: decision, rate: rate, steps: self.search.steps, done: self.search.done.last)
+        return CapacityOrder(
+            decision: decision, rate: rate, steps: self.search.steps, done: self.search.done.last)
     }
 
     var result: CapacityResult {
@@ -88,14 +89,17 @@ package struct CapacityOrder: Hashable, Sendable {
     package var text: String? {
         let step = self.done.map { step in
             let verdict = step.held.map { $0 ? "held" : "failed" } ?? "not judged"
-            let time = step.evidence.p95.map { ", scan.time p(95) \(DecimalText.time($0.nanoseconds, digits: 1))" }
+            let time = step.evidence.p95.map {
+                ", scan.time p(95) \(DecimalText.time($0.nanoseconds, digits: 1))"
+            }
             return "\(step.rate) \(verdict)\(time ?? "")"
         }
         switch self.decision {
         case .hold(let time):
             return self.rate.map { "\($0) needs \(time.wholeMilliseconds / 1_000) s more to be judged" }
         case .next(let rate): return "\(step ?? ""); now \(rate)"
-        case .recover: return self.rate == nil ? nil : "\(step ?? ""); now a pause until the backend has recovered"
+        case .recover:
+            return self.rate == nil ? nil : "\(step ?? ""); now a pause until the backend has recovered"
         case .bisect(let rate): return self.rate == nil ? "now \(rate)" : "\(step ?? ""); now \(rate)"
         case .stop: return self.rate == nil ? nil : "\(step ?? ""); the search is over"
         }

@@ -107,7 +107,9 @@ package struct RunJudge: Sendable {
         self.coverage = settings.coverage
         self.invariants = settings.invariants.map { SimulationInvariants($0, ledger: settings.ledger) }
         self.watch = AbortWatch(settings.objectives)
-        self.capacity = settings.steps.map { CapacityAccount($0, objectives: settings.objectives) }
+        self.capacity = settings.steps.map { [groups = self.collector.measured.table.groups] in
+            CapacityAccount($0, objectives: settings.objectives, groups: groups)
+        }
         self.past = Measurements(table: self.collector.measured.table)
         self.intervalsOfALength = settings.intervalsOfALength
         if !settings.leftOut.isEmpty {
@@ -253,7 +255,7 @@ package struct RunJudge: Sendable {
             self.cut(log, open: self.open(at: self.to))
             self.begin(at: moment)
         }
-        let open = (self.judged?.collector ?? self.collector).unfinished(at: moment)
+        let open = (self.judged?.collector ?? self.collector).openOperations(at: moment)
         return self.capacity?.decide(open: open, counts)
     }
 

@@ -189,7 +189,8 @@ package final class VirtualRun {
             resources: Resources(client: .init(.own()), backend: nil))
         facts.failure = failure.map { RunFailure(.internalError, $0.text) }
         let arrivals = ArrivalAccount(
-            self.plan, self.expectedArrivals, stepped: self.stepped?.planned, closedDue: self.world.closedDue, achieved: self.world.captured,
+            self.plan, self.expectedArrivals, stepped: self.stepped?.planned, closedDue: self.world.closedDue,
+            achieved: self.world.captured,
             late: 0)
         facts.arrivals = arrivals
         facts.skipped = SkippedWork(

@@ -125,7 +125,8 @@ package struct ArrivalSchedule: Sequence, IteratorProtocol, Sendable {
 
     /// `stepsAreDecided`: whether the load in steps is that of a run whose every step holds, and not only the first stage.
     init(
-        _ groups: [PlannedGroup], until: Instant, random: KeyedRandom, shard: FleetShard, stepsAreDecided: Bool
+        _ groups: [PlannedGroup], until: Instant, random: KeyedRandom, shard: FleetShard,
+        stepsAreDecided: Bool
     ) {
         self.groups = groups.compactMap {
             GroupArrivals($0, until: until, random: random, stepsAreDecided: stepsAreDecided)

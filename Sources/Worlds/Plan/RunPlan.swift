@@ -29,6 +29,12 @@ package struct PlannedGroup: Hashable, Sendable {
         return arrivals.first
     }
 
+    /// The curve of a load in steps, if every step holds; nil for every other load.
+    var stairs: ArrivalStages? {
+        guard case .open(.stepped(let arrivals), _) = self.spec.load else { return nil }
+        return arrivals.stairs
+    }
+
     package var devices: Range<UInt32> {
         self.first.raw..<self.first.raw + UInt32(self.spec.devices)
     }
@@ -128,7 +134,8 @@ package struct RunPlan: Hashable, Sendable {
     /// Every capture as far as it can be known beforehand: of a load in steps, if every step holds.
     package var likelyArrivals: ArrivalSchedule {
         ArrivalSchedule(
-            self.groups, until: self.arrivalsEnd, random: self.random, shard: self.shard, stepsAreDecided: true)
+            self.groups, until: self.arrivalsEnd, random: self.random, shard: self.shard,
+            stepsAreDecided: true)
     }
 
     /// The captures of the whole fleet, whichever phones run; of a load in steps, if every step holds.

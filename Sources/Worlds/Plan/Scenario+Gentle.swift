@@ -28,7 +28,8 @@ extension Scenario {
 
     /// The scenario with fewer steps; nil if its load has none. Its only group has them.
     private func limitedSteps(to rate: ArrivalRate) -> Scenario? {
-        guard let group = self.groups.first, case .open(.stepped(let arrivals), let spacing) = group.load else {
+        guard let group = self.groups.first, case .open(.stepped(let arrivals), let spacing) = group.load
+        else {
             return nil
         }
         let hourly = UInt128(rate.arrivals) * UInt128(Interval.hours(1).nanoseconds)

@@ -54,7 +54,8 @@ extension Scenario {
     }
 
     /// Why something that needs the whole load beforehand, or has only a part of the fleet, cannot run the scenario.
-    package static let stepsObjection = "the next step is decided from what the whole fleet has measured so far"
+    package static let stepsObjection =
+        "the next step is decided from what the whole fleet has measured so far"
 }
 
 /// The captures of a load in steps, stage by stage, apart from those that start them: the judge's second source.

@@ -125,7 +125,9 @@ extension World {
 
     /// Adds a stage to a load in steps, at the end of those that are known; nil ends it. Call it before that end.
     package mutating func extendLoad(_ stage: ArrivalStage?) {
-        if let next = self.progress.extend(stage) { self.schedule(.arrivals, at: max(next.scheduled, self.now)) }
+        if let next = self.progress.extend(stage) {
+            self.schedule(.arrivals, at: max(next.scheduled, self.now))
+        }
         // The end of the load may be the end of the phase.
         if stage == nil { self.schedule(.phase, at: self.now) }
     }

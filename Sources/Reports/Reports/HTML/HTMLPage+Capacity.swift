@@ -34,11 +34,13 @@ extension HTMLPage {
     private static func cells(_ row: CapacitySummary.Row) -> [String] {
         let tone: Tone = row.held.map { $0 ? .good : .bad } ?? .unknown
         func time(_ time: Interval?) -> String { time.map { Figures.time($0.nanoseconds) } ?? "" }
-        let judged = "\(HTMLText.clock(row.judgedFrom.nanoseconds)) to \(HTMLText.clock(row.judgedTo.nanoseconds))"
+        let judged =
+            "\(HTMLText.clock(row.judgedFrom.nanoseconds)) to \(HTMLText.clock(row.judgedTo.nanoseconds))"
         return [
             row.rate.description,
             HTMLText.sign(tone) + (row.isRefinement ? " refined" : ""),
-            time(row.p50), time(row.p95), row.throughput, Figures.count(Int(clamping: row.unfinished)), judged,
+            time(row.p50), time(row.p95), row.throughput, Figures.count(Int(clamping: row.unfinished)),
+            judged,
             HTMLText.escaped(row.reasons.joined(separator: "; "), bytesMax: 400),
         ]
     }
@@ -76,7 +78,8 @@ struct RateChart {
             let tone = row.held == true ? "good" : row.held == false ? "bad" : "warn"
             let verdict = row.held.map { $0 ? "held" : "did not hold" } ?? "not judged"
             let told = "\(row.rate) \(verdict): p95 \(Figures.time(row.p95?.nanoseconds ?? 0))"
-            return "<circle class=\"mark \(tone)\" cx=\"\(HTMLText.share(self.share(row.rate), of: 1))\" cy=\"\(y)\" r=\"4\">"
+            return
+                "<circle class=\"mark \(tone)\" cx=\"\(HTMLText.share(self.share(row.rate), of: 1))\" cy=\"\(y)\" r=\"4\">"
                 + "<title>\(HTMLText.escaped(told))</title></circle>"
         }.joined()
     }
