@@ -130,6 +130,8 @@ enum PlanCommand {
         let product = "\(Self.count(spec.devices, "phone")) x \(wanted)"
         let total: String
         switch spec.load {
+        case .open(.stepped(let arrivals), _):
+            total = "at most \(arrivals.stairs.total) \(things), if every step holds"
         case .open(let curve, _):
             let end = plan.scenario.duration.map { Instant.zero + $0 }
             let due = end.map { curve.count(before: $0) } ?? curve.total
@@ -157,6 +159,9 @@ enum PlanCommand {
         let last = Self.seconds(expectedArrivals.lastArrival - Instant.zero)
         let things = Self.things(plan)
         guard expectedArrivals.scans > 0 else { return "\(things): none" }
+        guard plan.scenario.steps == nil else {
+            return "\(things): at most \(expectedArrivals.scans), if every step holds until \(last)"
+        }
         return isClosed
             ? "\(things): at most \(expectedArrivals.scans), the last at \(last) or later"
             : "\(things): \(expectedArrivals.scans), the last at \(last)"
@@ -174,7 +179,7 @@ enum PlanCommand {
         let journeys = plan.groups.map(\.profile.journey)
         let noun = WorkNoun(journeys)
         return
-            "length: about \(Self.seconds(last + scanTime)) without failures; unfinished \(noun.many) get up to \(Self.seconds(plan.scenario.drain)) after the last \(journeys.allSatisfy(\.hasPhotos) ? "capture" : noun.one)"
+            "length: \(plan.scenario.steps == nil ? "about" : "at most about") \(Self.seconds(last + scanTime)) without failures; unfinished \(noun.many) get up to \(Self.seconds(plan.scenario.drain)) after the last \(journeys.allSatisfy(\.hasPhotos) ? "capture" : noun.one)"
     }
 
     // MARK: Faults

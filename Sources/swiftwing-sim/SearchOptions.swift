@@ -57,6 +57,7 @@ enum SearchOptions {
         }
         let loaded = try ScenarioSource.load(arguments.positionals[0], arguments)
         let source = try Self.source(arguments)
+        try ShardOptions.requireKnownLoad(loaded, "--seeds")
         var plans = SeedPlans(loaded.scenario, source: source)
         let seeds = try Self.limited(seeds, to: plans.count)
         plans.settle = try arguments.parsed("--settle", OptionValues.duration)

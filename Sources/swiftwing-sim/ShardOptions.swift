@@ -121,11 +121,20 @@ enum ShardOptions {
                 .usage, "\(option): \(devices) phones cannot be divided into \(shards) shards",
                 hint: "use at most \(devices) shards")
         }
+        try Self.requireKnownLoad(loaded, option)
         guard isEmbedded, let first = loaded.scenario.fleetCounts.first else { return }
         throw CommandFailure(
             .usage,
             "\(loaded.path): \(first.key) cannot be used with \(option): \(first.reason), and each shard has a simulated backend of its own",
             hint: first.help)
+    }
+
+    /// Throws for a load in steps, whose rates nothing can know beforehand and no part of the fleet can decide.
+    static func requireKnownLoad(_ loaded: LoadedScenario, _ option: String) throws {
+        guard loaded.scenario.steps != nil else { return }
+        throw CommandFailure(
+            .usage, "\(loaded.path): `steps` cannot be used with \(option): \(Scenario.stepsObjection)",
+            hint: "leave out \(option), or give the group a rate or stages")
     }
 
     /// Milliseconds since 1970; nil for as soon as possible.

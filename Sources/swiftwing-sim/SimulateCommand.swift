@@ -59,6 +59,9 @@ enum SimulateCommand {
                 .usage, "--stays-broken cannot be used with \(ShardOptions.shard.name)",
                 hint: "shards are merged with the objectives of all phones")
         }
+        for fixed in ["--save-plan", "--settle"] where arguments.has(fixed) {
+            try ShardOptions.requireKnownLoad(loaded, fixed)
+        }
         for single in ["--save-plan"] where arguments.has(single) && !shard.isWhole {
             throw CommandFailure(.usage, "\(single) cannot be used with \(ShardOptions.shard.name)")
         }

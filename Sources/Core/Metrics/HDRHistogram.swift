@@ -242,6 +242,15 @@ package struct HDRHistogram: Sendable {
         // is known to cover them.
         return last == Self.lastIndex ? seen - self.saturated : seen
     }
+
+    /// The values at or below this one, or with the same index. Inside an index all are taken for its middle, unless every value is
+    /// kept.
+    package func values(atOrBelow nanoseconds: Int64) -> HDRHistogram {
+        guard nanoseconds < self.greatest, let indexes = self.occupied else { return self }
+        let last = Self.index(of: max(0, nanoseconds))
+        let kept = indexes.prefix { $0 <= last }.map { (index: $0, count: self.count(at: $0)) }
+        return HDRHistogram(indexes: kept.filter { $0.count > 0 }) ?? HDRHistogram()
+    }
 }
 
 /// Equal when they hold the same values, whatever memory each has kept.

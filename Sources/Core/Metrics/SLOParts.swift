@@ -228,7 +228,7 @@ private struct Track: Sendable {
 
 extension SLOCondition {
     /// Whether a part of a window can be judged like a whole one: what must stay small can, what must grow cannot.
-    fileprivate var isFairOfPart: Bool {
+    var isFairOfPart: Bool {
         guard case .number(let limit) = self.threshold else { return true }
         return switch self.comparison {
         case .less, .lessOrEqual: true

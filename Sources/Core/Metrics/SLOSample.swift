@@ -1,3 +1,5 @@
+import SimBase
+
 /// The input of an objective: the values of its metric in some part of a run. Samples of one metric add up.
 enum SLOSample: Sendable {
     case latency(HDRHistogram, Unfinished)
@@ -30,6 +32,18 @@ enum SLOSample: Sendable {
     var finished: SLOSample {
         guard case .latency(let histogram, _) = self else { return self }
         return .latency(histogram, Unfinished())
+    }
+
+    /// The sample without the operations that took longer than this.
+    func operations(notLongerThan time: Interval) -> SLOSample {
+        guard case .latency(let histogram, let unfinished) = self else { return self }
+        return .latency(histogram.values(atOrBelow: time.nanoseconds), unfinished)
+    }
+
+    /// The sample with operations that are open.
+    func with(_ unfinished: Unfinished) -> SLOSample {
+        guard case .latency(let histogram, _) = self else { return self }
+        return .latency(histogram, unfinished)
     }
 
     /// Adds another sample, as if all values had been observed together.

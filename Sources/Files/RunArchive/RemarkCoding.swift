@@ -46,7 +46,7 @@ enum RemarkCoding {
         case .resendsBlocked(let count): ("resends-blocked", [Int64(count)], [])
         case .devicesUsedBefore(let phones, let option): ("devices-used-before", [Int64(phones)], [option])
         case .capturesLate, .capturesHeldBack, .phonesHeldBack, .shutdownsTimedOut, .capturesDeferred,
-            .capturesSkipped, .controlled:
+            .capturesSkipped, .controlled, .capacityIsOfMachine, .stepTooShort:
             nil
         }
     }

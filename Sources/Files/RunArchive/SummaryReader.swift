@@ -60,6 +60,7 @@ struct SummaryReader {
         result.heldBack = summary["control"]?["held_back"]?.count ?? 0
         result.heldTime = PhoneTime(
             milliseconds: Int64(summary["control"]?["held_phone_ms"]?.count ?? 0))
+        result.capacity = Self.capacity(summary["capacity"])
         result.isInterrupted = summary["interrupted"]?.flag ?? false
         result.isPartial = summary["partial"]?.flag ?? false
         // Of a backend that died what it had not told is not known.

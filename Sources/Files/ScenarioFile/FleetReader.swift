@@ -66,7 +66,7 @@ struct FleetReader {
         let toggles = self.toggles(map)
         let (profile, idle) = self.profile(map, toggles)
         let network = NetworkReader(findings: self.findings).itinerary(map.entry("network")?.value)
-        let scans = map.value("scans", default: 1) { text throws(ValueError) in
+        let scans = map.value("scans", default: Self.scansDefault(load)) { text throws(ValueError) in
             try Values.integer(text, 1...ScenarioLimit.scansPerDeviceMax, what: "the number of scans")
         }
         let photos = self.photos(map)
@@ -85,6 +85,11 @@ struct FleetReader {
             library: library, batchForm: batchForm)
         group.repeats = repeats
         return group
+    }
+
+    /// One scan; as many as it takes for a load in steps.
+    private static func scansDefault(_ load: LoadModel?) -> Int {
+        if case .open(.stepped, _)? = load { ScenarioLimit.scansPerDeviceMax } else { 1 }
     }
 
     private func library(_ map: MapReader, _ journey: Journey) -> LibraryFiles? {

@@ -1,10 +1,14 @@
+import Metrics
 import Plan
 import SimBase
 
 /// Reads what makes a group's phones take photos: `arrivals` and `spacing`, or `think` and `start`.
 struct LoadReader {
     private static let arrivalsForm =
-        "`6/s`, or stages: `[{rate: 5/s, for: 10s}, {ramp: 5/s..50/s, over: 60s}]`"
+        "`6/s`, or stages: `[{rate: 5/s, for: 10s}, {ramp: 5/s..50/s, over: 60s}]`, or steps: `{steps: {from: 10/s, by: 10/s, to: 500/s, every: 30s}}`"
+    /// What ends steps, the only value of `stop`.
+    static let stops = "first objective"
+    static let stepsKeys = ["steps", "stop", "refine"]
 
     let findings: Findings
 
@@ -50,13 +54,76 @@ struct LoadReader {
             return self.stages(nodes, in: node).map { .open(.staged($0), spacing) }
         }
         if case .map = node.content {
-            self.findings.add(
-                node.location, "`arrivals` must be a rate or a list of stages", help: Self.arrivalsForm)
-            return nil
+            return self.steps(node).map { .open(.stepped($0), spacing) }
         }
         return map.value("arrivals") { text throws(ValueError) in
             .open(.constant(try Values.arrivalRate(text)), spacing)
         }
+    }
+
+    // MARK: Steps
+
+    private func steps(_ node: Node) -> SteppedArrivals? {
+        guard
+            let map = MapReader(
+                node, what: "`arrivals`", keys: Self.stepsKeys, planned: [], findings: self.findings)
+        else { return nil }
+        _ = map.value("stop") { text throws(ValueError) in
+            guard text == Self.stops else {
+                throw ValueError(
+                    "unknown value \(Findings.quoted(text))", help: "write `stop: \(Self.stops)`")
+            }
+        }
+        let refine = map.value("refine", default: 0) { text throws(ValueError) in
+            try Values.integer(text, 0...RateSteps.refineMax, what: "the number of refinements")
+        }
+        guard let steps = map.entry("steps")?.value else {
+            guard !map.isMeant("steps") else { return nil }
+            self.findings.add(node.location, "`arrivals` as a map needs `steps`", help: Self.arrivalsForm)
+            return nil
+        }
+        guard
+            let map = MapReader(
+                steps, what: "`steps`", keys: ["from", "by", "to", "every"], planned: [],
+                findings: self.findings)
+        else { return nil }
+        let from = map.required("from", example: "10/s", Values.stepRate)
+        let by = map.required("by", example: "10/s", Values.stepRate)
+        let to = map.required("to", example: "500/s", Values.stepRate)
+        let every = map.required("every", example: "30s", Self.lengthOfStep)
+        guard let from, let by, let to, let every, self.isAscending(from, by, to, map) else { return nil }
+        return SteppedArrivals(RateSteps(from: from, by: by, to: to, every: every, refine: refine))
+    }
+
+    private func isAscending(_ from: StepRate, _ by: StepRate, _ to: StepRate, _ map: MapReader) -> Bool {
+        guard from <= to else {
+            self.findings.add(
+                map.location(of: "to"), "`to` is below `from`: \(to) and \(from)",
+                help: "steps go up, from the slowest rate to the fastest")
+            return false
+        }
+        guard RateSteps.count(from: from, by: by, to: to) <= RateSteps.stepsMax else {
+            self.findings.add(
+                map.location(of: "by"), "more than \(RateSteps.stepsMax) steps",
+                help: "raise `by`; `refine` narrows the answer afterwards")
+            return false
+        }
+        return true
+    }
+
+    private static func lengthOfStep(_ text: String) throws(ValueError) -> Interval {
+        let length = try Values.duration(text, max: ScenarioLimit.timeMax)
+        guard length >= RateSteps.everyMin else {
+            throw ValueError(
+                "a step must last at least \(Units.text(RateSteps.everyMin))",
+                help: "its first third and its last second are not judged")
+        }
+        guard length == length.wholeSecondsUp else {
+            throw ValueError(
+                "a step must last a whole number of seconds",
+                help: "write `\(Units.text(length.wholeSecondsUp))`")
+        }
+        return length
     }
 
     // MARK: Stages

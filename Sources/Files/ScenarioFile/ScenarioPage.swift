@@ -58,6 +58,10 @@ package enum ScenarioPage {
             Stages of `arrivals` are `{rate: 5/s, for: 10s}` and `{ramp: 5/s..50/s, over: 60s}`. A timeline of `network` is in
             [links](links.md).
 
+            Steps of `arrivals` look for the fastest rate at which the objectives hold ([staging](staging.md#how-much-can-it-take)):
+            `{steps: {from: 10/s, by: 10/s, to: 500/s, every: 30s}, stop: first objective, refine: 3}`. The group must be the only
+            one, its phones scan as often as they must, and `abort` and `duration` cannot be combined with steps.
+
             The toggles `\(ProfileToggle.all.first?.key ?? "")` and so on switch single deviations of an app on or off; `swiftwing-sim profiles`
             lists them all ([profiles-and-dialects](profiles-and-dialects.md)).
 

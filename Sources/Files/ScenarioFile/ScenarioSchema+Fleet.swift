@@ -1,5 +1,6 @@
 import CSV
 import Faults
+import Metrics
 import Phone
 import Plan
 import Talaria
@@ -117,11 +118,29 @@ extension ScenarioSchema {
 
     private static var arrivals: JSONSchema {
         var arrivals = JSONSchema.rate
-        arrivals.form = "a rate such as `6/s` or a list"
-        arrivals.types = ["string", "array"]
+        arrivals.form = "a rate such as `6/s`, a list, or steps"
+        arrivals.types = ["string", "array", "object"]
         (arrivals.minItems, arrivals.maxItems) = (1, ScenarioLimit.stagesMax)
         arrivals.items = [Self.stage]
+        arrivals.properties = [
+            "steps": Self.steps,
+            "stop": JSONSchema.choice([LoadReader.stops]).described("what ends the steps"),
+            "refine": JSONSchema.integer(0...RateSteps.refineMax)
+                .described("steps between the last rate that held and the first that did not"),
+        ]
+        arrivals.required = ["steps"]
         return arrivals
+    }
+
+    private static var steps: JSONSchema {
+        .map(
+            [
+                "from": JSONSchema.rate.described("rate of the first step"),
+                "by": JSONSchema.rate.described("what each step adds"),
+                "to": JSONSchema.rate.described("rate of the last step"),
+                "every": JSONSchema.duration.described(
+                    "length of a step; at least 3 times p95 of scan.time, or it is made longer"),
+            ], required: ["from", "by", "to", "every"])
     }
 
     private static var stage: JSONSchema {

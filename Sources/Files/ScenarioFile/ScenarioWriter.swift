@@ -161,6 +161,11 @@ package enum ScenarioWriter {
         case .constant(let rate): return self.text(rate)
         case .staged(let stages):
             return "[\(stages.stages.map { "{\(self.text($0))}" }.joined(separator: ", "))]"
+        case .stepped(let arrivals):
+            let steps = arrivals.steps
+            let rates =
+                "from: \(steps.from), by: \(steps.by), to: \(steps.to), every: \(Units.text(steps.every))"
+            return "{steps: {\(rates)}, stop: \(LoadReader.stops), refine: \(steps.refine)}"
         }
     }
 

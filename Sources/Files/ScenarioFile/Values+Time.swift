@@ -1,4 +1,5 @@
 import Faults
+import Metrics
 import Plan
 import SimBase
 
@@ -96,6 +97,19 @@ extension Values {
         let rate = try Self.arrivalRate(&scanner)
         try scanner.expectEnd()
         return rate
+    }
+
+    /// A rate of steps: above zero, and a whole number per hour.
+    static func stepRate(_ text: String) throws(ValueError) -> StepRate {
+        guard let rate = try Self.arrivalLevel(text) else {
+            throw ValueError("the rate of a step must be above zero", help: "for example `10/s`")
+        }
+        guard let hourly = rate.perHour else {
+            throw ValueError(
+                "the rate of a step must be a whole number of arrivals per hour",
+                help: "for example `10/s`, `2.5/s` or `30/m`")
+        }
+        return hourly
     }
 
     /// `5/s..50/s`.

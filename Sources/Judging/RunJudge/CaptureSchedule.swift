@@ -36,6 +36,12 @@ package struct CaptureSchedule: Sendable {
         self.next = self.rest.next()
     }
 
+    /// Adds captures behind all others, in the order of their moments.
+    mutating func extend(_ captures: [Capture]) {
+        self.rest = Extended(rest: self.rest, more: captures.makeIterator())
+        if self.next == nil { self.next = self.rest.next() }
+    }
+
     mutating func record(_ observation: borrowing Observation, group: Int?) {
         guard case .phone(let payload) = observation.what, let group, self.isOpenGroup[group] else { return }
         switch payload {
@@ -70,4 +76,12 @@ package struct CaptureSchedule: Sendable {
 
     /// The captures that the schedule does not have; nil if there is none.
     var differences: (first: String, count: Int)? { self.first.map { ($0, self.count) } }
+}
+
+/// A schedule with more captures behind it.
+private struct Extended: IteratorProtocol, Sendable {
+    var rest: any IteratorProtocol<CaptureSchedule.Capture> & Sendable
+    var more: IndexingIterator<[CaptureSchedule.Capture]>
+
+    mutating func next() -> CaptureSchedule.Capture? { self.rest.next() ?? self.more.next() }
 }

@@ -30,6 +30,8 @@ package struct JudgeSettings: Sendable {
     package var intervalsOfALength: Int?
     /// The schedule of the captures; nil if it is not known.
     package var schedule: CaptureSchedule?
+    /// The steps of a load that looks for the capacity of the backend; nil for every other load.
+    package var steps: RateSteps?
 
     package init(shelf: Shelf, ledger: LedgerSettings) {
         self.shelf = shelf

@@ -1,3 +1,4 @@
+package import Metrics
 import Observations
 package import SimBase
 
@@ -52,12 +53,17 @@ package enum LoadRemark: Hashable, Sendable {
     case capturesDeferred(Int)
     case capturesSkipped(Int)
     case controlled
+    /// The steps of the load say nothing of the backend from this rate on.
+    case capacityIsOfMachine(StepRate, GeneratorLag)
+    case stepTooShort(StepRate, Interval)
     case resendsBlocked(Int)
     case devicesUsedBefore(phones: Int, option: String)
 
     var kind: Remark.Kind {
         switch self {
-        case .timersLate, .descriptorsExhausted, .capturesLate, .capturesHeldBack, .phonesHeldBack: .complaint
+        case .timersLate, .descriptorsExhausted, .capturesLate, .capturesHeldBack, .phonesHeldBack,
+            .capacityIsOfMachine, .stepTooShort:
+            .complaint
         case .shutdownsTimedOut, .capturesDeferred, .capturesSkipped, .controlled, .resendsBlocked,
             .devicesUsedBefore:
             .warning
@@ -70,7 +76,9 @@ package enum LoadRemark: Hashable, Sendable {
         case .capturesLate, .capturesHeldBack, .phonesHeldBack, .shutdownsTimedOut, .capturesDeferred,
             .capturesSkipped, .controlled:
             true
-        case .timersLate, .descriptorsExhausted, .resendsBlocked, .devicesUsedBefore: false
+        case .timersLate, .descriptorsExhausted, .resendsBlocked, .devicesUsedBefore, .capacityIsOfMachine,
+            .stepTooShort:
+            false
         }
     }
 }

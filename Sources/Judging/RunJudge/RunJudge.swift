@@ -59,6 +59,8 @@ package struct RunJudge: Sendable {
     /// The last capture.
     private var capturedAt = Instant.zero
     private var watch: AbortWatch
+    /// Nil if the load has no steps.
+    private var capacity: CapacityAccount?
     /// All intervals that are over.
     var past: Measurements
     /// The present interval.
@@ -105,6 +107,9 @@ package struct RunJudge: Sendable {
         self.coverage = settings.coverage
         self.invariants = settings.invariants.map { SimulationInvariants($0, ledger: settings.ledger) }
         self.watch = AbortWatch(settings.objectives)
+        self.capacity = settings.steps.map { [groups = self.collector.measured.table.groups] in
+            CapacityAccount($0, objectives: settings.objectives, groups: groups)
+        }
         self.past = Measurements(table: self.collector.measured.table)
         self.intervalsOfALength = settings.intervalsOfALength
         if !settings.leftOut.isEmpty {
@@ -236,6 +241,27 @@ package struct RunJudge: Sendable {
         return self.endedBy
     }
 
+    /// Adds captures to the schedule, in the order of their moments and behind all others: those of a stage of the load that was
+    /// decided on.
+    package mutating func plan(_ captures: [CaptureSchedule.Capture]) { self.schedule?.extend(captures) }
+
+    /// Returns what the load is from the end of its present stage on, once for each stage: nil until it is time for that. It is asked
+    /// again and again. `counts`: what the load generator has done so far.
+    package mutating func capacityOrder(
+        at now: Instant, _ counts: GeneratorCounts, into log: some RunLog
+    ) -> CapacityOrder? {
+        guard let moment = self.capacity?.due(at: now) else { return nil }
+        if self.to <= moment {
+            self.cut(log, open: self.open(at: self.to))
+            self.begin(at: moment)
+        }
+        let open = (self.judged?.collector ?? self.collector).openOperations(at: moment)
+        return self.capacity?.decide(open: open, counts)
+    }
+
+    /// The moment at which `capacityOrder` has the next decision; nil if there is none to come.
+    package var capacityOrderDue: Instant? { self.capacity?.nextDue }
+
     // MARK: Queries
 
     /// The metrics of the run so far.
@@ -285,6 +311,11 @@ package struct RunJudge: Sendable {
         result.slos = self.results(metrics).map {
             self.isInterrupted ? $0.unjudged : self.endedBy?.result(instead: $0) ?? $0
         }
+        let capacity = self.capacity?.result
+        result.capacity = capacity?.summary
+        if let capacity, !self.isInterrupted {
+            result.slos = result.slos.map { capacity.result(instead: $0) }
+        }
         result.failure = failure?.text
         result.endedEarly = self.endedBy?.text
         if isWhole, !self.isInterrupted {
@@ -295,10 +326,16 @@ package struct RunJudge: Sendable {
         if isWhole { result.drained = min(facts.drain, max(.zero, facts.length - (self.capturedAt - .zero))) }
         result.heldBack = facts.skipped.heldBack
         result.heldTime = facts.skipped.heldTime
-        result.remarks =
-            (result.controls.isEmpty ? [] : [.load(.controlled)]) + facts.remarks
-            + (facts.arrivals?.remarks(facts.skipped, HoldReason(result.controls)) ?? []) + log.remarks
-            + [self.regions.summary.remark].compactMap { $0 }
+        var remarks: [Remark] = result.controls.isEmpty ? [] : [.load(.controlled)]
+        remarks += facts.remarks
+        remarks += facts.arrivals?.remarks(facts.skipped, HoldReason(result.controls)) ?? []
+        remarks += log.remarks
+        remarks += [self.regions.summary.remark, capacity?.complaint].compactMap { $0 }
+        result.remarks = remarks
+        // A generator that was late has measured itself, whatever the steps say.
+        if !result.isTrustworthy, result.capacity?.ending == .found {
+            result.capacity?.ending = .machineLimit
+        }
         self.skipped = facts.skipped
         self.endedAt = facts.endedAt
         self.waiting = Array(facts.waiting.prefix(ShardEvidence.waitingMax))
@@ -405,17 +442,20 @@ package struct RunJudge: Sendable {
         let (from, length) = (self.from, self.to - self.from)
         var counted = (events: 0, pings: 0)
         var objectives = self.objectives
+        var capacity = self.capacity.take()
         var sums = self.sums
         self.sums = TotalsCrossCheck()
         let judged = self.judged?.collector.drain().table
         if let judged { self.judged?.past.add(judged) }
         self.collector.settle(into: &self.past) { interval in
             objectives.add(judged ?? interval.table, from: from, open: open)
+            capacity?.add(judged ?? interval.table, from: from)
             log.log(interval.table, from: from, length: length, open: open)
             sums.add(interval.table)
             counted = RunTimeline.counts(interval.table)
         }
         self.objectives = objectives
+        self.capacity = capacity
         self.sums = sums
         self.timeline.counted(counted, from: from)
         self.intervals += 1

@@ -58,6 +58,8 @@ package struct RunResult: Sendable {
     package var heldBack = 0
     /// The time for which the operator held phones of closed groups.
     package var heldTime = PhoneTime.zero
+    /// What a load in steps found; nil for every other load.
+    package var capacity: CapacitySummary?
     /// Whether phones of the fleet are missing in it.
     package var isPartial = false
     /// Whether its phones are a part of the fleet, and others are merged with it.

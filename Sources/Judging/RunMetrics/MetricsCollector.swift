@@ -103,6 +103,18 @@ package struct MetricsCollector: Sendable {
         return table
     }
 
+    /// The operations that are open, one by one.
+    package func openOperations(at moment: Instant) -> [OpenOperation] {
+        var found: [OpenOperation] = []
+        for index in self.phones.indices {
+            let group = self.phones[index].group
+            self.phones[index].operations.open { metric, since in
+                found.append(OpenOperation(metric: metric, group: group, age: max(.zero, moment - since)))
+            }
+        }
+        return found
+    }
+
     /// Scans whose operations are still followed: what grows when something never settles.
     package var followed: Int { self.phones.reduce(0) { $0 + $1.operations.followed } }
 

@@ -19,6 +19,7 @@ extension RunResult {
         if self.totals.scans.isNothingCompleted, !self.expectations.includesNothingCompleted {
             return "no \(self.noun.one) was completed" + (self.commonestCause.map { ": " + $0 } ?? "")
         }
+        if let capacity, self.lossSentence == nil { return "capacity: \(capacity.text)" }
         return self.lossSentence ?? self.unansweredSentence
             ?? UserImpact.allCases.lazy.filter { self.isMissed($0.metric) }.compactMap(self.sentence).first
             ?? self.harmlessViolations ?? self.emptySentence

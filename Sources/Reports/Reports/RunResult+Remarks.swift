@@ -72,6 +72,10 @@ extension LoadRemark {
             "\(reason.text): \(held) of \(planned) captures were held back (limit: \(limit))"
         case .phonesHeldBack(let tenths, let reason):
             "\(reason.text): phones of closed groups were held back for \(tenths / 10).\(tenths % 10)% of their time (limit: 1%)"
+        case .capacityIsOfMachine(let rate, let lag):
+            "limit of this machine: \(lag.text) at \(rate)"
+        case .stepTooShort(let rate, let length):
+            "the step at \(rate) cannot be judged: \(length.wholeMilliseconds / 1_000) s are less than \(CapacitySearch.settledTimes) times p(95) of scan.time"
         case .shutdownsTimedOut(let phones):
             "\(phones) phones had not finished shutting down at the time limit"
         case .capturesDeferred(let count):

@@ -13,8 +13,8 @@ import Talaria
 /// without samples has a count of 0 and no other numbers. A rate has the unit `share`: `count` operations, of which
 /// `failed`, as the `rate`. `causes` of an error or a finding say who is to blame for how many of them, `by` and, where it was
 /// injected, `fault`. `failure` says what cut the run short and is there only when something did, and so does
-/// `ended_early` of an objective with `abort`. `control` is there only where the run was controlled while it ran, and `partial`
-/// where phones of the fleet are missing. `target` is
+/// `ended_early` of an objective with `abort`. `control` is there only where the run was controlled while it ran,
+/// `capacity` where the load went up in steps, and `partial` where phones of the fleet are missing. `target` is
 /// null where the backend was the simulated one. The `peak` of a gauge of several shards is what was reached for certain, and
 /// `peak_at_most` is there only for these.
 package enum SummaryJSON {
@@ -31,6 +31,7 @@ package enum SummaryJSON {
         if result.importsRows { members["rows"] = Self.rows(result.totals.rows, of: result) }
         if result.looksUp { members["lookups"] = Self.lookups(result.totals.lookups, of: result) }
         if result.isPartial { members["partial"] = .bool(true) }
+        if let capacity = result.capacity { members["capacity"] = Self.capacity(capacity) }
         if !result.controls.isEmpty { members["control"] = Self.control(result) }
         if let reason = result.endedEarly { members["ended_early"] = .string(Printable.bounded(reason)) }
         return .object(members)

@@ -22,6 +22,11 @@ final class WorkerScenario {
             let path = "\(folder)/\(Self.fileName)"
             try File.write(offer.text, to: path, .replace)
             self.loaded = try LoadedScenario(path: path, overrides: [], environment: [:])
+            guard self.loaded.scenario.steps == nil else {
+                throw CommandFailure(
+                    .usage, "`steps` cannot be run by a worker: \(Scenario.stepsObjection)",
+                    hint: "Locust decides how many users there are: give the group a rate or `think`")
+            }
             self.photos = try PhotoCorpus(
                 RunPlan(self.loaded.scenario, target: .foreign),
                 // Photos are relative to the current folder: that of the master's file is on another machine.

@@ -88,6 +88,12 @@ struct DueArrivals {
         self.next = self.schedule.next()
     }
 
+    /// Adds a stage to a load in steps.
+    mutating func extend(_ stage: ArrivalStage?) {
+        self.schedule.extend(stage)
+        if self.next == nil { self.next = self.schedule.next() }
+    }
+
     /// Moments may only continue.
     mutating func count(upTo moment: Instant) -> Int {
         while let arrival = self.next, arrival.scheduled <= moment {

@@ -12,9 +12,6 @@ import RunSetup
 import SimBase
 
 extension LiveRun {
-    /// Timers later than this at p99 mean that the phones' own process could not keep up.
-    private static let latenessMax = Interval.milliseconds(250)
-
     /// Judges, writes the reports, prints the summary, and answers what the process ends with.
     func judge(waiting: [WaitingRecord]) -> ExitCode {
         let ended = self.clock.now()
@@ -58,7 +55,7 @@ extension LiveRun {
             (self.preparation.isEmbedded ? .backend : .gateway, self.feed.lateness.histogram),
         ]
         let late = timers.compactMap { process, lateness -> Remark? in
-            guard let late = lateness?.value(at: .p99), late > Self.latenessMax.nanoseconds else {
+            guard let late = lateness?.value(at: .p99), late > FleetLimits.timerLatenessMax.nanoseconds else {
                 return nil
             }
             return .load(.timersLate(process, milliseconds: late / 1_000_000))
@@ -70,8 +67,8 @@ extension LiveRun {
     private var arrivals: ArrivalAccount? {
         self.outcome.map {
             ArrivalAccount(
-                self.plan, self.preparation.expectedArrivals, closedDue: $0.closedDue, achieved: $0.captured,
-                late: $0.arrivalsLate)
+                self.plan, self.preparation.expectedArrivals, stepped: self.stepped?.planned,
+                closedDue: $0.closedDue, achieved: $0.captured, late: $0.arrivalsLate)
         }
     }
 

@@ -52,6 +52,8 @@ package final class LiveRun {
     private(set) var head: RunHead
     var control: RunControl
     var due: DueArrivals
+    /// Nil if the load has no steps.
+    var stepped: SteppedCaptures?
 
     var request: RunRequest { self.preparation.request }
     var plan: RunPlan { self.preparation.plan }
@@ -64,6 +66,7 @@ package final class LiveRun {
         self.clock = .startingNow()
         self.startedWall = WallClock.now() / 1_000_000
         self.due = DueArrivals(preparation.plan.arrivals)
+        self.stepped = SteppedCaptures(preparation.plan)
         // An operator of several processes orders what the whole fleet does.
         self.control = RunControl(
             preparation.plan, preparation.expectedArrivals,
@@ -234,7 +237,9 @@ package final class LiveRun {
         var plan = FleetPlan(
             clock: self.clock, wallClockAtZero: self.startedWall, seed: self.plan.scenario.seed,
             run: self.runID, phones: phones, shard: self.plan.shard, arrivals: self.plan.arrivals,
-            lastArrival: self.preparation.expectedArrivals.lastArrival, photos: photos.photos,
+            // A load in steps says itself when it is over.
+            lastArrival: self.stepped == nil ? self.preparation.expectedArrivals.lastArrival : .zero,
+            photos: photos.photos,
             target: target.curl,
             base: target.base, stateFolder: self.preparation.state.path,
             socketsKept: self.preparation.socketsKept, drain: self.plan.scenario.drain)
@@ -323,6 +328,7 @@ package final class LiveRun {
             self.noticeInterruption()
             self.checkChild()
             self.checkObjectives()
+            self.followSteps()
             self.directory.reportTrouble(on: self.console)
             let now = self.clock.now()
             self.progress.show(now: now, self.standing(at: now))

@@ -49,6 +49,8 @@ package final class VirtualRun {
     private let head: RunHead
     private var progress: ProgressLine
     private var batch: [Observation] = []
+    /// Nil if the load has no steps.
+    private var stepped: SteppedCaptures?
 
     /// Makes the run's folder.
     package init(_ request: VirtualRequest, console: Console) throws {
@@ -58,7 +60,11 @@ package final class VirtualRun {
         self.expectedArrivals = self.plan.expectedArrivals
         self.loop = try Loop(clock: .startingNow())
         let scenario = self.plan.scenario
-        self.world = World(request.plan)
+        let stepped = SteppedCaptures(self.plan, captures: request.plan.captures)
+        self.stepped = stepped
+        var plan = request.plan
+        plan.stepsAreOrdered = stepped != nil
+        self.world = World(plan)
         var settings = JudgeSettings(self.plan, world: .virtual, hasBackendView: true)
         settings.harness = HarnessSettings(self.plan, hasBackendView: true, hasGateway: false)
         settings.invariants = SimulationInvariantSettings(request.plan)
@@ -67,6 +73,7 @@ package final class VirtualRun {
         settings.leftOut = self.world.phonesToStayBroken
         settings.intervalsOfALength = Self.intervalsOfALength
         settings.schedule = CaptureSchedule(self.plan, captures: request.plan.captures)
+        if stepped == nil { settings.steps = nil } else { settings.intervalsOfALength = nil }
         self.judge = RunJudge(settings)
         self.progress = ProgressLine(
             console, isQuiet: request.options.isQuiet,
@@ -109,9 +116,14 @@ package final class VirtualRun {
         let mayEndEarly = self.plan.scenario.slos.contains(where: \.abort)
         let events = mayEndEarly ? Self.eventsPerJudgement : Self.eventsPerLook
         while true {
-            let goesOn = try self.world.steps(events)
+            let due = self.judge.capacityOrderDue
+            let end = try self.world.steps(events, upTo: due ?? .distantFuture)
             self.processObservations()
-            guard goesOn else { return }
+            switch end {
+            case .over: return
+            case .atMoment: if let due { self.followSteps(at: due) }
+            case .ongoing: break
+            }
             if mayEndEarly { self.checkObjectives() }
             guard !Interruption.isRequested else { return self.judge.interrupted(at: self.world.now) }
             self.progress.show(
@@ -129,6 +141,16 @@ package final class VirtualRun {
         guard let ending = self.judge.ending(at: self.world.now) else { return }
         self.console.error(ending.text)
         self.world.endEarly()
+    }
+
+    /// Decides on the next stage of a load in steps, before anything happens after the moment of the decision.
+    private func followSteps(at due: Instant) {
+        guard let order = self.judge.capacityOrder(at: due, GeneratorCounts(), into: self.directory)
+        else { return }
+        self.stepped?.follow(order, judge: &self.judge) { self.world.extendLoad($0) }
+        if let text = order.text, !self.request.options.isQuiet {
+            self.console.error("\(ProgressLine.clock(due))  \(text)")
+        }
     }
 
     /// Judges, measures and logs the observations since the last call.
@@ -167,7 +189,8 @@ package final class VirtualRun {
             resources: Resources(client: .init(.own()), backend: nil))
         facts.failure = failure.map { RunFailure(.internalError, $0.text) }
         let arrivals = ArrivalAccount(
-            self.plan, self.expectedArrivals, closedDue: self.world.closedDue, achieved: self.world.captured,
+            self.plan, self.expectedArrivals, stepped: self.stepped?.planned, closedDue: self.world.closedDue,
+            achieved: self.world.captured,
             late: 0)
         facts.arrivals = arrivals
         facts.skipped = SkippedWork(

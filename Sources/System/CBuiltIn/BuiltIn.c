@@ -23,6 +23,10 @@ static const unsigned char bookshelf_v2[] = {
 #embed "../../../Scenarios/bookshelf-v2.scenario"
 };
 
+static const unsigned char capacity[] = {
+#embed "../../../Scenarios/capacity.scenario"
+};
+
 static const unsigned char captured_stream[] = {
 #embed "../../../Scenarios/captured-stream.scenario"
 };
@@ -186,6 +190,7 @@ static const struct shim_built_in_file files[] = {
     {"batch-enrichment.scenario", batch_enrichment, sizeof batch_enrichment},
     {"books-app.scenario", books_app, sizeof books_app},
     {"bookshelf-v2.scenario", bookshelf_v2, sizeof bookshelf_v2},
+    {"capacity.scenario", capacity, sizeof capacity},
     {"captured-stream.scenario", captured_stream, sizeof captured_stream},
     {"crowd.scenario", crowd, sizeof crowd},
     {"csv-import.scenario", csv_import, sizeof csv_import},

@@ -57,6 +57,7 @@ final class Fleet {
     private var disturbances = EventHeap<Disturbance>()
     let random: KeyedRandom
     private var lateness = HDRHistogram()
+    private var timersLate: Int64 = 0
     var phase = Phase.running
     /// The indexes of the phones that were opened and have not closed, where `plan.phonesMax` is set.
     var opened: [DeviceNumber: Int] = [:]
@@ -127,11 +128,11 @@ final class Fleet {
         self.pool.keepsIdleBelow = plan.socketsKept / plan.threads
         self.nextArrival = self.takeArrival()
         self.wakes = WakeTable(loop: loop, keys: plan.phones.count) { [unowned self] phone, _, lateness in
-            self.lateness.record(lateness.nanoseconds)
+            self.timerRan(lateness)
             self.send(.woke, toAppOf: phone)
         }
         self.schedule = LoopTimer(loop: loop) { [unowned self] due in
-            self.lateness.record((self.loop.now() - due).nanoseconds)
+            self.timerRan(self.loop.now() - due)
             self.followSchedule()
         }
         self.handOver = LoopTimer(loop: loop) { [unowned self] _ in
@@ -208,6 +209,18 @@ final class Fleet {
 
     // MARK: Time
 
+    private func timerRan(_ lateness: Interval) {
+        self.lateness.record(lateness.nanoseconds)
+        if lateness > FleetLimits.timerLatenessMax { self.timersLate += 1 }
+    }
+
+    /// Adds a stage to a load in steps.
+    private func extend(_ stage: ArrivalStage?) {
+        self.arrivals.extend(stage)
+        if self.nextArrival == nil { self.nextArrival = self.takeArrival() }
+        self.followSchedule()
+    }
+
     /// Does what the schedule wants now, and waits for the next.
     func followSchedule() {
         let now = self.loop.now()
@@ -227,7 +240,7 @@ final class Fleet {
         if case .running = self.phase {
             if let due = [self.nextArrival?.scheduled, self.thinking.nextAt].compactMap({ $0 }).min() {
                 next = min(next, due)
-            } else if self.plan.phonesMax == nil, !self.held.keepsRunning {
+            } else if self.plan.phonesMax == nil, !self.held.keepsRunning, !self.arrivals.isOpenEnded {
                 self.phase = .draining(until: max(now, self.plan.lastArrival) + self.plan.drain)
                 self.ending?.arm(at: now)
             }
@@ -296,6 +309,7 @@ final class Fleet {
         switch order {
         case .stop: self.stop()
         case .drain: self.drain()
+        case .extend(let stage): self.extend(stage)
         case .open(let phones): self.open(phones)
         case .close(let devices): self.close(devices)
         case .control(let control): self.follow(control)
@@ -424,6 +438,8 @@ final class Fleet {
         gauges.arrivalsLate = self.arrivalsLate
         gauges.heldBack = self.held.captures
         gauges.latenessMost = Interval(nanoseconds: self.lateness.maximum ?? 0)
+        gauges.timers = self.lateness.total
+        gauges.timersLate = self.timersLate
         // By index: a closure would get a copy of each phone.
         for index in self.phones.indices {
             if self.phones[index].machine.isBusy { gauges.phonesBusy += 1 }

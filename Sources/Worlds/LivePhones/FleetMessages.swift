@@ -1,6 +1,7 @@
 package import CurlLoop
 package import Metrics
 package import Observations
+package import Plan
 package import SimBase
 import Talaria
 
@@ -81,6 +82,9 @@ package struct FleetGauges: Hashable, Sendable {
     package var heldBack = 0
     /// The maximum timer lag.
     package var latenessMost = Interval.zero
+    /// Timers that ran, and those that were later than `FleetLimits.timerLatenessMax`.
+    package var timers: Int64 = 0
+    package var timersLate: Int64 = 0
     /// Whether no captures are left and nothing is open.
     package var isIdle = true
 
@@ -93,6 +97,8 @@ package struct FleetGauges: Hashable, Sendable {
         self.arrivalsLate += other.arrivalsLate
         self.heldBack += other.heldBack
         self.latenessMost = max(self.latenessMost, other.latenessMost)
+        self.timers += other.timers
+        self.timersLate += other.timersLate
         self.isIdle = self.isIdle && other.isIdle
     }
 }
@@ -181,6 +187,8 @@ package enum FleetOrder: Sendable {
     case stop
     /// Ends captures; unfinished scans get the time of the plan's drain.
     case drain
+    /// A stage of a load in steps, behind those that are known; nil ends it.
+    case extend(ArrivalStage?)
     /// New phones.
     case open([FleetPlan.PhonePlan])
     /// Phones that capture nothing more and shut down once their scans are settled.

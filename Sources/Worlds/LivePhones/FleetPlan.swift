@@ -144,4 +144,6 @@ package enum FleetLimits {
     package static let handOversPerGauge = 10
     /// A capture that is passed to its phone later than this did not start in time.
     package static let arrivalLatenessMax = Interval.seconds(1)
+    /// If more than one in a hundred timers are later than this, the phones' own process could not keep up.
+    package static let timerLatenessMax = Interval.milliseconds(250)
 }

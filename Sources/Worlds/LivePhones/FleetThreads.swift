@@ -1,5 +1,6 @@
 import CurlLoop
 package import EventLoop
+package import Plan
 package import SimBase
 import SystemIO
 
@@ -108,6 +109,11 @@ package final class FleetThreads {
     /// Ends captures; unfinished scans get the time of the plan's drain.
     package func drain() {
         for orders in self.orders { orders.post(.drain) }
+    }
+
+    /// Adds a stage to a load in steps; nil ends it.
+    package func extend(_ stage: ArrivalStage?) {
+        for orders in self.orders { orders.post(.extend(stage)) }
     }
 
     /// Opens phones of a plan with `phonesMax`.

@@ -54,6 +54,7 @@ package struct ArrivalStage: Hashable, Sendable {
     /// have to be rounded.
     func time(of position: ArrivalPosition) -> Interval {
         // t (A (2L - t) + B t) / (2 L P), with t and the position in the same units of 2^-32.
+        if self.fromTerm == self.toTerm, self.fromTerm > 0 { return self.time(ofConstant: position) }
         let limit = position.multipliedFullWidth(by: 2 * self.lengthTerm * self.per)
         var (low, high) = (UInt128(0), self.lengthTerm)
         while low < high {
@@ -66,6 +67,15 @@ package struct ArrivalStage: Hashable, Sendable {
             }
         }
         return Interval(nanoseconds: Int64(low))
+    }
+
+    /// The same at a constant rate, which is a division.
+    private func time(ofConstant position: ArrivalPosition) -> Interval {
+        let product = position.multipliedFullWidth(by: self.per)
+        let divisor = self.fromTerm << 32
+        guard product.high < divisor else { return self.length }
+        return Interval(
+            nanoseconds: Int64(min(divisor.dividingFullWidth(product).quotient, self.lengthTerm)))
     }
 
     /// The rate times `numerator` over `denominator`, both above zero.

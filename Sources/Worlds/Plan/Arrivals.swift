@@ -9,7 +9,7 @@ extension Arrival {
 
 /// The times of the arrivals of an open group, without their phones.
 struct ArrivalTimes: IteratorProtocol, Sendable {
-    private let curve: ArrivalCurve
+    private var curve: ArrivalCurve
     private let spacing: ArrivalSpacing
     private let random: KeyedRandom
     private let entity: UInt64
@@ -25,21 +25,33 @@ struct ArrivalTimes: IteratorProtocol, Sendable {
         self.entity = entity
     }
 
-    /// Nil when the schedule is over. One without an end is endless and saturates at the end of time.
+    /// Adds a stage to a load in steps, at the end of those that are known.
+    mutating func extend(_ stage: ArrivalStage) {
+        guard case .staged(let stages) = self.curve else { return }
+        self.curve = .staged(ArrivalStages(stages.stages + [stage]))
+    }
+
+    /// Nil when the schedule is over, as far as it is known. One without an end is endless and saturates at the end of time.
     mutating func next() -> Instant? {
-        defer { self.index += 1 }
+        var position = self.position
+        let moment: Instant?
         switch self.spacing {
         case .uniform:
-            return self.curve.moment(of: self.index)
+            moment = self.curve.moment(of: self.index)
         case .burst(let size):
             // A burst is due when the last of it would be due by itself, so that the rate is kept from the start on.
-            return self.curve.moment(of: self.index / size * size + size - 1)
+            moment = self.curve.moment(of: self.index / size * size + size - 1)
         case .poisson:
             // Random arrivals of any rate are those of rate 1, on a clock that runs as the curve rises.
             let draw = self.random.draw(.arrival, self.entity, UInt64(self.index))
-            self.position += ArrivalPosition(Exponential.draw(draw))
-            return self.curve.moment(of: self.position)
+            position += ArrivalPosition(Exponential.draw(draw))
+            moment = self.curve.moment(of: position)
         }
+        // What is not reached yet is drawn again when the curve is longer.
+        guard let moment else { return nil }
+        self.index += 1
+        self.position = position
+        return moment
     }
 }
 
@@ -58,8 +70,9 @@ private struct GroupArrivals: Sendable {
     private(set) var nextAt: Instant?
 
     /// Nil for a closed group, which has no schedule.
-    init?(_ group: PlannedGroup, until: Instant, random: KeyedRandom) {
-        guard let times = group.times(random: random) else { return nil }
+    init?(_ group: PlannedGroup, until: Instant, random: KeyedRandom, stepsAreDecided: Bool) {
+        let first = stepsAreDecided ? nil : group.firstStage
+        guard let times = group.times(random: random, knownUntil: first) else { return nil }
         self.first = group.first.raw
         self.until = until
         self.random = random
@@ -74,6 +87,12 @@ private struct GroupArrivals: Sendable {
     private mutating func advance() {
         let next = self.open.isEmpty ? nil : self.times.next()
         self.nextAt = next.flatMap { $0 < self.until ? $0 : nil }
+    }
+
+    /// Adds a stage to a load in steps.
+    mutating func extend(_ stage: ArrivalStage) {
+        self.times.extend(stage)
+        if self.nextAt == nil { self.advance() }
     }
 
     mutating func take() -> Arrival? {
@@ -101,10 +120,25 @@ private struct GroupArrivals: Sendable {
 package struct ArrivalSchedule: Sequence, IteratorProtocol, Sendable {
     private var groups: [GroupArrivals]
     private let shard: FleetShard
+    /// Whether more arrivals may come than are known.
+    package private(set) var isOpenEnded: Bool
 
-    init(_ groups: [PlannedGroup], until: Instant, random: KeyedRandom, shard: FleetShard) {
-        self.groups = groups.compactMap { GroupArrivals($0, until: until, random: random) }
+    /// `stepsAreDecided`: whether the load in steps is that of a run whose every step holds, and not only the first stage.
+    init(
+        _ groups: [PlannedGroup], until: Instant, random: KeyedRandom, shard: FleetShard,
+        stepsAreDecided: Bool
+    ) {
+        self.groups = groups.compactMap {
+            GroupArrivals($0, until: until, random: random, stepsAreDecided: stepsAreDecided)
+        }
         self.shard = shard
+        self.isOpenEnded = !stepsAreDecided && groups.contains { $0.firstStage != nil }
+    }
+
+    /// Adds a stage to the load in steps, at the end of those that are known; nil ends it.
+    package mutating func extend(_ stage: ArrivalStage?) {
+        guard let stage else { return self.isOpenEnded = false }
+        for index in self.groups.indices { self.groups[index].extend(stage) }
     }
 
     package mutating func next() -> Arrival? {

@@ -50,7 +50,7 @@ extension RunPlan {
     /// Calls `body` with the scheduled captures in order, then with the likely captures of the closed groups,
     /// in order for each phone.
     private func forEachExpectedArrival(_ body: (Arrival) -> Void) {
-        for arrival in self.arrivals { body(arrival) }
+        for arrival in self.likelyArrivals { body(arrival) }
         for group in self.groups {
             self.forEachClosedArrival(of: group, scanTime: self.scanTime(of: group), body)
         }
@@ -63,7 +63,11 @@ extension RunPlan {
         let ofShard = self.shard.isWhole ? [] : self.scheduledByGroup
         for (index, group) in self.groups.enumerated() {
             var count = 0
-            if var times = group.times(random: self.random) {
+            if let stairs = group.stairs {
+                // At most, if every step holds. What is decided while the run goes on is not worth counting one by one.
+                count = min(stairs.total, group.spec.devices.multipliedSaturating(group.spec.scansPerDevice))
+                expectedArrivals.lastArrival = max(expectedArrivals.lastArrival, stairs.end)
+            } else if var times = group.times(random: self.random) {
                 let wanted = group.spec.devices * group.spec.scansPerDevice
                 while count < wanted, let at = times.next(), at < self.arrivalsEnd {
                     count += 1
@@ -84,7 +88,7 @@ extension RunPlan {
     /// The scheduled captures of the shard's phones.
     private var scheduledByGroup: [Int] {
         var counts = Array(repeating: 0, count: self.groups.count)
-        for arrival in self.arrivals {
+        for arrival in self.likelyArrivals {
             if let group = self.groups.lastIndex(where: { $0.first <= arrival.device }) { counts[group] += 1 }
         }
         return counts
@@ -136,6 +140,13 @@ extension RunPlan {
         self.scenario.faults.indices.filter {
             if case .rateLimit = self.scenario.faults[$0].kind { true } else { false }
         }
+    }
+}
+
+extension Int {
+    fileprivate func multipliedSaturating(_ other: Int) -> Int {
+        let (product, overflow) = self.multipliedReportingOverflow(by: other)
+        return overflow ? .max : product
     }
 }
 

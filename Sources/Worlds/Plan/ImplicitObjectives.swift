@@ -12,6 +12,11 @@ package enum ImplicitObjective {
     /// Those of a run against a foreign backend.
     package static let ofTarget: [CountMetric] = [.contractBreaking]
 
+    /// What an overload leaves behind that the scenario makes on purpose: in a load in steps a miss only warns.
+    package static let ofOverload: Set<CountMetric> = [
+        .scansWaiting, .scansRefusedUnexplained, .cleanupUnfinished,
+    ]
+
     /// The expectation that no scan is completed, which a scenario can name without an objective.
     package static let nothingCompleted = MetricSelector(metric: .count(.scansCompleted), scope: .fleet)
 }
@@ -39,10 +44,12 @@ extension Scenario {
         }
         let groups = self.groups.map { MetricScope.group($0.name) }
         let scopes = stated.isEmpty && !isApart ? [.fleet] : groups.filter { !stated.contains($0) }
+        // Steps end in an overload: what it leaves unfinished is no failure, and what it loses is one.
+        let isOfOverload = self.steps != nil && ImplicitObjective.ofOverload.contains(metric)
         return scopes.map { scope in
             SLO(
                 selector: MetricSelector(metric: .count(metric), scope: scope), condition: .none,
-                severity: .error, abort: false, origin: .implicit)
+                severity: isOfOverload ? .warn : .error, abort: false, origin: .implicit)
         }
     }
 

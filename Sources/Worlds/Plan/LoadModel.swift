@@ -1,3 +1,4 @@
+import Metrics
 package import Phone
 package import SimBase
 
@@ -22,6 +23,9 @@ package enum ArrivalCurve: Hashable, Sendable {
     /// A constant rate without an end.
     case constant(ArrivalRate)
     case staged(ArrivalStages)
+    /// Steps that go up until an objective fails: what comes after the first is decided while the run goes on. Everything that is
+    /// computed from the curve holds if every step holds, and is over after so much time.
+    case stepped(SteppedArrivals)
 
     /// Returns the last moment at which the position is not exceeded. Nil if it is never reached; saturates
     /// at the end of time.
@@ -29,6 +33,7 @@ package enum ArrivalCurve: Hashable, Sendable {
         switch self {
         case .constant(let rate): rate.moment(ofPosition: position)
         case .staged(let stages): stages.moment(of: position)
+        case .stepped(let arrivals): arrivals.stairs.moment(of: position)
         }
     }
 
@@ -40,6 +45,7 @@ package enum ArrivalCurve: Hashable, Sendable {
         switch self {
         case .constant(let rate): rate.count(before: moment)
         case .staged(let stages): stages.count(before: moment)
+        case .stepped(let arrivals): arrivals.stairs.count(before: moment)
         }
     }
 
@@ -48,6 +54,7 @@ package enum ArrivalCurve: Hashable, Sendable {
         switch self {
         case .constant: nil
         case .staged(let stages): stages.total
+        case .stepped(let arrivals): arrivals.stairs.total
         }
     }
 
@@ -55,6 +62,8 @@ package enum ArrivalCurve: Hashable, Sendable {
         switch self {
         case .constant(let rate): .constant(rate.scaled(by: numerator, over: denominator))
         case .staged(let stages): .staged(stages.scaled(by: numerator, over: denominator))
+        case .stepped(let arrivals):
+            .stepped(SteppedArrivals(arrivals.steps.scaled(by: numerator, over: denominator)))
         }
     }
 }

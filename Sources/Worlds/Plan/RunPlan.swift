@@ -17,9 +17,22 @@ package struct PlannedGroup: Hashable, Sendable {
     var entity: UInt64 { Digest.of(self.spec.name) }
 
     /// Nil for a closed group, which has no schedule.
-    func times(random: KeyedRandom) -> ArrivalTimes? {
+    func times(random: KeyedRandom, knownUntil stage: ArrivalStage? = nil) -> ArrivalTimes? {
         guard case .open(let curve, let spacing) = self.spec.load else { return nil }
-        return ArrivalTimes(curve: curve, spacing: spacing, random: random, entity: self.entity)
+        let known = stage.map { ArrivalCurve.staged(ArrivalStages([$0])) } ?? curve
+        return ArrivalTimes(curve: known, spacing: spacing, random: random, entity: self.entity)
+    }
+
+    /// The first stage of a load in steps; nil for every other load.
+    var firstStage: ArrivalStage? {
+        guard case .open(.stepped(let arrivals), _) = self.spec.load else { return nil }
+        return arrivals.first
+    }
+
+    /// The curve of a load in steps, if every step holds; nil for every other load.
+    var stairs: ArrivalStages? {
+        guard case .open(.stepped(let arrivals), _) = self.spec.load else { return nil }
+        return arrivals.stairs
     }
 
     package var devices: Range<UInt32> {
@@ -110,14 +123,25 @@ package struct RunPlan: Hashable, Sendable {
         self.group(of: device).spec.network.profile(at: moment)
     }
 
-    /// Every capture of the phones that run, of the open groups, in order. The whole list is never held.
+    /// Every capture of the phones that run, of the open groups, in order. The whole list is never held. Of a load in steps it has
+    /// the first stage, and is extended.
     package var arrivals: ArrivalSchedule {
-        ArrivalSchedule(self.groups, until: self.arrivalsEnd, random: self.random, shard: self.shard)
+        ArrivalSchedule(
+            self.groups, until: self.arrivalsEnd, random: self.random, shard: self.shard,
+            stepsAreDecided: false)
     }
 
-    /// The captures of the whole fleet, whichever phones run.
+    /// Every capture as far as it can be known beforehand: of a load in steps, if every step holds.
+    package var likelyArrivals: ArrivalSchedule {
+        ArrivalSchedule(
+            self.groups, until: self.arrivalsEnd, random: self.random, shard: self.shard,
+            stepsAreDecided: true)
+    }
+
+    /// The captures of the whole fleet, whichever phones run; of a load in steps, if every step holds.
     package var fleetArrivals: ArrivalSchedule {
-        ArrivalSchedule(self.groups, until: self.arrivalsEnd, random: self.random, shard: .whole)
+        ArrivalSchedule(
+            self.groups, until: self.arrivalsEnd, random: self.random, shard: .whole, stepsAreDecided: true)
     }
 
     /// Returns the times of a closed group's captures; nil for an open group.

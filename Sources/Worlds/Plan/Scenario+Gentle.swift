@@ -1,3 +1,4 @@
+import Metrics
 package import SimBase
 
 // Load that is fair to a backend that others use as well.
@@ -17,10 +18,25 @@ extension Scenario {
         }
         let limit = rate.perMillionSeconds
         guard peak > limit else { return self }
+        if let stepped = self.limitedSteps(to: rate) { return stepped }
         var limited = self
         for index in self.groups.indices {
             limited.groups[index].load = self.groups[index].load.scaled(by: max(1, limit), over: peak)
         }
+        return limited
+    }
+
+    /// The scenario with fewer steps; nil if its load has none. Its only group has them.
+    private func limitedSteps(to rate: ArrivalRate) -> Scenario? {
+        guard let group = self.groups.first, case .open(.stepped(let arrivals), let spacing) = group.load
+        else {
+            return nil
+        }
+        let hourly = UInt128(rate.arrivals) * UInt128(Interval.hours(1).nanoseconds)
+        let limit = StepRate(perHour: max(1, Int64(clamping: hourly / UInt128(rate.per.nanoseconds))))
+        var limited = self
+        limited.groups[0].load = .open(
+            .stepped(SteppedArrivals(arrivals.steps.limited(to: limit))), spacing)
         return limited
     }
 
@@ -56,6 +72,7 @@ extension ArrivalCurve {
             stages.stages.flatMap { [$0.from, $0.to].compactMap(\.self) }
                 .max { $0.perMillionSeconds < $1.perMillionSeconds }
                 ?? ArrivalRate(arrivals: 1, per: ScenarioLimit.timeMax)
+        case .stepped(let arrivals): ArrivalRate(arrivals.steps.to)
         }
     }
 }

@@ -48,7 +48,7 @@ package enum ScenarioCheck {
         self.sizes(scenario) + self.tunnels(scenario) + self.backend(scenario)
             + (purpose == .run
                 ? self.photos(scenario) + self.batches(scenario) + self.clients(scenario)
-                    + self.misplacedTokens(scenario, ofV2: true)
+                    + self.misplacedTokens(scenario, ofV2: true) + self.steps(scenario)
                 : [])
             + scenario.faults.indices.compactMap { self.fieldConflict(scenario.faults[$0], fault: $0) }
             + (purpose == .run ? self.neverThrough(scenario) : [])

@@ -19,6 +19,7 @@ extension JudgeSettings {
         self.faultKinds = plan.scenario.faults.map(\.kind)
         if world == .live { self.firingDelay = .milliseconds(250) }
         self.objectives = plan.objectives
+        self.steps = plan.scenario.steps
         self.faultEnds = plan.scenario.faults.compactMap { fault in
             fault.window.end.map { FaultEnd(id: fault.id, first: $0, last: $0 + fault.spread) }
         }
@@ -46,6 +47,33 @@ extension CaptureSchedule {
         mutating func next() -> Capture? {
             self.arrivals.next().map { Capture(device: $0.device, due: $0.scheduled) }
         }
+    }
+}
+
+extension RunJudge {
+    /// Adds the captures of the stages that were decided on to the judge's schedule.
+    package mutating func plan(_ arrivals: [Arrival]) {
+        self.plan(arrivals.map { CaptureSchedule.Capture(device: $0.device, due: $0.scheduled) })
+    }
+}
+
+extension SteppedCaptures {
+    /// Nil for a run whose load has no steps, or whose captures are stated.
+    package init?(_ plan: RunPlan, captures: [Arrival]? = nil) {
+        guard plan.scenario.steps != nil, captures == nil else { return nil }
+        self.init(plan.arrivals)
+        // The judge has the first stage of its own.
+        _ = self.takeKnown()
+    }
+
+    /// Follows an order: the load is extended by `extend`, and the judge is prepared for it.
+    package mutating func follow(
+        _ order: CapacityOrder, judge: inout RunJudge, extend: (ArrivalStage?) -> Void
+    ) {
+        let stage = order.decision.stage(after: order.rate, order.steps)
+        self.extend(stage)
+        judge.plan(self.takeKnown())
+        extend(stage)
     }
 }
 
@@ -141,10 +169,15 @@ extension FleetMap {
 }
 
 extension ArrivalAccount {
-    /// `closedDue`: captures of closed groups.
+    /// `closedDue`: captures of closed groups. `stepped`: those of a load in steps.
     package init(
-        _ plan: RunPlan, _ expectedArrivals: ExpectedArrivals, closedDue: Int, achieved: Int, late: Int
+        _ plan: RunPlan, _ expectedArrivals: ExpectedArrivals, stepped: Int?, closedDue: Int, achieved: Int,
+        late: Int
     ) {
+        if let stepped {
+            self.init(planned: stepped, achieved: achieved, late: late)
+            return
+        }
         let scheduled = zip(plan.groups, expectedArrivals.scansByGroup).reduce(0) {
             if case .open = $1.0.spec.load { $0 + $1.1 } else { $0 }
         }

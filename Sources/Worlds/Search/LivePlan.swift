@@ -96,7 +96,8 @@ package struct LivePlan: Sendable {
             scenario.duration = nil
             scenario.expectBroken.removeAll { if case .objectives = $0 { true } else { false } }
             scenario.drain = min(max(scenario.drain, rest), ScenarioLimit.timeMax)
-            for index in scenario.groups.indices where scenario.groups[index].isClosed {
+            for index in scenario.groups.indices
+            where scenario.groups[index].isClosed || scenario.groups[index].isStepped {
                 scenario.groups[index].load = .open(SwarmPlans.noRate, .uniform)
             }
         }

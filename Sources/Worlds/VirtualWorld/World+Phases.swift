@@ -2,7 +2,7 @@ import Backend
 import HTTPServer
 package import Ledger
 import Phone
-import Plan
+package import Plan
 package import SimBase
 
 /// The phases of a run, from its first capture to its end.
@@ -55,7 +55,7 @@ struct RunProgress: Sendable {
     init(_ plan: WorldPlan) {
         let shard = plan.run.shard
         self.list = plan.captures?.filter { shard.has($0.device) }
-        self.schedule = plan.run.arrivals
+        self.schedule = plan.stepsAreOrdered ? plan.run.arrivals : plan.run.likelyArrivals
         self.preparers = plan.photoPreparers
         // A run of all phones has its last arrival itself.
         if shard.isWhole {
@@ -69,6 +69,18 @@ struct RunProgress: Sendable {
     }
 
     var isGoing: Bool { self.phase != .over }
+
+    /// Whether more captures may come than are known.
+    var isOpenEnded: Bool { self.list == nil && self.schedule.isOpenEnded }
+
+    /// Adds a stage to a load in steps; nil ends it. Returns the next capture, if there was none before.
+    mutating func extend(_ stage: ArrivalStage?) -> Arrival? {
+        let isWaiting = self.nextArrival == nil
+        self.schedule.extend(stage)
+        guard isWaiting else { return nil }
+        self.advance()
+        return self.nextArrival
+    }
 
     mutating func advance() {
         if let list = self.list {
@@ -111,6 +123,15 @@ extension World {
         if let next = self.progress.nextArrival { self.schedule(.arrivals, at: next.scheduled) }
     }
 
+    /// Adds a stage to a load in steps, at the end of those that are known; nil ends it. Call it before that end.
+    package mutating func extendLoad(_ stage: ArrivalStage?) {
+        if let next = self.progress.extend(stage) {
+            self.schedule(.arrivals, at: max(next.scheduled, self.now))
+        }
+        // The end of the load may be the end of the phase.
+        if stage == nil { self.schedule(.phase, at: self.now) }
+    }
+
     mutating func capture(_ arrival: Arrival) {
         guard !self.isEnding else { return }
         let phone = self.plan.run.shard.index(of: arrival.device)
@@ -147,7 +168,7 @@ extension World {
     mutating func advancePhase() {
         switch self.progress.phase {
         case .running:
-            guard self.progress.nextArrival == nil, self.progress.thinkers == 0,
+            guard self.progress.nextArrival == nil, !self.progress.isOpenEnded, self.progress.thinkers == 0,
                 self.progress.lastArrival <= self.now
             else { return }
             self.enter(.draining(until: self.now + self.plan.run.scenario.drain))

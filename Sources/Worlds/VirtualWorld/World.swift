@@ -134,6 +134,31 @@ package struct World: Sendable {
         return true
     }
 
+    /// Handles a number of events, and none after a moment.
+    package mutating func steps(_ count: Int, upTo moment: Instant) throws(WorldFailure) -> StepsEnd {
+        for _ in 0..<count {
+            guard self.nextMoment() <= moment else { return self.progress.isGoing ? .atMoment : .over }
+            guard try self.step() else { return .over }
+        }
+        return .ongoing
+    }
+
+    /// Why a number of events was handled and no more.
+    package enum StepsEnd: Hashable, Sendable {
+        /// It is the number that was asked for.
+        case ongoing
+        /// The next one is after the moment.
+        case atMoment
+        /// Nothing is left.
+        case over
+    }
+
+    private mutating func nextMoment() -> Instant {
+        min(
+            self.queue.nextAt ?? .distantFuture, self.server.nextWake ?? .distantFuture,
+            self.wakes.nextDue() ?? .distantFuture)
+    }
+
     /// Handles a number of events. Returns false if there were fewer.
     package mutating func steps(_ count: Int) throws(WorldFailure) -> Bool {
         for _ in 0..<count {

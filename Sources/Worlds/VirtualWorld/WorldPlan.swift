@@ -25,6 +25,8 @@ package struct WorldPlan: Hashable, Sendable {
     package var staysOffline: Odds
     /// Whether what is due at one moment happens in a drawn order, and not in that in which it was brought about.
     package var shufflesTies: Bool
+    /// Whether the stages of a load in steps come by `World.extendLoad`. Otherwise every step is made.
+    package var stepsAreOrdered = false
 
     /// Creates the plan of a scenario, with photos of drawn sizes.
     package init(_ run: RunPlan) {

@@ -48,7 +48,7 @@ package struct HTMLPage {
     package var text: String {
         let comparison = self.comparison.map { [$0] } ?? []
         let sections =
-            ([self.objectives] + comparison + [
+            ([self.capacity, self.objectives] + comparison + [
                 self.latencyTable, self.conservation, self.invariants, self.overTime, self.latencies,
                 self.disconnections, self.findings, self.faults, self.errors, self.byGroup, self.phones,
                 self.generator, self.environment,
