@@ -3,6 +3,7 @@ enum OptionGroup: String, CaseIterable {
     case load = "load and scenario"
     case target = "target"
     case safety = "safety"
+    case clients = "judgement of the clients"
     case shards = "part of a fleet"
     case search = "search"
     case output = "output"
@@ -18,6 +19,7 @@ enum OptionGroup: String, CaseIterable {
             ]
         ),
         (.target, ["--target", "--cacert", "--resolve", "--header", "--upstream", SameDevices.option.name]),
+        (.clients, ["--expect-broken", "--phones", "--own-phones"]),
         (.safety, ["--allow-target", "--allow-production", "--max-rate", "--ramp"]),
         (
             .shards,
