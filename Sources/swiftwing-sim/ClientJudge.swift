@@ -1,3 +1,4 @@
+import Backend
 import ClientTrial
 import Foundation
 import HTTPServer
@@ -31,10 +32,12 @@ struct ClientJudge {
     ]
 
     private let decides: Bool
+    private let isQuiet: Bool
     private let expectations: ClientExpectations
 
     init(_ arguments: Arguments) throws {
         self.decides = arguments.has("--judge")
+        self.isQuiet = arguments.has("--quiet")
         var expectations = ClientExpectations()
         for text in arguments.all("--expect-broken") {
             guard let rule = ClientRule(id: text) else {
@@ -62,18 +65,19 @@ struct ClientJudge {
             rules: rules, followsOwnPhones: arguments.has("--own-phones"), expectations: self.expectations)
     }
 
-    /// Prints the summary. Returns the exit code.
+    /// Prints the summary: as the result where it decides, and else as the end of the log. Returns the exit code.
     func finish(_ report: ClientReport, wallClockAtZero: Int64, _ console: Console) -> ExitCode {
         let verdict = ClientVerdict(report, self.expectations)
-        if self.decides || !report.isEmpty {
-            for line in ClientSummary(report, self.expectations, wallClockAtZero: wallClockAtZero).lines(
-                columns: console.tableColumns)
-            {
-                console.out(line)
+        let summary = ClientSummary(report, self.expectations, wallClockAtZero: wallClockAtZero)
+        guard self.decides else {
+            guard !report.isEmpty, !self.isQuiet else { return .success }
+            for line in summary.lines(columns: nil) + [Self.text(verdict)] {
+                console.error(line)
             }
-            console.outFolded(Self.text(verdict))
+            return .success
         }
-        guard self.decides else { return .success }
+        for line in summary.lines(columns: console.tableColumns) { console.out(line) }
+        console.outFolded(Self.text(verdict))
         switch verdict {
         case .passed: return .success
         case .broken, .heldUnexpectedly: return .invariantBroken

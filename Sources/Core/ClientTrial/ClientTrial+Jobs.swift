@@ -12,7 +12,7 @@ extension ClientTrial {
         _ known: FollowedJob, _ id: UInt64, _ exchange: FollowedExchange, at now: Instant
     ) {
         guard let deleted = known.deletedAt, !known.journey.isV2 else { return }
-        guard now - deleted <= ClientTrialTimes.automatic else { return }
+        guard now - deleted <= ClientTrialTimes.relaunch else { return }
         self.breaks(
             .jobSilent, id, exchange, at: now,
             "\(exchange.meaning?.operation.name ?? "") \(milliseconds: now - deleted) ms after the job was deleted")
@@ -43,7 +43,7 @@ extension ClientTrial {
             self.judgeNeed(known, id, exchange, at: now)
         }
         self.tallies.occasion(.resultsOnce)
-        if let got = known.resultsAt, now - got <= ClientTrialTimes.sameProcess {
+        if let got = known.resultsAt, now - got <= ClientTrialTimes.relaunch {
             self.breaks(
                 .resultsOnce, id, exchange, at: now,
                 "requested again \(milliseconds: now - got) ms after they came whole")
@@ -66,7 +66,7 @@ extension ClientTrial {
             return
         }
         guard terminal.isReadable, !terminal.isError, case .usable = terminal.books,
-            now - terminal.at <= ClientTrialTimes.sameProcess
+            now - terminal.at <= ClientTrialTimes.relaunch
         else { return }
         self.breaks(.resultsNeeded, id, exchange, at: now, "the completed event had the books")
     }
@@ -79,7 +79,7 @@ extension ClientTrial {
             self.breaks(
                 .jobDeletedOnce, id, exchange, at: now, "another DELETE of the job is not answered yet")
         } else if let deleted = known.deletedAt, known.finals.allSatisfy({ $0.operation != .cleanup }),
-            now - deleted <= ClientTrialTimes.automatic {
+            now - deleted <= ClientTrialTimes.relaunch {
             self.breaks(
                 .jobDeletedOnce, id, exchange, at: now,
                 "deleted \(milliseconds: now - deleted) ms before")

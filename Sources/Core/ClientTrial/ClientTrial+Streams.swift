@@ -17,7 +17,7 @@ extension ClientTrial {
         self.judgeResume(known, id, exchange, at: now)
         if let terminal = known.terminal, terminal.isReadable {
             self.tallies.occasion(.streamClosed)
-            if now - terminal.at <= ClientTrialTimes.automatic || known.reopened > 0 {
+            if now - terminal.at <= ClientTrialTimes.relaunch || known.reopened > 0 {
                 self.breaks(
                     .streamClosed, id, exchange, at: now,
                     "opened again \(milliseconds: now - terminal.at) ms after the terminal event")

@@ -40,8 +40,8 @@ enum ClientTrialTimes {
     static let buffer = Interval.seconds(60)
     /// An event that was sent so long before the loss has arrived.
     static let arrived = Interval.seconds(2)
-    /// Requests for results so soon after others are those of the same process.
-    static let sameProcess = Interval.seconds(60)
+    /// No app that was killed is started again so soon: what a client repeats within this time is not forgotten.
+    static let relaunch = Interval.seconds(5)
     /// Two requests for a status are so far apart, if jitter of the network is left to them.
     static let pollMin = Interval.milliseconds(1_800)
     /// How long a job is followed: its token and its results have expired then (Docs/contract.md section 2.5).

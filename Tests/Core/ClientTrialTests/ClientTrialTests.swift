@@ -170,18 +170,84 @@ import Testing
         }
     }
 
-    @Test func `a stream that brings events does not count as a failure`() {
+    @Test(arguments: [(Int64(30), false), (5, true)])
+    func `streams that bring events are opened again after a wait`(wait: Int64, isBroken: Bool) {
         let client = Self.tried {
             let job = $0.job()
-            for number in 1...6 {
+            for number in 1...5 {
                 let stream = $0.stream(job, after: number > 1 ? "\(number - 1)-progress" : nil)
                 $0.progress(stream, number)
                 $0.lose(stream)
+                $0.wait(.milliseconds(wait))
             }
-            $0.complete($0.stream(job, after: "6-progress"))
+            $0.complete($0.stream(job, after: "5-progress"))
             $0.delete(job)
         }
-        #expect(client.broken == [])
+        #expect(client.broken == (isBroken ? [.backoff] : []))
+    }
+
+    @Test(arguments: [
+        (Talaria.Operation.stream, 404), (.results, 410), (.cleanup, 404), (.cleanup, 403),
+    ] as [(Talaria.Operation, Int)])
+    func `what was refused for good is not requested again`(operation: Talaria.Operation, status: Int) {
+        let client = Self.tried {
+            let job = $0.job()
+            if operation != .stream { $0.complete($0.stream(job), books: operation == .results ? nil : TriedClient.books) }
+            for _ in 0..<2 {
+                let id =
+                    operation == .stream
+                    ? $0.askStream(job) : operation == .results ? $0.results(job) : $0.askDelete(job)
+                $0.answer(id, status)
+                $0.wait(.seconds(1))
+            }
+        }
+        #expect(client.broken == [.refusalFinal])
+    }
+
+    @Test(arguments: [(Int64(0), true), (1, false)])
+    func `a job is not given up because of an event that ends no job`(seconds: Int64, isBroken: Bool) {
+        let client = Self.tried {
+            let job = $0.job()
+            let stream = $0.stream(job)
+            $0.send(stream, "ping", id: nil)
+            $0.wait(.seconds(seconds))
+            $0.lose(stream, .left)
+            $0.delete(job)
+        }
+        #expect(client.broken == (isBroken ? [.jobNotDeletedEarly] : []))
+    }
+
+    @Test func `a wait for one photo is not a wait for others`() {
+        for photo in [1, 2] as [UInt8] {
+            let client = Self.tried {
+                $0.answer($0.upload(1), 503, retryAfter: "5")
+                $0.wait(.seconds(1))
+                $0.scan(photo)
+            }
+            #expect(client.broken == (photo == 1 ? [.wait] : []))
+        }
+    }
+
+    @Test func `a photo whose stream was lost is not uploaded in its place`() {
+        let client = Self.tried {
+            let job = $0.job(1)
+            let stream = $0.stream(job)
+            $0.progress(stream, 1)
+            $0.lose(stream)
+            $0.wait(.seconds(1))
+            $0.scan(1)
+        }
+        #expect(client.broken == [.uploadOnce])
+    }
+
+    @Test func `a job that is over is deleted, not canceled`() {
+        let client = Self.tried {
+            let job = $0.job(1)
+            $0.complete($0.stream(job))
+            $0.answer($0.ask("DELETE", "/v3/jobs/scans/\(job)", token: "token-\(job)"), 409)
+            $0.wait(.seconds(10))
+        }
+        #expect(client.broken == [.jobDeleted])
     }
 
     @Test func `a photo of several scans is not a repetition`() {

@@ -108,6 +108,17 @@ struct RuleRow: Sendable {
                 $0.wait(.milliseconds(30))
             }
         },
+        RuleRow(rule: .uploadOnce) {
+            for _ in 0..<3 {
+                _ = $0.job(1)
+                $0.wait(.seconds(1))
+            }
+        } honest: {
+            // It was killed behind the answer.
+            _ = $0.job(1)
+            $0.wait(.seconds(1))
+            $0.scan(1)
+        },
         RuleRow(rule: .retryOnce) {
             for _ in 0..<3 {
                 let job = $0.job(1)
@@ -182,7 +193,7 @@ struct RuleRow: Sendable {
             let job = $0.job()
             $0.complete($0.stream(job))
             // It is started again.
-            $0.wait(.seconds(11))
+            $0.wait(.seconds(6))
             $0.complete($0.stream(job, after: "9-completed"))
             $0.delete(job)
         },
