@@ -30,7 +30,8 @@ extension SideBySide {
         }
 
         @Test(arguments: [
-            ("serve", "last-event-id", "client.last-event-id"), ("proxy", "last-event-id", "client.last-event-id"),
+            ("serve", "last-event-id", "client.last-event-id"),
+            ("proxy", "last-event-id", "client.last-event-id"),
             ("serve", "delete", "client.job-deleted"), ("proxy", "delete", "client.job-deleted"),
             ("serve", "part", "client.upload-form"), ("proxy", "part", "client.upload-form"),
             ("serve", "results", "client.results-needed, client.results-lean"),
@@ -43,16 +44,20 @@ extension SideBySide {
         }
 
         @Test func `what is expected to be broken must be broken`() async throws {
-            let expected = try await Self.judge("serve", "delete", ["--judge", "--expect-broken", "client.job-deleted"])
+            let expected = try await Self.judge(
+                "serve", "delete", ["--judge", "--expect-broken", "client.job-deleted"])
             #expect(expected.code == 0, "\(expected.output)")
             #expect(expected.output.contains("broken as expected client.job-deleted"))
-            let held = try await Self.judge("serve", "none", ["--judge", "--expect-broken", "client.job-deleted"])
+            let held = try await Self.judge(
+                "serve", "none", ["--judge", "--expect-broken", "client.job-deleted"])
             #expect(held.code == 97, "\(held.output)")
-            let profile = try await Self.judge("serve", "delete", ["--judge", "--profile", "swiftwing-polling"])
+            let profile = try await Self.judge(
+                "serve", "delete", ["--judge", "--profile", "swiftwing-polling"])
             #expect(profile.code == 0, "\(profile.output)")
         }
 
-        @Test func `without a client there is nothing to judge, and without --judge no verdict`() async throws {
+        @Test func `without a client there is nothing to judge, and without --judge no verdict`() async throws
+        {
             let nobody = try await Self.judge("serve", "nobody")
             #expect(nobody.code == 98, "\(nobody.output)")
             let unjudged = try await Self.judge("serve", "delete", [])
@@ -61,7 +66,9 @@ extension SideBySide {
         }
 
         @Test func `an option that names nothing is refused`() async throws {
-            for words in [["--expect-broken", "client.nothing"], ["--profile", "nothing"], ["--phones", "0"]] {
+            for words in [
+                ["--expect-broken", "client.nothing"], ["--profile", "nothing"], ["--phones", "0"],
+            ] {
                 let outcome = try await Subprocess.run(Binary.path, ["serve"] + words)
                 #expect(outcome.code == 64, "\(outcome)")
             }

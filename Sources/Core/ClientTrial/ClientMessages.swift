@@ -117,8 +117,10 @@ package struct ClientAnswer: Hashable, Sendable {
 package enum ClientEnd: Hashable, Sendable {
     /// With the whole answer.
     case whole
-    /// Before that, by the server, its link or a fault.
-    case cut
+    /// Before that, by the server, which has closed the connection in order.
+    case closed
+    /// Before that, by a reset or a silence of the server: what was sent last need not have been read.
+    case reset
     /// Before that, by the client.
     case left
 }

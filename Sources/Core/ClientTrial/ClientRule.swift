@@ -75,18 +75,25 @@ package enum ClientRule: String, CaseIterable, Hashable, Sendable {
         case .wait: ("the wait that an answer asks for is kept", "1.7, 1.8")
         case .backoff: ("a failed request is not repeated at once again and again", "5")
         case .uploadOnce:
-            ("a photo that was accepted is not uploaded again in the place of reading its job", "2.2, 5 (GAP-5)")
+            (
+                "a photo that was accepted is not uploaded again in the place of reading its job",
+                "2.2, 5 (GAP-5)"
+            )
         case .retryOnce: ("after a retryable error event the photo is uploaded once more, and no more", "5")
         case .refusalFinal: ("what was refused for good is not requested again", "1.7, 2.1, 4.11 (Q10)")
         case .lastEventID:
-            ("a stream that is opened again after a loss has the id of the last event as Last-Event-ID", "2.2, 5 (GAP-5)")
+            (
+                "a stream that is opened again after a loss has the id of the last event as Last-Event-ID",
+                "2.2, 5 (GAP-5)"
+            )
         case .streamResumed: ("a stream that was lost is opened again", "4.11 (Q2, Q9)")
         case .streamClosed: ("a stream is closed after the terminal event, and not opened again", "2.1, 6.2")
         case .streamsBounded: ("a client has at most 5 open streams", "8")
         case .statusPolling: ("the status of a job is requested at most once in 2 s", "1.4")
         case .resultsNeeded:
             ("results are requested of a completed job, and only if its event had no books", "1.3, 5 (GAP-3)")
-        case .resultsFetched: ("results are requested if the event of a completed job had no books", "1.3, 2.3")
+        case .resultsFetched:
+            ("results are requested if the event of a completed job had no books", "1.3, 2.3")
         case .resultsOnce: ("results that came whole are not requested again", "1.3")
         case .resultsLean: ("results are requested with format=lite", "1.3, 5 (GAP-8)")
         case .jobDeleted: ("a job that has ended is deleted", "4.2, 4.11 (Q2)")

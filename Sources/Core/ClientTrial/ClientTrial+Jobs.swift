@@ -15,7 +15,8 @@ extension ClientTrial {
         guard now - deleted <= ClientTrialTimes.relaunch else { return }
         self.breaks(
             .jobSilent, id, exchange, at: now,
-            "\(exchange.meaning?.operation.name ?? "") \(milliseconds: now - deleted) ms after the job was deleted")
+            "\(exchange.meaning?.operation.name ?? "") \(milliseconds: now - deleted) ms after the job was deleted"
+        )
     }
 
     mutating func statusRequested(_ id: UInt64, _ exchange: FollowedExchange, at now: Instant) {
@@ -30,7 +31,9 @@ extension ClientTrial {
     }
 
     mutating func resultsRequested(_ id: UInt64, _ exchange: FollowedExchange, at now: Instant) {
-        guard let meaning = exchange.meaning, let job = meaning.job, let known = self.jobs[job] else { return }
+        guard let meaning = exchange.meaning, let job = meaning.job, let known = self.jobs[job] else {
+            return
+        }
         self.judgeSilence(known, id, exchange, at: now)
         if !meaning.journey.isV2 {
             self.tallies.occasion(.resultsLean)
@@ -65,7 +68,7 @@ extension ClientTrial {
             self.exchanges.update(id) { $0.isPremature = isBlind }
             return
         }
-        guard terminal.isReadable, !terminal.isError, case .usable = terminal.books,
+        guard terminal.isKnown, !terminal.isError, case .usable = terminal.books,
             now - terminal.at <= ClientTrialTimes.relaunch
         else { return }
         self.breaks(.resultsNeeded, id, exchange, at: now, "the completed event had the books")
@@ -79,7 +82,8 @@ extension ClientTrial {
             self.breaks(
                 .jobDeletedOnce, id, exchange, at: now, "another DELETE of the job is not answered yet")
         } else if let deleted = known.deletedAt, known.finals.allSatisfy({ $0.operation != .cleanup }),
-            now - deleted <= ClientTrialTimes.relaunch {
+            now - deleted <= ClientTrialTimes.relaunch
+        {
             self.breaks(
                 .jobDeletedOnce, id, exchange, at: now,
                 "deleted \(milliseconds: now - deleted) ms before")

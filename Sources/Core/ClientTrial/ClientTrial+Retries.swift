@@ -38,7 +38,8 @@ extension ClientTrial {
         guard now - final.at <= ClientTrialTimes.automatic else { return }
         self.breaks(
             .refusalFinal, id, exchange, at: now,
-            "\(final.operation.name) was answered with \(final.status) \(milliseconds: now - final.at) ms before")
+            "\(final.operation.name) was answered with \(final.status) \(milliseconds: now - final.at) ms before"
+        )
     }
 
     private mutating func judgeBackoff(_ id: UInt64, _ exchange: FollowedExchange, at now: Instant) {
@@ -158,7 +159,7 @@ extension ClientTrial {
         guard sent < wait.until - ClientTrialTimes.tolerance else { return }
         // Another photo may have been on its way.
         let isSame = photo.map(wait.photos.contains) ?? false
-        guard isSame || sent - wait.from > ClientTrialTimes.crossing else { return }
+        guard isSame || sent - wait.from > ClientTrialTimes.uploadCrossing else { return }
         self.breaks(
             .wait, id, exchange, at: now,
             "upload \(milliseconds: wait.until - sent) ms before the end of the wait")

@@ -15,7 +15,7 @@ extension ClientTrial {
         guard let job = exchange.meaning?.job, let known = self.jobs[job] else { return }
         self.judgeSilence(known, id, exchange, at: now)
         self.judgeResume(known, id, exchange, at: now)
-        if let terminal = known.terminal, terminal.isReadable {
+        if let terminal = known.terminal, terminal.isKnown {
             self.tallies.occasion(.streamClosed)
             if now - terminal.at <= ClientTrialTimes.relaunch || known.reopened > 0 {
                 self.breaks(
@@ -30,6 +30,7 @@ extension ClientTrial {
     private mutating func judgeResume(
         _ known: FollowedJob, _ id: UInt64, _ exchange: FollowedExchange, at now: Instant
     ) {
+        guard known.deletedAt == nil else { return }
         let shown = exchange.request.lastEventID
         if let shown, known.accepted != nil, known.loss == nil, !known.knows(shown) {
             return self.breaks(
@@ -46,7 +47,7 @@ extension ClientTrial {
                 "no Last-Event-ID \(milliseconds: now - loss.at) ms after a stream was lost behind “\(last.bounded)”"
             )
         }
-        if let flaw = known.flaw(ofResuming: shown, lostAt: loss.at) {
+        if let flaw = known.flaw(ofResuming: shown, readUpTo: loss.readUpTo) {
             self.breaks(.lastEventID, id, exchange, at: now, flaw)
         }
     }
@@ -83,7 +84,8 @@ extension ClientTrial {
             self.exchanges.update(id) { $0.terminalAt = now }
             self.streamLeaves(exchange)
         }
-        guard self.jobs.with(job, { $0.terminal == nil }) == true else { return }
+        guard let known = self.jobs[job], known.terminal?.isCut != false else { return }
+        let isFirst = known.terminal == nil
         let isError = reading.kind != .completed
         let node = reading.node
         self.jobs.update(job) {
@@ -92,7 +94,7 @@ extension ClientTrial {
                     at: now, isError: isError, isReadable: node?.kind == .object,
                     books: FollowedJob.BookList(node?["books"])))
         }
-        self.jobOver(job, isError: isError, node, at: now)
+        if isFirst { self.jobOver(job, isError: isError, node, at: now) }
     }
 
     /// What an event says, in the forms of all dialects.
@@ -139,8 +141,13 @@ extension ClientTrial {
         _ end: ClientEnd, _ id: UInt64, _ exchange: FollowedExchange, at now: Instant
     ) {
         guard let job = exchange.meaning?.job else { return }
-        if exchange.terminalAt != nil { return self.judgeOpenTime(exchange, at: now) }
-        self.streamLeaves(exchange)
+        if let terminal = exchange.terminalAt {
+            self.judgeOpenTime(exchange, at: now)
+            guard end == .reset, now - terminal < ClientTrialTimes.arrived else { return }
+            self.jobs.update(job) { $0.terminalCut() }
+        } else {
+            self.streamLeaves(exchange)
+        }
         switch end {
         case .left:
             // It may have been killed: then it knows of no event any more.
@@ -150,10 +157,12 @@ extension ClientTrial {
                 guard let aside = $0.aside, now - aside.at <= ClientTrialTimes.crossing else { return }
                 $0.leftAfter = aside.name
             }
-        case .whole, .cut:
+        case .whole, .closed, .reset:
             self.jobs.update(job) { job in
                 guard job.deletedAt == nil, job.deletesUnderWay == 0, !job.isCancelSent else { return }
-                job.loss = FollowedJob.Loss(at: now, count: (job.loss?.count ?? 0) + 1, isAnswered: false)
+                job.loss = FollowedJob.Loss(
+                    at: now, readUpTo: end == .reset ? now - ClientTrialTimes.arrived : now,
+                    count: (job.loss?.count ?? 0) + 1, isAnswered: false)
             }
             var exchange = exchange
             if exchange.hasNewEvent { exchange.count = .none }

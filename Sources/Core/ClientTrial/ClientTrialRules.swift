@@ -24,6 +24,8 @@ enum ClientTrialTimes {
     static let dateTolerance = Interval.seconds(2)
     /// A request that began so soon after an answer may have been on its way before the answer came.
     static let crossing = Interval.milliseconds(300)
+    /// An upload of another photo that began so soon after a 429 may have been on its way.
+    static let uploadCrossing = Interval.milliseconds(80)
     /// What a client does within this time after an event, it does by itself: no user asked for it.
     static let automatic = Interval.seconds(10)
     /// What a client has not done after this time, it will not do.
@@ -33,13 +35,13 @@ enum ClientTrialTimes {
     /// The least time after the end of a job at which a later upload shows that its client has gone on.
     static let goneOn = Interval.seconds(1)
     /// A stream is closed so soon after the terminal event.
-    static let close = Interval.seconds(5)
+    static let close = Interval.seconds(2)
     /// A connection that its server has finished is closed so soon.
     static let closeAfterEnd = Interval.milliseconds(1_800)
     /// The time for which a lost stream can be continued (Docs/contract.md section 2.2).
     static let buffer = Interval.seconds(60)
-    /// An event that was sent so long before the loss has arrived.
-    static let arrived = Interval.seconds(2)
+    /// What was sent so long before a reset has been read.
+    static let arrived = Interval.milliseconds(200)
     /// No app that was killed is started again so soon: what a client repeats within this time is not forgotten.
     static let relaunch = Interval.seconds(5)
     /// Two requests for a status are so far apart, if jitter of the network is left to them.

@@ -102,19 +102,21 @@ struct RetryChains: Sendable {
         let count: RetryCount
     }
 
-    /// The last waits, of all requests. Of the contract's client, one in 20 is shorter than `shortWait`.
+    /// The last waits, of all requests.
     private var lastWaits: [Interval] = []
-    private static let waitsMax = 4
-    private static let shortWait = Interval.milliseconds(25)
-    private static let shorterWait = Interval.milliseconds(10)
+    private static let waitsMax = 6
+    /// So many waits in a row that are shorter: of a client that draws each from zero to 0.5 s, one row in 10,000 is.
+    private static let shortWaits: [(count: Int, limit: Interval)] = [
+        (3, .milliseconds(10)), (4, .milliseconds(25)), (5, .milliseconds(50)), (6, .milliseconds(75)),
+    ]
 
     private var failures: [Failure] = []
 
     /// Whether the client repeats what has failed without any wait.
     var isWithoutWaits: Bool {
-        self.lastWaits.count >= Self.waitsMax && self.lastWaits.allSatisfy { $0 < Self.shortWait }
-            || self.lastWaits.count >= Self.waitsMax - 1
-                && self.lastWaits.suffix(Self.waitsMax - 1).allSatisfy { $0 < Self.shorterWait }
+        Self.shortWaits.contains { count, limit in
+            self.lastWaits.count >= count && self.lastWaits.suffix(count).allSatisfy { $0 < limit }
+        }
     }
 
     mutating func failed(_ key: RetryKey, _ count: RetryCount, at now: Instant) {

@@ -12,6 +12,11 @@ struct FollowedJob: Sendable {
         /// Whether its data can be read.
         let isReadable: Bool
         let books: BookList
+        /// Its stream was cut so soon behind it that it need not have been read.
+        var isCut = false
+
+        /// Whether a client that reads its streams knows of it.
+        var isKnown: Bool { self.isReadable && !self.isCut }
     }
 
     /// What an answer or an event has in the place of books.
@@ -37,6 +42,8 @@ struct FollowedJob: Sendable {
     /// A stream that ended without a terminal event, and not by its client.
     struct Loss: Sendable {
         var at: Instant
+        /// What was sent up to then has been read.
+        var readUpTo: Instant
         var count: Int
         /// Whether the client has come back to the job since.
         var isAnswered: Bool
@@ -114,9 +121,12 @@ struct FollowedJob: Sendable {
     }
 
     mutating func end(_ terminal: Terminal) {
-        self.terminal = self.terminal ?? terminal
+        if self.terminal?.isCut != false { self.terminal = terminal }
         if terminal.isReadable { self.ended(at: terminal.at) }
     }
+
+    /// The stream of the terminal event was cut.
+    mutating func terminalCut() { self.terminal?.isCut = true }
 
     mutating func ended(at now: Instant) { self.endedAt = self.endedAt ?? now }
 
@@ -138,16 +148,15 @@ struct FollowedJob: Sendable {
     }
 
     /// Says what is wrong with the place at which a client goes on; nil if nothing is.
-    func flaw(ofResuming id: String, lostAt: Instant) -> String? {
+    func flaw(ofResuming id: String, readUpTo: Instant) -> String? {
         guard self.ids.count < ClientTrialLimits.idsMax else { return nil }
         let digest = Digest.of(id)
         guard let place = self.ids.lastIndex(where: { $0.digest == digest }) else {
             return "Last-Event-ID “\(id.bounded)” is no id that was sent"
         }
-        let arrived = lostAt - ClientTrialTimes.arrived
-        let newer = self.ids[(place + 1)...].count { $0.at < arrived && $0.digest != digest }
+        let newer = self.ids[(place + 1)...].count { $0.at <= readUpTo && $0.digest != digest }
         return newer == 0
-            ? nil : "Last-Event-ID “\(id.bounded)” is older than \(newer) events that came long before the loss"
+            ? nil : "Last-Event-ID “\(id.bounded)” is older than \(newer) events that came before the loss"
     }
 
     /// Forgets what only an open job needs.

@@ -81,7 +81,8 @@ extension ClientTrial {
     func omissions(of job: FollowedJob, at now: Instant) -> [(ClientRule, String)] {
         guard job.accepted != nil, !job.journey.isV2 else { return [] }
         return self.missingDelete(job, at: now) + self.missingResults(job, at: now)
-            + self.missingResume(job, at: now) + Self.missingRepetition(job, at: now)
+            + self.missingResume(job, at: now) + self.needlessUpload(job, at: now)
+            + Self.missingRepetition(job, at: now)
     }
 
     /// Whether a client does not come back any more to what happened at a moment.
@@ -103,7 +104,10 @@ extension ClientTrial {
             return []
         }
         return [
-            (.resultsFetched, "no request \(milliseconds: now - ended) ms after a completed event without books")
+            (
+                .resultsFetched,
+                "no request \(milliseconds: now - ended) ms after a completed event without books"
+            )
         ]
     }
 
@@ -115,6 +119,16 @@ extension ClientTrial {
         let isAlive = loss.count <= Self.shortLossesMax && last - loss.at >= ClientTrialTimes.patience
         guard isAlive || now - loss.at >= patience else { return [] }
         return [(.streamResumed, "not opened again \(milliseconds: now - loss.at) ms after the loss")]
+    }
+
+    /// A photo that has become several jobs, of which none was read.
+    private func needlessUpload(_ job: FollowedJob, at now: Instant) -> [(ClientRule, String)] {
+        guard let photo = job.photo, let accepted = job.accepted, now - accepted >= ClientTrialTimes.settled,
+            let known = self.clients.with(job.client, { $0.photo(photo) }) ?? nil, known.needless == 1
+        else { return [] }
+        let jobs = known.jobs.compactMap { self.jobs[$0] }
+        guard jobs.last?.accepted == job.accepted, !jobs.contains(where: \.isRequested) else { return [] }
+        return [(.uploadOnce, "the photo has become \(jobs.count) jobs, and nothing was requested of them")]
     }
 
     private static func missingRepetition(_ job: FollowedJob, at now: Instant) -> [(ClientRule, String)] {

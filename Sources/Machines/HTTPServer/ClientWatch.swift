@@ -90,7 +90,8 @@ struct ClientWatch: Sendable {
         switch effect {
         case .send(let id, let bytes), .sendApart(let id, let bytes): self.sent(bytes, on: id, at: now)
         case .finish(let id): self.finish(id, at: now)
-        case .cut(let id, _): self.ended(.cut, id, at: now)
+        case .cut(let id, .close): self.ended(.closed, id, at: now)
+        case .cut(let id, .reset), .cut(let id, .silence): self.ended(.reset, id, at: now)
         case .read, .observe, .served, .upstream: break
         }
     }
@@ -169,7 +170,9 @@ struct ClientWatch: Sendable {
 
     /// The upload as far as it has come.
     private static func upload(_ watched: inout Watched) -> ClientUpload {
-        guard var form = watched.form else { return ClientUpload(parts: [], fault: watched.fault ?? "no form") }
+        guard var form = watched.form else {
+            return ClientUpload(parts: [], fault: watched.fault ?? "no form")
+        }
         watched.form = nil
         do throws(MultipartError) {
             let parts = try form.finish()
@@ -244,7 +247,7 @@ struct ClientWatch: Sendable {
             for event in events { self.take(event, &track, at: now) }
             self.tracks[id] = track
         }
-        self.ended(.cut, id, at: now)
+        self.ended(.closed, id, at: now)
         guard let stream, self.finished.count < Self.connectionsMax else { return }
         self.finished[id] = (stream, now)
     }

@@ -7,18 +7,38 @@ extension StatusPage {
         let report = clients.report
         let devices = report.clients.map {
             Self.row([
-                $0.device ?? "–", $0.userAgent ?? "–", String($0.requests), String($0.jobs), String($0.breaks),
+                $0.device ?? "–", $0.userAgent ?? "–", String($0.requests), String($0.jobs),
+                String($0.breaks),
             ])
         }
-        let rules = report.results.map { Self.row($0, clients.expectations) }
+        let rules = Standing.allCases.flatMap { standing in
+            report.results.filter { Standing($0, clients.expectations) == standing }
+                .map { Self.rows($0, standing) }
+        }
         return """
             <h2>Clients</h2>
             <p>\(Self.text(clients.verdict)); \(report.requests) requests, \(report.jobs) jobs</p>
             \(devices.isEmpty
                 ? "" : Self.table(["device", "User-Agent", "requests", "jobs", "breaks"], devices))
-            \(report.isEmpty
-                ? "" : Self.table(["rule", "", "broken", "says", "contract", "first break"], rules))
+            <p></p>
+            \(report.isEmpty ? "" : Self.table(["rule", "", "broken", "contract", "says"], rules))
             """
+    }
+
+    /// What became of a rule, the worst first.
+    private enum Standing: String, CaseIterable {
+        case broken, note
+        case expected = "broken as expected"
+        case held
+        case idle = "no occasion"
+
+        init(_ result: ClientReport.Result, _ expectations: ClientExpectations) {
+            guard result.breaks > 0 else {
+                self = result.occasions > 0 ? .held : .idle
+                return
+            }
+            self = expectations.covers(result.rule) ? .expected : result.rule.isNote ? .note : .broken
+        }
     }
 
     private static func text(_ verdict: ClientVerdict) -> String {
@@ -30,21 +50,16 @@ extension StatusPage {
         }
     }
 
-    private static func row(_ result: ClientReport.Result, _ expectations: ClientExpectations) -> String {
-        let isBad = result.breaks > 0 && !result.rule.isNote && !expectations.covers(result.rule)
-        let standing =
-            result.breaks == 0
-            ? result.occasions > 0 ? "held" : "no occasion"
-            : expectations.covers(result.rule) ? "broken as expected" : isBad ? "broken" : "note"
-        let example = result.example.map { example in
-            let job = example.job.map { "job \($0)" }
-            let device = example.device.map { "device \($0)" }
-            return [example.text, example.request, job, device].compactMap(\.self).joined(separator: "; ")
-        }
-        return Self.row(
+    private static func rows(_ result: ClientReport.Result, _ standing: Standing) -> String {
+        let row = Self.row(
             [
-                result.rule.id, standing, "\(result.breaks) of \(result.occasions)", result.rule.statement,
-                result.rule.source, example ?? "",
-            ], isBad: isBad)
+                result.rule.id, standing.rawValue, "\(result.breaks) of \(result.occasions)",
+                result.rule.source, result.rule.statement,
+            ], isBad: standing == .broken)
+        guard let example = result.example else { return row }
+        let job = example.job.map { "job \($0)" }
+        let device = example.device.map { "device \($0)" }
+        let text = [example.text, example.request, job, device].compactMap(\.self).joined(separator: "; ")
+        return row + "<tr><td></td><td class=example colspan=4>\(Self.escaped(text))</td></tr>"
     }
 }

@@ -85,7 +85,8 @@ enum StatusPage {
                 "\($0.operation) of \($0.device)\($0.scan.map { ", scan \($0)" } ?? ""), \($0.trigger)"
             }
             return Self.row([
-                fault.id, fault.kind, fault.on, fault.isOn ? "on" : "off", String(fault.fired), last, fault.window,
+                fault.id, fault.kind, fault.on, fault.isOn ? "on" : "off", String(fault.fired), last,
+                fault.window,
                 next.isEmpty ? "–" : next.joined(separator: "; "),
             ])
         }
@@ -125,7 +126,7 @@ enum StatusPage {
     }
 
     /// Whatever a client calls itself stays text.
-    private static func escaped(_ text: String) -> String {
+    static func escaped(_ text: String) -> String {
         var safe = ""
         for scalar in text.unicodeScalars {
             switch scalar {
@@ -155,6 +156,6 @@ enum StatusPage {
         vertical-align:top;white-space:nowrap}
         th{color:var(--soft);font-weight:500}td:last-child{white-space:normal}
         .deeds{display:flex;flex-wrap:wrap;gap:.5rem;margin:1rem 0 0}.bad td:nth-child(2){color:light-dark(#b3261e,#ff8a80);font-weight:600}
-        button[aria-pressed=true]{font-weight:600}iframe{border:0;height:2rem;width:22rem}p{color:var(--soft);margin:.5rem 0}
+        .example{color:var(--soft);white-space:normal;overflow-wrap:anywhere}button[aria-pressed=true]{font-weight:600}iframe{border:0;height:2rem;width:22rem}p{color:var(--soft);margin:.5rem 0}
         """
 }

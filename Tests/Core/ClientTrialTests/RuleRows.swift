@@ -92,7 +92,7 @@ struct RuleRow: Sendable {
         } honest: {
             $0.answer($0.upload(1), 429, #"{"retryAfterMs":9000}"#, retryAfter: "10")
             // On its way when the answer came.
-            $0.wait(.milliseconds(100))
+            $0.wait(.milliseconds(60))
             $0.answer($0.upload(2), 429, #"{"retryAfterMs":9000}"#, retryAfter: "10")
             $0.wait(.milliseconds(9_000))
             $0.scan(1)
@@ -180,7 +180,7 @@ struct RuleRow: Sendable {
         } honest: {
             let job = $0.job(1)
             $0.lose($0.stream(job))
-            $0.wait(.seconds(7))
+            $0.wait(.seconds(6))
             $0.scan(2)
         },
         RuleRow(rule: .streamClosed) {

@@ -56,7 +56,7 @@ struct TriedClient {
     }
 
     /// A connection that breaks before the answer.
-    mutating func lose(_ id: UInt64, _ end: ClientEnd = .cut) {
+    mutating func lose(_ id: UInt64, _ end: ClientEnd = .closed) {
         self.trial.ended(id, end, body: [], at: self.now)
     }
 
@@ -110,7 +110,9 @@ struct TriedClient {
         self.trial.streamed(id, event, at: self.now)
     }
 
-    mutating func progress(_ id: UInt64, _ number: Int) { self.send(id, "progress", id: "\(number)-progress") }
+    mutating func progress(_ id: UInt64, _ number: Int) {
+        self.send(id, "progress", id: "\(number)-progress")
+    }
 
     /// The completed event, and the end of its stream. `books`: nil without any.
     mutating func complete(_ id: UInt64, books: String? = Self.books) {

@@ -29,12 +29,12 @@ import Wire
     }
 
     private static func bench(
-        ownPhones: Bool = false, faults: [FaultSpec] = [], known: [ClientRule] = []
+        ownPhones: Bool = false, jobTime: Interval = .milliseconds(60), known: [ClientRule] = []
     ) -> Bench {
         var expectations = ClientExpectations()
         expectations.known = known
         return Bench(
-            faults: faults, showsStatus: true,
+            jobTime: jobTime, showsStatus: true,
             crossSite: CrossSiteGuard(hosts: .privateOr([]), pages: .none), controlToken: Self.token,
             faultsOnDemand: FaultsOnDemand.specs,
             clientWatch: ClientWatchConfiguration(
@@ -156,7 +156,8 @@ import Wire
     @Test func `a fault is switched on and off`() throws {
         var bench = Self.bench()
         func hasBooks(_ scan: UInt32) throws -> Bool {
-            bench[try Self.scan(&bench, scan).stream].text.contains("\"books\":")
+            let stream = try Self.scan(&bench, scan).stream
+            return bench[stream].text.contains("\"books\":")
         }
         #expect(try hasBooks(1))
         #expect(
@@ -169,7 +170,7 @@ import Wire
 
     @Test(arguments: FaultsOnDemand.specs.map(\.id))
     func `each fault on demand acts, and has a button`(fault: String) throws {
-        var bench = Self.bench()
+        var bench = Self.bench(jobTime: .seconds(20))
         #expect(Self.post(&bench, "do=switch&fault=\(fault)&to=on").contains(" 200 "))
         let upload = bench.connect()
         bench.send(Self.upload(1), on: upload)
@@ -179,7 +180,7 @@ import Wire
         let stream = bench.connect()
         bench.send(
             Self.foreign(Script.get("/v3/jobs/scans/\(job)/stream", token: token, .stream)), on: stream)
-        bench.run(for: .seconds(10))
+        bench.run(for: .seconds(40))
         #expect(!bench.firings.isEmpty)
         let page = bench.connect()
         bench.send(
@@ -188,7 +189,9 @@ import Wire
         #expect(bench[page].text.contains("do=switch&amp;fault=\(fault)&amp;to=off"))
     }
 
-    @Test(arguments: ["do=switch&fault=none&to=on", "do=switch&fault=demand.delay", "do=refuse&on=everything"])
+    @Test(arguments: [
+        "do=switch&fault=none&to=on", "do=switch&fault=demand.delay", "do=refuse&on=everything",
+    ])
     func `what is no switch changes nothing`(query: String) {
         var bench = Self.bench()
         #expect(Self.post(&bench, query).hasPrefix("HTTP/1.1 400 "))

@@ -15,13 +15,17 @@ import Testing
         #expect(try Self.known("contract") == [])
     }
 
-    @Test(arguments: [
-        ("swiftwing-legacy", [.deviceID, .deviceKept, .lastEventID, .resultsNeeded, .resultsLean]),
-        ("swiftwing-head", [.deviceKept, .lastEventID, .retryOnce, .jobNotDeletedEarly, .deleteRepeated]),
-        ("swiftwing-polling", [.jobDeleted]), ("wingtip", [.deviceID, .uploadForm, .lastEventID]),
-        ("books-v3", [.lastEventID, .backoff, .streamClosed]), ("books-v3-old", [.streamResumed]),
-        ("books-v3-handler", [.streamResumed]),
-    ] as [(String, [ClientRule])])
+    @Test(
+        arguments: [
+            ("swiftwing-legacy", [.deviceID, .deviceKept, .lastEventID, .resultsNeeded, .resultsLean]),
+            (
+                "swiftwing-head",
+                [.deviceKept, .lastEventID, .retryOnce, .jobNotDeletedEarly, .deleteRepeated]
+            ),
+            ("swiftwing-polling", [.jobDeleted]), ("wingtip", [.deviceID, .uploadForm, .lastEventID]),
+            ("books-v3", [.lastEventID, .backoff, .streamClosed]), ("books-v3-old", [.streamResumed]),
+            ("books-v3-handler", [.streamResumed]),
+        ] as [(String, [ClientRule])])
     func `a shipping client is known for what its values say`(name: String, rules: [ClientRule]) throws {
         let known = try Self.known(name)
         #expect(rules.filter { !known.contains($0) } == [])
