@@ -19,7 +19,6 @@ enum OptionGroup: String, CaseIterable {
             ]
         ),
         (.target, ["--target", "--cacert", "--resolve", "--header", "--upstream", SameDevices.option.name]),
-        (.clients, ["--expect-broken", "--phones", "--own-phones"]),
         (.safety, ["--allow-target", "--allow-production", "--max-rate", "--ramp"]),
         (
             .shards,
@@ -43,7 +42,11 @@ enum OptionGroup: String, CaseIterable {
     ]
 
     static func of(_ option: Option) -> OptionGroup {
-        self.members.first { $0.names.contains(option.name) }?.group ?? .other
+        // `compare` judges metrics, and `run` takes profiles.
+        if ClientJudge.options.contains(where: { $0.name == option.name && $0.help == option.help }) {
+            return .clients
+        }
+        return self.members.first { $0.names.contains(option.name) }?.group ?? .other
     }
 
     /// Fewer options need no headings.

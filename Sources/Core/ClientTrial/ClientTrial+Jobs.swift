@@ -160,7 +160,7 @@ extension ClientTrial {
     /// Whether the same request gets the same answer (Docs/contract.md sections 1.7 and 4.11).
     private static func isFinal(_ status: Int, of operation: Talaria.Operation) -> Bool {
         switch status {
-        case 400, 404, 405, 410, 415, 422: true
+        case 404, 410: true
         case 401, 403: operation == .cleanup
         default: false
         }

@@ -268,6 +268,18 @@ import Testing
         #expect(client.broken == [.jobDeleted])
     }
 
+    @Test func `a request that was refused as such may be made again`() {
+        let client = Self.tried {
+            let job = $0.job()
+            $0.complete($0.stream(job), books: nil)
+            $0.answer($0.results(job), 400)
+            $0.wait(.seconds(1))
+            $0.fetch(job)
+            $0.delete(job)
+        }
+        #expect(client.broken == [])
+    }
+
     @Test func `a photo of several scans is not a repetition`() {
         let client = Self.tried {
             $0.scan(1)
