@@ -84,7 +84,7 @@ unit: build
 # The program contains the pages of the manual, so it is built again after they have changed.
 docs: build ## generates the pages that are made from tables of the program, and Docs/swiftwing-head.md from runs
 	@$(BINARY) schema --faults > Docs/faults.md
-	@for page in scenario metrics links invariants exit-codes; do $(BINARY) schema --$$page > Docs/manual/$$page.md; done
+	@for page in scenario metrics links invariants exit-codes client-rules; do $(BINARY) schema --$$page > Docs/manual/$$page.md; done
 	@$(MAKE) --no-print-directory build
 	@$(BINARY) schema > Docs/scenario.schema.json
 	@$(BINARY) schema --openapi > Docs/talaria-openapi.yaml

@@ -49,6 +49,8 @@ let modules = [
     Module("OriginServer", .core, ["SimBase", "JSON", "Wire", "Talaria", "Observations", "Faults"]),
     // Holds a foreign backend to the contract.
     Module("TargetTrial", .core, ["SimBase", "JSON", "Wire", "Talaria", "Observations", "OriginServer"]),
+    // Holds the clients of a server to the contract.
+    Module("ClientTrial", .core, ["SimBase", "JSON", "Wire", "Talaria", "OriginServer"]),
 
     Module(
         "Phone", .machines, ["SimBase", "Wire", "Talaria", "Observations", "Faults"], tests: ["JSON", "Plan"]),
@@ -66,8 +68,8 @@ let modules = [
     Module(
         "HTTPServer", .machines,
         [
-            "SimBase", "JSON", "Wire", "Talaria", "Observations", "Faults", "OriginServer", "Backend",
-            "Gateway",
+            "SimBase", "JSON", "Wire", "Talaria", "Observations", "Faults", "OriginServer", "ClientTrial",
+            "Backend", "Gateway",
         ]),
 
     Module(
@@ -97,8 +99,8 @@ let modules = [
     Module(
         "RunSetup", .worlds,
         [
-            "SimBase", "Metrics", "Talaria", "Faults", "TargetTrial", "Phone", "Backend", "Ledger",
-            "RunJudge", "Plan", "VirtualWorld",
+            "SimBase", "Metrics", "Wire", "Talaria", "Faults", "TargetTrial", "ClientTrial", "Phone",
+            "Backend", "Ledger", "RunJudge", "Plan", "VirtualWorld",
         ]),
     Module(
         "Search", .worlds,
@@ -125,8 +127,8 @@ let modules = [
     Module(
         "LiveServer", .worlds,
         [
-            "SimBase", "Wire", "Talaria", "Observations", "Faults", "OriginServer", "Backend", "Gateway",
-            "HTTPServer", "SystemIO", "EventLoop", "CurlLoop", "TLS",
+            "SimBase", "Wire", "Talaria", "Observations", "Faults", "OriginServer", "ClientTrial", "Backend",
+            "Gateway", "HTTPServer", "SystemIO", "EventLoop", "CurlLoop", "TLS",
         ],
         tests: ["JSON", "TLSClient"]),
 

@@ -3,6 +3,7 @@ enum OptionGroup: String, CaseIterable {
     case load = "load and scenario"
     case target = "target"
     case safety = "safety"
+    case clients = "judgement of the clients"
     case shards = "part of a fleet"
     case search = "search"
     case output = "output"
@@ -41,7 +42,11 @@ enum OptionGroup: String, CaseIterable {
     ]
 
     static func of(_ option: Option) -> OptionGroup {
-        self.members.first { $0.names.contains(option.name) }?.group ?? .other
+        // `compare` judges metrics, and `run` takes profiles.
+        if ClientJudge.options.contains(where: { $0.name == option.name && $0.help == option.help }) {
+            return .clients
+        }
+        return self.members.first { $0.names.contains(option.name) }?.group ?? .other
     }
 
     /// Fewer options need no headings.

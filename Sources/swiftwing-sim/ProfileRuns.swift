@@ -56,7 +56,8 @@ enum ProfileRuns {
         return ExitCode(reasons.exit)
     }
 
-    private static func names(_ text: String) throws -> [String] {
+    /// The profiles of a list.
+    static func names(_ text: String) throws -> [String] {
         let names = text.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
         for (index, name) in names.enumerated() {
             guard ProfileTable.named(name) != nil else {

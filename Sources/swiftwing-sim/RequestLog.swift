@@ -51,6 +51,7 @@ struct RequestLog: Sendable {
             "\(request.took.nanoseconds / 100_000 / 10).\(request.took.nanoseconds / 100_000 % 10)ms",
         ]
         words.append("device \(request.deviceID.map { Printable.line($0, bytesMax: 40) } ?? "-")")
+        if let id = request.lastEventID { words.append("last-event-id \(Printable.line(id, bytesMax: 60))") }
         if request.scan != .none { words.append("scan \(request.scan.raw)") }
         for fault in request.faults where self.faults.indices.contains(fault) {
             words.append("fault \(self.faults[fault])")

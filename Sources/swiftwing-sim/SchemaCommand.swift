@@ -21,6 +21,10 @@ enum SchemaCommand {
             .page("--exit-codes", "print the documentation of all exit codes as Markdown"),
             { ExitCodePage.text }
         ),
+        (
+            .page("--client-rules", "print the documentation of the rules for apps as Markdown"),
+            { ClientRulePage.text }
+        ),
         (.page("--man", "print the manual page (man 1 swiftwing-sim)"), { ManPage.text }),
     ]
 

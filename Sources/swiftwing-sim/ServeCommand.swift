@@ -1,3 +1,4 @@
+import ClientTrial
 import EventLoop
 import Faults
 import Foundation
@@ -47,7 +48,7 @@ enum ServeCommand {
             Option(
                 name: "--network", value: "LINK",
                 help: "link preset of clients that are not phones of the scenario (default: perfect)"),
-        ] + TLSOptions.options + [
+        ] + ClientJudge.options + TLSOptions.options + [
             .seed, .set, Option(name: "--quiet", value: nil, help: "do not log requests"),
         ]
 
@@ -84,6 +85,8 @@ enum ServeCommand {
             port: try arguments.number("--port", in: 0...65_535) ?? 0, origin: try origin(wall),
             nonce: "stand-alone")
         setup.takeOptions(arguments, plan, wallClockAtZero: wall)
+        let judge = try ClientJudge(arguments)
+        setup.clientWatch = try judge.watch(arguments, plan, wallClockAtZero: wall)
         setup.tls = try TLSOptions.context(arguments, host: setup.host, at: wall / 1_000, console)
         if let name = arguments["--network"] {
             guard let preset = LinkPreset.named(name) else {
@@ -94,10 +97,13 @@ enum ServeCommand {
             setup.links.otherCallers = .always(NamedLink(preset))
         }
         let file = try RecordingFile(arguments, by: arguments.command, began: wall, &setup)
+        var report: ClientReport?
         let exit = try Self.serve(
-            setup, about: Self.text(setup.origin, plan), loop: try Loop(clock: .startingNow()), console)
+            setup, about: Self.text(setup.origin, plan), loop: try Loop(clock: .startingNow()), console,
+            atEnd: { report = $0.clientReport() })
         try file?.close()
-        return exit
+        guard exit == .success, let report else { return exit }
+        return judge.finish(report, wallClockAtZero: wall, console)
     }
 
     /// What answers.
@@ -114,7 +120,8 @@ enum ServeCommand {
 
     /// Prints the address, and serves until the process is told to end.
     private static func serve(
-        _ setup: LiveServerConfiguration, about: String, loop: Loop, _ console: Console
+        _ setup: LiveServerConfiguration, about: String, loop: Loop, _ console: Console,
+        atEnd: (SocketServer) -> Void
     ) throws -> ExitCode {
         let (host, port) = (setup.host, setup.port)
         let server: SocketServer
@@ -142,6 +149,7 @@ enum ServeCommand {
         // A server whose address nobody was told is of no use; one whose reader has seen it and left is.
         guard StandardStream.output.failure == nil else { return .cannotWrite }
         withExtendedLifetime(signals) { loop.run() }
+        atEnd(server)
         server.shutDown()
         return .success
     }
@@ -193,13 +201,15 @@ extension LiveServerConfiguration {
         // Who can reach the server from another machine may not control it.
         if IPAddress.isLoopback(self.host) {
             self.controlToken = Hexadecimal.text(UInt64.random(in: .min ... .max), digits: 16)
+            self.faultsOnDemand = FaultsOnDemand.specs
         }
         self.isForBrowsers = arguments.has("--browser")
         self.crossSite = CrossSiteGuard(
             hosts: .privateOr(Set(arguments.all("--allow-host").map { $0.lowercased() })),
             pages: !self.isForBrowsers ? .none : self.hasSecret ? .ofAllowedHosts : .all)
         guard !arguments.has("--quiet") else { return }
-        let log = RequestLog(faults: plan.scenario.faults.map(\.id), wallClockAtZero: wallClockAtZero)
+        let log = RequestLog(
+            faults: (plan.scenario.faults + self.faultsOnDemand).map(\.id), wallClockAtZero: wallClockAtZero)
         self.served = { log.write($0) }
         self.connectionFailed = { log.write($0) }
     }

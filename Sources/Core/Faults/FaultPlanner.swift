@@ -18,6 +18,8 @@ package struct FaultPlanner: Sendable {
     private var random: KeyedRandom
     /// The identity of each fault for the draws.
     private let digests: [UInt64]
+    /// Whether each fault acts; all do at first.
+    private var isOn: [Bool]
     private var firings = FiringCounts(scansMax: FaultPlanner.scansRemembered)
 
     package init(specs: [FaultSpec], random: KeyedRandom, side: FaultSide = .backend) {
@@ -25,7 +27,14 @@ package struct FaultPlanner: Sendable {
         self.side = side
         self.random = random
         self.digests = specs.map(\.key)
+        self.isOn = Array(repeating: true, count: specs.count)
     }
+
+    /// Switches a fault on or off, for the exchanges that open from now on.
+    package mutating func set(_ fault: Int, isOn: Bool) { self.isOn[fault] = isOn }
+
+    /// Whether a fault is switched on.
+    package func isOn(_ fault: Int) -> Bool { self.isOn[fault] }
 
     /// Continues with other draws.
     package mutating func redraw(_ random: KeyedRandom) { self.random = random }
@@ -43,7 +52,7 @@ package struct FaultPlanner: Sendable {
     ) -> [ArmedFault] {
         var armed: [ArmedFault] = []
         for (index, spec) in self.specs.enumerated()
-        where spec.target.covers(key.operation) && self.isMine(spec.kind) {
+        where self.isOn[index] && spec.target.covers(key.operation) && self.isMine(spec.kind) {
             let fires = self.decides(index, key, group: group)
             observations.append(
                 Observation(

@@ -47,6 +47,8 @@ struct Exchange: Sendable {
     let id: ExchangeID
     let head: RequestHead
     let key: ExchangeKey?
+    /// Whether a phone of this program asks, by its `traceparent`.
+    let isOfOwnPhone: Bool
     var upload: Upload
     /// The last byte of the request has been read; the link may still delay it.
     var isRead = false

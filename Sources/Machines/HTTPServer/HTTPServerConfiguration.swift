@@ -32,8 +32,12 @@ package struct HTTPServerConfiguration: Sendable {
     package var showsStatus = false
     /// The token of `POST /_sim/faults`; nil if there are no faults on demand.
     package var controlToken: String?
+    /// Faults that are off until they are switched on by `POST /_sim/faults`, behind `faults` in the list.
+    package var faultsOnDemand: [FaultSpec] = []
     /// The guard against pages of other sites; nil if only phones of this program can connect.
     package var crossSite: CrossSiteGuard?
+    /// The trial of the clients; nil if they are not judged.
+    package var clientWatch: ClientWatchConfiguration?
     /// Whether pages in a browser are supported: `?token=` if `Authorization` cannot be sent
     /// (Docs/contract.md section 7, C13), and responses that pages of other origins can read.
     package var isForBrowsers = false

@@ -34,7 +34,12 @@ extension OriginReply {
     }
 
     static func refusal(_ code: ProblemCode, _ detail: String) -> OriginReply {
-        let problem = Problem(code, detail: detail, instance: nil, retryAfterMs: nil, metadata: nil)
+        self.refusal(code, detail, retryAfterMs: nil)
+    }
+
+    static func refusal(_ code: ProblemCode, _ detail: String, retryAfterMs: Int64?) -> OriginReply {
+        let problem = Problem(
+            code, detail: detail, instance: nil, retryAfterMs: retryAfterMs, metadata: nil)
         return OriginReply(
             status: code.status, headers: [HeaderField("Content-Type", Problem.contentType)],
             body: JSON.encode(problem))

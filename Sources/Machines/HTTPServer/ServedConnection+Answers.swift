@@ -205,7 +205,7 @@ extension ServedConnection {
         case .ping, .extra: kind = .ping
         case .event(_, _, let replayed, let emitted):
             kind = replayed ? .replay : .event
-            if context.origin.stampsEvents {
+            if context.origin.stampsEvents, self.exchange?.isOfOwnPhone == true {
                 let stamp = context.clockZero + (replayed ? emitted : now).nanoseconds
                 head = ByteBuilder.bytes {
                     SSEWriter.comment("t", stamp, replayed ? "replayed" : "", into: &$0)

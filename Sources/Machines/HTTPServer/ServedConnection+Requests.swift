@@ -151,7 +151,10 @@ extension ServedConnection {
                 random: context.nextLinkRandom(of: device))
         }
         let (id, key) = context.nextExchange(head, on: self.id)
-        var exchange = Exchange(id: id, head: head, key: key, upload: .none)
+        let isOfOwnPhone =
+            head.headers[TraceContext.headerName].flatMap(TraceContext.init(headerValue:)) != nil
+        var exchange = Exchange(
+            id: id, head: head, key: key, isOfOwnPhone: isOfOwnPhone, upload: .none)
         if !context.origin.hasUpstream, let type = head.headers["Content-Type"],
             let boundary = try? MultipartReader.boundary(contentType: type),
             let reader = try? MultipartReader(
@@ -239,6 +242,10 @@ extension ServedConnection {
             context.statusRequests.append((id, head.headers["Accept"]))
             return
         }
+        if context.showsStatus, head.path == StatusPage.jsonPath, head.method == "GET" {
+            context.statusRequests.append((id, nil))
+            return
+        }
         if let token = context.controlToken, head.path == ServerControl.path {
             self.controlRequested(id, head, token: token, at: now, &context)
             return
@@ -289,7 +296,7 @@ extension ServedConnection {
             context.controls.append((id, control))
         } else {
             let text =
-                "do must be cut-streams, expire-tokens or refuse (with status from 400 to 599 and seconds up to 3600)."
+                "do must be cut-streams, expire-tokens, refuse (with status from 400 to 599, seconds up to 3600, and on for one operation) or switch (with fault, and to=on or to=off)."
             self.reply(id, .refusal(.invalidRequest, text), at: now, &context)
         }
     }

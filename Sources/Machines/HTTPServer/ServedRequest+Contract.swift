@@ -3,12 +3,16 @@ import Talaria
 
 extension ServedRequest {
     /// Paths of this program that are none of the API.
-    private static let ownPaths = [StatusPage.path, ServerControl.path, ContractPage.path]
+    private static let ownPaths = [
+        StatusPage.path, StatusPage.jsonPath, ServerControl.path, ContractPage.path, Server.noncePath,
+    ]
+
+    static func isOwnPath(_ path: String) -> Bool { self.ownPaths.contains(path) }
 
     /// Why no operation of the contract is meant: what is wrong with the method or the path, in one line. Nil if one is, for a page
     /// of the program itself, and for the question of a browser that comes before a request (CORS).
     package var outsideContract: String? {
-        guard self.method != "OPTIONS", !Self.ownPaths.contains(self.path) else { return nil }
+        guard self.method != "OPTIONS", !Self.isOwnPath(self.path) else { return nil }
         guard let path = JourneyPath(path: self.path) else {
             return "path: expected one of the contract, was \(self.path)"
         }

@@ -1,4 +1,5 @@
 import Backend
+package import ClientTrial
 import Faults
 import Gateway
 import Observations
@@ -32,8 +33,11 @@ package struct Server: Sendable {
     /// The origin's next wake-up, as it last reported.
     private var originWake: Instant?
     private var originEffects: [OriginEffect] = []
+    /// Nil if the clients are not judged.
+    private var watch: ClientWatch?
 
     package init(_ setup: HTTPServerConfiguration) {
+        self.watch = setup.clientWatch.map { ClientWatch($0) }
         self.context = ServerContext(setup)
         self.origin = Origin(setup.origin, random: setup.random)
     }
@@ -68,8 +72,17 @@ package struct Server: Sendable {
     package mutating func handle(
         _ event: ServerEvent, at now: Instant, into effects: inout [ServerEffect]
     ) {
+        let seen = effects.count
+        self.watch?.note(event, at: now)
         swap(&effects, &self.context.effects)
         self.context.now = now
+        self.handle(event, at: now)
+        swap(&effects, &self.context.effects)
+        guard self.watch != nil else { return }
+        for effect in effects[seen...] { self.watch?.note(effect, at: now) }
+    }
+
+    private mutating func handle(_ event: ServerEvent, at now: Instant) {
         switch event {
         case .received(let id, let bytes):
             guard let slot = self.slot(of: id) else { break }
@@ -100,7 +113,6 @@ package struct Server: Sendable {
         case .woke:
             self.wake(at: now)
         }
-        swap(&effects, &self.context.effects)
     }
 
     /// Returns the slot of a connection that has not ended.
@@ -327,6 +339,15 @@ package struct Server: Sendable {
 
     /// Connections that are not over.
     package var connectionsOpen: Int { self.connections.count - self.freeSlots.count }
+
+    func clientStatus(at now: Instant) -> ClientStatus? {
+        guard let watch = self.watch else { return nil }
+        return ClientStatus(
+            report: watch.trial.report(at: now), expectations: watch.expectations, at: now)
+    }
+
+    /// Returns what the trial of the clients has found; nil if they are not judged.
+    package func clientReport(at now: Instant) -> ClientReport? { self.watch?.trial.report(at: now) }
 
     /// Jobs that are neither cleaned up nor expired.
     package var jobsAlive: Int { self.origin.jobsAlive }

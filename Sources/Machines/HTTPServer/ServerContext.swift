@@ -72,10 +72,14 @@ struct ServerContext: Sendable {
         self.reportsRequests = setup.reportsRequests
         self.showsStatus = setup.showsStatus
         self.controlToken = setup.controlToken
-        self.faults = setup.faults ?? []
-        self.firings = Array(repeating: (0, nil), count: setup.faults?.count ?? 0)
+        self.faults = (setup.faults ?? []) + setup.faultsOnDemand
+        self.firings = Array(repeating: (0, nil), count: self.faults.count)
         self.origin = setup.origin.traits
-        self.planner = setup.faults.map { FaultPlanner(specs: $0, random: setup.random) }
+        let hasFaults = setup.faults != nil || !setup.faultsOnDemand.isEmpty
+        self.planner = hasFaults ? FaultPlanner(specs: self.faults, random: setup.random) : nil
+        for index in self.faults.indices.suffix(setup.faultsOnDemand.count) {
+            self.planner?.set(index, isOn: false)
+        }
     }
 
     /// Why a request is not served at all. Of a simulated backend, whose answers are nobody's secret, pages may request
@@ -105,7 +109,8 @@ struct ServerContext: Sendable {
         if self.reportsRequests {
             self.exchanges[id]?.request = ServedRequest(
                 began: self.now, method: head.method, path: head.path,
-                deviceID: head.headers[HeaderName.deviceID], scan: caller.scan)
+                deviceID: head.headers[HeaderName.deviceID],
+                lastEventID: head.headers[HeaderName.lastEventID], scan: caller.scan)
             self.exchanges[id]?.key = key
             if let key { self.ofKey[key] = id }
         }
@@ -221,6 +226,11 @@ struct ServerContext: Sendable {
             self.exchanges[id]?.request?.faults.removeAll { $0 == fault }
         }
     }
+
+    /// Whether a fault of the list acts on the exchanges that open now.
+    func isOn(_ fault: Int) -> Bool { self.planner?.isOn(fault) ?? false }
+
+    mutating func set(_ fault: Int, isOn: Bool) { self.planner?.set(fault, isOn: isOn) }
 
     func endsExchange(_ fault: Int) -> Bool { self.planner?.specs[fault].kind.has(.endsExchange) ?? false }
 

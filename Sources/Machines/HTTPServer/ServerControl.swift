@@ -11,8 +11,10 @@ struct ServerControl: Hashable, Sendable {
         case cutStreams
         /// Revokes the tokens of the jobs and ends their streams, as the fault `expire-token` does.
         case expireTokens
-        /// Answers every request with this status for some time.
-        case refuse(status: Int, for: Interval)
+        /// Answers every request, or those of one operation, with this status for some time.
+        case refuse(status: Int, Talaria.Operation?, for: Interval)
+        /// Switches a fault of the list on or off, by its id.
+        case set(fault: String, isOn: Bool)
     }
 
     static let path = StatusPage.path + "/faults"
@@ -25,7 +27,7 @@ struct ServerControl: Hashable, Sendable {
     /// The `X-Device-ID` that it is about; nil for all.
     var device: String?
 
-    /// The fields `do`, `device`, `status` and `seconds` of the query; nil if they say nothing that can be done.
+    /// The fields `do`, `device`, `status`, `seconds`, `on`, `fault` and `to` of the query; nil if they say nothing that can be done.
     init?(_ head: RequestHead) {
         switch head.queryValue("do") {
         case "cut-streams": self.deed = .cutStreams
@@ -36,7 +38,16 @@ struct ServerControl: Hashable, Sendable {
             guard let status, Self.statuses.contains(status), let seconds,
                 (1...Self.secondsMax).contains(seconds)
             else { return nil }
-            self.deed = .refuse(status: status, for: .seconds(seconds))
+            let operation = head.queryValue("on").map { name in
+                Talaria.Operation.allCases.first { $0.name == name }
+            }
+            if let operation, operation == nil { return nil }
+            self.deed = .refuse(status: status, operation ?? nil, for: .seconds(seconds))
+        case "switch":
+            guard let fault = head.queryValue("fault"), let to = head.queryValue("to"),
+                ["on", "off"].contains(to)
+            else { return nil }
+            self.deed = .set(fault: fault, isOn: to == "on")
         default: return nil
         }
         self.device = head.queryValue("device").flatMap { $0.isEmpty ? nil : $0 }
@@ -53,17 +64,24 @@ struct Outage: Sendable {
     var status: Int
     var until: Instant
     /// Nil for all.
+    var operation: Talaria.Operation?
+    /// Nil for all.
     var device: String?
 
     func refuses(_ head: RequestHead, at now: Instant) -> Bool {
-        now < self.until && (self.device.map { $0 == head.headers[HeaderName.deviceID] } ?? true)
+        guard now < self.until else { return false }
+        if let device = self.device, device != head.headers[HeaderName.deviceID] { return false }
+        guard let operation = self.operation else { return true }
+        return JourneyPath(path: head.path)?.operation(method: head.method) == operation
     }
 
     func reply(at now: Instant) -> OriginReply {
-        var reply = OriginReply.refusal(ProblemCode(status: self.status), "The service has failed on demand.")
+        let left = (self.until - now).wholeMilliseconds
+        var reply = OriginReply.refusal(
+            ProblemCode(status: self.status), "The service has failed on demand.",
+            retryAfterMs: left)
         reply.status = self.status
-        let seconds = (self.until - now).wholeMilliseconds / 1_000 + 1
-        reply.headers.append(HeaderField(HeaderName.retryAfter, String(seconds)))
+        reply.headers.append(HeaderField(HeaderName.retryAfter, String(left / 1_000 + 1)))
         return reply
     }
 }
@@ -88,9 +106,17 @@ extension Server {
             }
             for job in jobs { self.context.events.append(.changed(job: job.id, .revokeToken)) }
             return .done("the tokens of \(jobs.count) jobs have expired")
-        case .refuse(let status, let time):
-            self.context.outage = Outage(status: status, until: now + time, device: control.device)
-            return .done("requests get \(status) for \(time.wholeMilliseconds / 1_000) s")
+        case .refuse(let status, let operation, let time):
+            self.context.outage = Outage(
+                status: status, until: now + time, operation: operation, device: control.device)
+            let what = operation.map { "requests for \($0.name)" } ?? "requests"
+            return .done("\(what) get \(status) for \(time.wholeMilliseconds / 1_000) s")
+        case .set(let id, let isOn):
+            guard let fault = self.context.faults.firstIndex(where: { $0.id == id }) else {
+                return .refusal(.invalidRequest, "There is no fault of this id.")
+            }
+            self.context.set(fault, isOn: isOn)
+            return .done("\(id) is \(isOn ? "on" : "off")")
         }
     }
 }

@@ -39,6 +39,8 @@ package struct ServedRequest: Sendable {
     package var status: Int?
     /// The `X-Device-ID` that it came with.
     package var deviceID: String?
+    /// The `Last-Event-ID` that it came with.
+    package var lastEventID: String?
     package var scan: ScanNumber
     /// The faults that affected it, by index in the scenario's list.
     package var faults: [Int] = []

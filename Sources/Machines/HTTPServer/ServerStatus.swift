@@ -30,6 +30,8 @@ struct ServerStatus: Hashable, Sendable {
         var id: String
         var kind: String
         var on: String
+        /// Whether it acts on the exchanges that open now.
+        var isOn: Bool
         var fired: Int
         var lastFiredMsAgo: Int64?
         var window: String
@@ -39,6 +41,8 @@ struct ServerStatus: Hashable, Sendable {
     /// The token of faults on demand; nil if there are none.
     var controlToken: String?
     var serving: String
+    /// Whether another backend answers.
+    var isGateway: Bool
     var uptimeMs: Int64
     var connections: Int
     var streams: Int
@@ -46,11 +50,17 @@ struct ServerStatus: Hashable, Sendable {
     /// The newest first.
     var jobs: [Job]
     var faults: [Fault]
+    /// What the trial of the clients has found; nil if they are not judged.
+    var clients: ClientStatus?
 }
 
 extension ServerStatus: JSONWritable {
     func write(to writer: inout JSONWriter) {
         writer.object { writer in
+            if let clients = self.clients {
+                writer.key("clients")
+                clients.write(to: &writer)
+            }
             writer.member("connections", self.connections)
             writer.member("controlToken", self.controlToken)
             writer.array("faults", self.faults) { $1.write(to: &$0) }
@@ -83,6 +93,7 @@ extension ServerStatus.Fault {
         writer.object { writer in
             writer.member("fired", self.fired)
             writer.member("id", self.id)
+            writer.member("isOn", self.isOn)
             writer.member("kind", self.kind)
             writer.member("lastFiredMsAgo", self.lastFiredMsAgo)
             writer.array("next", self.next) { writer, armed in
@@ -107,11 +118,13 @@ extension Server {
     func status(at now: Instant) -> ServerStatus {
         ServerStatus(
             controlToken: self.context.controlToken, serving: self.origin.name,
+            isGateway: self.context.origin.hasUpstream,
             uptimeMs: (now - Instant.zero).wholeMilliseconds, connections: self.connectionsOpen,
             streams: self.context.streamsOpenNow,
             jobsAlive: self.origin.jobsAlive,
             jobs: self.origin.summaries(max: Self.jobsShownMax).map { self.status(of: $0, at: now) },
-            faults: self.context.faults.indices.map { self.status(ofFault: $0, at: now) })
+            faults: self.context.faults.indices.map { self.status(ofFault: $0, at: now) },
+            clients: self.clientStatus(at: now))
     }
 
     private func status(of job: JobSummary, at now: Instant) -> ServerStatus.Job {
@@ -127,7 +140,8 @@ extension Server {
         let spec = self.context.faults[index]
         let firings = self.context.firings[index]
         return ServerStatus.Fault(
-            id: spec.id, kind: spec.kind.name, on: spec.target.rawValue, fired: firings.count,
+            id: spec.id, kind: spec.kind.name, on: spec.target.rawValue,
+            isOn: self.context.isOn(index), fired: firings.count,
             lastFiredMsAgo: firings.last.map { (now - $0).wholeMilliseconds },
             window: spec.window.text(at: now), next: self.armed(index))
     }

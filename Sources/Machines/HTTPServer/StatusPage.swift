@@ -8,6 +8,8 @@ import Wire
 /// `/_sim`: what the server is doing, as a page that loads itself again, or as JSON.
 enum StatusPage {
     static let path = "/_sim"
+    /// As JSON, whatever the client accepts.
+    static let jsonPath = Self.path + "/json"
 
     static func reply(_ status: ServerStatus, accept: String?, token: String?) -> OriginReply {
         let isPage = accept?.contains("text/html") ?? false
@@ -32,7 +34,8 @@ enum StatusPage {
         <div><dt>connections</dt><dd>\(status.connections)</dd></div>
         <div><dt>streams open</dt><dd>\(status.streams)</dd></div>
         <div><dt>jobs</dt><dd>\(status.jobsAlive)</dd></div></dl>
-        \(token.map { Self.buttons($0) } ?? "")
+        \(token.map { Self.buttons(status, $0) } ?? "")
+        \(status.clients.map { Self.section($0) } ?? "")
         <h2>Faults</h2>
         \(status.faults.isEmpty ? "<p>none</p>" : Self.table(status.faults))
         <h2>Jobs</h2>
@@ -44,16 +47,35 @@ enum StatusPage {
     }
 
     /// The faults on demand, for all callers.
-    private static func buttons(_ token: String) -> String {
-        let deeds = [
-            ("Cut streams", "do=cut-streams"), ("Expire tokens", "do=expire-tokens"),
+    private static func buttons(_ status: ServerStatus, _ token: String) -> String {
+        var deeds = [("Cut streams", "do=cut-streams")]
+        if !status.isGateway { deeds.append(("Expire tokens", "do=expire-tokens")) }
+        deeds += [
+            ("429 to uploads for 20 s", "do=refuse&status=429&seconds=20&on=upload"),
             ("503 for 10 s", "do=refuse&status=503&seconds=10"),
         ]
-        let forms = deeds.map { title, query in
-            "<form method=post target=done action=\"\(Self.escaped("\(ServerControl.path)?\(query)&token=\(token)"))\">"
-                + "<button>\(title)</button></form>"
+        let forms = deeds.map { title, query in Self.button(title, query, token) }
+        return "<div class=deeds>\(forms.joined())</div>\(Self.switches(status.faults, token))"
+            + "<iframe name=done title=\"result\"></iframe>"
+    }
+
+    /// A switch for each fault of the list: those on demand, by what they are called, and those of the scenario.
+    private static func switches(_ faults: [ServerStatus.Fault], _ token: String) -> String {
+        let forms = faults.map { fault in
+            let title = FaultsOnDemand.titles.first { $0.id == fault.id }?.title ?? fault.id
+            let query = "do=switch&fault=\(fault.id)&to=\(fault.isOn ? "off" : "on")"
+            return Self.button("\(title): \(fault.isOn ? "on" : "off")", query, token, isOn: fault.isOn)
         }
-        return "<div class=deeds>\(forms.joined())<iframe name=done title=\"result\"></iframe></div>"
+        return forms.isEmpty ? "" : "<div class=deeds>\(forms.joined())</div>"
+    }
+
+    private static func button(
+        _ title: String, _ query: String, _ token: String, isOn: Bool? = nil
+    ) -> String {
+        let action = Self.escaped("\(ServerControl.path)?\(query)&token=\(token)")
+        let pressed = isOn.map { " aria-pressed=\($0)" } ?? ""
+        return "<form method=post target=done action=\"\(action)\">"
+            + "<button\(pressed)>\(Self.escaped(title))</button></form>"
     }
 
     private static func table(_ faults: [ServerStatus.Fault]) -> String {
@@ -63,11 +85,12 @@ enum StatusPage {
                 "\($0.operation) of \($0.device)\($0.scan.map { ", scan \($0)" } ?? ""), \($0.trigger)"
             }
             return Self.row([
-                fault.id, fault.kind, fault.on, String(fault.fired), last, fault.window,
+                fault.id, fault.kind, fault.on, fault.isOn ? "on" : "off", String(fault.fired), last,
+                fault.window,
                 next.isEmpty ? "–" : next.joined(separator: "; "),
             ])
         }
-        return Self.table(["fault", "kind", "on", "fired", "last", "window", "next"], rows)
+        return Self.table(["fault", "kind", "on", "", "fired", "last", "window", "next"], rows)
     }
 
     private static func table(_ jobs: [ServerStatus.Job]) -> String {
@@ -82,14 +105,14 @@ enum StatusPage {
             ["job", "device", "scan", "state", "token age", "expires in", "events", "streams"], rows)
     }
 
-    private static func table(_ heads: [String], _ rows: [String]) -> String {
+    static func table(_ heads: [String], _ rows: [String]) -> String {
         let head = heads.map { "<th scope=col>\($0)</th>" }.joined()
         return "<div class=scroll><table><thead><tr>\(head)</tr></thead>"
             + "<tbody>\(rows.joined(separator: "\n"))</tbody></table></div>"
     }
 
-    private static func row(_ cells: [String]) -> String {
-        "<tr>" + cells.map { "<td>\(Self.escaped($0))</td>" }.joined() + "</tr>"
+    static func row(_ cells: [String], isBad: Bool = false) -> String {
+        "<tr\(isBad ? " class=bad" : "")>" + cells.map { "<td>\(Self.escaped($0))</td>" }.joined() + "</tr>"
     }
 
     private static func time(_ milliseconds: Int64) -> String {
@@ -103,7 +126,7 @@ enum StatusPage {
     }
 
     /// Whatever a client calls itself stays text.
-    private static func escaped(_ text: String) -> String {
+    static func escaped(_ text: String) -> String {
         var safe = ""
         for scalar in text.unicodeScalars {
             switch scalar {
@@ -132,6 +155,7 @@ enum StatusPage {
         th,td{text-align:left;padding:.35rem .7rem .35rem 0;border-bottom:1px solid var(--line);
         vertical-align:top;white-space:nowrap}
         th{color:var(--soft);font-weight:500}td:last-child{white-space:normal}
-        .deeds,.deeds form{display:inline-flex;gap:.5rem}iframe{border:0;height:2rem;width:22rem}p{color:var(--soft);margin:.5rem 0}
+        .deeds{display:flex;flex-wrap:wrap;gap:.5rem;margin:1rem 0 0}.bad td:nth-child(2){color:light-dark(#b3261e,#ff8a80);font-weight:600}
+        .example{color:var(--soft);white-space:normal;overflow-wrap:anywhere}button[aria-pressed=true]{font-weight:600}iframe{border:0;height:2rem;width:22rem}p{color:var(--soft);margin:.5rem 0}
         """
 }

@@ -87,6 +87,10 @@ static const char real_app[] = {
 #embed "../../../Docs/real-app.md" suffix(, )
     0};
 
+static const char client_rules[] = {
+#embed "../../../Docs/manual/client-rules.md" suffix(, )
+    0};
+
 static const char index_page[] = {
 #embed "../../../Docs/manual/README.md" suffix(, )
     0};

@@ -1,4 +1,5 @@
 package import Backend
+package import ClientTrial
 package import EventLoop
 package import Faults
 package import Gateway
@@ -44,6 +45,10 @@ package struct LiveServerConfiguration: Sendable {
     package var showsStatus = false
     /// See `HTTPServerConfiguration.controlToken`.
     package var controlToken: String?
+    /// See `HTTPServerConfiguration.faultsOnDemand`.
+    package var faultsOnDemand: [FaultSpec] = []
+    /// See `HTTPServerConfiguration.clientWatch`.
+    package var clientWatch: ClientWatchConfiguration?
     /// See `HTTPServerConfiguration.isForBrowsers`.
     package var isForBrowsers = false
     /// See `HTTPServerConfiguration.crossSite`.
@@ -142,6 +147,8 @@ package final class SocketServer {
         serving.showsStatus = setup.showsStatus
         serving.controlToken = setup.controlToken
         serving.isForBrowsers = setup.isForBrowsers
+        serving.faultsOnDemand = setup.faultsOnDemand
+        serving.clientWatch = setup.clientWatch
         serving.crossSite = setup.crossSite
         self.served = setup.served
         self.record = setup.record
@@ -167,6 +174,9 @@ package final class SocketServer {
 
     /// Returns the open streams since the last call.
     package func takeStreamsOpen() -> StreamsOpen { self.server.takeStreamsOpen() }
+
+    /// Returns what the trial of the clients has found; nil if they are not judged.
+    package func clientReport() -> ClientReport? { self.server.clientReport(at: self.loop.now()) }
 
     /// Whether it matters to anybody that a peer does not take what is sent.
     var wantsBacklogs: Bool { self.upstream != nil }

@@ -18,6 +18,8 @@ import warnings
 from urllib.parse import urlsplit
 
 DEVICE = "6F9619FF-8B86-4D01-B42D-00CF4FC964FF"
+# Of a phone of no fleet: only phones get the times of events, which say what is a replay.
+TRACE = "00-00000000000000018000000100000001-0200000000000001-01"
 warnings.simplefilter("ignore", DeprecationWarning)
 
 
@@ -157,6 +159,7 @@ def stream(base, authority, photo):
         answer, _ = exchange(connection, head.encode() + body)
     job = json.loads(answer.partition(b"\r\n\r\n")[2])["data"]
     request = (f"GET {job['sseUrl']} HTTP/1.1\r\nHost: localhost\r\nX-Device-ID: {DEVICE}\r\n"
+               f"traceparent: {TRACE}\r\n"
                f"Authorization: Bearer {job['authToken']}\r\nAccept: text/event-stream\r\n\r\n")
     connection = Connection(base, made)
     connection.socket.settimeout(4)

@@ -36,7 +36,8 @@ struct Bench {
         faults: [FaultSpec] = [], link: LinkProfile = .perfect, jobTime: Interval = .milliseconds(60),
         ping: Interval = .seconds(30), showsStatus: Bool = false, crossSite: CrossSiteGuard? = nil,
         lineEnds: BackendConfiguration.LineEnds = .lf, controlToken: String? = nil,
-        otherCallers: LinkProfile = .perfect
+        otherCallers: LinkProfile = .perfect, faultsOnDemand: [FaultSpec] = [],
+        clientWatch: ClientWatchConfiguration? = nil
     ) {
         var configuration = BackendConfiguration.contract
         configuration.lineEnds = lineEnds
@@ -53,6 +54,8 @@ struct Bench {
         setup.showsStatus = showsStatus
         setup.crossSite = crossSite
         setup.controlToken = controlToken
+        setup.faultsOnDemand = faultsOnDemand
+        setup.clientWatch = clientWatch
         setup.links.otherCallers = .always(NamedLink(name: "other", profile: otherCallers))
         self.server = Server(setup)
     }

@@ -1,0 +1,155 @@
+import SimBase
+import Talaria
+
+// What a client has not done. A client that was killed cannot do it: each is judged only when its client has gone on, or after a
+// time in which nothing has come.
+
+extension FollowedJob {
+    /// What a client that deletes the job now has not received; nil if that is nothing.
+    var whatIsMissing: String? {
+        guard self.resultsAt == nil, !self.isGone, !self.saidFailed, self.tokenRefusedAt == nil else {
+            return nil
+        }
+        guard let terminal = self.terminal else {
+            if let name = self.leftAfter, !self.isCanceled {
+                return "the stream was closed after the event “\(name)”, which ends no job"
+            }
+            if self.isCanceled || self.hasLeft && self.openStreams == 0 { return nil }
+            // It may have given up.
+            if self.loss != nil || self.refusals > 0 { return nil }
+            if self.saidCompleted { return self.missingResults }
+            return self.openStreams > 0
+                ? "the stream is open, and has brought no terminal event" : "the job has not ended"
+        }
+        guard terminal.isReadable, !terminal.isError, self.booksCollected == 0 else { return nil }
+        switch terminal.books {
+        case .usable, .empty: return nil
+        case .unusable: return self.missingResults
+        }
+    }
+
+    /// The failures of results after which a client may give up.
+    private static let resultsFailuresMax = 3
+
+    private var missingResults: String? {
+        guard self.resultsFailures < Self.resultsFailuresMax else { return nil }
+        return self.resultsFailures == 0
+            ? "the job is complete, and neither its event nor results have brought the books"
+            : "its results have failed \(self.resultsFailures) times"
+    }
+
+    /// Whether its books, or the news that there are none, have been sent.
+    private var isRead: Bool {
+        if self.resultsAt != nil || self.saidFailed || self.booksCollected > 0 { return true }
+        guard let terminal = self.terminal, terminal.isReadable else { return false }
+        switch terminal.books {
+        case .usable, .empty: return true
+        case .unusable: return terminal.isError
+        }
+    }
+
+    private var needsResults: Bool {
+        guard let terminal = self.terminal, terminal.isReadable, !terminal.isError, self.booksCollected == 0
+        else { return false }
+        if case .unusable = terminal.books { return true }
+        return false
+    }
+
+    /// Whether a client may still use it.
+    private var isUsable: Bool {
+        !self.isGone && !self.isCanceled && self.tokenRefusedAt == nil && self.deletedAt == nil
+            && self.accepted != nil && !self.journey.isV2
+    }
+
+    /// The rules about omissions that it gives an occasion for.
+    var occasions: [ClientRule] {
+        guard self.accepted != nil, !self.journey.isV2 else { return [] }
+        var rules: [ClientRule] = []
+        if self.endedAt != nil { rules.append(.jobDeleted) }
+        if self.loss != nil { rules.append(.streamResumed) }
+        if self.needsResults { rules.append(.resultsFetched) }
+        if self.deletesFailed > 0 { rules.append(.deleteRepeated) }
+        return rules
+    }
+}
+
+extension ClientTrial {
+    /// The losses in a row after which the waits of a client are long.
+    private static let shortLossesMax = 2
+
+    /// What the client of a job has failed to do by now.
+    func omissions(of job: FollowedJob, at now: Instant) -> [(ClientRule, String)] {
+        guard job.accepted != nil, !job.journey.isV2 else { return [] }
+        return self.missingDelete(job, at: now) + self.missingResults(job, at: now)
+            + self.missingResume(job, at: now) + self.needlessUpload(job, at: now)
+            + Self.missingRepetition(job, at: now)
+    }
+
+    /// Whether a client does not come back any more to what happened at a moment.
+    private func isSettled(_ job: FollowedJob, since moment: Instant, at now: Instant) -> Bool {
+        if now - moment >= ClientTrialTimes.settled { return true }
+        let upload = self.clients.with(job.client) { $0.lastUpload } ?? nil
+        return upload.map { $0 - moment >= ClientTrialTimes.goneOn } ?? false
+    }
+
+    private func missingDelete(_ job: FollowedJob, at now: Instant) -> [(ClientRule, String)] {
+        guard let ended = job.endedAt, job.isToBeDeleted, self.isSettled(job, since: ended, at: now) else {
+            return []
+        }
+        return [(.jobDeleted, "no DELETE \(milliseconds: now - ended) ms after the end of the job")]
+    }
+
+    private func missingResults(_ job: FollowedJob, at now: Instant) -> [(ClientRule, String)] {
+        guard let ended = job.endedAt, job.lacksResults, self.isSettled(job, since: ended, at: now) else {
+            return []
+        }
+        return [
+            (
+                .resultsFetched,
+                "no request \(milliseconds: now - ended) ms after a completed event without books"
+            )
+        ]
+    }
+
+    private func missingResume(_ job: FollowedJob, at now: Instant) -> [(ClientRule, String)] {
+        guard let loss = job.loss, job.isLost else { return [] }
+        let patience =
+            loss.count <= Self.shortLossesMax ? ClientTrialTimes.settled : ClientTrialTimes.buffer
+        let last = self.clients.with(job.client) { $0.last } ?? loss.at
+        let isAlive = loss.count <= Self.shortLossesMax && last - loss.at >= ClientTrialTimes.patience
+        guard isAlive || now - loss.at >= patience else { return [] }
+        return [(.streamResumed, "not opened again \(milliseconds: now - loss.at) ms after the loss")]
+    }
+
+    /// A photo that has become several jobs, of which none was read.
+    private func needlessUpload(_ job: FollowedJob, at now: Instant) -> [(ClientRule, String)] {
+        guard let photo = job.photo, let accepted = job.accepted, now - accepted >= ClientTrialTimes.settled,
+            let known = self.clients.with(job.client, { $0.photo(photo) }) ?? nil, known.needless == 1
+        else { return [] }
+        let jobs = known.jobs.compactMap { self.jobs[$0] }
+        guard jobs.last?.accepted == job.accepted, !jobs.contains(where: \.isRequested) else { return [] }
+        return [(.uploadOnce, "the photo has become \(jobs.count) jobs, and nothing was requested of them")]
+    }
+
+    private static func missingRepetition(_ job: FollowedJob, at now: Instant) -> [(ClientRule, String)] {
+        guard let due = job.deleteDue, job.deletesFailed == 1, job.deletesUnderWay == 0,
+            job.deletedAt == nil, now >= due
+        else { return [] }
+        return [(.deleteRepeated, "one DELETE failed, and none came after it")]
+    }
+}
+
+extension FollowedJob {
+    fileprivate var isToBeDeleted: Bool {
+        self.isUsable && self.isRead && self.deletesUnderWay == 0 && self.deletesFailed == 0
+    }
+
+    fileprivate var lacksResults: Bool {
+        self.isUsable && self.needsResults && !self.areResultsRequested && self.deletesFailed == 0
+    }
+
+    fileprivate var isLost: Bool {
+        self.isUsable && self.loss?.isAnswered == false && self.terminal == nil && self.resultsAt == nil
+            && !self.saidFailed && self.deletesUnderWay == 0
+    }
+}
