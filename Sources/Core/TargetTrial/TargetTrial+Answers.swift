@@ -14,14 +14,14 @@ extension TargetTrial {
         if head.status >= 400 {
             self.judgeForm(exchange, head, node, id, at: now)
             self.judgeWait(request, head, node, id, at: now)
-            if request.operation == .upload, head.status == 429 {
-                self.judgeLimit(request, isRefused: true, id, at: now)
-            }
+            if request.operation == .upload { self.judgeLimit(exchange, head, id, at: now) }
             return
         }
         guard (200...299).contains(head.status), request.probe?.isForbidden != true else { return }
         switch request.operation {
-        case .upload: self.accepted(request, node, id, at: now)
+        case .upload:
+            self.judgeLimit(exchange, head, id, at: now)
+            self.accepted(request, node, id, at: now)
         case .results: self.read(request, node, id, at: now)
         case .status: self.judgeStatus(exchange, node, id, at: now)
         case .cleanup:
@@ -43,7 +43,6 @@ extension TargetTrial {
     private mutating func accepted(
         _ request: TrialRequest, _ node: JSONNode?, _ id: UInt64, at now: Instant
     ) {
-        self.judgeLimit(request, isRefused: false, id, at: now)
         guard request.journey.hasJobs, let job = node?["data"]?["jobId"]?.text ?? node?["jobId"]?.text else {
             return
         }
@@ -66,25 +65,24 @@ extension TargetTrial {
         self.jobs.insert(job, known)
     }
 
-    private mutating func judgeLimit(
-        _ request: TrialRequest, isRefused: Bool, _ id: UInt64, at now: Instant
-    ) {
+    /// Uploads of which it is not known whether the target has taken them count in its favor.
+    private mutating func judgeLimit(_ exchange: TrialExchange, _ head: TrialHead, _ id: UInt64, at now: Instant) {
         guard let limit = self.rules.limit else { return }
+        let (request, sent) = (exchange.request, exchange.sent)
         self.attempt(.limit, request, at: now)
-        let start = now - limit.window
-        let count = self.uploads.count(of: request.device, since: start)
-        if isRefused, count < limit.requests {
-            self.breaks(
+        guard head.status >= 400 else {
+            self.uploads.take(request.device, at: now)
+            let count = self.uploads[request.device].taken.count
+            guard count > limit.requests else { return }
+            return self.breaks(
                 .limit, request, id, at: now,
-                "429 after \(count) uploads; \(limit.requests) are allowed")
+                "upload \(count) was taken; \(limit.requests) are allowed")
         }
-        guard !isRefused else { return }
-        self.uploads.take(request.device, at: now, since: start)
-        if count >= limit.requests {
-            self.breaks(
-                .limit, request, id, at: now,
-                "upload \(count + 1) was taken; \(limit.requests) are allowed")
-        }
+        self.uploads.refuse(request.device, sent: sent)
+        let count = self.uploads[request.device].possible.count
+        guard head.status == 429, count < limit.requests else { return }
+        self.breaks(
+            .limit, request, id, at: now, "429 after \(count) uploads; \(limit.requests) are allowed")
     }
 
     // MARK: Results

@@ -27,7 +27,8 @@ extension TargetTrial {
         if let kind, kind.isTerminal {
             self.judgeWhole(request, id, at: now)
             self.finished(kind, node, request, id, at: now)
-            if request.probe == .witness { self.probes.cancel(id) }
+            // What comes after the terminal event is seen, too.
+            if request.probe == .witness { self.probes.cancel(id, at: now + self.rules.settle) }
         }
     }
 

@@ -32,6 +32,9 @@ package struct TargetTrial: Sendable {
     /// A request goes to the target. `id`: unique among those under way.
     package mutating func sent(_ id: UInt64, _ request: TrialRequest, at now: Instant) {
         self.exchanges[id] = TrialExchange(request, sent: now)
+        if request.operation == .upload, let limit = self.rules.limit {
+            self.uploads.begin(request.device, at: now, window: limit.window)
+        }
         guard let job = request.job else { return }
         if self.jobs[job] == nil {
             self.jobs.insert(job, TrialJob(device: request.device, scan: request.scan))
@@ -145,19 +148,33 @@ package struct TargetTrial: Sendable {
     }
 }
 
-/// The uploads that a target has taken lately, by device, where a limit is stated.
+/// The uploads of devices lately, where a limit is stated.
 struct TrialUploads: Sendable {
     private static let devicesMax = 200_000
-    private var taken: [UInt32: [Instant]] = [:]
 
-    /// The number of uploads of a device that count at this moment.
-    func count(of device: DeviceNumber, since start: Instant) -> Int {
-        self.taken[device.raw]?.count { $0 >= start } ?? 0
+    struct Device: Sendable {
+        /// Answered with a 202.
+        fileprivate(set) var taken: [Instant] = []
+        /// Those, and those whose answer has not come, and may never come: the target may have taken them.
+        fileprivate(set) var possible: [Instant] = []
     }
 
-    mutating func take(_ device: DeviceNumber, at now: Instant, since start: Instant) {
-        guard self.taken[device.raw] != nil || self.taken.count < Self.devicesMax else { return }
-        self.taken[device.raw, default: []].removeAll { $0 < start }
-        self.taken[device.raw, default: []].append(now)
+    private var devices: [UInt32: Device] = [:]
+
+    subscript(device: DeviceNumber) -> Device { self.devices[device.raw] ?? Device() }
+
+    mutating func begin(_ device: DeviceNumber, at now: Instant, window: Interval) {
+        guard self.devices[device.raw] != nil || self.devices.count < Self.devicesMax else { return }
+        self.devices[device.raw, default: Device()].possible.removeAll { $0 < now - window }
+        self.devices[device.raw]?.taken.removeAll { $0 < now - window }
+        self.devices[device.raw]?.possible.append(now)
+    }
+
+    mutating func take(_ device: DeviceNumber, at now: Instant) { self.devices[device.raw]?.taken.append(now) }
+
+    /// Takes back an upload that was sent at this moment.
+    mutating func refuse(_ device: DeviceNumber, sent: Instant) {
+        guard let place = self.devices[device.raw]?.possible.firstIndex(of: sent) else { return }
+        self.devices[device.raw]?.possible.remove(at: place)
     }
 }

@@ -104,6 +104,8 @@ struct TrialProbes: Sendable {
     /// Ends a probe from this side.
     mutating func cancel(_ id: UInt64) { if self.underWay.remove(id) != nil { self.over.append(id) } }
 
+    mutating func cancel(_ id: UInt64, at moment: Instant) { self.steps.insert(.giveUp(id), at: moment) }
+
     mutating func ended(_ id: UInt64) { self.underWay.remove(id) }
 
     var nextAt: Instant? { self.over.isEmpty ? self.steps.nextAt : .zero }

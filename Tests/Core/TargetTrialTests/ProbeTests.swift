@@ -131,9 +131,11 @@ import Testing
         target.play(phone, from: 1, to: 1)
         target.play(phone, from: 3, to: 3)
         target.complete(witness)
-        #expect(target.canceled() == [witness], "a second stream ends with its job")
         target.complete(phone)
         #expect(target.rules == [.streamsAgree])
+        #expect(target.canceled().isEmpty)
+        target.wait(.seconds(3))
+        #expect(target.canceled().contains(witness), "a second stream ends soon after its job")
     }
 
     @Test func `a second stream may begin late and a state is no event`() {

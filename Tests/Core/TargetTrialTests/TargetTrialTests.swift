@@ -351,6 +351,14 @@ import Testing
         #expect(target.rules.count == 2)
     }
 
+    @Test func `an upload without an answer may have been taken`() {
+        var target = TriedTarget { $0.limit = Quota(requests: 2, window: .minutes(1)) }
+        target.upload(job: "a")
+        _ = target.ask("POST", "/v3/jobs/scans", token: nil)
+        target.exchange("POST", "/v3/jobs/scans", 429, Self.problem(429, wait: #","retryAfterMs":1000"#))
+        #expect(target.rules == [])
+    }
+
     // MARK: Severity
 
     @Test func `a lenient rule makes a finding`() {

@@ -348,7 +348,7 @@ struct SmallWorld {
                 self.agenda.insert(.answer(exchange, .ended), at: later)
             case .observe(let observation):
                 self.see(observation)
-            case .forward, .passHead, .passBody, .passEnd, .breakOff, .releaseUpstream, .upstreamFailed:
+            case .forward, .passHead, .passBody, .passEnd, .breakOff, .releaseUpstream, .upstreamFailed, .probe:
                 break  // Effects of a gateway.
             }
         }

@@ -190,7 +190,7 @@ import Testing
                     case .passBody(_, let bytes): String(decoding: bytes, as: UTF8.self)
                     case .passEnd: "end"
                     case .breakOff(_, let ending): "\(ending)"
-                    case .openStream, .stream, .endStream, .observe, .forward, .releaseUpstream,
+                    case .openStream, .stream, .endStream, .observe, .forward, .releaseUpstream, .probe,
                         .upstreamFailed:
                         "something else"
                     }

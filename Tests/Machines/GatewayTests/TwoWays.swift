@@ -167,7 +167,7 @@ struct TwoWays {
         case .stream(let id, let bytes, _): self.atGateway(.upstreamReceived(id, bytes))
         case .endStream(let id): self.atGateway(.upstreamEnded(id, nil))
         case .readUpload, .observe, .forward, .passHead, .passBody, .passEnd, .breakOff, .releaseUpstream,
-            .upstreamFailed:
+            .upstreamFailed, .probe:
             break
         }
     }
@@ -189,7 +189,7 @@ struct TwoWays {
             case .releaseUpstream(let id): self.atBackend(.aborted(id))
             case .reply, .openStream, .stream, .endStream, .observe, .passHead, .passBody, .passEnd,
                 .breakOff,
-                .readUpload, .upstreamFailed:
+                .readUpload, .upstreamFailed, .probe:
                 self.atPhone(effect)
             }
         }
@@ -210,7 +210,7 @@ struct TwoWays {
         case .passEnd(let id), .endStream(let id), .breakOff(let id, _):
             self.answers[Int(id.raw)].hasEnded = true
         case .observe(let observation): self.observed.append(observation)
-        case .readUpload, .forward, .releaseUpstream, .upstreamFailed: break
+        case .readUpload, .forward, .releaseUpstream, .upstreamFailed, .probe: break
         }
     }
 

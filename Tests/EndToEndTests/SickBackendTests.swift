@@ -1,0 +1,45 @@
+import Foundation
+import Testing
+
+extension SideBySide {
+    /// Ten backends of Tests/SickBackends with one bug each; `make backends` tries all of them.
+    @Suite struct SickBackendTests {
+        private struct Row: Decodable {
+            var bug: String
+            var code: Int?
+            var named: [String]
+        }
+
+        /// What must be named, by bug.
+        private static let rules = [
+            "resume-live-only": "target.resume", "resume-from-start": "target.resume",
+            "token-unchecked": "target.auth", "delete-results-stay": "target.cleanup",
+            "results-status-back": "target.results-agree", "load-token-swap": "target.auth",
+            "odd-mojibake": "target.text", "time-zone-lie": "target.times", "id-shared-types": "target.ids",
+            "problem-retryable-wrong": "target.error-form",
+        ]
+
+        @Test func `the bug of a sick backend is named, and a healthy one passes`() async throws {
+            let python = Package.root.appending(path: ".build/venv/bin/python")
+            let file = FileManager.default.temporaryDirectory.appending(path: "sick-\(UUID()).json")
+            defer { try? FileManager.default.removeItem(at: file) }
+            let tool = Package.root.appending(path: "Tests/SickBackends/backends.py")
+            let outcome = try await Subprocess.run(
+                python,
+                [
+                    "-B", tool.path, "--binary", Binary.path.path, "--jobs", "4", "--json", file.path,
+                    "--set", "duration=6s", "--set", "drain=12s", "healthy",
+                ] + Self.rules.keys.sorted(), seconds: 300)
+            let rows = try JSONDecoder().decode([Row].self, from: Data(contentsOf: file))
+            #expect(rows.count == Self.rules.count + 1, "\(outcome.output)")
+            for row in rows {
+                guard let rule = Self.rules[row.bug] else {
+                    // A busy machine is late, which is no finding about the backend.
+                    #expect(row.named == [] && [0, 98].contains(row.code), "\(outcome.output)")
+                    continue
+                }
+                #expect(row.named.contains(rule), "\(row.bug): \(outcome.output)")
+            }
+        }
+    }
+}
