@@ -42,7 +42,7 @@ struct ClientJudge {
         for text in arguments.all("--expect-broken") {
             guard let rule = ClientRule(id: text) else {
                 throw CommandFailure.unknown(
-                    "rule", text, among: ClientRule.allCases.map(\.id), help: "help real-app")
+                    "rule", text, among: ClientRule.allCases.map(\.id), help: "help client-rules")
             }
             if !expectations.breaks.contains(rule) { expectations.breaks.append(rule) }
         }

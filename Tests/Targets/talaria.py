@@ -7,7 +7,9 @@ have two copies of a book. It serves scans of v3 and, of v2, shelves, batches, i
 results of v2, which section 3 leaves open, are those of Docs/talaria-openapi.yaml. It keeps everything in memory, for two hours at
 most, and injects no fault.
 
-usage: talaria.py [--port N] [--job-time A..B] [--ping SECONDS] [--rate-limit N] [--other-forms]
+usage: talaria.py [--port N] [--job-time A..B] [--ping SECONDS] [--rate-limit N] [--workers N] [--other-forms]
+
+With --workers it becomes slower with the load: only so many jobs are worked on at a time, and the others wait.
 
 With --other-forms it has the other forms that the contract allows (section 7, C1, C3 and C9, and sections 1.1, 2.2 and 2.3): absolute
 links, a terminal event `complete`, pings with ids, lines that end with CRLF, books that are only in the results of about half of the
@@ -21,6 +23,7 @@ import collections
 import csv
 import datetime
 import hashlib
+import heapq
 import http.server
 import io
 import json
@@ -387,10 +390,18 @@ class Talaria:
         self.imports = collections.defaultdict(list)
         self.keys = {}
         self.random = random.Random(1)
+        self.free = []  # When each worker is free.
 
     def seconds(self):
+        """How long a job takes from now: with --workers, it waits until one of them is free."""
         with self.lock:
-            return self.random.uniform(*self.options.job_time)
+            work = self.random.uniform(*self.options.job_time)
+            if self.options.workers is None:
+                return work
+            now = time.time()
+            free = heapq.heappop(self.free) if len(self.free) == self.options.workers else now
+            heapq.heappush(self.free, max(now, free) + work)
+            return max(now, free) + work - now
 
     def keep(self, job):
         with self.lock:
@@ -827,6 +838,7 @@ def main():
     parser.add_argument("--job-time", type=seconds, default=(1, 3), help="seconds from the 202 to the end of a job (default: 1..3)")
     parser.add_argument("--ping", type=float, default=30, help="seconds between two signs of life of a stream (default: 30)")
     parser.add_argument("--rate-limit", type=int, help="uploads of a device in 20 minutes (default: no limit)")
+    parser.add_argument("--workers", type=int, help="jobs that are worked on at a time (default: no limit)")
     parser.add_argument("--other-forms", action="store_true", help="the other forms that the contract allows")
     Handler.talaria = Talaria(parser.parse_args())
     signal.signal(signal.SIGTERM, lambda *_: os._exit(0))

@@ -100,26 +100,8 @@ package struct ClientTrial: Sendable {
         }
     }
 
-    /// A client has closed a connection that the server had finished with a stream, so long after that.
-    package mutating func closed(_ stream: FinishedStream, after time: Interval, at now: Instant) {
-        guard stream.hadTerminal else { return }
-        self.tallies.occasion(.streamClosed)
-        guard time > ClientTrialTimes.closeAfterEnd else { return }
-        self.breaks(
-            .streamClosed, stream.client, job: stream.job, stream.line, at: now,
-            "the connection of the stream was open \(milliseconds: time) ms after its end")
-    }
-
     /// A connection is over.
     package mutating func disconnected(_ connection: UInt64) { self.devices.forget(connection) }
-
-    /// What `closed` must know of a stream that ends now; nil if it is none.
-    package func finishing(_ id: UInt64) -> FinishedStream? {
-        guard let exchange = self.exchanges[id], exchange.isStream else { return nil }
-        return FinishedStream(
-            client: exchange.client, job: exchange.meaning?.job, line: exchange.request.line,
-            hadTerminal: exchange.terminalAt != nil)
-    }
 
     // MARK: Clients and jobs
 
@@ -213,14 +195,6 @@ package struct ClientTrial: Sendable {
             },
             requests: self.requests, jobs: self.tallies.jobs)
     }
-}
-
-/// A stream whose connection the server has finished.
-package struct FinishedStream: Sendable {
-    let client: String
-    let job: String?
-    let line: String
-    let hadTerminal: Bool
 }
 
 /// The occasions and breaks of each rule.

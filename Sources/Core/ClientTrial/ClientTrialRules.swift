@@ -35,9 +35,7 @@ enum ClientTrialTimes {
     /// The least time after the end of a job at which a later upload shows that its client has gone on.
     static let goneOn = Interval.seconds(1)
     /// A stream is closed so soon after the terminal event.
-    static let close = Interval.seconds(2)
-    /// A connection that its server has finished is closed so soon.
-    static let closeAfterEnd = Interval.milliseconds(1_800)
+    static let close = Interval.seconds(5)
     /// The time for which a lost stream can be continued (Docs/contract.md section 2.2).
     static let buffer = Interval.seconds(60)
     /// What was sent so long before a reset has been read.

@@ -43,8 +43,6 @@ struct ClientWatch: Sendable {
         var exchanges: [Watched] = []
         /// The request whose body is being read.
         var reading: UInt64?
-        /// The stream that was sent whole.
-        var ending: FinishedStream?
         /// It is a connection of a phone of this program, which is not followed.
         var isIgnored = false
     }
@@ -61,8 +59,6 @@ struct ClientWatch: Sendable {
     let expectations: ClientExpectations
     private let followsOwnPhones: Bool
     private var tracks = SlotMap<ConnectionID, Track>()
-    /// Connections that the server has finished with a stream.
-    private var finished = SlotMap<ConnectionID, (stream: FinishedStream, at: Instant)>()
     private var exchangesMade: UInt64 = 0
 
     init(_ configuration: ClientWatchConfiguration) {
@@ -76,12 +72,7 @@ struct ClientWatch: Sendable {
     mutating func note(_ event: ServerEvent, at now: Instant) {
         switch event {
         case .received(let id, let bytes): self.received(bytes, on: id, at: now)
-        case .ended(let id): self.ended(.left, id, at: now)
-        case .gone(let id):
-            self.ended(.left, id, at: now)
-            guard let finished = self.finished[id] else { return }
-            self.finished[id] = nil
-            self.trial.closed(finished.stream, after: now - finished.at, at: now)
+        case .ended(let id), .gone(let id): self.ended(.left, id, at: now)
         case .receivedFiller, .cutDone, .backlog, .upstream, .woke: break
         }
     }
@@ -230,8 +221,6 @@ struct ClientWatch: Sendable {
     /// The first answer is whole.
     private mutating func end(_ track: inout Track, at now: Instant) {
         let watched = track.exchanges.removeFirst()
-        // The connection of a stream is finished with it, which must know the stream.
-        if let stream = self.trial.finishing(watched.id) { track.ending = stream }
         self.trial.ended(watched.id, .whole, body: watched.body, at: now)
         track.responses = ResponseReader()
     }
@@ -239,7 +228,6 @@ struct ClientWatch: Sendable {
     // MARK: Ends
 
     private mutating func finish(_ id: ConnectionID, at now: Instant) {
-        let stream = self.tracks[id]?.ending
         if var track = self.tracks[id] {
             // A body may be delimited by the end of its connection.
             var events: [ResponseEvent] = []
@@ -248,8 +236,6 @@ struct ClientWatch: Sendable {
             self.tracks[id] = track
         }
         self.ended(.closed, id, at: now)
-        guard let stream, self.finished.count < Self.connectionsMax else { return }
-        self.finished[id] = (stream, now)
     }
 
     private mutating func ended(_ end: ClientEnd, _ id: ConnectionID, at now: Instant) {

@@ -118,6 +118,7 @@ static const struct shim_manual_page pages[] = {
     {"many-machines", many_machines},
     {"locust", locust},
     {"real-app", real_app},
+    {"client-rules", client_rules},
 };
 
 const char *shim_manual_index(void) { return index_page; }

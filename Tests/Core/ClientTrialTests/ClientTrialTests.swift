@@ -268,6 +268,23 @@ import Testing
         #expect(client.broken == [.jobDeleted])
     }
 
+    @Test(
+        arguments: [(false, 1, [.refusalFinal]), (true, 1, []), (true, 2, [.retryOnce])]
+            as [(Bool, Int, [ClientRule])])
+    func `an error event says whether its photo is uploaded again`(
+        retryable: Bool, repetitions: Int, broken: [ClientRule]
+    ) {
+        let client = Self.tried {
+            for _ in 0...repetitions {
+                let job = $0.job(1)
+                $0.fail($0.stream(job), retryable: retryable)
+                $0.delete(job)
+                $0.wait(.seconds(3))
+            }
+        }
+        #expect(client.broken == broken)
+    }
+
     @Test func `a request that was refused as such may be made again`() {
         let client = Self.tried {
             let job = $0.job()
@@ -326,7 +343,7 @@ import Testing
         #expect(client.broken == [])
     }
 
-    @Test(arguments: [(Int64(2), false), (3, true)])
+    @Test(arguments: [(Int64(5), false), (6, true)])
     func `a stream that its server leaves open is closed by its client`(seconds: Int64, isLate: Bool) {
         let client = Self.tried {
             let job = $0.job()
@@ -358,21 +375,9 @@ import Testing
             let job = $0.job()
             $0.send($0.stream(job), "completed", id: "9-completed", #"{"books":\#(TriedClient.books)}"#)
             $0.delete(job)
-            $0.wait(.seconds(3))
+            $0.wait(.seconds(6))
         }
         #expect(client.broken == [.streamClosed])
-    }
-
-    @Test(arguments: [(Int64(1_500), false), (1_900, true)])
-    func `a connection whose stream has ended is closed`(milliseconds: Int64, isLate: Bool) {
-        let client = Self.tried {
-            let job = $0.job()
-            let stream = $0.stream(job)
-            $0.send(stream, "completed", id: "9-completed", #"{"books":\#(TriedClient.books)}"#)
-            $0.end(stream, closedAfter: .milliseconds(milliseconds))
-            $0.delete(job)
-        }
-        #expect(client.broken == (isLate ? [.streamClosed] : []))
     }
 
     @Test func `the events of every dialect end a job`() {

@@ -126,13 +126,8 @@ struct TriedClient {
         self.end(id)
     }
 
-    /// The server ends a stream with its connection, which the client closes so long after.
-    mutating func end(_ id: UInt64, closedAfter time: Interval = .zero) {
-        let finished = self.trial.finishing(id)
-        self.trial.ended(id, .whole, body: [], at: self.now)
-        self.wait(time)
-        if let finished { self.trial.closed(finished, after: time, at: self.now) }
-    }
+    /// The server ends a stream.
+    mutating func end(_ id: UInt64) { self.trial.ended(id, .whole, body: [], at: self.now) }
 
     // MARK: Jobs
 
