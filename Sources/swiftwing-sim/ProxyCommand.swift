@@ -76,7 +76,8 @@ enum ProxyCommand {
     private static func tells(_ observation: Observation) -> Bool {
         switch observation.what {
         case .fault, .backend(.targetBroke), .backend(.targetTried), .backend(.targetProbed),
-            .backend(.targetEvent): true
+            .backend(.targetEvent):
+            true
         case .backend(.found(let finding)): finding.part == TargetTrial.findingPart
         case .phone, .backend, .network, .control: false
         }

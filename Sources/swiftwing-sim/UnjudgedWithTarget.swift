@@ -15,7 +15,11 @@ enum UnjudgedWithTarget {
     }
 
     static func warnings(_ scenario: Scenario) -> [String] {
-        let objectives = scenario.slos.filter(\.selector.metric.needsBackend).map { slo in
+        let open = scenario.slos.filter {
+            let metric = $0.selector.metric
+            return metric.needsBackend && !(scenario.trial.isOn && metric.isMeasuredByTrial)
+        }
+        let objectives = open.map { slo in
             "slo.\(slo.selector): `\(slo.condition)` cannot be judged with a target"
                 + (slo.mustBeJudged ? ": the run ends with 98 (add `not-judged: pass`)" : "")
         }

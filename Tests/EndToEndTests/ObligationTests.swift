@@ -31,7 +31,7 @@ extension SideBySide {
         }
 
         private static func latency(_ options: String) -> String {
-            "slo={sse.event.latency: {expect: p(99) < 1m\(options)}}"
+            "slo={sse.event.delay: {expect: p(99) < 1m\(options)}}"
         }
 
         /// Against a target, the latency of events and five invariants cannot be judged.
@@ -51,7 +51,7 @@ extension SideBySide {
             let judged = try Self.judged(run.report.folder)
             #expect(judged.exit == code)
             #expect(judged.exit_reasons == (code == 0 ? [] : ["objective-not-judged"]))
-            #expect(judged.slos.first { $0.metric == "sse.event.latency" }?.why_open == "target")
+            #expect(judged.slos.first { $0.metric == "sse.event.delay" }?.why_open == "target")
             #expect(judged.slos.contains { !$0.stated && $0.why_open == nil })
             #expect(judged.obligations.slos.open["target"] ?? 0 > 0)
             #expect(judged.obligations.invariants.without_occasion > 0)
@@ -73,7 +73,7 @@ extension SideBySide {
                 #expect(outcome.code == 0, "\(outcome)")
                 #expect(
                     outcome.complaint.contains(
-                        "slo.sse.event.latency: `p(99) < 1m` cannot be judged with a target: the run ends with 98"
+                        "slo.sse.event.delay: `p(99) < 1m` cannot be judged with a target: the run ends with 98"
                     ),
                     "\(outcome.complaint)")
                 #expect(outcome.complaint.contains("invariants that cannot be judged with a target: "))

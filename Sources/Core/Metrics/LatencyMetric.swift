@@ -73,5 +73,7 @@ extension LatencyMetric: MetricCase {
     package var better: Better { self == .ssePingGap ? .neither : .lower }
 
     /// Whether only a simulated backend on the same clock can tell it.
-    package var needsBackend: Bool { self == .sseEventDelay }
+    package var needsBackend: Bool { self == .sseEventLatency || self == .sseEventDelay }
+    /// Whether the trial of a target measures it in another way.
+    package var isMeasuredByTrial: Bool { self == .sseEventLatency }
 }

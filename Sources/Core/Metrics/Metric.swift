@@ -92,6 +92,11 @@ package enum Metric: Hashable, Sendable {
     }
 
     /// Whether it is unavailable with a foreign backend.
+    /// Whether a trial of the target measures it (Docs/design.md section 11.12).
+    package var isMeasuredByTrial: Bool {
+        if case .latency(let metric) = self { metric.isMeasuredByTrial } else { false }
+    }
+
     package var needsBackend: Bool {
         switch self {
         case .latency(let metric): metric.needsBackend

@@ -66,7 +66,9 @@ extension TargetTrial {
     }
 
     /// Uploads of which it is not known whether the target has taken them count in its favor.
-    private mutating func judgeLimit(_ exchange: TrialExchange, _ head: TrialHead, _ id: UInt64, at now: Instant) {
+    private mutating func judgeLimit(
+        _ exchange: TrialExchange, _ head: TrialHead, _ id: UInt64, at now: Instant
+    ) {
         guard let limit = self.rules.limit else { return }
         let (request, sent) = (exchange.request, exchange.sent)
         self.attempt(.limit, request, at: now)

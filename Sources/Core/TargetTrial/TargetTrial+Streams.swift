@@ -45,7 +45,8 @@ extension TargetTrial {
         guard let place = missing.first else { return }
         self.breaks(
             .streamsAgree, request, id, at: now,
-            "\(missing.count) events of another stream of the job did not come on this one, the first is event \(place + 1)")
+            "\(missing.count) events of another stream of the job did not come on this one, the first is event \(place + 1)"
+        )
     }
 
     /// An answer or an event may leave the job out, but not name another one.
@@ -179,7 +180,8 @@ extension TargetTrial {
 
     /// A link of the contract's form names the results of this job.
     private static func isResults(_ link: String, of job: String) -> Bool {
-        let parts = link.prefix { $0 != "?" && $0 != "#" }.split(separator: "/", omittingEmptySubsequences: false)
+        let parts = link.prefix { $0 != "?" && $0 != "#" }.split(
+            separator: "/", omittingEmptySubsequences: false)
         guard let start = parts.firstIndex(of: "v3") else { return true }
         let path = "/" + parts[start...].joined(separator: "/")
         return JourneyPath(path: path)?.endpoint == .results(jobId: job)

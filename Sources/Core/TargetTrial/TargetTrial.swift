@@ -170,7 +170,9 @@ struct TrialUploads: Sendable {
         self.devices[device.raw]?.possible.append(now)
     }
 
-    mutating func take(_ device: DeviceNumber, at now: Instant) { self.devices[device.raw]?.taken.append(now) }
+    mutating func take(_ device: DeviceNumber, at now: Instant) {
+        self.devices[device.raw]?.taken.append(now)
+    }
 
     /// Takes back an upload that was sent at this moment.
     mutating func refuse(_ device: DeviceNumber, sent: Instant) {

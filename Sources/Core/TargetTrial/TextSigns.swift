@@ -4,7 +4,9 @@ enum TextSigns {
 
     /// Says what is wrong with a text; nil if nothing is.
     static func sign(in text: String) -> String? {
-        if let escape = Self.escapes.first(where: { text.contains($0) }) { return "an HTML escape, \(escape)" }
+        if let escape = Self.escapes.first(where: { text.contains($0) }) {
+            return "an HTML escape, \(escape)"
+        }
         let scalars = Array(text.unicodeScalars)
         if scalars.contains("\u{FFFD}") { return "U+FFFD, in place of what could not be decoded" }
         if Self.hasEscapedUnicode(scalars) { return "an escape of JSON as text" }

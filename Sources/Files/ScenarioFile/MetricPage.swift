@@ -29,7 +29,7 @@ package enum MetricPage {
                 [
                     "`\(metric.rawValue)`", metric.meaning,
                     metric.countsUnfinished ? "counted" : "not counted",
-                    Self.target(metric.needsBackend),
+                    metric.isMeasuredByTrial ? "above the fastest" : Self.target(metric.needsBackend),
                 ]
             })
         page += """

@@ -54,7 +54,11 @@ package enum ScenarioWriter {
             ("settle", Units.text(trial.stated.settle)),
             ("job-max", trial.stated.jobMax.map(Units.text) ?? "off"),
             ("limit", trial.stated.limit.map(self.text) ?? "off"),
-            ("witness", trial.witness.map { $0 == .never ? "off" : Units.percent(Int64($0.perMillion)) } ?? TrialReader.byTarget),
+            (
+                "witness",
+                trial.witness.map { $0 == .never ? "off" : Units.percent(Int64($0.perMillion)) }
+                    ?? TrialReader.byTarget
+            ),
             ("probes", trial.probes.map(self.text) ?? TrialReader.byTarget),
         ]
     }

@@ -147,7 +147,8 @@ extension HarnessChecks {
             _ = self.remove(job, phoneIndex)
             self.note(.vanished, scan, phoneIndex, needsFault: true)
         case .photosReceived, .connected, .requested, .answered, .problem, .rowsTaken, .bookLookedUp, .failed,
-            .streamEnded, .circuitOpened, .circuitClosed, .found, .upstreamFailed, .targetBroke, .targetTried, .targetProbed, .targetEvent:
+            .streamEnded, .circuitOpened, .circuitClosed, .found, .upstreamFailed, .targetBroke, .targetTried,
+            .targetProbed, .targetEvent:
             break
         }
     }

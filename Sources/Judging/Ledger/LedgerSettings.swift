@@ -9,7 +9,7 @@ package struct LedgerSettings: Hashable, Sendable {
     package var hasBackendView: Bool
     /// What a foreign backend is held to; empty where it is not on trial.
     package var trial: [Invariant] = []
-    var isOnTrial: Bool { !self.trial.isEmpty }
+    package var isOnTrial: Bool { !self.trial.isEmpty }
     /// Stream slots of a phone (Docs/contract.md section 8: at most 5 at once).
     package var slotsMax: Int
     /// Observations of the two sides that lie no further apart than this may have happened in either order.

@@ -95,7 +95,8 @@ package struct RunJudge: Sendable {
         self.timeline = RunTimeline(faults: settings.faults.count)
         self.errors = GroupErrors(fleet: fleet)
         self.collector = MetricsCollector(
-            fleet: fleet, faultIDs: settings.faults, hasBackendView: settings.ledger.hasBackendView)
+            fleet: fleet, faultIDs: settings.faults, hasBackendView: settings.ledger.hasBackendView,
+            hasTrial: settings.ledger.isOnTrial)
         self.collector.journeys = settings.ledger.journeys
         self.undecided = UndecidedObservations(delay: settings.firingDelay)
         self.causes = CauseAccount(

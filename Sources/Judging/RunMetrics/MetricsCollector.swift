@@ -26,13 +26,15 @@ package struct MetricsCollector: Sendable {
     package private(set) var heardAt = Instant.zero
 
     /// `faultIDs`: of the scenario's list, in its order. Without the backend's view what needs it is not available.
-    package init(fleet: FleetMap, faultIDs: [String], hasBackendView: Bool) {
+    package init(fleet: FleetMap, faultIDs: [String], hasBackendView: Bool, hasTrial: Bool = false) {
         self.fleet = fleet
         self.faultIDs = faultIDs
         var table = MetricTable(groups: fleet.groups)
         for id in faultIDs { table.declare(fault: id) }
         if !hasBackendView {
-            for metric in Metric.needingBackend { table.cannotKnow(metric) }
+            for metric in Metric.needingBackend where !(hasTrial && metric.isMeasuredByTrial) {
+                table.cannotKnow(metric)
+            }
         }
         self.measured = Measurements(table: table)
     }

@@ -65,7 +65,8 @@ struct ClientDirectory: Sendable {
         case .connected, .requested, .answered, .photosReceived, .streamOpened, .eventWritten, .pingWritten,
             .streamEnded,
             .finished, .problem, .rowsTaken, .bookLookedUp, .failed, .tokenRevoked, .resultsServed, .found,
-            .circuitOpened, .circuitClosed, .upstreamFailed, .targetBroke, .targetTried, .targetProbed, .targetEvent,
+            .circuitOpened, .circuitClosed, .upstreamFailed, .targetBroke, .targetTried, .targetProbed,
+            .targetEvent,
             .cleaned(_, effective: false):
             break
         }

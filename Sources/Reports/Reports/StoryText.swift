@@ -154,7 +154,9 @@ package enum StoryText {
         case .upstreamFailed(let operation, _, let failure):
             "has no answer of the target to \(Self.request(operation, noun)): \(failure.rawValue)"
         case .targetBroke(let rule, _, let text): "breaks target.\(rule.rawValue): \(text)"
-        case .connected, .requested, .problem, .pingWritten, .found, .targetTried, .targetProbed, .targetEvent: nil
+        case .connected, .requested, .problem, .pingWritten, .found, .targetTried, .targetProbed,
+            .targetEvent:
+            nil
         }
     }
 

@@ -11,6 +11,14 @@ static const unsigned char backend_degraded[] = {
 #embed "../../../Scenarios/backend-degraded.scenario"
 };
 
+static const unsigned char backend_trial[] = {
+#embed "../../../Scenarios/backend-trial.scenario"
+};
+
+static const unsigned char backend_trial_v2[] = {
+#embed "../../../Scenarios/backend-trial-v2.scenario"
+};
+
 static const unsigned char batch_enrichment[] = {
 #embed "../../../Scenarios/batch-enrichment.scenario"
 };
@@ -187,6 +195,8 @@ static const unsigned char shelf_5_tall_hazy[] = {
 static const struct shim_built_in_file files[] = {
     {"app-lifecycle.scenario", app_lifecycle, sizeof app_lifecycle},
     {"backend-degraded.scenario", backend_degraded, sizeof backend_degraded},
+    {"backend-trial-v2.scenario", backend_trial_v2, sizeof backend_trial_v2},
+    {"backend-trial.scenario", backend_trial, sizeof backend_trial},
     {"batch-enrichment.scenario", batch_enrichment, sizeof batch_enrichment},
     {"books-app.scenario", books_app, sizeof books_app},
     {"bookshelf-v2.scenario", bookshelf_v2, sizeof bookshelf_v2},

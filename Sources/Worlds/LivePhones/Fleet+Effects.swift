@@ -87,7 +87,9 @@ extension Fleet {
             self.wantFlush()
         case .park:
             self.pool.park(phone: phone)
-            for request in self.phones[phone].requests { self.tryEnd(of: request.transfer.number, isWhole: false) }
+            for request in self.phones[phone].requests {
+                self.tryEnd(of: request.transfer.number, isWhole: false)
+            }
             self.phones[phone].requests.removeAll()
         case .hangUp: self.pool.unpark(phone: phone)
         case .forgetProcess: self.phones[phone].photos = []

@@ -170,7 +170,8 @@ final class Fleet {
     func launch(_ index: Int, _ restored: StateFolder.Restored, at now: Instant) {
         let setup = self.plan.phones[index]
         var context = RunContext(
-            random: self.random, run: self.plan.run, clockZero: self.plan.readsStamps ? self.plan.clock.zero : nil,
+            random: self.random, run: self.plan.run,
+            clockZero: self.plan.readsStamps ? self.plan.clock.zero : nil,
             wallClockAtZero: self.plan.wallClockAtZero)
         context.deviceSalt = self.plan.deviceSalt
         let installation = UInt64(max(0, restored.installations - 1))

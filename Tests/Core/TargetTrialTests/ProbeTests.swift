@@ -86,7 +86,9 @@ import Testing
         for probe in probes where probe.target.contains("/results") {
             target.answer(probe.id, 200, Self.results())
         }
-        for probe in probes where !probe.target.contains("/results") { target.answer(probe.id, 410) }
+        for probe in probes where !probe.target.contains("/results") {
+            target.answer(probe.id, 410, Self.problem(410, "GONE"))
+        }
         #expect(target.rules == [.cleanup])
     }
 
@@ -96,10 +98,14 @@ import Testing
         target.complete(target.open(), books: "[\(Self.book)]")
         let probes = target.probes()
         #expect(probes.contains { $0.target.hasSuffix("format=full") })
-        for probe in probes where probe.kind == "results" { target.answer(probe.id, 200, Self.results(Self.book)) }
+        for probe in probes where probe.kind == "results" {
+            target.answer(probe.id, 200, Self.results(Self.book))
+        }
         #expect(target.rules == [])
         let bare = #"{"title":"Solaris","author":"Lem","isbn":null}"#
-        for probe in probes where probe.kind == "full-results" { target.answer(probe.id, 200, Self.results(bare)) }
+        for probe in probes where probe.kind == "full-results" {
+            target.answer(probe.id, 200, Self.results(bare))
+        }
         #expect(target.rules == [.resultsAgree])
         #expect(target.broken[0].text.contains("lost its ISBN"))
     }
@@ -110,7 +116,9 @@ import Testing
         target.complete(target.open(), books: "[\(Self.book)]")
         let probes = target.probes()
         _ = target.ask("DELETE", "/v3/jobs/scans/j/cleanup")
-        for probe in probes where probe.kind == "results" { target.answer(probe.id, 410, Self.problem(410, "GONE")) }
+        for probe in probes where probe.kind == "results" {
+            target.answer(probe.id, 410, Self.problem(410, "GONE"))
+        }
         #expect(target.rules == [])
     }
 
@@ -183,7 +191,8 @@ import Testing
 
     static func problem(_ status: Int, _ code: String) -> String {
         let retryable = ProblemCode(rawValue: code)?.retryable ?? false
-        return #"{"success":false,"type":"t","title":"t","status":\#(status),"code":"\#(code)","retryable":\#(retryable)}"#
+        return
+            #"{"success":false,"type":"t","title":"t","status":\#(status),"code":"\#(code)","retryable":\#(retryable)}"#
     }
 }
 
@@ -194,7 +203,8 @@ import Testing
         var target = TriedTarget()
         target.upload()
         target.exchange("GET", path, 404, ProbeTests.problem(404, "NOT_FOUND"))
-        #expect(target.rules == (what == "results" ? [] : [.jobKept]), "results are there once it is completed")
+        #expect(
+            target.rules == (what == "results" ? [] : [.jobKept]), "results are there once it is completed")
         var deleted = TriedTarget()
         deleted.upload()
         _ = deleted.ask("DELETE", "/v3/jobs/scans/j/cleanup")
@@ -260,7 +270,7 @@ import Testing
         target.complete(target.open(), books: #"[{"title":"Café","author":"A"}]"#)
         target.exchange(
             "GET", "/v3/jobs/scans/j/results", 200,
-            #"{"data":{"jobId":"j","results":[{"title":"Cafe\u{301}","author":"A"}]}}"#)
+            #"{"data":{"jobId":"j","results":[{"title":"Cafe\#u{301}","author":"A"}]}}"#)
         #expect(target.rules == [.resultsAgree])
     }
 

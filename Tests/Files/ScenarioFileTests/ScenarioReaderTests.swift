@@ -452,7 +452,7 @@ struct ScenarioReaderTests {
         ("fleet.phones.arrivals=1000000/s", "the maximum is 100000 arrivals per second"),
         ("fleet.phones.arrivals=5/d", "the units of a duration are ns, us, ms, s, m and h"),
         ("fleet.phones.arrivals=[]", "a list of stages must not be empty"),
-        ("fleet.phones.arrivals={rate: 5/s}", "`arrivals` must be a rate or a list of stages"),
+        ("fleet.phones.arrivals={stop: first objective}", "`arrivals` as a map needs `steps`"),
         ("fleet.phones.arrivals=[{rate: 0/s, for: 10s}]", "the arrival rate is always zero"),
         ("fleet.phones.arrivals=[{rate: 5/s, for: 0s}]", "the duration of a stage must be above zero"),
         ("fleet.phones.arrivals=[{rate: 5/s}]", "a stage needs `for`"),

@@ -44,40 +44,40 @@ import Testing
     @Test(arguments: [
         (
             "{steps: {from: 10/s, by: 0/s, to: 20/s, every: 30s}}",
-            "the rate of a step must be above zero", 5, 37
+            "the rate of a step must be above zero", 5, 40
         ),
         (
             "{steps: {from: 30/s, by: 10/s, to: 20/s, every: 30s}}",
-            "`to` is below `from`: 20/s and 30/s", 5, 44
+            "`to` is below `from`: 20/s and 30/s", 5, 46
         ),
         (
-            "{steps: {from: 10/s, by: 10/s, to: 20/s, every: 4s}}", "a step must last at least 5s", 5, 60
+            "{steps: {from: 10/s, by: 10/s, to: 20/s, every: 4s}}", "a step must last at least 5s", 5, 63
         ),
         (
             "{steps: {from: 10/s, by: 10/s, to: 20/s, every: 5500ms}}",
-            "a step must last a whole number of seconds", 5, 60
+            "a step must last a whole number of seconds", 5, 63
         ),
         (
-            "{steps: {from: 10, by: 10/s, to: 20/s, every: 30s}}", "a rate needs a unit", 5, 31
+            "{steps: {from: 10, by: 10/s, to: 20/s, every: 30s}}", "a rate needs a unit", 5, 30
         ),
         (
             "{steps: {from: 1 per 7s, by: 10/s, to: 20/s, every: 30s}}",
-            "arrivals must be a number per time, such as `6/s` or `5/m`", 5, 31
+            "arrivals must be a number per time, such as `6/s` or `5/m`", 5, 30
         ),
         (
             "{steps: {from: 1/7s, by: 10/s, to: 20/s, every: 30s}}",
-            "the rate of a step must be a whole number of arrivals per hour", 5, 31
+            "the rate of a step must be a whole number of arrivals per hour", 5, 30
         ),
-        ("{steps: {from: 10/s, by: 1/h, to: 20/s, every: 30s}}", "more than 1000 steps", 5, 37),
+        ("{steps: {from: 10/s, by: 1/h, to: 20/s, every: 30s}}", "more than 1000 steps", 5, 36),
         ("{steps: {by: 10/s, to: 20/s, every: 30s}}", "`steps` needs `from`", 5, 23),
         ("{stop: first objective}", "`arrivals` as a map needs `steps`", 5, 15),
         (
             "{steps: {from: 10/s, by: 10/s, to: 20/s, every: 30s}, stop: never}", "unknown value `never`", 5,
-            76
+            75
         ),
         (
             "{steps: {from: 10/s, by: 10/s, to: 20/s, every: 30s}, refine: 17}",
-            "the number of refinements must be between 0 and 16", 5, 78
+            "the number of refinements must be a number from 0 to 16, not 17", 5, 77
         ),
     ])
     func `a mistake is told with its place`(

@@ -348,7 +348,8 @@ struct SmallWorld {
                 self.agenda.insert(.answer(exchange, .ended), at: later)
             case .observe(let observation):
                 self.see(observation)
-            case .forward, .passHead, .passBody, .passEnd, .breakOff, .releaseUpstream, .upstreamFailed, .probe:
+            case .forward, .passHead, .passBody, .passEnd, .breakOff, .releaseUpstream, .upstreamFailed,
+                .probe:
                 break  // Effects of a gateway.
             }
         }

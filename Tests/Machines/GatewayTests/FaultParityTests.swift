@@ -240,7 +240,8 @@ extension TwoWays {
             guard case .backend(let payload) = observation.what else { continue }
             switch payload {
             case .eventWritten, .pingWritten, .rowsTaken, .bookLookedUp, .resultsServed, .found,
-                .circuitOpened, .circuitClosed, .upstreamFailed, .targetBroke, .targetTried, .targetProbed, .targetEvent:
+                .circuitOpened, .circuitClosed, .upstreamFailed, .targetBroke, .targetTried, .targetProbed,
+                .targetEvent:
                 continue
             case .accepted: lines.append((observation.at, "accepted"))
             case .photosReceived(_, let count): lines.append((observation.at, "photosReceived \(count)"))
