@@ -109,6 +109,11 @@ package enum Metric: Hashable, Sendable {
     /// Every metric of the closed lists that a run against somebody else's backend cannot know.
     package static let needingBackend: [Metric] = Self.names.compactMap { Metric(name: $0) }.filter(
         \.needsBackend)
+
+    /// What a run against such a backend cannot know. `hasTrial`: whether the backend is on trial.
+    package static func unknown(hasTrial: Bool) -> [Metric] {
+        Self.needingBackend.filter { !(hasTrial && $0.isMeasuredByTrial) }
+    }
 }
 
 extension Metric {

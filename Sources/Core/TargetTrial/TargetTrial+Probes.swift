@@ -55,7 +55,9 @@ extension TargetTrial {
     mutating func probeResults(of job: String, at now: Instant) {
         guard self.rules.probes, let job = self.probes[job] else { return }
         self.probes.ask(.results, .results, of: job, at: now)
-        if !job.journey.isV2 { self.probes.ask(.fullResults, .results, of: job, at: now) }
+        // Whether the results of v2 need a token is undecided (Docs/contract.md section 3.2), and they have one form.
+        guard !job.journey.isV2 else { return }
+        self.probes.ask(.fullResults, .results, of: job, at: now)
         self.probes.ask(.withoutToken, .results, of: job, at: now)
         guard let other = self.probes.other(than: job) else { return }
         self.probes.ask(.foreignToken, .results, of: job, other: other, at: now)

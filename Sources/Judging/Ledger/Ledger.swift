@@ -235,7 +235,8 @@ package struct Ledger: Sendable {
             totals.record(into: &table, group: isGroup ? MetricGroup(index: index) : .none)
         }
         if !self.rules.settings.hasBackendView {
-            for metric in Metric.needingBackend { table.cannotKnow(metric) }
+            let hasTrial = self.rules.settings.isOnTrial
+            for metric in Metric.unknown(hasTrial: hasTrial) { table.cannotKnow(metric) }
         } else if self.findings.bounds.backendEnd != nil {
             // What it had told of single events stays measured; these would take all of it.
             for metric in Metric.needingBackend where metric.kind == .count { table.cannotKnow(metric) }

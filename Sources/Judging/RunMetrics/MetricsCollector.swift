@@ -32,9 +32,7 @@ package struct MetricsCollector: Sendable {
         var table = MetricTable(groups: fleet.groups)
         for id in faultIDs { table.declare(fault: id) }
         if !hasBackendView {
-            for metric in Metric.needingBackend where !(hasTrial && metric.isMeasuredByTrial) {
-                table.cannotKnow(metric)
-            }
+            for metric in Metric.unknown(hasTrial: hasTrial) { table.cannotKnow(metric) }
         }
         self.measured = Measurements(table: table)
     }
