@@ -89,7 +89,7 @@ extension SideBySide {
             let again = found.scratch.folder.appending(path: "again")
             let outcome = try await Binary.run(["report", found.report.folder.path, "--output", again.path])
             #expect(outcome.code == 0, "\(outcome)")
-            for file in ["summary.json", "report.html", "report.md"] {
+            for file in ["report.html", "report.md"] {
                 #expect(try RunReport(folder: again).text(file) == found.report.text(file), "\(file)")
             }
             let page = try found.report.text("report.html")
