@@ -24,7 +24,7 @@ struct FollowedClient: Sendable {
         /// The wait that a refusal of it has asked for, beside that of a rate limit.
         var waitsUntil: Instant?
         var jobsAlive = 0
-        /// Uploads of it in a row while a job of it was there and nobody read it.
+        /// Uploads of it in a row while a job of it was there and was not read.
         var needless = 0
         /// Its last jobs.
         var jobs: [String] = []
@@ -105,7 +105,7 @@ struct RetryChains: Sendable {
     /// The last waits, of all requests.
     private var lastWaits: [Interval] = []
     private static let waitsMax = 6
-    /// So many waits in a row that are shorter: of a client that draws each from zero to 0.5 s, one row in 10,000 is.
+    /// The number of shorter waits in a row that prove a missing backoff: with draws from zero to 0.5 s, one row in 10,000 is so.
     private static let shortWaits: [(count: Int, limit: Interval)] = [
         (3, .milliseconds(10)), (4, .milliseconds(25)), (5, .milliseconds(50)), (6, .milliseconds(75)),
     ]

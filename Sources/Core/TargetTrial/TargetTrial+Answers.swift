@@ -124,6 +124,8 @@ extension TargetTrial {
     ) {
         guard let job = exchange.request.job, let known = self.jobs[job], known.deleted == nil,
             exchange.request.probe == nil || known.isThere,
+            // A target may hide a job from other devices.
+            exchange.request.probe != .otherDevice,
             let start = known.accepted, now - start < self.rules.tokenLifetime
         else { return }
         switch exchange.request.operation {

@@ -98,14 +98,6 @@ extension TargetTrial {
 extension ProblemCode {
     /// Sources differ for two of the codes (Docs/contract.md section 1.7).
     fileprivate func fits(_ status: Int) -> Bool {
-        switch self {
-        case .batchTooLarge: status == 400 || status == 413
-        case .timeout: status == 408 || status == 504
-        case .forbidden, .missingParameter, .invalidRequest, .invalidFile, .emptyBatch, .invalidAcceptHeader,
-            .invalidToken, .tokenExpired, .unauthorized, .notFound, .methodNotAllowed, .conflict, .gone,
-            .fileTooLarge, .headerTooLarge, .rateLimitExceeded, .internalError, .featureNotAvailable,
-            .cacheError, .providerError, .networkError, .circuitOpen, .providerTimeout:
-            status == self.status
-        }
+        status == self.status || self == .batchTooLarge && status == 413 || self == .timeout && status == 504
     }
 }

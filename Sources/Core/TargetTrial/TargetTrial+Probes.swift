@@ -26,7 +26,7 @@ extension TargetTrial {
 
     // MARK: What is asked
 
-    /// A phone opens the stream of a job. Jobs whose status it asks for are let alone: a status is given every two seconds at
+    /// A phone opens the stream of a job. A job whose status is polled is not probed: a status is given every two seconds at
     /// most (Docs/contract.md section 1.4).
     mutating func probeStart(_ request: TrialRequest, at now: Instant) {
         guard self.rules.isProbing, request.probe == nil, request.journey.hasJobs,

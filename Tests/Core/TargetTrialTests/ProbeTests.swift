@@ -122,6 +122,19 @@ import Testing
         #expect(target.rules == [])
     }
 
+    @Test func `a job may be hidden from another device`() {
+        var target = Self.probed()
+        target.upload(job: "i", device: 2, token: "u")
+        _ = target.ask("GET", "/v3/jobs/scans/i/stream", device: 2, token: "u")
+        _ = target.probes()
+        target.upload()
+        _ = target.open()
+        for probe in target.probes() where probe.kind == "other-device" {
+            target.answer(probe.id, 404, Self.problem(404, "NOT_FOUND"))
+        }
+        #expect(target.rules == [])
+    }
+
     // MARK: Second streams
 
     private static func witnessed(_ target: inout TriedTarget) -> (phone: UInt64, witness: UInt64) {
