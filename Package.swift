@@ -38,7 +38,7 @@ struct Module {
 
 let modules = [
     Module("SimBase", .core, []),
-    Module("Metrics", .core, ["SimBase"]),
+    Module("Metrics", .core, ["SimBase", "Talaria"]),
     Module("JSON", .core, ["SimBase"]),
     Module("Wire", .core, ["SimBase"]),
     // Files of libraries.

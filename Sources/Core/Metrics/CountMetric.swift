@@ -1,5 +1,5 @@
-/// The counts of a run (Docs/design.md section 7). The open families `http.<status>` and `faults.<id>` are
-/// cases of `Metric`.
+/// The counts of a run (Docs/design.md section 7). The open family `faults.<id>` is a
+/// case of `Metric`.
 package enum CountMetric: String, CaseIterable, Sendable {
     case scansCaptured = "scans.captured"
     case scansCompleted = "scans.completed"

@@ -23,6 +23,8 @@ package enum MetricKind: String, CaseIterable, Sendable {
     case rate
     /// A whole number that only grows within a run.
     case count
+    /// Answers of one kind, of all answers.
+    case answers
 }
 
 /// Any metric by its name.
@@ -30,12 +32,11 @@ package enum Metric: Hashable, Sendable {
     case latency(LatencyMetric)
     case rate(RateMetric)
     case count(CountMetric)
-    /// Replies with this status: `http.429`. From 100 to 999, as HTTP writes it in three digits.
-    case http(status: Int)
+    /// Answers by their status: `http.429`, `http.upload.5xx`.
+    case http(AnswerMetric)
     /// Firings of the fault with this id: `faults.reset-1`.
     case fault(id: String)
 
-    package static let httpPrefix = "http."
     package static let faultPrefix = "faults."
 
     /// Nil for a name that no metric has. Whether a fault of this id exists is for the scenario to know.
@@ -46,12 +47,8 @@ package enum Metric: Hashable, Sendable {
             self = .rate(metric)
         } else if let metric = CountMetric(rawValue: name) {
             self = .count(metric)
-        } else if name.hasPrefix(Self.httpPrefix) {
-            let digits = name.utf8.dropFirst(Self.httpPrefix.utf8.count)
-            guard digits.count == 3, digits.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
-            let status = digits.reduce(0) { $0 * 10 + Int($1 - 0x30) }
-            guard status >= 100 else { return nil }
-            self = .http(status: status)
+        } else if let metric = AnswerMetric(name: name) {
+            self = .http(metric)
         } else if name.hasPrefix(Self.faultPrefix), name.utf8.count > Self.faultPrefix.utf8.count {
             self = .fault(id: String(name.dropFirst(Self.faultPrefix.count)))
         } else {
@@ -69,7 +66,7 @@ package enum Metric: Hashable, Sendable {
         case .latency(let metric): metric.rawValue
         case .rate(let metric): metric.rawValue
         case .count(let metric): metric.rawValue
-        case .http(let status): Self.httpPrefix + String(status)
+        case .http(let metric): metric.name
         case .fault(let id): Self.faultPrefix + id
         }
     }
@@ -78,7 +75,8 @@ package enum Metric: Hashable, Sendable {
         switch self {
         case .latency: .latency
         case .rate: .rate
-        case .count, .http, .fault: .count
+        case .count, .fault: .count
+        case .http: .answers
         }
     }
 
@@ -91,12 +89,12 @@ package enum Metric: Hashable, Sendable {
         }
     }
 
-    /// Whether it is unavailable with a foreign backend.
     /// Whether a trial of the target measures it (Docs/design.md section 11.12).
     package var isMeasuredByTrial: Bool {
         if case .latency(let metric) = self { metric.isMeasuredByTrial } else { false }
     }
 
+    /// Whether it is unavailable with a foreign backend.
     package var needsBackend: Bool {
         switch self {
         case .latency(let metric): metric.needsBackend

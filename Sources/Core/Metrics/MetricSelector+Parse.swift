@@ -33,9 +33,9 @@ extension MetricSelector {
         }
         let faults = vocabulary?.faults.map { Metric.fault(id: $0).name } ?? []
         guard let metric = Metric(name: name) else {
-            if name.hasPrefix(Metric.httpPrefix) {
+            if name.hasPrefix(AnswerMetric.prefix) {
                 throw scanner.error(
-                    "`\(SLOScanner.quoted(name))` is not a status: expected three digits from 100 to 999, as in `http.429`",
+                    "`\(SLOScanner.quoted(name))` names no answers: expected a status or a class, with or without an operation, as in `http.429`, `http.5xx` and `http.upload.503`",
                     at: start)
             }
             throw scanner.error(

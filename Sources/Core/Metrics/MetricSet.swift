@@ -1,22 +1,23 @@
 package import SimBase
+package import Talaria
 
 /// One value of every metric: what one shard, one group or one interval observed.
 ///
 /// Recording indexes arrays by `ordinal`: nothing is hashed but the id of a fault that fires. An empty set takes
 /// less than 2 KB; see `HDRHistogram` for what a used latency adds.
 package struct MetricSet: Sendable {
-    /// Statuses are counted for all that three digits can write; anything else is counted at 0.
-    private static let statusesMax = 1_000
-
     private var latencies = [HDRHistogram](repeating: HDRHistogram(), count: LatencyMetric.allCases.count)
     /// The unfinished operations by ordinal; empty before the end of the run.
     private var open: [Unfinished] = []
     private var rates = [FailureRate](repeating: FailureRate(), count: RateMetric.allCases.count)
     private var counts = [Int64](repeating: 0, count: CountMetric.allCases.count)
-    /// Allocated by the first reply.
-    private var statuses: [Int64] = []
+    private(set) var answers = AnswerCounts()
     /// Firings by fault id.
     package private(set) var faults = Counters()
+    /// What `probes.entries` begin with in files.
+    package static let probePrefix = "probes."
+    /// Answers of a target to probes, by probe and status: `results.200`.
+    package private(set) var probes = Counters()
 
     package init() {}
 
@@ -41,11 +42,18 @@ package struct MetricSet: Sendable {
         self.counts[metric.ordinal] += count
     }
 
-    /// A reply came. Whatever the peer sent for a status is counted, never trusted.
-    package mutating func replied(status: Int) {
-        if self.statuses.isEmpty { self.statuses = [Int64](repeating: 0, count: Self.statusesMax) }
-        self.statuses[(100..<Self.statusesMax).contains(status) ? status : 0] += 1
+    /// Answers came. `operation`: nil where it was not recorded.
+    package mutating func answered(_ operation: Operation? = nil, status: Int, times: Int64 = 1) {
+        self.answers.add(times, operation, status: status)
     }
+
+    /// A target has answered a probe.
+    package mutating func answered(_ probe: TargetProbe, status: Int) {
+        self.add(1, probe: "\(probe.rawValue).\(status)")
+    }
+
+    /// `name`: of an entry of `probes`.
+    package mutating func add(_ count: Int64, probe name: String) { self.probes.add(count, to: name) }
 
     /// Lists a fault at 0 until it fires.
     package mutating func declare(fault id: String) { self.faults.declare(id) }
@@ -66,11 +74,6 @@ package struct MetricSet: Sendable {
         self.rates[metric.ordinal].add(rate)
     }
 
-    package mutating func replied(status: Int, times: Int64) {
-        if self.statuses.isEmpty { self.statuses = [Int64](repeating: 0, count: Self.statusesMax) }
-        self.statuses[(100..<Self.statusesMax).contains(status) ? status : 0] += times
-    }
-
     package mutating func fired(fault id: String, times: Int64) { self.faults.add(times, to: id) }
 
     /// Takes in a histogram that was recorded elsewhere, for example read back from a log.
@@ -86,14 +89,9 @@ package struct MetricSet: Sendable {
         for index in self.counts.indices {
             self.counts[index] = self.counts[index].addingSaturating(other.counts[index])
         }
-        if self.statuses.isEmpty {
-            self.statuses = other.statuses
-        } else if !other.statuses.isEmpty {
-            for status in self.statuses.indices {
-                self.statuses[status] = self.statuses[status].addingSaturating(other.statuses[status])
-            }
-        }
+        self.answers.add(other.answers)
         self.faults.add(other.faults)
+        self.probes.add(other.probes)
     }
 
     /// Back to nothing, keeping the memory for the next interval.
@@ -102,8 +100,9 @@ package struct MetricSet: Sendable {
         self.open = []
         for index in self.rates.indices { self.rates[index] = FailureRate() }
         for index in self.counts.indices { self.counts[index] = 0 }
-        for status in self.statuses.indices { self.statuses[status] = 0 }
+        self.answers.reset()
         self.faults.reset()
+        self.probes = Counters()
     }
 
     // MARK: Reading
@@ -118,13 +117,30 @@ package struct MetricSet: Sendable {
 
     package func count(_ metric: CountMetric) -> Int64 { self.counts[metric.ordinal] }
 
-    package func count(status: Int) -> Int64 {
-        self.statuses.indices.contains(status) ? self.statuses[status] : 0
+    /// The answers that came at all, by operation and status; status 0 stands for what was no status.
+    package var answersByOperation: [(operation: Operation?, status: Int, count: Int64)] {
+        self.answers.entries
+    }
+
+    /// The answers to a probe, lowest status first.
+    package func probes(_ probe: TargetProbe) -> [(status: Int, count: Int64)] {
+        self.probes.entries.compactMap { name, count in
+            guard name.hasPrefix(probe.rawValue + "."),
+                let status = Int(name.dropFirst(probe.rawValue.count + 1))
+            else { return nil }
+            return (status: status, count: count)
+        }.sorted { $0.status < $1.status }
     }
 
     /// The statuses that came at all, lowest first; 0 stands for what was no status.
     package var replies: [(status: Int, count: Int64)] {
-        self.statuses.enumerated().filter { $0.element != 0 }.map { (status: $0.offset, count: $0.element) }
+        self.answers.entries.sorted { $0.status < $1.status }.reduce(into: []) { replies, answer in
+            if let last = replies.last, last.status == answer.status {
+                replies[replies.count - 1].count = last.count.addingSaturating(answer.count)
+            } else {
+                replies.append((status: answer.status, count: answer.count))
+            }
+        }
     }
 }
 
@@ -133,6 +149,7 @@ extension MetricSet: Equatable {
     package static func == (left: MetricSet, right: MetricSet) -> Bool {
         left.latencies == right.latencies && left.rates == right.rates && left.counts == right.counts
             && LatencyMetric.allCases.allSatisfy { left.unfinished($0) == right.unfinished($0) }
-            && left.replies.elementsEqual(right.replies, by: ==) && left.faults == right.faults
+            && left.answers == right.answers && left.faults == right.faults
+            && left.probes == right.probes
     }
 }

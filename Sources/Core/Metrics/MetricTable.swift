@@ -1,4 +1,5 @@
 package import SimBase
+package import Talaria
 
 /// A group of the fleet by its position in the scenario; what belongs to no group has `none`.
 package struct MetricGroup: Hashable, Sendable {
@@ -75,8 +76,12 @@ package struct MetricTable: Sendable, Equatable {
         self.sets[group.position].add(count, to: metric)
     }
 
-    package mutating func replied(status: Int, in group: MetricGroup) {
-        self.sets[group.position].replied(status: status)
+    package mutating func answered(_ operation: Operation? = nil, status: Int, in group: MetricGroup) {
+        self.sets[group.position].answered(operation, status: status)
+    }
+
+    package mutating func answered(_ probe: TargetProbe, status: Int, in group: MetricGroup) {
+        self.sets[group.position].answered(probe, status: status)
     }
 
     package mutating func fired(fault id: String, in group: MetricGroup) {
@@ -151,9 +156,10 @@ package struct MetricTable: Sendable, Equatable {
         return .measured(self.positions(scope).reduce(0) { $0 + self.sets[$1].count(metric) })
     }
 
-    package func count(status: Int, of scope: MetricScope) -> Reading<Int64> {
-        guard self.isAvailable(.http(status: status)) else { return .notAvailable }
-        return .measured(self.positions(scope).reduce(0) { $0 + self.sets[$1].count(status: status) })
+    package func rate(_ metric: AnswerMetric, of scope: MetricScope) -> Reading<FailureRate> {
+        guard self.isAvailable(.http(metric)) else { return .notAvailable }
+        return .measured(
+            self.positions(scope).reduce(into: FailureRate()) { $0.add(self.sets[$1].answers.rate(metric)) })
     }
 
     package func count(fault id: String, of scope: MetricScope) -> Reading<Int64> {

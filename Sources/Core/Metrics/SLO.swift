@@ -127,11 +127,15 @@ package enum Aggregation: Hashable, Sendable {
         case (.latency, .average), (.latency, .minimum), (.latency, .maximum), (.latency, .median),
             (.latency, .percentile):
             .time
-        case (.rate, .rate): .share
-        case (.latency, .count), (.rate, .count), (.count, .count), (.count, .value): .number
+        case (.rate, .rate), (.answers, .rate): .share
+        case (.latency, .count), (.rate, .count), (.count, .count), (.count, .value), (.answers, .count),
+            (.answers, .value):
+            .number
         case (.latency, .rate), (.latency, .value), (.rate, .average), (.rate, .minimum), (.rate, .maximum),
             (.rate, .median), (.rate, .percentile), (.rate, .value), (.count, .average), (.count, .minimum),
-            (.count, .maximum), (.count, .median), (.count, .percentile), (.count, .rate):
+            (.count, .maximum), (.count, .median), (.count, .percentile), (.count, .rate),
+            (.answers, .average), (.answers, .minimum), (.answers, .maximum), (.answers, .median),
+            (.answers, .percentile):
             nil
         }
     }

@@ -238,6 +238,7 @@ extension MetricKind {
         case .latency: "a latency"
         case .rate: "a failure rate"
         case .count: "a count"
+        case .answers: "a count of answers"
         }
     }
 
@@ -246,6 +247,7 @@ extension MetricKind {
         case .latency: ["p(95)", "avg", "min", "max", "med", "count"]
         case .rate: ["rate", "count"]
         case .count: ["count", "value"]
+        case .answers: ["rate", "count", "value"]
         }
     }
 
@@ -254,6 +256,7 @@ extension MetricKind {
         case .latency: "avg, min, max, med, p(N) or count"
         case .rate: "rate or count"
         case .count: "count or value"
+        case .answers: "rate, count or value"
         }
     }
 }

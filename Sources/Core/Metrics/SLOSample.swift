@@ -15,7 +15,7 @@ enum SLOSample: Sendable {
             self = Self.sample(table.histogram(metric, of: scope)) { .latency($0, unfinished) }
         case .rate(let metric): self = Self.sample(table.rate(metric, of: scope)) { .rate($0) }
         case .count(let metric): self = Self.sample(table.count(metric, of: scope)) { .number($0) }
-        case .http(let status): self = Self.sample(table.count(status: status, of: scope)) { .number($0) }
+        case .http(let metric): self = Self.sample(table.rate(metric, of: scope)) { .rate($0) }
         case .fault(let id): self = Self.sample(table.count(fault: id, of: scope)) { .number($0) }
         }
     }

@@ -46,7 +46,10 @@ enum SeriesLog {
         for metric in CountMetric.allCases where set.count(metric) != 0 {
             counts.append((metric.rawValue, set.count(metric)))
         }
-        for reply in set.replies { counts.append((Metric.httpPrefix + String(reply.status), reply.count)) }
+        for answer in set.answersByOperation {
+            counts.append((AnswerMetric(answer.operation, status: answer.status).name, answer.count))
+        }
+        for probe in set.probes.entries { counts.append((MetricSet.probePrefix + probe.name, probe.count)) }
         for fault in set.faults.entries where fault.count != 0 {
             counts.append((Metric.faultPrefix + fault.name, fault.count))
         }
@@ -125,14 +128,14 @@ enum SeriesLog {
         var set = MetricSet()
         for member in (value["counts"]?.members ?? []).sorted(by: { $0.key < $1.key }) {
             guard let count = member.value.count.map({ Int64($0) }) else { return nil }
-            // What was no status is counted at 0.
-            if member.key == Metric.httpPrefix + "0" {
-                set.replied(status: 0, times: count)
+            if member.key.hasPrefix(MetricSet.probePrefix) {
+                set.add(count, probe: String(member.key.dropFirst(MetricSet.probePrefix.count)))
                 continue
             }
             switch Metric(name: member.key) {
             case .count(let metric): set.add(count, to: metric)
-            case .http(let status): set.replied(status: status, times: count)
+            case .http(let metric):
+                set.answered(metric.operation, status: metric.statuses.lowerBound, times: count)
             case .fault(let id): set.fired(fault: id, times: count)
             case .latency, .rate, nil: continue
             }

@@ -1,4 +1,5 @@
 import Metrics
+import Talaria
 
 /// The documentation of every metric, made from their tables.
 package enum MetricPage {
@@ -74,14 +75,20 @@ package enum MetricPage {
             })
         page += """
 
-            Two families have a name for each status and each fault:
+            Two families have a name for each kind of answer and each fault. Answers have the aggregation `rate`, too, a share of the
+            answers to the same operation; they are those that phones read, without those to probes:
 
 
             """
         page += MarkdownTable.text(
             ["metric", "what is counted"],
             [
-                ["`\(Metric.httpPrefix)429`", "answers with this status, from 100 to 999"],
+                ["`\(AnswerMetric.prefix)429`", "answers with this status, from 100 to 999"],
+                ["`\(AnswerMetric.prefix)5xx`", "answers with a status of this class, 1xx to 5xx"],
+                [
+                    "`\(AnswerMetric.prefix)upload.503`, `\(AnswerMetric.prefix)stream.4xx`",
+                    "the same of one operation: \(AnswerMetric.operations.map(\.name).joined(separator: ", "))",
+                ],
                 ["`\(Metric.faultPrefix)reset-1`", "how often the fault of this id acted"],
             ])
         return page

@@ -1,6 +1,7 @@
 import Ledger
 import Metrics
 import Plan
+import Talaria
 
 extension ScenarioSchema {
     private static let blanks = "[ \\t]*"
@@ -51,17 +52,25 @@ extension ScenarioSchema {
     private static func escaped(_ name: String) -> String { name.replacing(".", with: "\\.") }
 
     private static func metrics(of kind: MetricKind) -> String {
-        let names =
+        let names: [String] =
             switch kind {
             case .latency: LatencyMetric.allCases.map(\.rawValue)
             case .rate: RateMetric.allCases.map(\.rawValue)
             case .count: CountMetric.allCases.map(\.rawValue)
+            case .answers: []
             }
-        let families = [
-            Self.escaped(Metric.httpPrefix) + "[1-9][0-9][0-9]",
-            Self.escaped(Metric.faultPrefix) + "[^{ \\t]+",
-        ]
-        let all = names.map(Self.escaped) + (kind == .count ? families : [])
+        let families: [String] =
+            switch kind {
+            case .latency, .rate: []
+            case .count: [Self.escaped(Metric.faultPrefix) + "[^{ \\t]+"]
+            case .answers:
+                [
+                    Self.escaped(AnswerMetric.prefix)
+                        + "((\(AnswerMetric.operations.map(\.name).joined(separator: "|")))\\.)?"
+                        + "([1-9][0-9][0-9]|[1-5]xx|other)"
+                ]
+            }
+        let all = names.map(Self.escaped) + families
         return "(\(all.joined(separator: "|")))"
     }
 
@@ -107,6 +116,8 @@ extension ScenarioSchema {
                 )
             case .rate: ([limit("rate", "\(number)%"), limit("count", number)], ["rate < 1%", "count == 0"])
             case .count: ([limit("count|value", number)], ["count == 0", "value == 0"])
+            case .answers:
+                ([limit("rate", "\(number)%"), limit("count|value", number)], ["rate < 1%", "count == 0"])
             }
         let time = "\(Self.blanks)\(JSONSchema.time)"
         let span = "over\(time)|within\(time)\(Self.blanks)of\(Self.blanks)[^ \\t]+\\.end"

@@ -74,7 +74,10 @@ extension RunJudge {
             for metric in CountMetric.allCases {
                 set.add(max(log.count(metric), series.count(metric)), to: metric)
             }
-            for reply in log.replies { set.replied(status: reply.status, times: reply.count) }
+            for answer in log.answersByOperation {
+                set.answered(answer.operation, status: answer.status, times: answer.count)
+            }
+            for probe in log.probes.entries { set.add(probe.count, probe: probe.name) }
             for fault in log.faults.entries { set.fired(fault: fault.name, times: fault.count) }
             table.add(set, in: group)
         }

@@ -50,6 +50,9 @@ package struct MetricsCollector: Sendable {
             } else if case .backend(.targetEvent(let latency)) = observation.what {
                 self.measured.record(
                     .sseEventLatency, latency, in: self.fleet.metricGroup(of: observation.device))
+            } else if case .backend(.targetProbed(let probe, let status)) = observation.what {
+                self.measured.table.answered(
+                    probe, status: status, in: self.fleet.metricGroup(of: observation.device))
             }
             return
         }
@@ -180,8 +183,8 @@ package struct MetricsCollector: Sendable {
             self.measured.record(.scanTime, took, in: group)
         case .requestSent(let operation, _, _, _):
             self.countAttempt(operation, group)
-        case .replied(_, _, let status, _):
-            self.measured.table.replied(status: status, in: group)
+        case .replied(let operation, _, let status, _):
+            self.measured.table.answered(operation, status: status, in: group)
         case .requestFailed(_, _, let failure, _):
             guard failure == .descriptorsExhausted else { return }
             self.measured.table.add(1, to: .descriptorsRefused, in: group)

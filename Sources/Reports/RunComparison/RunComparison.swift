@@ -344,7 +344,11 @@ package struct RunComparison: Sendable {
             let found: Reading<Int64> =
                 switch metric {
                 case .count(let metric): run.result.metrics.count(metric, of: .fleet)
-                case .http(let status): run.result.metrics.count(status: status, of: .fleet)
+                case .http(let metric):
+                    switch run.result.metrics.rate(metric, of: .fleet) {
+                    case .measured(let rate): .measured(rate.failed)
+                    case .notAvailable: .notAvailable
+                    }
                 case .fault(let id): run.result.metrics.count(fault: id, of: .fleet)
                 case .latency, .rate: .notAvailable
                 }
@@ -354,7 +358,7 @@ package struct RunComparison: Sendable {
         let sets = [self.base, self.new].map { $0.result.metrics.everything(of: .fleet) }
         let statuses = Set(sets.flatMap { $0.replies.map(\.status) }).sorted()
         let known = CountMetric.allCases.filter { !Self.judgedElsewhere.contains($0) }
-        for metric in known.map({ Metric.count($0) }) + statuses.map({ .http(status: $0) }) {
+        for metric in known.map({ Metric.count($0) }) + statuses.map({ .http(AnswerMetric(status: $0)) }) {
             let (base, new) = (count(metric, self.base), count(metric, self.new))
             guard (base ?? 0) > 0 || (new ?? 0) > 0 else { continue }
             var change = Change.shown
@@ -362,7 +366,7 @@ package struct RunComparison: Sendable {
             if new == 0 { change = .onlyBase }
             self.counts.append(
                 Count(
-                    name: metric == .http(status: 0) ? Metric.httpPrefix + "other" : metric.name, base: base,
+                    name: metric.name, base: base,
                     new: new, change: change))
         }
         let (before, after) = (self.base.result.faults.map(\.id), self.new.result.faults.map(\.id))

@@ -65,7 +65,7 @@ package enum RunDifferences {
         }
         return Set(replies.flatMap(\.keys)).sorted().map { status in
             (
-                Metric.httpPrefix + (status == 0 ? "other" : String(status)),
+                AnswerMetric(status: status).name,
                 replies.map { Figures.count($0[status] ?? 0) }
             )
         }

@@ -17,7 +17,9 @@ struct MetricNameTests {
         ("sse.connect.time", Metric.latency(.sseConnectTime), MetricKind.latency),
         ("sse.connect.failed", .rate(.sseConnectFailed), .rate),
         ("scans.lost", .count(.scansLost), .count),
-        ("http.429", .http(status: 429), .count),
+        ("http.429", .http(AnswerMetric(status: 429)), .answers),
+        ("http.other", .http(AnswerMetric(status: 0)), .answers),
+        ("http.upload.503", .http(AnswerMetric(.upload, status: 503)), .answers),
         ("faults.reset-1", .fault(id: "reset-1"), .count),
     ])
     func `a name tells the kind`(name: String, metric: Metric, kind: MetricKind) {
@@ -27,6 +29,20 @@ struct MetricNameTests {
     }
 
     @Test(arguments: [
+        ("http.5xx", 500...599), ("http.stream.4xx", 400...499), ("http.cleanup.404", 404...404),
+    ])
+    func `a name of answers tells their statuses`(name: String, statuses: ClosedRange<Int>) throws {
+        guard case .http(let metric) = Metric(name: name) else {
+            Issue.record("\(name) is no metric of answers")
+            return
+        }
+        #expect(metric.statuses == statuses)
+        #expect(metric.name == name)
+    }
+
+    @Test(arguments: [
+        "http.6xx", "http.0xx", "http.xxx", "http.5XX", "http.uploads.5xx", "http.cancel.204", "http.upload",
+        "http.upload.", "http..5xx", "http.upload.stream.5xx", "http.5xx.", "http.+50",
         "", "sse", "sse.connect", "SSE.CONNECT.TIME", "http.", "http.42", "http.042", "http.4290", "http.4x9",
         "http.٤٢٩", "faults.", "faults", "scans.lost ",
     ])
@@ -49,6 +65,6 @@ struct MetricNameTests {
         #expect(RateMetric.allCases.allSatisfy { $0.better == .lower })
         #expect(Metric.count(.scansCompleted).better == .higher)
         #expect(Metric.count(.scansLost).better == .lower)
-        #expect(Metric.http(status: 200).better == .neither)
+        #expect(Metric.http(AnswerMetric(status: 200)).better == .neither)
     }
 }

@@ -1,5 +1,6 @@
 import Metrics
 import SimBase
+import Talaria
 import Testing
 
 private let commuters = MetricGroup(index: 0)
@@ -14,7 +15,7 @@ private func filled(_ group: MetricGroup) -> MetricTable {
     filled.record(.uploadFailed, failed: true, in: group)
     filled.record(.uploadFailed, failed: false, in: group)
     filled.add(3, to: .booksReceived, in: group)
-    filled.replied(status: 202, in: group)
+    filled.answered(status: 202, in: group)
     filled.fired(fault: "reset-1", in: group)
     return filled
 }
@@ -27,7 +28,8 @@ struct MetricTableTests {
         #expect(both.count(.booksReceived, of: .group("commuters")) == .measured(3))
         #expect(both.count(.booksReceived, of: .fleet) == .measured(9))
         #expect(both.rate(.uploadFailed, of: .fleet) == .measured(FailureRate(failed: 3, total: 6)))
-        #expect(both.count(status: 202, of: .fleet) == .measured(3))
+        #expect(
+            both.rate(AnswerMetric(status: 202), of: .fleet) == .measured(FailureRate(failed: 3, total: 3)))
         #expect(both.count(fault: "reset-1", of: .group("readers")) == .measured(1))
         var histogram = HDRHistogram()
         histogram.record(120_000_000, times: 3)
@@ -57,12 +59,12 @@ struct MetricTableTests {
         var unknowing = filled(commuters)
         for metric in Metric.needingBackend { unknowing.cannotKnow(metric) }
         unknowing.cannotKnow(.rate(.uploadFailed))
-        unknowing.cannotKnow(.http(status: 202))
+        unknowing.cannotKnow(.http(AnswerMetric(status: 202)))
         unknowing.cannotKnow(.fault(id: "reset-1"))
         #expect(unknowing.count(.booksMissing, of: .fleet) == .notAvailable)
         #expect(unknowing.histogram(.sseEventLatency, of: .fleet) == .notAvailable)
         #expect(unknowing.rate(.uploadFailed, of: .fleet) == .notAvailable)
-        #expect(unknowing.count(status: 202, of: .group("commuters")) == .notAvailable)
+        #expect(unknowing.rate(AnswerMetric(status: 202), of: .group("commuters")) == .notAvailable)
         #expect(unknowing.count(fault: "reset-1", of: .fleet) == .notAvailable)
         #expect(unknowing.count(.booksReceived, of: .fleet) == .measured(3))
         var sum = filled(commuters)
@@ -94,10 +96,33 @@ struct MetricTableTests {
 
     @Test func `a status that is none is counted, not trusted`() {
         var set = MetricSet()
-        for status in [200, 200, 999, 1_000, 99, -1, .max, .min] { set.replied(status: status) }
+        for status in [200, 200, 999, 1_000, 99, -1, .max, .min] { set.answered(status: status) }
         #expect(set.replies.map(\.status) == [0, 200, 999])
         #expect(set.replies.map(\.count) == [5, 2, 1])
-        #expect(set.count(status: 200) == 2 && set.count(status: 12_345) == 0)
+    }
+
+    @Test(
+        arguments: [
+            ("http.503", 3, 10), ("http.5xx", 4, 10), ("http.2xx", 4, 10), ("http.other", 1, 10),
+            ("http.404", 0, 10),
+            ("http.upload.5xx", 2, 5), ("http.stream.503", 1, 2), ("http.cleanup.2xx", 1, 2),
+            ("http.status.5xx", 0, 0),
+        ] as [(String, Int64, Int64)])
+    func `answers are counted by status, class and operation`(name: String, some: Int64, all: Int64) throws {
+        var run = table()
+        for (operation, status) in [
+            (Operation.upload, 202), (.upload, 202), (.upload, 202), (.upload, 503), (.upload, 503),
+            (.stream, 503),
+            (.stream, 7), (.results, 500), (.cleanup, 422), (.cancel, 204),
+        ] { run.answered(operation, status: status, in: commuters) }
+        guard case .http(let metric) = Metric(name: name) else {
+            Issue.record("\(name) is no metric")
+            return
+        }
+        #expect(run.rate(metric, of: .fleet) == .measured(FailureRate(failed: some, total: all)))
+        #expect(run.rate(metric, of: .group("readers")) == .measured(FailureRate()))
+        run.add(run)
+        #expect(run.rate(metric, of: .fleet) == .measured(FailureRate(failed: 2 * some, total: 2 * all)))
     }
 
     @Test func `every metric has an index of its own`() {

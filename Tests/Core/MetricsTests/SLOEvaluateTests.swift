@@ -26,8 +26,8 @@ private let observed = table { table in
     table.record(.sseConnectTime, .seconds(5), in: readers)
     for number in 0..<600 { table.record(.uploadFailed, failed: number < 5, in: commuters) }
     table.add(3, to: .booksReceived, in: readers)
-    table.replied(status: 429, in: commuters)
-    table.replied(status: 429, in: readers)
+    table.answered(status: 429, in: commuters)
+    table.answered(status: 429, in: readers)
     table.fired(fault: "reset-1", in: commuters)
 }
 
@@ -54,6 +54,8 @@ struct SLOEvaluateTests {
         ("http.429", "count < 2", "2", false),
         ("http.429{group:readers}", "count < 2", "1", true),
         ("http.500", "count == 0", "0", true),
+        ("http.4xx", "rate < 50%", "100% (2 of 2)", false),
+        ("http.5xx", "rate < 1%", "0% (0 of 2)", true),
         ("faults.reset-1", "count >= 1", "1", true),
     ])
     func `an objective is judged by what was observed`(
@@ -79,8 +81,11 @@ struct SLOEvaluateTests {
     }
 
     @Test func `a failure rate of no operations passes`() throws {
-        let result = try slo("upload.failed", "rate < 1%").evaluate(against: nothing)
-        #expect(result.passed == true && result.noData && result.actual == "no data" && result.value == nil)
+        for metric in ["upload.failed", "http.5xx", "http.upload.503"] {
+            let result = try slo(metric, "rate < 1%").evaluate(against: nothing)
+            #expect(
+                result.passed == true && result.noData && result.actual == "no data" && result.value == nil)
+        }
     }
 
     @Test func `a count of zero is data`() throws {

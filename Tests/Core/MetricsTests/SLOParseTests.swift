@@ -197,7 +197,8 @@ struct BadText: Sendable {
         .init("http_req_duration", .count, 0, "unknown metric `http_req_duration`"),
         .init(
             "http.4x9", .count, 0,
-            "`http.4x9` is not a status: expected three digits from 100 to 999, as in `http.429`"),
+            "`http.4x9` names no answers: expected a status or a class, with or without an operation, as in `http.429`, `http.5xx` and `http.upload.503`"
+        ),
         .init("faults.reset", .count, 0, "the scenario has no fault `reset`", "faults.reset-1"),
         .init("faults.", .count, 0, "unknown metric `faults.`"),
         .init("scans.lost{grup:commuters}", .count, 11, "unknown tag `grup`", "group"),
@@ -264,7 +265,10 @@ struct SLOParseTests {
             " scans.lost { group : commuters } ", .count(.scansLost), .group("commuters"),
             "scans.lost{group:commuters}"
         ),
-        ("http.429{group:readers}", .http(status: 429), .group("readers"), "http.429{group:readers}"),
+        (
+            "http.429{group:readers}", .http(AnswerMetric(status: 429)), .group("readers"),
+            "http.429{group:readers}"
+        ),
         ("faults.reset-1", .fault(id: "reset-1"), .fleet, "faults.reset-1"),
     ])
     func `a selector names a metric and perhaps a group`(

@@ -158,7 +158,7 @@ import Testing
                 table.record(.uploadTime, .microseconds(Int64(81_234 + 1_000 * second + index)), in: group)
                 table.record(.uploadFailed, failed: second == 1, in: group)
                 table.add(7, to: .sseEvents, in: group)
-                table.replied(status: 429, in: group)
+                table.answered(status: 429, in: group)
                 table.fired(fault: "offline-1", in: group)
             }
             table.record(.generatorLateness, .microseconds(20), in: .none)

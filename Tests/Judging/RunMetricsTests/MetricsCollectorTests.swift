@@ -158,8 +158,8 @@ import Testing
         for (metric, count) in expected {
             #expect(self.count(metric, measured) == count, "\(metric.rawValue)")
         }
-        #expect(measured.table.count(status: 202, of: .fleet) == .measured(1))
-        #expect(measured.table.count(status: 204, of: .fleet) == .measured(1))
+        let answers = measured.table.everything(of: .fleet).answersByOperation
+        #expect(answers.map(\.operation) == [.upload, .cleanup] && answers.map(\.status) == [202, 204])
         #expect(measured.table.count(fault: "reset-1", of: .fleet) == .measured(1))
         #expect(measured.table.count(fault: "offline-1", of: .fleet) == .measured(1))
     }

@@ -262,7 +262,7 @@ package enum Samples {
         table.add(1, to: .sseRestarts, in: group)
         table.add(2, to: .sseUnknown, in: group)
         for (status, count) in [(200, 240), (202, 131), (429, 28)] {
-            for _ in 0..<count { table.replied(status: status, in: group) }
+            for _ in 0..<count { table.answered(status: status, in: group) }
         }
         for id in ["rate-limit-1", "strip-books-1", "reset-1", "expire-token-1", "offline-1"] {
             table.declare(fault: id)

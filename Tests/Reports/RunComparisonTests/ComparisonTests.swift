@@ -122,7 +122,7 @@ import Testing
     @Test func `what only one run has is said in every format`() {
         var base = Samples.passed()
         base.slos.removeFirst()
-        base.metrics.replied(status: 503, in: MetricGroup(index: 0))
+        base.metrics.answered(status: 503, in: MetricGroup(index: 0))
         var new = Samples.passed()
         for _ in 0..<30 { new.metrics.record(.sseDetectTime, .seconds(1), in: MetricGroup(index: 0)) }
         new.metrics.fired(fault: "delay-1", in: .none)
