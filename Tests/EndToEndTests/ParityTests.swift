@@ -137,6 +137,8 @@ private struct Script {
             ("bad-json-extra", ["do: bad-json, in: extra"]),
             ("bad-json-progress", ["do: bad-json, in: progress"]),
             ("bad-json-completed", ["do: bad-json, in: completed"]), ("no-message", ["do: no-message"]),
+            ("split-data", ["do: split-data"]),
+            ("event-without-name", ["do: unknown-event, event: message"]),
             ("late-ping", ["do: late-ping, by: 200ms"]), ("no-ping", ["do: no-ping"]),
             ("two-terminals", ["do: two-terminals"]), ("end-without-terminal", ["do: end-without-terminal"]),
             ("ignore-last-event-id", ["do: ignore-last-event-id", "do: reset, after: 3 events"]),

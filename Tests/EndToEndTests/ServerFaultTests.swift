@@ -107,6 +107,10 @@ extension SideBySide {
                 name: "bad-json in completed", faults: ["{do: bad-json, on: stream, in: completed}"],
                 each: ["results.attempts": 1, "sse.undecodable": 1]),
             Case(name: "no-message", faults: ["{do: no-message, on: stream}"]),
+            Case(name: "split-data", faults: ["{do: split-data, on: stream}"]),
+            Case(
+                name: "an event without a name", faults: ["{do: unknown-event, event: message}"],
+                each: ["sse.unknown": 1]),
             Case(
                 name: "late-ping", faults: ["{do: late-ping, on: stream, by: 1s}"],
                 each: ["sse.resumes": 1], loss: "silence", jobTime: "2s", ping: "300ms"),

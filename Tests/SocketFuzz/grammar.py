@@ -283,6 +283,7 @@ FAULTS = """
 {do: unknown-event, after: 1 events, chance: 50%}
 {do: two-terminals, chance: 50%}
 {do: no-message, chance: 50%}
+{do: split-data, chance: 50%}
 {do: end-without-terminal, chance: 30%}
 {do: retryable-error, after: 1 events, chance: 20%}
 {do: final-error, after: 1 events, chance: 20%}

@@ -131,6 +131,7 @@ VARIANTS = {
         Variant("open", "in: extra, chance: 50%"),
     ],
     "no-message": [Variant("open", "chance: 50%")],
+    "split-data": [Variant("open", "chance: 50%"), Variant("shelves", "chance: 50%")],
     "late-ping": [Variant("open", "by: 400ms, chance: 80%")],
     "no-ping": [Variant("open", "chance: 50%")],
     "two-terminals": [Variant("open", "chance: 50%"), Variant("shelves", "chance: 50%")],

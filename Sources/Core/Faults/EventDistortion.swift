@@ -43,8 +43,30 @@ package enum EventDistortion {
         return object.bytes
     }
 
+    /// The data with a line break where JSON allows one: behind the first comma, or the first brace.
+    package static func split(_ data: [UInt8]) -> [UInt8] {
+        var isText = false
+        var isEscaped = false
+        var first: Int?
+        for (place, byte) in data.enumerated() {
+            if isText {
+                isText = isEscaped || byte != UInt8(ascii: "\"")
+                isEscaped = !isEscaped && byte == UInt8(ascii: "\\")
+                continue
+            }
+            if byte == UInt8(ascii: "\"") { isText = true }
+            if byte == UInt8(ascii: "{") { first = first ?? place }
+            if byte == UInt8(ascii: ",") {
+                first = place
+                break
+            }
+        }
+        guard let first else { return data }
+        return data[...first] + [UInt8(ascii: "\n")] + data[(first + 1)...]
+    }
+
     /// The name of an event that the contract does not have; nil: one that no version has.
-    package static func unknownName(_ event: OtherVersionsEvent?) -> String {
+    package static func unknownName(_ event: UnknownEvent?) -> String {
         event?.rawValue ?? "telemetry"
     }
 

@@ -171,13 +171,19 @@ package struct ServerFaults: Sendable {
             }
         case .progress:
             fault = self.fire(on: exchange, at: now, into: &effects) { fault in
-                guard fault.kind == .noMessage else { return false }
+                guard fault.kind == .eventForm(.noMessage) else { return false }
                 changed = EventDistortion.withoutMessage(data())
                 return changed != nil
             }
         case .error, .ping, .enrichmentDegraded, .segmented, .bookProgress, .result: fault = nil
         }
-        return fault.flatMap { _ in changed }
+        let whole = fault.flatMap { _ in changed }
+        guard
+            kind != .ping,
+            self.fire(on: exchange, at: now, into: &effects, where: { $0.kind == .eventForm(.splitData) })
+                != nil
+        else { return whole }
+        return EventDistortion.split(whole ?? data())
     }
 
     /// The next event that the faults of a stream insert: one whose name the clients of the journey do not know, or a progress

@@ -94,6 +94,11 @@ package enum EventKind: String, CaseIterable, Hashable, Sendable {
 }
 
 /// The events that other versions of the backend have, and the contract does not (Docs/contract.md section 2.1).
-package enum OtherVersionsEvent: String, CaseIterable, Hashable, Sendable {
+package enum UnknownEvent: String, CaseIterable, Hashable, Sendable {
     case failed, timeout, initialized, processing
+    /// An event without a name, whose type by the standard is `message` (HTML Standard section 9.2.6).
+    case message
+
+    /// Whether another version of the backend has it.
+    package var isOfOtherVersion: Bool { self != .message }
 }

@@ -3,7 +3,7 @@ package import SimBase
 /// Writes event streams by appending to a buffer. Field order is the backend's: id, event, retry, data
 /// (Docs/contract.md section 2.2).
 package enum SSEWriter {
-    /// Appends a whole event, its blank line included. An empty `type` writes no `event` line; data is split at
+    /// Appends a whole event, its blank line included. An empty `type` writes no `event` line, and neither does `message`, the type of an event without one; data is split at
     /// CR, LF and CRLF, and empty data still makes an event.
     package static func event(
         id: String?, type: String, retry: Interval? = nil, data: ArraySlice<UInt8>,
@@ -101,7 +101,7 @@ package enum SSEWriter {
     }
 
     private static func name(_ type: String, into draft: inout ByteBuilder) {
-        guard !type.isEmpty else { return }
+        guard !type.isEmpty, type != "message" else { return }
         draft.append(literal: "event")
         Self.value(type, into: &draft)
     }

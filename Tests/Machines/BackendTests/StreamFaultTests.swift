@@ -57,12 +57,30 @@ import Wire
         #expect(resumed == [-4, -5, -6, -7])
     }
 
-    @Test(arguments: OtherVersionsEvent.allCases)
-    func `it has the name of an event of another version where the fault names one`(event: OtherVersionsEvent)
-    {
+    @Test(arguments: UnknownEvent.allCases)
+    func `it has the name of an event of another version where the fault names one`(event: UnknownEvent) {
         let run = Run([.armed(.unknownEvent(event), .afterEvents(2))])
         #expect(run.bad[3].type == event.rawValue && run.bad[3].id == "1769947207260-\(event.rawValue)")
         #expect(run.bad[3].data.hasSuffix("\"type\":\"\(event.rawValue)\"}"))
+    }
+
+    @Test func `the data of each event come in two lines, and are the same`() {
+        let run = Run([.armed(.eventForm(.splitData))])
+        #expect(run.bad.map(\.id) == run.good.map(\.id))
+        #expect(run.bad.allSatisfy { $0.data.split(separator: "\n").count == 2 })
+        #expect(run.bad.map { $0.data.replacing("\n", with: "") } == run.good.map(\.data))
+        for event in run.bad {
+            if case .malformed = JobEvent(name: event.type, data: event.data) { Issue.record("\(event)") }
+        }
+    }
+
+    @Test(arguments: [
+        (#"{"a":1,"b":2}"#, #"{"a":1,|"b":2}"#), (#"{"a,\\":",","b":[1,2]}"#, #"{"a,\\":",",|"b":[1,2]}"#),
+        (#"{"a\",":"x"}"#, #"{|"a\",":"x"}"#), ("{}", "{|}"), ("7", "7"),
+    ])
+    func `a line break comes where JSON allows one`(data: String, split: String) {
+        let bytes = EventDistortion.split(Array(data.utf8))
+        #expect(String(decoding: bytes, as: UTF8.self) == split.replacing("|", with: "\n"))
     }
 
     @Test func `at once it comes before the first event, and to resume behind it is to begin`() {
@@ -104,7 +122,7 @@ import Wire
     }
 
     @Test func `progress comes without its text as long as the stream lives`() {
-        let run = Run([.armed(.noMessage, .afterEvents(1))])
+        let run = Run([.armed(.eventForm(.noMessage), .afterEvents(1))])
         #expect(run.bad.count == run.good.count)
         for (index, (bad, good)) in zip(run.bad, run.good).enumerated() {
             guard (2..<6).contains(index) else {

@@ -68,7 +68,8 @@ struct GatewayTests {
     @Test func `events of a foreign backend are rewritten and keep their ids`() throws {
         let backend = try TestServer()
         let kinds: [FaultKind] = [
-            .unknownEvent(nil), .badJSON(.progress), .noMessage, .twoTerminals, .degraded(books: .always),
+            .unknownEvent(nil), .badJSON(.progress), .eventForm(.noMessage), .twoTerminals,
+            .degraded(books: .always),
         ]
         let gateway = try TestGateway(
             to: backend.port, loop: backend.loop, faults: kinds.map { Self.fault($0, on: .stream) })

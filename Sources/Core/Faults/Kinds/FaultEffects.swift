@@ -129,12 +129,14 @@ extension FaultKind {
                     .eventName(EventDistortion.unknownName(nil)),
                 ], isSingle: true)
         case .badJSON: FaultEffects(parts: [.text], isSingle: true)
-        case .noMessage: FaultEffects(parts: [.member("message", of: .progress)])
+        case .eventForm(.noMessage): FaultEffects(parts: [.member("message", of: .progress)])
         case .endWithoutTerminal: FaultEffects(connection: .ended)
         case .latePing, .noPing: FaultEffects(connection: .quiet)
         case .reset, .close, .endCleanly, .silence, .refuse: FaultEffects(connection: .broken)
         case .delay, .bandwidth, .loss: FaultEffects(connection: .slowed)
-        case .reorderResults, .twoTerminals, .ignoreLastEventID, .slowStage, .slice, .phone: FaultEffects()
+        case .reorderResults, .twoTerminals, .ignoreLastEventID, .slowStage, .slice, .phone,
+            .eventForm(.splitData):
+            FaultEffects()
         }
     }
 }

@@ -24,10 +24,10 @@ package enum FaultKind: Hashable, Sendable {
     case degraded(books: Odds)
     case slowStage(ScanPhase, by: ClosedRange<Interval>)
     /// An event of a name that the contract does not have, before the next one; nil: one that no version has.
-    case unknownEvent(OtherVersionsEvent?)
+    case unknownEvent(UnknownEvent?)
     case badJSON(BadJSONTarget)
-    /// Progress without its text.
-    case noMessage
+    /// Events in another form than the backend writes.
+    case eventForm(EventShape)
     /// Each ping is late by so much more.
     case latePing(by: Interval)
     case noPing
@@ -80,7 +80,8 @@ package enum FaultKind: Hashable, Sendable {
         case .slowStage: .slowStage
         case .unknownEvent: .unknownEvent
         case .badJSON: .badJSON
-        case .noMessage: .noMessage
+        case .eventForm(.noMessage): .noMessage
+        case .eventForm(.splitData): .splitData
         case .latePing: .latePing
         case .noPing: .noPing
         case .twoTerminals: .twoTerminals
@@ -115,7 +116,7 @@ extension FaultKind {
             (400...499).contains(fault.status) && ![401, 404, 408, 410, 429].contains(fault.status)
                 && fault.retryable != true
         case .rateLimit, .stripBooks, .truncateResults, .reorderResults, .expireToken, .jobGone,
-            .retryableError, .degraded, .slowStage, .unknownEvent, .badJSON, .noMessage, .latePing, .noPing,
+            .retryableError, .degraded, .slowStage, .unknownEvent, .badJSON, .eventForm, .latePing, .noPing,
             .twoTerminals, .endWithoutTerminal,
             .ignoreLastEventID, .forgetEvents, .reset, .close, .endCleanly, .silence, .slice, .delay,
             .bandwidth, .loss,
@@ -135,6 +136,14 @@ extension FaultKind {
     package var roundsWaits: Bool {
         if case .httpError(let fault) = self { fault.retryAfterLocation == .header } else { false }
     }
+}
+
+/// Forms of events that clients meet rarely.
+package enum EventShape: Hashable, Sendable {
+    /// Progress without its text.
+    case noMessage
+    /// Data in several lines (HTML Standard section 9.2.6).
+    case splitData
 }
 
 /// The layer in which a fault acts.

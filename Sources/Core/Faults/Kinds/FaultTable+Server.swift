@@ -106,8 +106,8 @@ extension FaultTable {
             after: [.time, .events],
             fields: [
                 .optional(
-                    "event", .choice(OtherVersionsEvent.allCases.map(\.rawValue)), example: "processing",
-                    "the type of the event, which another version of the backend has (default: one that none has)"
+                    "event", .choice(UnknownEvent.allCases.map(\.rawValue)), example: "processing",
+                    "the type of the event, which another version of the backend has; `message`: an event without a name (default: a type that no version has)"
                 )
             ],
             does: "sends an event of an unknown type",
@@ -128,6 +128,10 @@ extension FaultTable {
             on: [.stream],
             does: "sends progress events without their message",
             example: "{do: no-message, chance: 50%}"),
+        FaultKindEntry(
+            .splitData, "split-data", .server, .changesStream, on: [.stream],
+            does: "sends the data of each event in several lines, which a client joins",
+            example: "{do: split-data, chance: 50%}"),
         FaultKindEntry(
             .latePing, "late-ping", .server, .changesStream, on: [.stream],
             fields: [

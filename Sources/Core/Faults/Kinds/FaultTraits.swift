@@ -2,7 +2,7 @@
 package enum FaultKindID: Int, CaseIterable, Hashable, Sendable {
     case rateLimit, httpError, stripBooks, truncateResults, reorderResults, expireToken, jobGone,
         retryableError, finalError,
-        degraded, slowStage, unknownEvent, badJSON, noMessage, latePing, noPing, twoTerminals,
+        degraded, slowStage, unknownEvent, badJSON, noMessage, splitData, latePing, noPing, twoTerminals,
         endWithoutTerminal, ignoreLastEventID, forgetEvents
     case reset, close, endCleanly, silence, slice, delay, bandwidth, loss, refuse
     case offline, handover, background, kill, reinstall, clockSkew, storageFull

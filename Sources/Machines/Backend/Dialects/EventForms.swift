@@ -13,8 +13,14 @@ struct EventForm: Hashable, Sendable {
 
     /// The whole event.
     func bytes(milliseconds: Int64?, data: [UInt8]) -> [UInt8] {
-        let id = milliseconds.map { (number: $0, word: self.idSuffix) }
         let line = self.isEnveloped ? Self.opening + data + self.closing : data
+        // A fault has made several lines of them.
+        guard !data.contains(UInt8(ascii: "\n")) else {
+            return ByteBuilder.bytes {
+                SSEWriter.event(id: milliseconds.map(self.id), type: self.name, data: line[...], into: &$0)
+            }
+        }
+        let id = milliseconds.map { (number: $0, word: self.idSuffix) }
         return ByteBuilder.bytes { SSEWriter.event(id: id, type: self.name, line: line, into: &$0) }
     }
 

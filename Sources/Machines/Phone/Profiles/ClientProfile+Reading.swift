@@ -84,7 +84,7 @@ extension EventPolicy {
         case .unknown(let name):
             switch self.unknown {
             case .ignored: false
-            case .otherVersionsFail: OtherVersionsEvent(rawValue: name) != nil
+            case .otherVersionsFail: UnknownEvent(rawValue: name)?.isOfOtherVersion == true
             case .fails: true
             }
         case .completed, .error, .segmented, .bookProgress, .result: false
