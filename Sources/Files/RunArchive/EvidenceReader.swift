@@ -37,6 +37,7 @@ struct EvidenceReader {
     private var regions = RegionSummary(captures: 0, regions: 0, complete: 0)
     private var skipped = SkippedWork()
     private var waiting: [WaitingRecord] = []
+    private var targetJobs: [TargetJobOwner] = []
     private(set) var remarks: [Remark] = []
     /// The sizes of other files of the run, in bytes.
     private(set) var sizes: [String: Int] = [:]
@@ -100,7 +101,7 @@ struct EvidenceReader {
             endedAt: self.endedAt, heardAt: self.heardAt, fleet: self.hasFleet ? self.fleet : nil,
             coverage: self.coverage,
             regions: self.regions,
-            skipped: self.skipped, waiting: self.waiting)
+            skipped: self.skipped, waiting: self.waiting, targetJobs: self.targetJobs)
     }
 
     /// The metrics of the whole run. `end`: the last observation of all shards, until which operations that were open grew older.
@@ -152,6 +153,7 @@ struct EvidenceReader {
         if line["drawn_waits"] != nil { return self.readWaits(line) }
         if line["held"] != nil { return self.readHeld(line) }
         if line["waiting"] != nil { return self.readWaiting(line) }
+        if line["job"] != nil { return self.readJob(line) }
         if line["coverage"] != nil {
             self.coverage = line["coverage"]?.elements.compactMap(\.count) ?? []
             return true
@@ -374,6 +376,17 @@ struct EvidenceReader {
         else { return false }
         self.waiting.append(
             WaitingRecord(device: DeviceNumber(device), scan: ScanNumber(scan), cause: cause))
+        return true
+    }
+
+    private mutating func readJob(_ line: JSONNode) -> Bool {
+        guard let digest = line["job"]?.text.flatMap({ UInt64($0, radix: 16) }),
+            let device = line["device"]?.integer(UInt32.self),
+            let scan = line["scan"]?.integer(UInt32.self),
+            self.targetJobs.count < TargetJobOwner.sampleMax
+        else { return false }
+        self.targetJobs.append(
+            TargetJobOwner(digest: digest, device: DeviceNumber(device), scan: ScanNumber(scan)))
         return true
     }
 

@@ -283,6 +283,13 @@ package struct EvidenceWriter {
                 line.member("scan", record.scan.raw)
             }
         }
+        for owner in self.evidence.targetJobs {
+            bytes += Self.line { line in
+                line.member("job", String(owner.digest, radix: 16))
+                line.member("device", owner.device.raw)
+                line.member("scan", owner.scan.raw)
+            }
+        }
     }
 
     private static func write(_ record: SurgeRecord, _ name: String, to bytes: inout [UInt8]) {

@@ -176,6 +176,9 @@ package struct Ledger: Sendable {
 
     // MARK: Queries
 
+    /// Whose the jobs of a foreign backend are, for the merge with other shards.
+    package var targetJobOwners: [TargetJobOwner] { self.targetJobs.sample }
+
     /// The totals of the whole fleet, up to the last judged observation.
     package var totals: LedgerTotals {
         self.findings.totals.reduce(into: LedgerTotals()) { $0.add($1) }

@@ -291,7 +291,8 @@ package struct RunJudge: Sendable {
         ShardEvidence(
             endedAt: self.endedAt, heardAt: self.collector.heardAt, fleet: self.invariants?.evidence,
             coverage: self.coverage?.numbers ?? [],
-            regions: self.regions.summary, skipped: self.skipped, waiting: self.waiting)
+            regions: self.regions.summary, skipped: self.skipped, waiting: self.waiting,
+            targetJobs: self.ledger.targetJobOwners)
     }
 
     // MARK: The end

@@ -17,12 +17,15 @@ package struct ShardEvidence: Equatable, Sendable {
     /// The first of the scans that the storages of its phones had at the end.
     package var waiting: [WaitingRecord]
 
+    /// Whose some of the jobs of a target are.
+    package var targetJobs: [TargetJobOwner]
+
     /// Scans of `waiting`.
     package static let waitingMax = LiveRecord.failuresMax
 
     package init(
         endedAt: Instant, heardAt: Instant, fleet: FleetEvidence?, coverage: [Int], regions: RegionSummary,
-        skipped: SkippedWork, waiting: [WaitingRecord]
+        skipped: SkippedWork, waiting: [WaitingRecord], targetJobs: [TargetJobOwner] = []
     ) {
         self.endedAt = endedAt
         self.heardAt = heardAt
@@ -31,5 +34,6 @@ package struct ShardEvidence: Equatable, Sendable {
         self.regions = regions
         self.skipped = skipped
         self.waiting = waiting
+        self.targetJobs = targetJobs
     }
 }

@@ -124,6 +124,7 @@ package struct ShardMerge {
         result.isShard = false
         result.command = RerunCommand.merged(result.command, shards: self.count, world: result.world)
         self.addFleetChecks(to: &result)
+        self.addSharedJobs(to: &result)
         self.addCoverage(to: &result)
         result.remarks = self.remarks(result)
         if !self.gaps.isEmpty { result.leaveRestOpen() }
@@ -159,6 +160,30 @@ package struct ShardMerge {
         Verdict.add(found.fleet, to: &result.verdicts)
         for index in result.groups.indices where index < found.groups.count {
             Verdict.add(found.groups[index], to: &result.groups[index].verdicts)
+        }
+        result.expect(result.expectations)
+    }
+
+    /// A target may give a job to phones of two shards.
+    private func addSharedJobs(to result: inout RunResult) {
+        let end = Instant.zero + result.length
+        let found = TargetJobOwner.shared(self.parts.compactMap(\.evidence?.targetJobs), at: end)
+        guard !found.isEmpty else { return }
+        func verdict(_ found: [Violation]) -> [Verdict] {
+            found.isEmpty
+                ? []
+                : [
+                    Verdict(
+                        invariant: .targetJobUnique, standing: .broken, violations: found.count, expected: 0,
+                        examples: found)
+                ]
+        }
+        Verdict.add(verdict(found), to: &result.verdicts)
+        for index in result.groups.indices {
+            let own = found.filter { violation in
+                violation.device.flatMap { self.settings.ledger.fleet.group(of: $0) } == index
+            }
+            Verdict.add(verdict(own), to: &result.groups[index].verdicts)
         }
         result.expect(result.expectations)
     }

@@ -28,7 +28,8 @@ import Testing
         ShardEvidence(
             endedAt: .zero + .seconds(9), heardAt: .zero + .seconds(9), fleet: fleet, coverage: [1, 2],
             regions: RegionSummary(captures: 0, regions: 0, complete: 0), skipped: SkippedWork(),
-            waiting: [WaitingRecord(device: DeviceNumber(4), scan: ScanNumber(2), cause: .offline)])
+            waiting: [WaitingRecord(device: DeviceNumber(4), scan: ScanNumber(2), cause: .offline)],
+            targetJobs: [TargetJobOwner(digest: .max - 7, device: DeviceNumber(4), scan: ScanNumber(2))])
     }
 
     private static let controls = [

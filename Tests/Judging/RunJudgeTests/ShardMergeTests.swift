@@ -32,12 +32,15 @@ import Testing
             verdicts: verdicts, tables: GroupTables(), metrics: MetricTable(groups: ["all"]))
     }
 
-    private static func whole(_ index: Int, _ standing: Verdict.Standing = .held) -> ShardMerge.Part {
+    private static func whole(
+        _ index: Int, _ standing: Verdict.Standing = .held, jobs: [TargetJobOwner] = []
+    ) -> ShardMerge.Part {
         var fleet = FleetEvidence()
         fleet.held = FleetEvidence.invariants
         let evidence = ShardEvidence(
             endedAt: .zero + .seconds(1), heardAt: .zero + .seconds(1), fleet: fleet, coverage: [],
-            regions: RegionSummary(captures: 0, regions: 0, complete: 0), skipped: SkippedWork(), waiting: [])
+            regions: RegionSummary(captures: 0, regions: 0, complete: 0), skipped: SkippedWork(), waiting: [],
+            targetJobs: jobs)
         return .init(
             FleetShard(index: index, count: 2), Self.result(index, standing), RunTimeline(faults: 0), evidence
         )
@@ -78,6 +81,23 @@ import Testing
             part.result.remarks = (records.isEmpty ? [] : [.load(.controlled)]) + [.start(.photosRejected(3))]
             return part
         }
+    }
+
+    @Test func `a job of two shards is given to two phones`() throws {
+        func job(_ digest: UInt64, _ device: UInt32) -> TargetJobOwner {
+            TargetJobOwner(digest: digest, device: DeviceNumber(device), scan: ScanNumber(1))
+        }
+        let honest = try Self.merge([
+            Self.whole(0, jobs: [job(1, 0), job(2, 2)]), Self.whole(1, jobs: [job(3, 1), job(4, 3)]),
+        ])
+        #expect(!honest.verdicts.contains { $0.invariant == .targetJobUnique })
+        let shared = try Self.merge([
+            Self.whole(0, jobs: [job(1, 0), job(2, 2)]), Self.whole(1, jobs: [job(2, 1), job(4, 3)]),
+        ])
+        let verdict = try #require(shared.verdicts.first { $0.invariant == .targetJobUnique })
+        #expect(verdict.standing == .broken && verdict.violations == 1)
+        #expect(verdict.examples.map(\.text) == ["its job was given to phone 2 for its scan 1, too"])
+        #expect(shared.exit == .invariantBroken)
     }
 
     @Test func `what an operator did to all shards is listed once`() throws {
