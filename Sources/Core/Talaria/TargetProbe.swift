@@ -1,6 +1,6 @@
 /// What a trial asks a target by itself, as a second device or a second reader would (Docs/design.md section 11.12).
 package enum TargetProbe: String, CaseIterable, Hashable, Sendable {
-    /// A second stream of a job, opened before the phone's.
+    /// A second stream of a job, opened with the phone's.
     case witness
     /// The status, with the token of the job.
     case status
@@ -22,10 +22,15 @@ package enum TargetProbe: String, CaseIterable, Hashable, Sendable {
     case deleted
 
     /// Whether the target must refuse it (Docs/contract.md section 1.1).
-    package var isForbidden: Bool {
+    package var isForbidden: Bool { self.lacking != nil }
+
+    /// What the request lacks, in words: `without a token`; nil if it lacks nothing.
+    package var lacking: String? {
         switch self {
-        case .withoutToken, .foreignToken, .withoutDevice: true
-        case .witness, .status, .results, .fullResults, .otherDevice, .unknownID, .deleted: false
+        case .withoutToken: "without a token"
+        case .foreignToken: "with the token of another job"
+        case .withoutDevice: "without a device id"
+        case .witness, .status, .results, .fullResults, .otherDevice, .unknownID, .deleted: nil
         }
     }
 }

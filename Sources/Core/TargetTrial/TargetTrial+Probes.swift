@@ -79,17 +79,17 @@ extension TargetTrial {
     mutating func probeReplied(_ exchange: TrialExchange, _ head: TrialHead, _ id: UInt64, at now: Instant) {
         guard let probe = exchange.request.probe else { return }
         self.observeProbe(probe, status: head.status, exchange.request, at: now)
-        guard probe.isForbidden else { return }
+        guard let lacking = probe.lacking else { return }
         self.attempt(.auth, exchange.request, at: now)
         if head.status == 403 {
             self.breaks(
                 .errorForm, exchange.request, id, at: now,
-                "a request \(Self.lack(of: probe)) was answered with 403")
+                "a request \(lacking) was answered with 403")
         }
         guard (200...299).contains(head.status) else { return }
         self.breaks(
             .auth, exchange.request, id, at: now,
-            "GET \(exchange.request.operation.name) \(Self.lack(of: probe)) was answered with \(head.status)")
+            "GET \(exchange.request.operation.name) \(lacking) was answered with \(head.status)")
     }
 
     /// A stream begins with what is left of it (Docs/contract.md section 2.2).
@@ -102,14 +102,5 @@ extension TargetTrial {
         self.breaks(
             .resume, exchange.request, id, at: now,
             "GET stream with a Last-Event-ID that no event has was answered with \(head.status)")
-    }
-
-    private static func lack(of probe: TargetProbe) -> String {
-        switch probe {
-        case .withoutToken: "without a token"
-        case .foreignToken: "with the token of another job"
-        case .withoutDevice: "without a device id"
-        case .witness, .status, .results, .fullResults, .otherDevice, .unknownID, .deleted: ""
-        }
     }
 }

@@ -22,7 +22,7 @@ package enum MarkdownReport {
     private static func text(_ result: RunResult, worst: [SLOWindow?], errors: String) -> String {
         [
             Self.verdict(result), Self.capacity(result), Self.objectives(result, worst),
-            Self.invariants(result),
+            Self.invariants(result), TargetTable(result)?.markdown ?? "",
             Self.scans(result), Self.findings(result), Self.disconnections(result), Self.latencies(result),
             errors, Self.byGroup(result), Self.details(result),
         ].filter { !$0.isEmpty }.joined(separator: "\n")

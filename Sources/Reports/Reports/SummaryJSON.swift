@@ -15,7 +15,8 @@ import Talaria
 /// injected, `fault`. `failure` says what cut the run short and is there only when something did, and so does
 /// `ended_early` of an objective with `abort`. `control` is there only where the run was controlled while it ran,
 /// `capacity` where the load went up in steps, and `partial` where phones of the fleet are missing. `target` is
-/// null where the backend was the simulated one. The `peak` of a gauge of several shards is what was reached for certain, and
+/// null where the backend was the simulated one, and `trial` is there only with one: what it did wrong, with the command that
+/// shows the first, and what was injected; the answers to probes are `probes.*` of the counters. The `peak` of a gauge of several shards is what was reached for certain, and
 /// `peak_at_most` is there only for these.
 package enum SummaryJSON {
     package static let schema = 1
@@ -31,6 +32,7 @@ package enum SummaryJSON {
         if result.importsRows { members["rows"] = Self.rows(result.totals.rows, of: result) }
         if result.looksUp { members["lookups"] = Self.lookups(result.totals.lookups, of: result) }
         if result.isPartial { members["partial"] = .bool(true) }
+        if let target = TargetTable(result) { members["trial"] = target.json }
         if let capacity = result.capacity { members["capacity"] = Self.capacity(capacity) }
         if !result.controls.isEmpty { members["control"] = Self.control(result) }
         if let reason = result.endedEarly { members["ended_early"] = .string(Printable.bounded(reason)) }
@@ -398,8 +400,13 @@ extension SummaryJSON {
                 }
         }
         for reply in table.everything(of: scope).replies {
-            members[Metric.httpPrefix + (reply.status == 0 ? "other" : String(reply.status))] =
-                .integer(reply.count)
+            members[AnswerMetric(status: reply.status).name] = .integer(reply.count)
+        }
+        for (name, count) in table.everything(of: scope).probes.entries {
+            members[MetricSet.probePrefix + name] = .integer(count)
+        }
+        for answer in table.everything(of: scope).answersByOperation where answer.operation != nil {
+            members[AnswerMetric(answer.operation, status: answer.status).name] = .integer(answer.count)
         }
         return .object(members)
     }

@@ -12,6 +12,7 @@ package enum TerminalSummary {
         writer.verdict()
         writer.objectives()
         writer.invariants()
+        writer.target()
         writer.conservation()
         writer.groups()
         writer.disconnections()

@@ -49,7 +49,9 @@ package struct HTMLPage {
         let comparison = self.comparison.map { [$0] } ?? []
         let sections =
             ([self.capacity, self.objectives] + comparison + [
-                self.latencyTable, self.conservation, self.invariants, self.overTime, self.latencies,
+                self.latencyTable, self.conservation, self.invariants,
+                TargetTable(self.result)?.html ?? Section(id: "target", title: "Target", body: ""),
+                self.overTime, self.latencies,
                 self.disconnections, self.findings, self.faults, self.errors, self.byGroup, self.phones,
                 self.generator, self.environment,
             ]).filter { !$0.body.isEmpty }

@@ -1,0 +1,284 @@
+import Ledger
+import Metrics
+import Observations
+import RunArchive
+import RunJudge
+import RunMetrics
+import SimBase
+import Talaria
+
+/// What a target did wrong, and how it coped with what the run injected, in words (Docs/design.md section 11.12).
+struct TargetTable {
+    /// One thing that the target did wrong.
+    struct Wrong {
+        enum Kind: String { case rule, answer, error }
+
+        let kind: Kind
+        /// `target.resume`, `upload 202: data.sseUrl`, `stream: HTTP 503`.
+        let name: String
+        let count: Int
+        /// What the first one was; empty for an error, whose name says all.
+        let text: String
+        let device: DeviceNumber?
+        let scan: ScanNumber
+        let at: Instant
+        /// `phone 3, scan 1, at 2.480 s`.
+        let first: String
+        /// Shows the phone of the first one; nil without a folder.
+        let command: String?
+        let tone: Tone
+    }
+
+    /// What one fault of the scenario has done.
+    struct Injected {
+        let fault: String
+        /// Nil where it is not known.
+        let fired: Int64?
+        /// The errors and the findings that it caused.
+        let errors: Int
+    }
+
+    let wrong: [Wrong]
+    let injected: [Injected]
+    /// How what the phones wanted ended: `uploads 0 of 135 given up`.
+    let coped: [String]
+    /// The answers to probes: `results`, `200 ×20`.
+    let probes: [(probe: String, answers: String)]
+
+    /// Nil for a run without a target.
+    init?(_ result: RunResult) {
+        guard result.labels.target != nil else { return nil }
+        self.wrong = Self.broken(result) + Self.answers(result) + Self.errors(result)
+        self.injected = result.faults.map { fault in
+            let cause = Cause.injected(fault: fault.id)
+            let errors =
+                result.errors.reduce(0) { $0 + $1.causes[cause] } + result.findings.causes[cause]
+            return Injected(fault: fault.id, fired: fault.count, errors: errors)
+        }
+        self.coped = Self.ends(result)
+        self.probes = TargetProbe.allCases.compactMap { probe in
+            let answers = result.metrics.everything(of: .fleet).probes(probe)
+            guard !answers.isEmpty else { return nil }
+            let text = answers.map { "\(Self.status($0.status)) ×\(Figures.count($0.count))" }
+            return (probe.rawValue, text.joined(separator: ", "))
+        }
+    }
+
+    /// The heading in one line.
+    var sentence: String {
+        guard !self.wrong.isEmpty else { return "did nothing wrong that was seen" }
+        let total = self.wrong.reduce(0) { $0.addingSaturating($1.count) }
+        return
+            "\(Figures.count(self.wrong.count, "kind", "kinds")) of errors, \(Figures.count(total)) in total"
+    }
+
+    private static func status(_ status: Int) -> String { status == 0 ? "other" : String(status) }
+
+    // MARK: What it did wrong
+
+    private static func broken(_ result: RunResult) -> [Wrong] {
+        result.verdicts.filter { $0.invariant.targetRule != nil && $0.violations > 0 }.map { verdict in
+            let first = verdict.examples.first
+            return Wrong(
+                kind: .rule, name: verdict.invariant.rawValue, count: verdict.violations,
+                text: first?.text ?? verdict.invariant.statement, device: first?.device,
+                scan: first?.scan ?? .none, at: first?.at ?? .zero,
+                first: first.map { result.place(of: $0) } ?? "",
+                command: result.command(inspecting: first?.device, first?.scan ?? .none),
+                tone: verdict.standing == .broken ? .bad : .warn)
+        }
+    }
+
+    private static func answers(_ result: RunResult) -> [Wrong] {
+        result.findings.byWeight.filter { $0.finding.side == .target && $0.causes[.target] > 0 }.map { row in
+            let text = FindingText(row, of: result)
+            return Wrong(
+                kind: .answer, name: "\(text.answer): \(text.path)", count: row.causes[.target],
+                text: "expected \(text.expected), was \(text.seen)"
+                    + (text.excerpt.map { " (\($0))" } ?? ""),
+                device: row.device, scan: row.scan, at: row.first, first: text.first,
+                command: result.command(inspecting: row.device, row.scan),
+                tone: row.finding.isAdditional ? .warn : .bad)
+        }
+    }
+
+    /// A 429 is an answer of a healthy backend, and a refused scan the consequence of one.
+    private static func errors(_ result: RunResult) -> [Wrong] {
+        result.errors.filter {
+            $0.causes[.target] > 0 && $0.trouble.family != .rateLimited && $0.trouble.family != .refused
+        }.map { row in
+            Wrong(
+                kind: .error, name: row.trouble.name, count: row.causes[.target], text: "",
+                device: row.device, scan: row.scan, at: row.first,
+                first: "\(result.place(row.device, row.scan)) at \(HTMLText.clock(row.first.nanoseconds))",
+                command: result.command(inspecting: row.device, row.scan), tone: .warn)
+        }
+    }
+
+    // MARK: How it coped
+
+    private static func ends(_ result: RunResult) -> [String] {
+        let operations: [(RateMetric, String)] = [
+            (.uploadFailed, "uploads"), (.sseConnectFailed, "first streams"),
+            (.sseReconnectFailed, "lost streams"), (.resultsFailed, "results"), (.cleanupFailed, "DELETEs"),
+        ]
+        var texts = operations.compactMap { metric, words -> String? in
+            guard case .measured(let rate) = result.metrics.rate(metric, of: .fleet), rate.total > 0 else {
+                return nil
+            }
+            return "\(words) \(Figures.count(rate.failed)) of \(Figures.count(rate.total)) given up"
+        }
+        let all = result.metrics.everything(of: .fleet)
+        let (resumed, restarted) = (all.count(.sseResumes), all.count(.sseRestarts))
+        if resumed + restarted > 0 {
+            texts.append(
+                "streams \(Figures.count(resumed)) resumed, \(Figures.count(restarted)) begun again")
+        }
+        return texts
+    }
+}
+
+extension RunResult {
+    /// The command that shows what a phone did; nil without a folder or a phone.
+    func command(inspecting device: DeviceNumber?, _ scan: ScanNumber) -> String? {
+        guard let directory = self.directory, let device else { return nil }
+        return ShellWords.line(
+            ["swiftwing-sim", "inspect", directory, "--device", String(device.raw)]
+                + (scan == .none ? [] : ["--scan", String(scan.raw)]))
+    }
+}
+
+// MARK: Formats
+
+extension TargetTable {
+    private static let rowsMax = 20
+    private static let wrongHeader = ["", "what", "count", "first", "example"]
+
+    var json: JSONValue {
+        .object([
+            "wrong": .array(
+                self.wrong.map { row in
+                    .object([
+                        "kind": .string(row.kind.rawValue), "name": .string(Printable.bounded(row.name)),
+                        "count": .integer(row.count), "text": .string(Printable.bounded(row.text)),
+                        "command": row.command.map { .string($0) } ?? .null,
+                        "first": .object([
+                            "device": row.device.map { .integer($0.raw) } ?? .null,
+                            "scan": row.scan == .none ? .null : .integer(row.scan.raw),
+                            "at": .number(Figures.milliseconds(row.at.nanoseconds)),
+                        ]),
+                    ])
+                }),
+            "injected": .array(
+                self.injected.map { row in
+                    .object([
+                        "fault": .string(Printable.bounded(row.fault)),
+                        "fired": row.fired.map { .integer($0) } ?? .notAvailable,
+                        "errors": .integer(row.errors),
+                    ])
+                }),
+        ])
+    }
+
+    var markdown: String {
+        var text = "### Target\n\nThe target \(self.sentence).\n"
+        if !self.wrong.isEmpty {
+            let rows = self.wrong.prefix(Self.rowsMax).map { row in
+                [
+                    row.tone == .bad ? "❌" : "⚠️", MarkdownText.code(row.name), Figures.count(row.count),
+                    MarkdownText.escaped(row.first), row.text.isEmpty ? "" : MarkdownText.code(row.text),
+                ]
+            }
+            text += "\n" + MarkdownText.table(Self.wrongHeader, rows, textColumns: 5)
+            if let command = self.wrong.first?.command {
+                text += "\nThe first one: \(MarkdownText.code(command))\n"
+            }
+        }
+        if !self.injected.isEmpty {
+            text +=
+                "\n"
+                + MarkdownText.table(
+                    ["fault", "fired", "errors of phones"],
+                    self.injected.map {
+                        [
+                            MarkdownText.code($0.fault), $0.fired.map { Figures.count($0) } ?? "n/a",
+                            Figures.count($0.errors),
+                        ]
+                    })
+        }
+        for line in self.lines { text += "\n\(line.label): \(line.text).\n" }
+        return text
+    }
+
+    var html: HTMLPage.Section {
+        let rows = self.wrong.prefix(Self.rowsMax).map { row in
+            [
+                HTMLText.sign(row.tone), HTMLText.mono(row.name), Figures.count(row.count),
+                HTMLText.escaped(row.first),
+                HTMLText.escaped(row.text)
+                    + (row.command.map { (row.text.isEmpty ? "" : "<br>") + HTMLText.mono($0, bytesMax: 400) }
+                        ?? ""),
+            ]
+        }
+        let faults = self.injected.map {
+            [
+                HTMLText.mono($0.fault, bytesMax: 80), $0.fired.map { Figures.count($0) } ?? "n/a",
+                Figures.count($0.errors),
+            ]
+        }
+        let list = self.lines.map { ($0.label, HTMLText.escaped($0.text, bytesMax: 1_000)) }
+        return HTMLPage.Section(
+            id: "target", title: "Target",
+            lead:
+                "What the target did wrong, and how it coped with what the run injected. It \(self.sentence).",
+            body: (rows.isEmpty
+                ? "" : HTMLText.table(Self.wrongHeader, rows, numbers: [2], id: "target-errors"))
+                + (faults.isEmpty
+                    ? ""
+                    : HTMLText.table(
+                        ["fault", "fired", "errors of phones"], faults, numbers: [1, 2], id: "target-faults"))
+                + HTMLText.definitions("facts", list))
+    }
+
+    /// How it coped, and what it answered to probes.
+    fileprivate var lines: [(label: String, text: String)] {
+        var lines: [(label: String, text: String)] = []
+        if !self.coped.isEmpty { lines.append(("In the end", self.coped.joined(separator: "; "))) }
+        if !self.probes.isEmpty {
+            let texts = self.probes.map { "\($0.probe) \($0.answers)" }
+            lines.append(("Answers to probes", texts.joined(separator: "; ")))
+        }
+        return lines
+    }
+}
+
+extension SummaryWriter {
+    private static let targetErrorsMax = 8
+
+    /// What the target did wrong, each with the command that shows it.
+    mutating func target() {
+        guard let target = TargetTable(self.result) else { return }
+        self.section("Target", target.sentence)
+        for row in target.wrong.prefix(Self.targetErrorsMax) {
+            let text = row.text.isEmpty ? "" : ": " + row.text
+            self.marked(
+                row.tone,
+                [
+                    Piece("\(row.name) \(Figures.count(row.count))\u{A0}×"),
+                    Piece(Printable.line(" \(row.first)\(text)", bytesMax: 300), .dim),
+                ])
+            guard let command = row.command else { continue }
+            self.page.paragraph(Piece(""), indent: self.markColumns, [Piece(command, .dim)])
+        }
+        let hidden = target.wrong.count - Self.targetErrorsMax
+        if hidden > 0 {
+            self.page.paragraph(
+                Piece(""), indent: self.markColumns,
+                [Piece("and \(Figures.count(hidden)) more in the report", .dim)])
+        }
+        for line in target.lines {
+            self.page.paragraph(
+                Piece("  \(line.label)  ", .dim), indent: self.markColumns, [Piece(line.text)])
+        }
+    }
+}
