@@ -12,6 +12,11 @@ enum ListCommand {
         name: "list", usage: "",
         summary: "Lists the available scenarios: name, description, and path or 'built in'",
         options: [
+            Option(
+                name: "--all", value: nil,
+                help:
+                    "also list a scenario for each known deviation of a client (gaps, inconsistencies, quirks)"
+            ),
             Option(name: "--names", value: nil, help: "print only the names, one on a line"),
             JSONOutput.option,
         ],
@@ -20,15 +25,27 @@ enum ListCommand {
     private static func run(_ arguments: Arguments, _ console: Console) throws -> ExitCode {
         let current = FileManager.default.currentDirectoryPath
         let folders = [current] + (try LoadedScenario.folders()).filter { $0 != current }
+        let paths =
+            ScenarioFinder.all(in: folders)
+            + (arguments.has("--all") ? ScenarioFinder.all(inGroupsOf: folders) : [])
         guard !arguments.has("--names") else {
-            for name in Self.names(in: folders) { console.out(name) }
+            for name in Self.names(paths) { console.out(name) }
             return .success
         }
-        let entries = Self.entries(in: folders, current: current)
+        let entries = Self.entries(paths, current: current)
         guard !arguments.has(JSONOutput.name) else {
             JSONOutput.print(["scenarios": .array(entries.map(\.json))], console)
             return .success
         }
+        for group in [nil] + ScenarioFinder.groups {
+            Self.print(entries.filter { $0.group == group }, heading: group, console)
+        }
+        return .success
+    }
+
+    private static func print(_ entries: [Entry], heading: String?, _ console: Console) {
+        guard !entries.isEmpty else { return }
+        if let heading { console.out("\n\(heading)") }
         let rows = entries.map { entry in
             [
                 entry.isHidden ? entry.path : entry.name,
@@ -38,11 +55,12 @@ enum ListCommand {
         }
         console.out(
             TextTable.lines(rows, indent: 0, columns: console.tableColumns).joined(separator: "\n"))
-        return .success
     }
 
     private struct Entry {
         var name: String
+        /// Of `ScenarioFinder.groups`; nil for none.
+        var group: String?
         /// Relative to the current folder if it is in it.
         var path: String
         /// Nil for an invalid scenario.
@@ -55,6 +73,7 @@ enum ListCommand {
         var json: JSONValue {
             .object([
                 "name": .string(self.name), "path": .string(self.path),
+                "group": self.group.map { .string($0) } ?? .null,
                 "description": self.description.map { .string($0) } ?? .null,
                 "valid": .bool(self.description != nil), "hidden": .bool(self.isHidden),
                 "built_in": .bool(self.isBuiltIn),
@@ -62,10 +81,10 @@ enum ListCommand {
         }
     }
 
-    private static func entries(in folders: [String], current: String) -> [Entry] {
+    private static func entries(_ paths: [String], current: String) -> [Entry] {
         // A name means the first that is found; the others are there by their paths only.
         var known: [String: [String]] = [:]
-        return ScenarioFinder.all(in: folders).compactMap { path in
+        return paths.compactMap { path in
             let name = Self.name(of: path)
             let others = known[name, default: []]
             known[name] = others + [path]
@@ -73,7 +92,8 @@ enum ListCommand {
             guard !isBuiltIn || !Self.isCopy(path, of: others) else { return nil }
             let shown = path.hasPrefix(current + "/") ? String(path.dropFirst(current.count + 1)) : path
             return Entry(
-                name: name, path: shown, description: Self.description(shown), isHidden: !others.isEmpty,
+                name: name, group: ScenarioFinder.group(of: path), path: shown,
+                description: Self.description(shown), isHidden: !others.isEmpty,
                 isBuiltIn: isBuiltIn)
         }
     }
@@ -85,9 +105,9 @@ enum ListCommand {
     }
 
     /// The names that commands understand, each once.
-    private static func names(in folders: [String]) -> [String] {
+    private static func names(_ paths: [String]) -> [String] {
         var names: [String] = []
-        for name in ScenarioFinder.all(in: folders).map(Self.name) where !names.contains(name) {
+        for name in paths.map(Self.name) where !names.contains(name) {
             names.append(name)
         }
         return names

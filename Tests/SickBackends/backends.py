@@ -27,7 +27,7 @@ HERE = pathlib.Path(__file__).parent
 HEALTHY = "healthy"
 # Objectives that say what is wrong. Others, such as that scans wait, only say that something is.
 OBJECTIVES = {
-    "sse.event.latency", "job.time", "results.time", "cleanup.time", "http.500", "http.502", "http.503", "http.504",
+    "sse.event.latency", "job.time", "results.time", "cleanup.time", "http.5xx",
     "results.failed", "sse.connect.failed", "upload.failed",
 }
 

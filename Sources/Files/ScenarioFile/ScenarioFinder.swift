@@ -8,6 +8,9 @@ package enum ScenarioFinder {
     /// The maximum number of listed files.
     package static let filesMax = 1_000
 
+    /// The folders beside the scenarios that have one for each known deviation of a client.
+    package static let groups = ["gaps", "quirks"]
+
     /// A name under which there is nothing.
     package struct NotFound: Error, Hashable, Sendable {
         package var name: String
@@ -26,10 +29,11 @@ package enum ScenarioFinder {
     }
 
     /// The path of a scenario. With a slash in it the name is a path and only that; otherwise it is looked for in the
-    /// current folder, then in the folders, one of which can be that of the built-in files. Both as it is and with `.scenario`
+    /// current folder, then in the folders and their groups, one of which can be that of the built-in files. Both as it is and with `.scenario`
     /// added; built-in scenarios only have names with it.
     package static func find(_ name: String, current: String, folders: [String]) throws(NotFound) -> String {
         var candidates = [name, name + self.suffix]
+        var hidden: [String] = []
         if name.hasSuffix(self.suffix) { candidates.removeLast() }
         if !name.contains("/") {
             let inFolders = folders.flatMap { folder in
@@ -37,14 +41,18 @@ package enum ScenarioFinder {
                     "\(folder)/\($0)"
                 }
             }
+            let inGroups = folders.flatMap { folder in
+                Self.groups.map { "\(folder)/\($0)/\(candidates.last ?? name)" }
+            }
             candidates += inFolders
+            hidden = inGroups
         }
-        for candidate in candidates
+        for candidate in candidates + hidden
         where !name.isEmpty && self.isFile(self.absolute(candidate, from: current)) {
             return candidate
         }
         let stem = self.stem(name.split(separator: "/").last.map(String.init) ?? name)
-        let known = self.all(in: [current] + folders).map { self.stem($0) }
+        let known = (self.all(in: [current] + folders) + self.all(inGroupsOf: folders)).map { self.stem($0) }
         throw NotFound(
             name: name, paths: candidates, nearest: Spelling.nearest(to: stem, among: known))
     }
@@ -70,9 +78,21 @@ package enum ScenarioFinder {
                 BuiltInFiles.isPath(folder)
                 ? BuiltInFiles.names(inFolder: folder)
                 : (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
-            return names.filter { $0.hasSuffix(self.suffix) && !$0.hasPrefix(".") }.sorted()
+            return names.filter { $0.hasSuffix(self.suffix) && !$0.hasPrefix(".") }
+                .sorted { self.stem($0).compare(self.stem($1), options: .numeric) == .orderedAscending }
                 .prefix(self.filesMax).map { "\(folder)/\($0)" }
         }
+    }
+
+    /// The paths of the scenarios of the groups, by group, folder and name.
+    package static func all(inGroupsOf folders: [String]) -> [String] {
+        self.groups.flatMap { group in self.all(in: folders.map { "\($0)/\(group)" }) }
+    }
+
+    /// The group of a path; nil for a scenario that is in none.
+    package static func group(of path: String) -> String? {
+        let folders = path.split(separator: "/").dropLast()
+        return self.groups.first { $0 == folders.last.map(String.init) }
     }
 
     /// Returns the folders of scenarios: `Scenarios` in the current folder, `Scenarios` of the package that contains the build

@@ -111,6 +111,10 @@ static const unsigned char reordered_results[] = {
 #embed "../../../Scenarios/reordered-results.scenario"
 };
 
+static const unsigned char seed_3_slo[] = {
+#embed "../../../Scenarios/seed-3-slo.scenario"
+};
+
 static const unsigned char segmented_shelves[] = {
 #embed "../../../Scenarios/segmented-shelves.scenario"
 };
@@ -167,6 +171,162 @@ static const unsigned char v2_under_fire[] = {
 #embed "../../../Scenarios/v2-under-fire.scenario"
 };
 
+static const unsigned char gap_1[] = {
+#embed "../../../Scenarios/gaps/gap-1.scenario"
+};
+
+static const unsigned char gap_10[] = {
+#embed "../../../Scenarios/gaps/gap-10.scenario"
+};
+
+static const unsigned char gap_11[] = {
+#embed "../../../Scenarios/gaps/gap-11.scenario"
+};
+
+static const unsigned char gap_12[] = {
+#embed "../../../Scenarios/gaps/gap-12.scenario"
+};
+
+static const unsigned char gap_13[] = {
+#embed "../../../Scenarios/gaps/gap-13.scenario"
+};
+
+static const unsigned char gap_14[] = {
+#embed "../../../Scenarios/gaps/gap-14.scenario"
+};
+
+static const unsigned char gap_2[] = {
+#embed "../../../Scenarios/gaps/gap-2.scenario"
+};
+
+static const unsigned char gap_3[] = {
+#embed "../../../Scenarios/gaps/gap-3.scenario"
+};
+
+static const unsigned char gap_4[] = {
+#embed "../../../Scenarios/gaps/gap-4.scenario"
+};
+
+static const unsigned char gap_5[] = {
+#embed "../../../Scenarios/gaps/gap-5.scenario"
+};
+
+static const unsigned char gap_6[] = {
+#embed "../../../Scenarios/gaps/gap-6.scenario"
+};
+
+static const unsigned char gap_7[] = {
+#embed "../../../Scenarios/gaps/gap-7.scenario"
+};
+
+static const unsigned char gap_8[] = {
+#embed "../../../Scenarios/gaps/gap-8.scenario"
+};
+
+static const unsigned char gap_9[] = {
+#embed "../../../Scenarios/gaps/gap-9.scenario"
+};
+
+static const unsigned char inconsistency_1[] = {
+#embed "../../../Scenarios/gaps/inconsistency-1.scenario"
+};
+
+static const unsigned char inconsistency_2[] = {
+#embed "../../../Scenarios/gaps/inconsistency-2.scenario"
+};
+
+static const unsigned char inconsistency_3[] = {
+#embed "../../../Scenarios/gaps/inconsistency-3.scenario"
+};
+
+static const unsigned char inconsistency_5[] = {
+#embed "../../../Scenarios/gaps/inconsistency-5.scenario"
+};
+
+static const unsigned char quirk_1[] = {
+#embed "../../../Scenarios/quirks/quirk-1.scenario"
+};
+
+static const unsigned char quirk_10[] = {
+#embed "../../../Scenarios/quirks/quirk-10.scenario"
+};
+
+static const unsigned char quirk_11[] = {
+#embed "../../../Scenarios/quirks/quirk-11.scenario"
+};
+
+static const unsigned char quirk_12[] = {
+#embed "../../../Scenarios/quirks/quirk-12.scenario"
+};
+
+static const unsigned char quirk_13[] = {
+#embed "../../../Scenarios/quirks/quirk-13.scenario"
+};
+
+static const unsigned char quirk_14[] = {
+#embed "../../../Scenarios/quirks/quirk-14.scenario"
+};
+
+static const unsigned char quirk_15[] = {
+#embed "../../../Scenarios/quirks/quirk-15.scenario"
+};
+
+static const unsigned char quirk_16[] = {
+#embed "../../../Scenarios/quirks/quirk-16.scenario"
+};
+
+static const unsigned char quirk_17[] = {
+#embed "../../../Scenarios/quirks/quirk-17.scenario"
+};
+
+static const unsigned char quirk_19[] = {
+#embed "../../../Scenarios/quirks/quirk-19.scenario"
+};
+
+static const unsigned char quirk_2[] = {
+#embed "../../../Scenarios/quirks/quirk-2.scenario"
+};
+
+static const unsigned char quirk_20[] = {
+#embed "../../../Scenarios/quirks/quirk-20.scenario"
+};
+
+static const unsigned char quirk_22[] = {
+#embed "../../../Scenarios/quirks/quirk-22.scenario"
+};
+
+static const unsigned char quirk_23[] = {
+#embed "../../../Scenarios/quirks/quirk-23.scenario"
+};
+
+static const unsigned char quirk_24[] = {
+#embed "../../../Scenarios/quirks/quirk-24.scenario"
+};
+
+static const unsigned char quirk_4[] = {
+#embed "../../../Scenarios/quirks/quirk-4.scenario"
+};
+
+static const unsigned char quirk_5[] = {
+#embed "../../../Scenarios/quirks/quirk-5.scenario"
+};
+
+static const unsigned char quirk_6[] = {
+#embed "../../../Scenarios/quirks/quirk-6.scenario"
+};
+
+static const unsigned char quirk_7[] = {
+#embed "../../../Scenarios/quirks/quirk-7.scenario"
+};
+
+static const unsigned char quirk_8[] = {
+#embed "../../../Scenarios/quirks/quirk-8.scenario"
+};
+
+static const unsigned char quirk_9[] = {
+#embed "../../../Scenarios/quirks/quirk-9.scenario"
+};
+
 static const unsigned char live_2026_02[] = {
 #embed "../../../Scenarios/captures/live-2026-02.sse"
 };
@@ -220,6 +380,7 @@ static const struct shim_built_in_file files[] = {
     {"raised-base.scenario", raised_base, sizeof raised_base},
     {"rate-limited.scenario", rate_limited, sizeof rate_limited},
     {"reordered-results.scenario", reordered_results, sizeof reordered_results},
+    {"seed-3-slo.scenario", seed_3_slo, sizeof seed_3_slo},
     {"segmented-shelves.scenario", segmented_shelves, sizeof segmented_shelves},
     {"several-photos.scenario", several_photos, sizeof several_photos},
     {"slow-uplink.scenario", slow_uplink, sizeof slow_uplink},
@@ -234,6 +395,45 @@ static const struct shim_built_in_file files[] = {
     {"torn-writes.scenario", torn_writes, sizeof torn_writes},
     {"train-tunnel.scenario", train_tunnel, sizeof train_tunnel},
     {"v2-under-fire.scenario", v2_under_fire, sizeof v2_under_fire},
+    {"gaps/gap-1.scenario", gap_1, sizeof gap_1},
+    {"gaps/gap-10.scenario", gap_10, sizeof gap_10},
+    {"gaps/gap-11.scenario", gap_11, sizeof gap_11},
+    {"gaps/gap-12.scenario", gap_12, sizeof gap_12},
+    {"gaps/gap-13.scenario", gap_13, sizeof gap_13},
+    {"gaps/gap-14.scenario", gap_14, sizeof gap_14},
+    {"gaps/gap-2.scenario", gap_2, sizeof gap_2},
+    {"gaps/gap-3.scenario", gap_3, sizeof gap_3},
+    {"gaps/gap-4.scenario", gap_4, sizeof gap_4},
+    {"gaps/gap-5.scenario", gap_5, sizeof gap_5},
+    {"gaps/gap-6.scenario", gap_6, sizeof gap_6},
+    {"gaps/gap-7.scenario", gap_7, sizeof gap_7},
+    {"gaps/gap-8.scenario", gap_8, sizeof gap_8},
+    {"gaps/gap-9.scenario", gap_9, sizeof gap_9},
+    {"gaps/inconsistency-1.scenario", inconsistency_1, sizeof inconsistency_1},
+    {"gaps/inconsistency-2.scenario", inconsistency_2, sizeof inconsistency_2},
+    {"gaps/inconsistency-3.scenario", inconsistency_3, sizeof inconsistency_3},
+    {"gaps/inconsistency-5.scenario", inconsistency_5, sizeof inconsistency_5},
+    {"quirks/quirk-1.scenario", quirk_1, sizeof quirk_1},
+    {"quirks/quirk-10.scenario", quirk_10, sizeof quirk_10},
+    {"quirks/quirk-11.scenario", quirk_11, sizeof quirk_11},
+    {"quirks/quirk-12.scenario", quirk_12, sizeof quirk_12},
+    {"quirks/quirk-13.scenario", quirk_13, sizeof quirk_13},
+    {"quirks/quirk-14.scenario", quirk_14, sizeof quirk_14},
+    {"quirks/quirk-15.scenario", quirk_15, sizeof quirk_15},
+    {"quirks/quirk-16.scenario", quirk_16, sizeof quirk_16},
+    {"quirks/quirk-17.scenario", quirk_17, sizeof quirk_17},
+    {"quirks/quirk-19.scenario", quirk_19, sizeof quirk_19},
+    {"quirks/quirk-2.scenario", quirk_2, sizeof quirk_2},
+    {"quirks/quirk-20.scenario", quirk_20, sizeof quirk_20},
+    {"quirks/quirk-22.scenario", quirk_22, sizeof quirk_22},
+    {"quirks/quirk-23.scenario", quirk_23, sizeof quirk_23},
+    {"quirks/quirk-24.scenario", quirk_24, sizeof quirk_24},
+    {"quirks/quirk-4.scenario", quirk_4, sizeof quirk_4},
+    {"quirks/quirk-5.scenario", quirk_5, sizeof quirk_5},
+    {"quirks/quirk-6.scenario", quirk_6, sizeof quirk_6},
+    {"quirks/quirk-7.scenario", quirk_7, sizeof quirk_7},
+    {"quirks/quirk-8.scenario", quirk_8, sizeof quirk_8},
+    {"quirks/quirk-9.scenario", quirk_9, sizeof quirk_9},
     {"captures/live-2026-02.sse", live_2026_02, sizeof live_2026_02},
     {"Images/shelves/shelf-1-landscape-normal.jpg", shelf_1_landscape_normal, sizeof shelf_1_landscape_normal},
     {"Images/shelves/shelf-2-portrait-normal.jpg", shelf_2_portrait_normal, sizeof shelf_2_portrait_normal},

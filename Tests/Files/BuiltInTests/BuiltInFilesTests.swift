@@ -9,6 +9,8 @@ import Testing
     /// Each folder of the package, and where its files are in the program.
     private static let folders = [
         (source: "Scenarios", ending: ".scenario", folder: "built-in:"),
+        (source: "Scenarios/gaps", ending: ".scenario", folder: "built-in:/gaps"),
+        (source: "Scenarios/quirks", ending: ".scenario", folder: "built-in:/quirks"),
         (source: "Scenarios/captures", ending: ".sse", folder: "built-in:/captures"),
         (source: "Images/shelves", ending: ".jpg", folder: "built-in:/Images/shelves"),
     ]
