@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """Runs `backend-trial` against each sick backend, and shows which check found its bug.
 
-usage: backends.py --binary FILE [--scenario NAME] [--set PATH=VALUE]... [--jobs N] [--json FILE] [SWITCH ...]
+usage: backends.py --binary FILE [--scenario NAME] [--set PATH=VALUE]... [--jobs N] [--json FILE] [--late | SWITCH ...]
 
 A bug is named by an invariant that the target broke, or by a finding of its answers. A metric alone shows where something is wrong,
-but not what it is. Without switches all are tried, and the healthy backend first, which must pass. Exit code 1: the healthy backend
-did not pass, or a bug that `misses.txt` does not list was not named.
+but not what it is. Without switches all are tried, or with `--late` those that were written after the checks of the program, and the
+healthy backend first, which must pass. Exit code 1: the healthy backend did not pass, or a bug that `misses.txt` does not list was
+not named.
 """
 
 from __future__ import annotations
@@ -133,13 +134,17 @@ def main() -> int:
     parser.add_argument("--limit", type=int, default=400, help="seconds for a run (default: 400)")
     parser.add_argument("--json", help="a file for the rows")
     parser.add_argument("--keep", help="a folder for the reports")
+    parser.add_argument("--late", action="store_true", help="the bugs that were written after the checks of the program")
     parser.add_argument("switches", nargs="*", help="the bugs to try (default: all)")
     options = parser.parse_args()
     unknown = set(options.switches) - bugs.TABLE.keys() - {HEALTHY}
     if unknown:
         parser.error("no such switch: " + ", ".join(sorted(unknown)))
+    if options.late and options.switches:
+        parser.error("--late chooses the switches")
+    names = [row.name for row in bugs.LATER] if options.late else list(bugs.TABLE)
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        futures = [pool.submit(run, bug, options) for bug in options.switches or [HEALTHY, *bugs.TABLE]]
+        futures = [pool.submit(run, bug, options) for bug in options.switches or [HEALTHY, *names]]
         rows = []
         for future in concurrent.futures.as_completed(futures):
             rows.append(future.result())
