@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+import time
 
 from starlette.datastructures import FormData, UploadFile
 from starlette.exceptions import HTTPException
@@ -53,12 +54,17 @@ def job_of(backend: Backend, request: Request, kinds: tuple[str, ...], public: b
         raise Refused(404, "NOT_FOUND", "There is no such job")
     if job.extra.get("removed") and part != "results":
         raise Refused(410, "GONE", "The job was cleaned up or has expired")
+    if bug("upload-job-late") and time.time() - job.created < 0.5:
+        # The job is read from a copy of the database that is behind.
+        raise Refused(404, "NOT_FOUND", "There is no such job")
     if open_door:
         return job
     if token != job.token:
         other = any(each.token == token for each in backend.jobs.values())
         if not (bug("token-any-job") and other):
             raise unauthorized(backend, "INVALID_TOKEN", "The token is not that of the job")
+    if bug("token-newest-only") and backend.newest.get(job.device) != job.token:
+        raise unauthorized(backend, "INVALID_TOKEN", "The token is not that of the job")
     if bug("token-once") and part == "stream" and job.streams:
         raise unauthorized(backend, "INVALID_TOKEN", "The token was used")
     if backend.expired(job):
@@ -69,6 +75,8 @@ def job_of(backend: Backend, request: Request, kinds: tuple[str, ...], public: b
 def admit(backend: Backend, request: Request, device: str, v2: bool = False) -> dict[str, str]:
     """Admit an upload, and return the headers of its answer."""
     limiter = backend.v2_limiter if v2 else backend.limiter
+    if backend.bug("retry-locked") and device in backend.locked:
+        raise Refused(409, "CONFLICT", "An upload of the device is under way")
     verdict = limiter.take(device, request.client.host if request.client else "")
     if not verdict.admitted:
         raise limited(backend, verdict)
@@ -80,7 +88,7 @@ def admit(backend: Backend, request: Request, device: str, v2: bool = False) -> 
     return verdict.headers(backend.bug)
 
 
-async def form_of(request: Request) -> FormData:
+async def form_of(backend: Backend, request: Request) -> FormData:
     """Return the parts of an upload."""
     if not request.headers.get("content-type", "").lower().startswith("multipart/form-data"):
         raise Refused(400, "INVALID_REQUEST", "The content type must be multipart/form-data")
@@ -89,6 +97,8 @@ async def form_of(request: Request) -> FormData:
     except TimeoutError as error:
         raise Refused(408, "TIMEOUT", "The body did not arrive in time") from error
     except ClientDisconnect as error:
+        if backend.bug("retry-locked"):
+            backend.locked.add(request.headers.get("x-device-id", "nobody").lower())
         # Nobody is there to read this answer; it keeps a lost connection out of the log of errors.
         raise Refused(400, "INVALID_REQUEST", "The client has gone") from error
     except HTTPException as error:
@@ -101,7 +111,7 @@ async def photos_of(backend: Backend, request: Request, name: str) -> list[bytes
     length = request.headers.get("content-length", "0")
     if length.isdigit() and int(length) > config.batch_max + 100_000:
         raise Refused(413, "FILE_TOO_LARGE", "The photos are too large together")
-    form = await form_of(request)
+    form = await form_of(backend, request)
     files = [part for part in form.getlist(name) if isinstance(part, UploadFile)]
     photos = [await part.read() for part in files]
     await form.close()

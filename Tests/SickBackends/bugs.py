@@ -267,6 +267,15 @@ ROWS = (
 )
 # Written after the checks of the program.
 LATER: tuple[Switch, ...] = (
+    # Uploads, tokens and times.
+    Switch("upload-job-late", "both", ALWAYS, "A new job is 404 for half a second after its 202."),
+    Switch("token-newest-only", "both", RETRY,
+           "An upload ends the tokens of the earlier jobs of its device."),
+    Switch("retry-locked", "both", RETRY,
+           "An upload that breaks off leaves a lock, and later ones of the device get 409."),
+    Switch("time-id-local", "both", ALWAYS, "The ids of events are local times, seven hours off."),
+    Switch("results-null-words", "both", ALWAYS,
+           "Results have the word \"null\" for an ISBN or a cover that there is not."),
 )
 TABLE = {row.name: row for row in (*ROWS, *LATER)}
 

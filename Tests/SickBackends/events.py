@@ -60,6 +60,8 @@ def deform(backend: Backend, job: Job, row: dict[str, Any], place: str, number: 
         row["enrichmentStatus"] = "pending"
     if bug("results-author-lost") and place in ("lite", "v2"):
         del row["author"]
+    if bug("results-null-words") and place != "inline":
+        row |= {key: "null" for key in ("isbn", "coverUrl") if row[key] is None}
     if bug("results-swapped") and place != "inline":
         row["title"], row["author"] = row["author"], row["title"]
 

@@ -13,6 +13,7 @@ import traceback
 
 import checks_events  # noqa: F401
 import checks_http  # noqa: F401
+import checks_later  # noqa: F401
 import checks_load  # noqa: F401
 import checks_results  # noqa: F401
 import checks_streams  # noqa: F401

@@ -182,7 +182,7 @@ async def import_file(request: Request) -> Response:
     backend = backend_of(request)
     device = device_of(request)
     limits = admit(backend, request, device, v2=True)
-    form = await form_of(request)
+    form = await form_of(backend, request)
     file = form.get("file")
     if not isinstance(file, UploadFile):
         raise Refused(400, "INVALID_REQUEST", "There is no part named file")
