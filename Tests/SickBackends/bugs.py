@@ -276,6 +276,16 @@ LATER: tuple[Switch, ...] = (
     Switch("time-id-local", "both", ALWAYS, "The ids of events are local times, seven hours off."),
     Switch("results-null-words", "both", ALWAYS,
            "Results have the word \"null\" for an ISBN or a cover that there is not."),
+    # Streams.
+    Switch("load-device-channel", "both", LOAD,
+           "The events of a device have one channel: a stream brings those of its other jobs too."),
+    Switch("load-terminal-held", "both", LOAD,
+           "With another job at work, the terminal event is sent with the next ping."),
+    Switch("resume-gap", "both", RESUME,
+           "A resumed stream loses what happens in the half second after its replay."),
+    Switch("resume-whole-seconds", "both", RESUME,
+           "A resumed stream leaves out the events of the second of Last-Event-ID."),
+    Switch("many-30-events", "both", MANY, "A stream brings 30 events at most, and then pings only."),
 )
 TABLE = {row.name: row for row in (*ROWS, *LATER)}
 

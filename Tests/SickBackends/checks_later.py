@@ -6,7 +6,7 @@ import asyncio
 import time
 
 from phone import Phone, multipart
-from trial import OTHER, SMALL, check
+from trial import BIG, OTHER, SMALL, TINY, check
 
 
 @check("upload-job-late")
@@ -57,3 +57,53 @@ async def null_words(phone: Phone) -> bool:
     """A cover is a word."""
     job, _ = await phone.whole(SMALL)
     return any(book["coverUrl"] == "null" for book in await phone.books(job))
+
+
+@check("load-device-channel")
+async def device_channel(phone: Phone) -> bool:
+    """The streams of a device have events of each other's jobs, that of another device has not."""
+    phones = [(phone, SMALL), (phone, OTHER), (phone.another(), SMALL)]
+    done = await asyncio.gather(*(each.whole(found) for each, found in phones))
+    foreign = [any(event.data()["jobId"] != job.id for event in feed.own()) for job, feed in done]
+    return foreign == [True, True, False]
+
+
+@check("load-terminal-held", job=(0.6, 0.6), ping=1.2)
+async def terminal_held(phone: Phone) -> bool:
+    """The first of two jobs ends for its client with the ping, the second at once."""
+    loop = asyncio.get_running_loop()
+    began = loop.time()
+    first = asyncio.create_task(phone.whole(TINY))
+    await asyncio.sleep(0.3)
+    await phone.whole(TINY)
+    second_took = loop.time() - began - 0.3
+    _, feed = await first
+    return feed.over() and loop.time() - began > 1.1 and second_took < 1.0
+
+
+@check("resume-gap", job=(1.0, 1.0))
+async def resume_gap(phone: Phone) -> bool:
+    """A stream that is resumed early has no end, one that is resumed late has all."""
+    job = await phone.start(SMALL)
+    first = await phone.stream(job, seconds=0.6)
+    again = await phone.stream(job, first.own()[-1].id, seconds=0.8)
+    last = await phone.stream(job, first.own()[-1].id, seconds=0.8)
+    return not again.over() and not again.ended and last.over() and len(last.own()) > 1
+
+
+@check("resume-whole-seconds", job=(1.5, 1.5))
+async def whole_seconds(phone: Phone) -> bool:
+    """Of the events behind an id, those of its second are missing, and only those."""
+    job, first = await phone.whole(SMALL)
+    marks = [mark or "" for mark in first.ids()]
+    # The event before the last pair of one second.
+    place = max(place for place in range(len(marks) - 2) if marks[place][:10] == marks[place + 1][:10])
+    expected = [mark for mark in marks if mark[:10] > marks[place][:10]] or marks[-1:]
+    return marks[place + 1:] != expected == (await phone.stream(job, marks[place])).ids()
+
+
+@check("many-30-events")
+async def many_30(phone: Phone) -> bool:
+    """A stream with many events stays open without its end; the job is over."""
+    job, feed = await phone.whole(BIG)
+    return len(feed.own()) == 30 and not feed.ended and (await phone.results(job)).status == 200

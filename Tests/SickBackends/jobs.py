@@ -187,6 +187,11 @@ class Backend:
         body = words.dump(bug, data, "event")
         job.events.append(Event(mark, name, body, time.monotonic(), terminal))
         job.wake()
+        if bug("load-device-channel"):
+            for other in self.jobs.values():
+                if other is not job and other.device == job.device and not other.over:
+                    other.events.append(Event(mark, name, body, time.monotonic(), False))
+                    other.wake()
 
     async def work(self, job: Job, voice: Voice) -> None:
         """Do the work of a job: photos, then books, then the end."""

@@ -34,6 +34,11 @@ def start(backend: Backend, job: Job, last_id: str | None) -> int:
         return len(events)
     if bug("resume-from-start"):
         return 0
+    if bug("resume-whole-seconds"):
+        # Times are compared in seconds.
+        second = second_of(last_id)
+        later = [place for place, event in enumerate(events) if second_of(event.id) > second]
+        return later[0] if later else len(events) - 1 if job.over else len(events)
     known = [place for place in range(oldest, len(events)) if events[place].id == last_id]
     if bug("resume-unknown-id-500") and not known:
         raise Refused(500, "INTERNAL_ERROR", "ValueError: event id not in buffer")
@@ -47,6 +52,12 @@ def start(backend: Backend, job: Job, last_id: str | None) -> int:
     if place >= len(events) and job.over and not bug("resume-one-late"):
         return len(events) - 1
     return place
+
+
+def second_of(mark: str) -> int:
+    """Return the second of the time that an id begins with."""
+    number = mark.partition("-")[0]
+    return int(number) // 1000 if number.isdecimal() else 0
 
 
 def replayed(backend: Backend, job: Job, event: Event, place: int) -> Event:
@@ -138,6 +149,8 @@ async def deliver(backend: Backend, job: Job, last_id: str | None, first: int) -
     next_ping = time.monotonic() + period
     quiet_since = time.monotonic()
     ended = False
+    count = 0
+    gap = resumed and bug("resume-gap")
     while True:
         signal = job.signal
         order = list(enumerate(job.events))[position:]
@@ -152,6 +165,13 @@ async def deliver(backend: Backend, job: Job, last_id: str | None, first: int) -
                 return
             if not event.terminal and bug("event-terminal-only"):
                 continue
+            count += 1
+            if bug("many-30-events") and count > 30:
+                # The credit of the stream is never renewed.
+                continue
+            if event.terminal and place >= sent_before and bug("load-terminal-held") and backend.other(job):
+                # The signal of one job overwrites that of another, until a ping looks for itself.
+                await asyncio.sleep(max(0.0, next_ping - time.monotonic()))
             if event.name:
                 yield frame(backend, routed(backend, job, event))
             if event.terminal and bug("delete-on-end"):
@@ -160,6 +180,12 @@ async def deliver(backend: Backend, job: Job, last_id: str | None, first: int) -
                 ended = True
             elif event.terminal and not bug("event-open-after-end"):
                 return
+        if gap:
+            # The stream subscribes only when its replay is through.
+            gap = False
+            await asyncio.sleep(0.5)
+            position = len(job.events)
+            continue
         now = time.monotonic()
         if bug("http-idle-cut") and now - quiet_since > 0.3:
             return
