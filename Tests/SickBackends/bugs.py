@@ -286,6 +286,16 @@ LATER: tuple[Switch, ...] = (
     Switch("resume-whole-seconds", "both", RESUME,
            "A resumed stream leaves out the events of the second of Last-Event-ID."),
     Switch("many-30-events", "both", MANY, "A stream brings 30 events at most, and then pings only."),
+    # Removal, characters and connections.
+    Switch("delete-shard", "both", DELETE,
+           "DELETE removes every job whose id begins with the same digit, of all devices."),
+    Switch("delete-id-reused", "both", DELETE, "The id of a removed job is that of the next new job."),
+    Switch("odd-same-key", "both", ODD,
+           "Results merge books by the ASCII of the title; of other scripts one is left."),
+    Switch("http-chunk-characters", "v3", HTTP,
+           "The sizes of chunks count characters in place of bytes."),
+    Switch("http-kept-status", "both", HTTP,
+           "On a kept connection, answers with JSON have the status of the first one."),
 )
 TABLE = {row.name: row for row in (*ROWS, *LATER)}
 

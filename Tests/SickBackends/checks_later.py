@@ -3,10 +3,21 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import time
 
 from phone import Phone, multipart
-from trial import BIG, OTHER, SMALL, TINY, check
+from trial import BIG, OTHER, SMALL, TINY, check, titles
+
+
+def raw_upload(phone: Phone) -> bytes:
+    """Return the bytes of an upload on a connection that is kept."""
+    v3 = phone.dialect == "v3"
+    headers, body = multipart("photos[]" if v3 else "photos", [SMALL])
+    lines = {"Host": "127.0.0.1", "X-Device-ID": phone.device, "Content-Length": str(len(body)), **headers}
+    path = "/v3/jobs/scans" if v3 else "/api/batch-scan"
+    head = "".join(f"{key}: {value}\r\n" for key, value in lines.items())
+    return f"POST {path} HTTP/1.1\r\n{head}\r\n".encode() + body
 
 
 @check("upload-job-late")
@@ -30,13 +41,8 @@ async def newest_token(phone: Phone) -> bool:
 @check("retry-locked")
 async def locked(phone: Phone) -> bool:
     """An upload gets 409 after one that broke off, but not that of another device."""
-    v3 = phone.dialect == "v3"
-    headers, body = multipart("photos[]" if v3 else "photos", [SMALL])
-    lines = {"Host": "127.0.0.1", "X-Device-ID": phone.device, "Content-Length": str(len(body)), **headers}
     _, writer = await asyncio.open_connection("127.0.0.1", phone.port)
-    path = "/v3/jobs/scans" if v3 else "/api/batch-scan"
-    head = "".join(f"{key}: {value}\r\n" for key, value in lines.items())
-    writer.write(f"POST {path} HTTP/1.1\r\n{head}\r\n".encode() + body[:-8])
+    writer.write(raw_upload(phone)[:-8])
     await asyncio.sleep(0.2)
     writer.close()
     await asyncio.sleep(0.2)
@@ -107,3 +113,56 @@ async def many_30(phone: Phone) -> bool:
     """A stream with many events stays open without its end; the job is over."""
     job, feed = await phone.whole(BIG)
     return len(feed.own()) == 30 and not feed.ended and (await phone.results(job)).status == 200
+
+
+@check("delete-shard")
+async def delete_shard(phone: Phone) -> bool:
+    """The removal of one job removes that of another device with the same first digit."""
+    found = {}
+    while True:
+        other = phone.another()
+        job = await other.start(TINY)
+        digit = job.id[-36]
+        if digit in found:
+            break
+        found[digit] = other, job
+    await other.delete(job)
+    answers = {key: await each.get(kept) for key, (each, kept) in found.items()}
+    return [answers[key].status == 410 for key in answers] == [key == digit for key in answers]
+
+
+@check("delete-id-reused")
+async def id_reused(phone: Phone) -> bool:
+    """A new job has the id of one that was removed, and another token."""
+    first = await phone.start(SMALL)
+    await phone.delete(first)
+    second = await phone.another().start(OTHER)
+    return first.id == second.id and first.token != second.token
+
+
+@check("odd-same-key")
+async def same_key(phone: Phone) -> bool:
+    """Some books are missing from results, and none whose title is ASCII."""
+    job, _ = await phone.whole(BIG)
+    shown = [book["title"] for book in await phone.books(job)]
+    lost = [title for title in titles(BIG) if title not in shown]
+    return len(lost) > 2 and not any(title.isascii() for title in lost)
+
+
+@check("http-chunk-characters")
+async def chunk_characters(phone: Phone) -> bool:
+    """The end of a stream is sent, but cannot be read."""
+    _, feed = await phone.whole(BIG)
+    return b"event: completed" in feed.raw and not feed.over()
+
+
+@check("http-kept-status")
+async def kept_status(phone: Phone) -> bool:
+    """An error behind an upload has the status of the upload."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", phone.port)
+    writer.write(raw_upload(phone))
+    path = "/v3/none" if phone.dialect == "v3" else "/api/v2/none"
+    writer.write(f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n".encode())
+    raw = await asyncio.wait_for(reader.read(), 5)
+    writer.close()
+    return re.findall(rb"HTTP/1.1 (\d+)", raw) == [b"202", b"202"] and b"NOT_FOUND" in raw

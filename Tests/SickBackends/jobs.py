@@ -117,6 +117,7 @@ class Backend:
         self.last_token = ""
         self.newest: dict[str, str] = {}
         self.locked: set[str] = set()
+        self.freed: dict[str, list[str]] = {}
         self.imported: dict[str, set[str]] = {}
 
     def find_books(self, device: str, photos: list[bytes]) -> tuple[list[Book], str]:
@@ -137,6 +138,8 @@ class Backend:
         if self.bug("load-id-clock"):
             # Half a second of one clock: two uploads in the same tick become one job.
             return prefix + str(uuid.UUID(int=int(time.time() * 2) << 80, version=4))
+        if self.freed.get(prefix):
+            return self.freed[prefix].pop()
         return prefix + str(uuid.uuid4())
 
     def create(self, kind: str, prefix: str, device: str, units: int, found: list[Book], mark: str) -> Job:
@@ -285,6 +288,14 @@ class Backend:
         elif job.task and not job.over:
             job.task.cancel()
         self.forget(job)
+        if bug("delete-id-reused"):
+            self.freed.setdefault(job.id[:-36], []).append(job.id)
+        if bug("delete-shard"):
+            # The key of the job is cut, and the storage removes all that begins with it.
+            for other in [other for other in self.jobs.values() if other.id[-36] == job.id[-36]]:
+                if other.task:
+                    other.task.cancel()
+                self.forget(other)
         if bug("delete-all-of-device"):
             for other in [other for other in self.jobs.values() if other.device == job.device]:
                 if other.task:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import time
 import uuid
 from dataclasses import dataclass, field
 from typing import Any
 
 BOUNDARY = "----sick-backends"
+SIZE = re.compile(rb"[0-9a-fA-F]+")
 TERMINALS = ("completed", "complete", "error", "failed")
 
 
@@ -107,7 +109,7 @@ def unchunked(raw: bytes) -> bytes:
     body = b""
     while True:
         size, found, rest = raw.partition(b"\r\n")
-        if not found or not size.strip() or int(size, 16) == 0:
+        if not found or not SIZE.fullmatch(size) or int(size, 16) == 0:
             return body
         body += rest[:int(size, 16)]
         raw = rest[int(size, 16) + 2:]

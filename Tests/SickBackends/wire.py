@@ -21,6 +21,7 @@ class Wire:
         self.bug = bug
         self.stream = False
         self.left: int | None = None
+        self.kept: bytes | None = None
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.transport, name)
@@ -32,6 +33,8 @@ class Wire:
             data = self.head(data)
         elif self.left is not None:
             self.left -= len(data)
+        elif bug("http-chunk-characters") and self.stream:
+            data = counted_in_characters(data)
         if bug("http-no-last-chunk") and self.stream and data == b"0\r\n\r\n":
             # The connection ends as if the worker had been killed.
             self.transport.close()
@@ -49,6 +52,10 @@ class Wire:
         self.stream = b"text/event-stream" in lower
         length = LENGTH.search(data)
         self.left = int(length[2]) if length else 0 if status == 204 else None
+        if bug("http-kept-status") and length and b"json" in lower:
+            # The answer is an object of the connection, and its status is set once.
+            self.kept = self.kept or data[9:12]
+            data = data[:9] + self.kept + data[12:]
         json = b"application/json" in lower and 200 <= status < 300
         if length and json and bug("http-length-long"):
             data = LENGTH.sub(lambda found: found[1] + str(int(found[2]) + 16).encode(), data)
@@ -60,6 +67,13 @@ class Wire:
             data = data.replace(b"transfer-encoding: chunked", b"Content-Length: 1024")
             data = data.replace(b"Transfer-Encoding: chunked", b"Content-Length: 1024")
         return data
+
+
+def counted_in_characters(chunk: bytes) -> bytes:
+    """Return a chunk whose size is the number of its characters."""
+    size, _, rest = chunk.partition(b"\r\n")
+    content = rest[:int(size, 16)]
+    return b"%x\r\n" % len(content.decode("utf-8", "replace")) + rest
 
 
 def protocol(bug: Switches) -> type[H11Protocol]:
