@@ -296,6 +296,13 @@ LATER: tuple[Switch, ...] = (
            "The sizes of chunks count characters in place of bytes."),
     Switch("http-kept-status", "both", HTTP,
            "On a kept connection, answers with JSON have the status of the first one."),
+    # v2 alone.
+    Switch("v2-status-upper", "v2", ALWAYS, "The status of jobs is in upper case."),
+    Switch("v2-batch-nulls", "v2", ALWAYS, "Books of a batch that were not found are null in its results."),
+    Switch("v2-import-adds-up", "v2", ALWAYS,
+           "Imports share their counters, so that each goes on from the one before."),
+    Switch("v2-lookup-shared", "v2", LOAD, "A look-up of a book answers all others for a second."),
+    Switch("v2-delete-empty", "v2", DELETE, "DELETE has no body."),
 )
 TABLE = {row.name: row for row in (*ROWS, *LATER)}
 

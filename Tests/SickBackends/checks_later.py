@@ -6,6 +6,7 @@ import asyncio
 import re
 import time
 
+from checks_v2 import KNOWN, ROWS, UNKNOWN, batch, imported
 from phone import Phone, multipart
 from trial import BIG, OTHER, SMALL, TINY, check, titles
 
@@ -166,3 +167,45 @@ async def kept_status(phone: Phone) -> bool:
     raw = await asyncio.wait_for(reader.read(), 5)
     writer.close()
     return re.findall(rb"HTTP/1.1 (\d+)", raw) == [b"202", b"202"] and b"NOT_FOUND" in raw
+
+
+@check("v2-status-upper")
+async def status_upper(phone: Phone) -> bool:
+    """Events and the status have a word in upper case."""
+    job, feed = await phone.whole(SMALL)
+    return [feed.last()["status"], (await phone.get(job)).data()["status"]] == ["COMPLETED"] * 2
+
+
+@check("v2-batch-nulls")
+async def batch_nulls(phone: Phone) -> bool:
+    """A book that nobody has is null among the others."""
+    _, _, found = await batch(phone, [KNOWN[0], UNKNOWN, KNOWN[1]])
+    return len(found) == 3 and found[1] is None and found[2]["isbn"] == KNOWN[1]
+
+
+@check("v2-import-adds-up")
+async def import_adds_up(phone: Phone) -> bool:
+    """The second device has created the books of both, of which its results have half."""
+    _, first = await imported(phone)
+    _, second = await imported(phone.another())
+    return len(second["books"]) == 3 and [first["booksCreated"], second["booksCreated"]] == [3, 6] \
+        and len(second["errors"]) == 2 and second["totalCount"] == len(ROWS) - 1
+
+
+@check("v2-lookup-shared")
+async def lookup_shared(phone: Phone) -> bool:
+    """Another device gets the book of the first, and a second later its own."""
+    async def look_up(each: Phone, code: str) -> bool:
+        return bool((await each.post("/api/v2/books/enrich", {"barcode": code})).data()["isbn"] == code)
+
+    right = [await look_up(phone, KNOWN[0]), await look_up(phone.another(), KNOWN[1])]
+    await asyncio.sleep(1.1)
+    return [*right, await look_up(phone.another(), KNOWN[1])] == [True, False, True]
+
+
+@check("v2-delete-empty")
+async def delete_empty(phone: Phone) -> bool:
+    """The removal of a job is 200 without a body, and the job is gone."""
+    job = await phone.start(SMALL)
+    answer = await phone.delete(job)
+    return answer.status == 200 and answer.body == b"" and (await phone.get(job)).status == 410

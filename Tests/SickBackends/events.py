@@ -167,6 +167,11 @@ def v3_completed(backend: Backend, job: Job) -> dict[str, Any]:
     return data
 
 
+def v2_status(backend: Backend, job: Job) -> str:
+    """Return the status of a job of v2."""
+    return job.status.upper() if backend.bug("v2-status-upper") else job.status
+
+
 def v2_voice(backend: Backend, job: Job, what: str, facts: dict[str, Any]) -> tuple[str, str, dict[str, Any]]:
     """Return name, id suffix and data of an event of v2."""
     bug = backend.bug
@@ -180,7 +185,7 @@ def v2_voice(backend: Backend, job: Job, what: str, facts: dict[str, Any]) -> tu
         job.processed = job.units
     job.progress = max(job.progress, facts.get("share", job.progress))
     data: dict[str, Any] = {
-        "jobId": job.id, "status": job.status, "progress": share_of(backend, job.progress, what),
+        "jobId": job.id, "status": v2_status(backend, job), "progress": share_of(backend, job.progress, what),
         "processedCount": job.processed, "totalCount": job.total}
     if bug("event-count-over") and what == "book":
         data["processedCount"] = data["totalCount"] + 1

@@ -119,6 +119,8 @@ class Backend:
         self.locked: set[str] = set()
         self.freed: dict[str, list[str]] = {}
         self.imported: dict[str, set[str]] = {}
+        self.tally: dict[str, Any] = {}
+        self.lookup: tuple[float, Book] | None = None
 
     def find_books(self, device: str, photos: list[bytes]) -> tuple[list[Book], str]:
         """Return the books of these photos and the mark of their bytes."""
