@@ -18,7 +18,7 @@ extension SideBySide {
                 toggles: (1...14).map { "gap-\($0)" } + [1, 2, 3, 5].map { "inconsistency-\($0)" }),
             Folder(
                 name: "quirks", group: "quirk", soundGroup: "contract",
-                toggles: [1, 2, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 19, 20, 22, 23, 24].map {
+                toggles: [1, 2, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 19, 20, 22, 23, 24].map {
                     "quirk-\($0)"
                 }),
         ]

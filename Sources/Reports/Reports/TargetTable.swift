@@ -40,7 +40,7 @@ struct TargetTable {
 
     let wrong: [Wrong]
     let injected: [Injected]
-    /// How what the phones wanted ended: `uploads 0 of 135 given up`.
+    /// How what the phones wanted ended: `given up: 0 of 135 uploads`.
     let coped: [String]
     /// The answers to probes: `results`, `200 ×20`.
     let probes: [(probe: String, answers: String)]
@@ -64,12 +64,12 @@ struct TargetTable {
         }
     }
 
-    /// The heading in one line.
-    var sentence: String {
-        guard !self.wrong.isEmpty else { return "did nothing wrong that was seen" }
+    /// `2 kinds of errors, 17 in total`.
+    var tally: String {
+        guard !self.wrong.isEmpty else { return "no errors seen" }
         let total = self.wrong.reduce(0) { $0.addingSaturating($1.count) }
-        return
-            "\(Figures.count(self.wrong.count, "kind", "kinds")) of errors, \(Figures.count(total)) in total"
+        let kinds = Figures.count(self.wrong.count, "kind of error", "kinds of errors")
+        return "\(kinds), \(Figures.count(total)) in total"
     }
 
     private static func status(_ status: Int) -> String { status == 0 ? "other" : String(status) }
@@ -120,19 +120,20 @@ struct TargetTable {
     private static func ends(_ result: RunResult) -> [String] {
         let operations: [(RateMetric, String)] = [
             (.uploadFailed, "uploads"), (.sseConnectFailed, "first streams"),
-            (.sseReconnectFailed, "lost streams"), (.resultsFailed, "results"), (.cleanupFailed, "DELETEs"),
+            (.sseReconnectFailed, "reconnects"), (.resultsFailed, "results"), (.cleanupFailed, "DELETEs"),
         ]
-        var texts = operations.compactMap { metric, words -> String? in
+        let givenUp = operations.compactMap { metric, words -> String? in
             guard case .measured(let rate) = result.metrics.rate(metric, of: .fleet), rate.total > 0 else {
                 return nil
             }
-            return "\(words) \(Figures.count(rate.failed)) of \(Figures.count(rate.total)) given up"
+            return "\(Figures.count(rate.failed)) of \(Figures.count(rate.total)) \(words)"
         }
+        var texts = givenUp.isEmpty ? [] : ["given up: " + givenUp.joined(separator: ", ")]
         let all = result.metrics.everything(of: .fleet)
         let (resumed, restarted) = (all.count(.sseResumes), all.count(.sseRestarts))
         if resumed + restarted > 0 {
             texts.append(
-                "streams \(Figures.count(resumed)) resumed, \(Figures.count(restarted)) begun again")
+                "lost streams: \(Figures.count(resumed)) resumed, \(Figures.count(restarted)) begun again")
         }
         return texts
     }
@@ -181,7 +182,7 @@ extension TargetTable {
     }
 
     var markdown: String {
-        var text = "### Target\n\nThe target \(self.sentence).\n"
+        var text = "### Target\n\nErrors of the target: \(self.tally).\n"
         if !self.wrong.isEmpty {
             let rows = self.wrong.prefix(Self.rowsMax).map { row in
                 [
@@ -230,7 +231,7 @@ extension TargetTable {
         return HTMLPage.Section(
             id: "target", title: "Target",
             lead:
-                "What the target did wrong, and how it coped with what the run injected. It \(self.sentence).",
+                "What the target did wrong, and how it coped with what the run injected: \(self.tally).",
             body: (rows.isEmpty
                 ? "" : HTMLText.table(Self.wrongHeader, rows, numbers: [2], id: "target-errors"))
                 + (faults.isEmpty
@@ -258,7 +259,7 @@ extension SummaryWriter {
     /// What the target did wrong, each with the command that shows it.
     mutating func target() {
         guard let target = TargetTable(self.result) else { return }
-        self.section("Target", target.sentence)
+        self.section("Target", target.tally)
         for row in target.wrong.prefix(Self.targetErrorsMax) {
             let text = row.text.isEmpty ? "" : ": " + row.text
             self.marked(

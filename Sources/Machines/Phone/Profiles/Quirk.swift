@@ -130,8 +130,9 @@ extension Quirk {
             .streamStatuses, .relativeURL, .results, .deviceIDs, .offlineQueue, .background, .thrownErrors,
             .otherVersions:
             .losesScans
-        case .lastEventID, .retryableErrors, .overlays, .jitter, .cleanupOnce, .retryAfter: .losesNoScan
-        case .dataLines, .errorTexts: .unseen
+        case .dataLines, .lastEventID, .retryableErrors, .overlays, .jitter, .cleanupOnce, .retryAfter:
+            .losesNoScan
+        case .errorTexts: .unseen
         }
     }
 }

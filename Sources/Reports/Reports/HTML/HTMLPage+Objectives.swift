@@ -11,7 +11,7 @@ extension HTMLPage {
         let cards = self.result.slos.enumerated().sorted { left, right in
             (left.element.isBreach ? 0 : 1, left.offset) < (right.element.isBreach ? 0 : 1, right.offset)
         }.map { self.card($0.element, worst: self.worst($0.offset)) }.joined()
-        let hasBudget = self.result.slos.contains { SLOBudget($0, in: self.result.metrics) != nil }
+        let hasBudget = self.result.slos.contains { self.budget($0) != nil }
         return Section(
             id: "objectives", title: "Objectives",
             lead: hasBudget
@@ -25,10 +25,15 @@ extension HTMLPage {
         self.report.worstWindows.indices.contains(index) ? self.report.worstWindows[index] : nil
     }
 
+    /// Nil for a load in steps, whose objectives are not judged by the whole run.
+    private func budget(_ slo: SLOResult) -> SLOBudget? {
+        self.result.capacity == nil ? SLOBudget(slo, in: self.result.metrics) : nil
+    }
+
     private func card(_ slo: SLOResult, worst: SLOWindow?) -> String {
         let tone = self.result.tone(of: slo)
         var more = ""
-        if let budget = SLOBudget(slo, in: self.result.metrics) {
+        if let budget = self.budget(slo) {
             let fill = HTMLText.share(min(budget.used, 1), of: 1)
             more +=
                 "<div class=\"budget\"><svg class=\"meter\" width=\"100%\" height=\"5\" aria-hidden=\"true\">"
