@@ -3,8 +3,8 @@
 
 usage: backends.py --binary FILE [--scenario NAME] [--set PATH=VALUE]... [--jobs N] [--json FILE] [--late | SWITCH ...]
 
-A bug is named by an invariant that the target broke, or by a finding of its answers. A metric alone shows where something is wrong,
-but not what it is. Without switches all are tried, or with `--late` those that were written after the checks of the program, and the
+A bug is named by a row of what the target did wrong: an invariant that it broke, an answer that deviates from the contract, an error
+that it is to blame for. A metric alone shows where something is wrong, but not what it is. Without switches all are tried, or with `--late` those that were written after the checks of the program, and the
 healthy backend first, which must pass. Exit code 1: the healthy backend did not pass, or a bug that `misses.txt` does not list was
 not named.
 """
@@ -88,13 +88,11 @@ def read(folder: pathlib.Path) -> dict:
         return {"named": [], "objectives": [], "text": "no report"}
     summary = json.loads(path.read_text())
     broken = [row for row in summary["invariants"] if row["violations"] not in (0, "n/a", None)]
-    findings = [row for row in summary["findings"] if any(cause["by"] == "target" for cause in row["causes"])]
-    text = next((row["first"]["text"] for row in broken if row.get("first")), "")
+    others = [row["name"] for row in summary["trial"]["wrong"] if row["kind"] != "rule"]
     return {
-        "named": [row["id"] for row in broken]
-        + sorted({f"{row.get('part')}:{row.get('path')}" for row in findings})[:4],
+        "named": [row["id"] for row in broken] + others[:4],
         "objectives": [row["metric"] for row in summary["slos"] if row["passed"] is False],
-        "text": text,
+        "text": next((row["first"]["text"] for row in broken if row.get("first")), ""),
     }
 
 

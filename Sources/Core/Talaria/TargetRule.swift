@@ -70,9 +70,9 @@ package enum TargetRule: String, CaseIterable, Hashable, Sendable {
         case .jobKept:
             "a job can be read until it is deleted or canceled, or its lifetime is over"
         case .times:
-            "timestamps of the target are dates with a zone (RFC 3339), and agree with the clock of this machine within ten minutes"
+            "timestamps of the target are dates with a zone (RFC 3339); they and the times of event ids agree with the clock of this machine within ten minutes"
         case .text:
-            "titles and authors are Unicode text, without signs of a wrong encoding"
+            "titles and authors are Unicode text, without signs of a wrong encoding, and no ISBN or cover is a word such as “null”"
         }
     }
 }

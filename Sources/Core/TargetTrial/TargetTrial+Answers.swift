@@ -199,18 +199,19 @@ extension TargetTrial {
         )
     }
 
-    /// A token is good for its lifetime, if its job is not deleted.
+    /// A token is good for its lifetime, if its job is not deleted. A job whose 202 has no token needs none (Docs/contract.md
+    /// section 1.1).
     mutating func judgeRefusal(_ exchange: TrialExchange, _ id: UInt64, at now: Instant) {
         // A token may be good for one stream, and a DELETE may come before a probe.
         guard exchange.request.probe == nil else { return }
         guard let job = exchange.request.job, let known = self.jobs[job], known.deleted == nil,
-            let token = known.token, token == exchange.request.token, let start = known.accepted
+            known.token == exchange.request.token, let start = known.accepted
         else { return }
         self.attempt(.auth, exchange.request, at: now)
         guard now - start < self.rules.tokenLifetime - .seconds(30) else { return }
         self.breaks(
             .auth, exchange.request, id, at: now,
-            "\(exchange.request.operation.name) was answered with 401, \(milliseconds: now - start) ms after the upload"
+            "\(exchange.request.operation.name)\(known.token == nil ? " without a token, as in the 202," : "") was answered with 401, \(milliseconds: now - start) ms after the upload"
         )
     }
 }

@@ -15,6 +15,8 @@ extension TargetTrial {
         self.judgeName(in: node, of: event.type, request, id, at: now)
         let came = TrialEvent(event, isTerminal: kind?.isTerminal == true, stream: id, at: now)
         let time = self.judgeTime(in: node, of: event.type, request, id, at: now)
+        self.judgeExpiry(in: node, of: event.type, request, id, at: now)
+        self.judgeCounts(in: node, of: event.type, request, at: now)
         if !request.journey.isV2 { self.judgeID(of: event, came, request, id, at: now) }
         self.judgeTerminal(came, event.type, request, id, at: now)
         if !event.isInitial { self.judgeResume(came, event, request, id, at: now) }
@@ -61,6 +63,20 @@ extension TargetTrial {
             "\(what.bounded) of the job \(job.bounded) names the job \(named.bounded)")
     }
 
+    /// Two members of an event that contradict each other.
+    private mutating func judgeCounts(
+        in node: JSONNode?, of what: String, _ request: TrialRequest, at now: Instant
+    ) {
+        guard let processed = node?["processedCount"]?.integer, let total = node?["totalCount"]?.integer,
+            processed > total
+        else { return }
+        self.find(
+            ContractFinding(
+                operation: request.operation, part: what.bounded, path: "processedCount",
+                expected: "at most totalCount", seen: "more", excerpt: "\(processed) of \(total)",
+                isDecisive: false, count: 1), request, at: now)
+    }
+
     // MARK: Ids
 
     private mutating func judgeID(
@@ -76,6 +92,7 @@ extension TargetTrial {
                 .ids, request, id, at: now,
                 "\(event.type.bounded) has the id “\(event.id.bounded)”, which is no time and type")
         }
+        self.judgeClock(ofID: time, event, request, id, at: now)
         let events = self.jobs[job]?.events ?? []
         if let other = events.first(where: { $0.id == came.id && !$0.isSame(as: came) }) {
             if other.name != came.name {

@@ -125,9 +125,13 @@ package struct TargetTrial: Sendable {
             let finding = ContractFinding(
                 operation: request.operation, part: Self.findingPart, path: "target." + rule.rawValue,
                 expected: rule.statement, seen: text, excerpt: nil, isDecisive: false, count: 1)
-            return self.observe(.found(finding), request, at: now)
+            return self.find(finding, request, at: now)
         }
         self.observe(.targetBroke(rule, job: request.job, text: text), request, at: now)
+    }
+
+    mutating func find(_ finding: ContractFinding, _ request: TrialRequest, at now: Instant) {
+        self.observe(.found(finding), request, at: now)
     }
 
     /// `time`: the timestamp of the event, in milliseconds since 1970.

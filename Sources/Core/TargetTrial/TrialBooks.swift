@@ -29,16 +29,23 @@ struct TrialBooks: Sendable {
             ?? node["authors"].map { $0.elements.compactMap(\.text).joined(separator: ", ") }
         let book = Book(
             title: node["title"]?.text ?? "", author: author ?? "", isbn: node["isbn"]?.text, confidence: nil,
-            enrichmentStatus: node["enrichmentStatus"]?.text.map { EnrichmentStatus(text: $0) }, coverUrl: nil
-        )
+            enrichmentStatus: node["enrichmentStatus"]?.text.map { EnrichmentStatus(text: $0) },
+            coverUrl: node["coverUrl"]?.text)
         return Entry(book: book, key: BookKey(book), isNamed: node["title"]?.text != nil)
     }
 
-    /// Says what is wrong with the first text that has a sign of a wrong encoding; nil if none has.
+    /// What programs write for a value that is not there.
+    private static let words = ["null", "undefined", "None", "nil", "NaN"]
+
+    /// Says what is wrong with the first text that was written in a wrong way; nil if none was.
     var signOfWrongText: String? {
         for entry in self.entries {
             for text in [entry.book.title, entry.book.author] {
                 if let sign = TextSigns.sign(in: text) { return "“\(text.bounded)” has \(sign)" }
+            }
+            for (name, text) in [("ISBN", entry.book.isbn), ("cover", entry.book.coverUrl)] {
+                guard let text, Self.words.contains(text) else { continue }
+                return "the \(name) of “\(entry.book.title.bounded)” is the word “\(text)”"
             }
         }
         return nil

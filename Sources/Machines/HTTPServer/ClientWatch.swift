@@ -135,7 +135,9 @@ struct ClientWatch: Sendable {
         _ head: RequestHead, _ track: inout Track, _ id: ConnectionID, at now: Instant
     ) {
         let isOwn = head.headers[TraceContext.headerName].flatMap(TraceContext.init(headerValue:)) != nil
-        if isOwn, !self.followsOwnPhones {
+        // A trial of this program asks what no client would, on connections of their own.
+        let isProbe = head.headers[ProbeRequest.header] != nil
+        if isProbe || isOwn && !self.followsOwnPhones {
             track.isIgnored = true
             return
         }

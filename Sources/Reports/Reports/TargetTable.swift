@@ -77,7 +77,10 @@ struct TargetTable {
     // MARK: What it did wrong
 
     private static func broken(_ result: RunResult) -> [Wrong] {
-        result.verdicts.filter { $0.invariant.targetRule != nil && $0.violations > 0 }.map { verdict in
+        result.verdicts.filter { verdict in
+            verdict.violations > 0
+                && (verdict.invariant.targetRule != nil || verdict.examples.first?.cause == .target)
+        }.map { verdict in
             let first = verdict.examples.first
             return Wrong(
                 kind: .rule, name: verdict.invariant.rawValue, count: verdict.violations,
@@ -102,11 +105,11 @@ struct TargetTable {
         }
     }
 
-    /// A 429 is an answer of a healthy backend, and a refused scan the consequence of one.
+    /// A 4xx may be the right answer, and the rules say where it is not; a refused scan is the consequence of one.
     private static func errors(_ result: RunResult) -> [Wrong] {
-        result.errors.filter {
-            $0.causes[.target] > 0 && $0.trouble.family != .rateLimited && $0.trouble.family != .refused
-        }.map { row in
+        let families: [ErrorFamily] = [.transport, .serverError, .badAnswer, .streamLost]
+        return result.errors.filter { $0.causes[.target] > 0 && families.contains($0.trouble.family) }.map {
+            row in
             Wrong(
                 kind: .error, name: row.trouble.name, count: row.causes[.target], text: "",
                 device: row.device, scan: row.scan, at: row.first,
@@ -227,24 +230,31 @@ extension TargetTable {
                 Figures.count($0.errors),
             ]
         }
-        let list = self.lines.map { ($0.label, HTMLText.escaped($0.text, bytesMax: 1_000)) }
+        let probes = self.probes.map { [HTMLText.mono($0.probe), HTMLText.escaped($0.answers)] }
+        func table(_ title: String, _ header: [String], _ rows: [[String]], _ numbers: Set<Int>, _ id: String)
+            -> String
+        {
+            rows.isEmpty
+                ? "" : "<h3>\(title)</h3>\n" + HTMLText.table(header, rows, numbers: numbers, id: id)
+        }
+        let coped =
+            self.coped.isEmpty ? "" : "<p>In the end: \(HTMLText.escaped(self.ends, bytesMax: 1_000)).</p>\n"
         return HTMLPage.Section(
             id: "target", title: "Target",
-            lead:
-                "What the target did wrong, and how it coped with what the run injected: \(self.tally).",
-            body: (rows.isEmpty
-                ? "" : HTMLText.table(Self.wrongHeader, rows, numbers: [2], id: "target-errors"))
-                + (faults.isEmpty
-                    ? ""
-                    : HTMLText.table(
-                        ["fault", "fired", "errors of phones"], faults, numbers: [1, 2], id: "target-faults"))
-                + HTMLText.definitions("facts", list))
+            lead: "What the target did wrong, and how it coped with what the run injected: \(self.tally).",
+            body: table("Errors of the target", Self.wrongHeader, rows, [2], "target-errors")
+                + table(
+                    "Injected faults", ["fault", "fired", "errors of phones"], faults, [1, 2], "target-faults"
+                )
+                + coped + table("Probes", ["probe", "answers"], probes, [], "target-probes"))
     }
+
+    private var ends: String { self.coped.joined(separator: "; ") }
 
     /// How it coped, and what it answered to probes.
     fileprivate var lines: [(label: String, text: String)] {
         var lines: [(label: String, text: String)] = []
-        if !self.coped.isEmpty { lines.append(("In the end", self.coped.joined(separator: "; "))) }
+        if !self.coped.isEmpty { lines.append(("In the end", self.ends)) }
         if !self.probes.isEmpty {
             let texts = self.probes.map { "\($0.probe) \($0.answers)" }
             lines.append(("Answers to probes", texts.joined(separator: "; ")))

@@ -258,8 +258,42 @@ import Testing
         var target = TriedTarget { $0.wallClockAtZero = 1_769_947_200_000 }
         target.upload()
         let stream = target.open()
-        target.send(stream, "progress", id: "1-progress", #"{"jobId":"j","timestamp":"\#(text)"}"#)
+        target.send(
+            stream, "progress", id: "1769947200000-progress", #"{"jobId":"j","timestamp":"\#(text)"}"#)
         #expect(target.rules == rules)
+    }
+
+    @Test(
+        arguments: [
+            (1_769_947_200_000, []), (1_769_947_700_000, []), (1_769_947_200, [TargetRule.times]),
+            (1_769_947_200_000 + 25_200_000, [.times]), (1_769_947_200_000 - 25_200_000, [.times]),
+        ] as [(Int64, [TargetRule])])
+    func `an id has the time of its event`(id: Int64, rules: [TargetRule]) {
+        var target = TriedTarget { $0.wallClockAtZero = 1_769_947_200_000 }
+        target.upload()
+        target.send(target.open(), "progress", id: "\(id)-progress", #"{"jobId":"j"}"#)
+        #expect(target.rules == rules)
+    }
+
+    @Test func `what comes again is as old as its job`() {
+        var target = TriedTarget {
+            $0.wallClockAtZero = 1_769_947_200_000
+            $0.tokenLifetime = .hours(2)
+        }
+        target.upload()
+        target.wait(.seconds(1_800))
+        target.send(
+            target.open(), "progress", id: "1769947201000-progress",
+            #"{"jobId":"j","timestamp":"2026-02-01T12:00:01.000Z"}"#)
+        #expect(target.rules == [])
+    }
+
+    @Test(arguments: [#""isbn":"null""#, #""isbn":"9780306406157","coverUrl":"undefined""#])
+    func `a missing value is no word`(member: String) {
+        var target = TriedTarget()
+        target.upload()
+        target.complete(target.open(), books: #"[{"title":"T","author":"A",\#(member)}]"#)
+        #expect(target.rules == [.text])
     }
 
     @Test(arguments: [

@@ -34,7 +34,7 @@ import Testing
             target.tried
                 == [
                     .jobAddressed, .resume, .ids, .terminal, .resultsAgree, .statusAgrees, .cleanup,
-                    .errorForm, .jobKept, .text,
+                    .errorForm, .jobKept, .times, .text,
                 ])
     }
 
@@ -279,6 +279,41 @@ import Testing
         old.wait(.hours(2))
         old.exchange("GET", "/v3/jobs/scans/j/results", 401, Self.unauthorized)
         #expect(old.rules == [])
+    }
+
+    @Test func `a job whose upload gave no token needs none`() {
+        var target = TriedTarget()
+        target.exchange(
+            "POST", "/v3/jobs/scans", 202, #"{"success":true,"data":{"jobId":"j"}}"#, token: nil)
+        target.exchange("GET", "/v3/jobs/scans/j/results", 401, Self.unauthorized, token: "guessed")
+        #expect(target.rules == [])
+        target.exchange("GET", "/v3/jobs/scans/j/results", 401, Self.unauthorized, token: nil)
+        #expect(target.rules == [.auth])
+    }
+
+    @Test(arguments: [
+        (#""processedCount":2,"totalCount":2"#, 0), (#""processedCount":3,"totalCount":2"#, 1),
+        (#""processedCount":3"#, 0), (#""processedCount":"3","totalCount":2"#, 0),
+    ])
+    func `no more is processed than there is`(members: String, count: Int) {
+        var target = TriedTarget()
+        target.upload()
+        let stream = target.open()
+        target.send(stream, "progress", id: "1-progress", #"{"jobId":"j",\#(members)}"#)
+        #expect(target.rules == [] && target.findings.count == count)
+        #expect(target.findings.allSatisfy { $0.path == "processedCount" && !$0.isAdditional })
+    }
+
+    @Test(arguments: [
+        ("1970-01-01T00:00:01Z", 0), ("1969-12-31T23:51:00Z", 0), ("1969-12-31T17:00:00Z", 1), ("1970", 1),
+    ])
+    func `what a target offers is not over yet`(expiry: String, count: Int) {
+        var target = TriedTarget()
+        target.upload()
+        let stream = target.open()
+        target.send(
+            stream, "completed", id: "1-completed", #"{"jobId":"j","books":[],"expiresAt":"\#(expiry)"}"#)
+        #expect(target.rules == [TargetRule](repeating: .times, count: count))
     }
 
     // MARK: Errors and waits

@@ -135,6 +135,16 @@ import Wire
         #expect(try Self.status(&bench).jobs == (isAskedFor ? 1 : 0))
     }
 
+    @Test(arguments: [false, true])
+    func `probes of a trial are requests of no client`(isAskedFor: Bool) throws {
+        var bench = Self.bench(ownPhones: isAskedFor)
+        let request = "GET /v3/jobs/scans/j HTTP/1.1\r\nHost: x\r\n"
+        bench.send(Array("\(request)X-Load-Test-Probe: without-token\r\n\r\n".utf8), on: bench.connect())
+        #expect(try Self.status(&bench).requests == 0)
+        bench.send(Array("\(request)\r\n".utf8), on: bench.connect())
+        #expect(try Self.status(&bench).requests == 1)
+    }
+
     @Test func `only phones of this program get the time of an event`() throws {
         var bench = Self.bench()
         let (_, _, stream) = try Self.scan(&bench)
