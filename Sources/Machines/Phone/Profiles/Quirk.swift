@@ -126,11 +126,12 @@ package enum QuirkHarm: String, CaseIterable, Sendable {
 extension Quirk {
     package var harm: QuirkHarm {
         switch self {
-        case .lineReader, .endOfStream, .unknownEvents, .progressWithoutMessage, .nestedBooks, .lostStream,
+        case .lineReader, .endOfStream, .dataLines, .unknownEvents, .progressWithoutMessage, .nestedBooks,
+            .lostStream,
             .streamStatuses, .relativeURL, .results, .deviceIDs, .offlineQueue, .background, .thrownErrors,
             .otherVersions:
             .losesScans
-        case .dataLines, .lastEventID, .retryableErrors, .overlays, .jitter, .cleanupOnce, .retryAfter:
+        case .lastEventID, .retryableErrors, .overlays, .jitter, .cleanupOnce, .retryAfter:
             .losesNoScan
         case .errorTexts: .unseen
         }
