@@ -46,6 +46,16 @@ enum SLOSample: Sendable {
         return .latency(histogram, unfinished)
     }
 
+    /// The operations that ended, or what was counted.
+    var count: Int64 {
+        switch self {
+        case .latency(let histogram, _): histogram.total
+        case .rate(let rate): rate.total
+        case .number(let number): number
+        case .notAvailable: 0
+        }
+    }
+
     /// Adds another sample, as if all values had been observed together.
     mutating func add(_ other: SLOSample) {
         switch (self, other) {

@@ -63,7 +63,8 @@ package struct StepSamples: Sendable {
             scanTime.record(operation.age.nanoseconds)
         }
         let results = self.objectives.indices.compactMap { index in
-            self.result(of: index, in: seconds, begun: begun, open: own)
+            self.result(
+                of: index, in: seconds, during: part.upperBound - part.lowerBound, begun: begun, open: own)
         }
         return StepEvidence(
             objectives: results, p50: scanTime.value(at: .p50).map { Interval(nanoseconds: $0) },
@@ -73,7 +74,7 @@ package struct StepSamples: Sendable {
 
     /// Nil without data.
     private func result(
-        of index: Int, in seconds: [Second], begun: Instant, open: [OpenOperation]
+        of index: Int, in seconds: [Second], during length: Interval, begun: Instant, open: [OpenOperation]
     ) -> SLOResult? {
         let slo = self.objectives[index]
         var sample: SLOSample?
@@ -82,7 +83,10 @@ package struct StepSamples: Sendable {
             if sample == nil { sample = more } else { sample?.add(more) }
         }
         guard let sample else { return nil }
-        let result = slo.evaluate(sample.with(self.missing(slo, open)))
+        var missing = self.missing(slo, open)
+        missing.add(
+            self.queued(slo, open, completed: seconds.reduce(0) { $0 + $1.objectives[index].count }, length))
+        let result = slo.evaluate(sample.with(missing))
         return result.noData || result.passed == nil ? nil : result
     }
 
@@ -97,6 +101,29 @@ package struct StepSamples: Sendable {
             table.record(unfinished: metric, age: operation.age, in: operation.group)
         }
         return table.unfinished(metric, of: slo.selector.scope)
+    }
+
+    /// The open operations that will miss the limit of an objective, although none is that old yet: at the rate at which
+    /// operations ended, only so many end within the limit (Little's law). Without it, a queue that grows would show only after
+    /// the step.
+    private func queued(_ slo: SLO, _ open: [OpenOperation], completed: Int64, _ length: Interval)
+        -> Unfinished
+    {
+        guard completed > 0, length > .zero, slo.condition.isUpperLimit,
+            case .latency(let metric) = slo.selector.metric, case .time(let limit) = slo.condition.threshold
+        else { return Unfinished() }
+        let inTime = open.filter { operation in
+            operation.metric == metric
+                && slo.condition.comparison.holds(operation.age.nanoseconds, limit)
+        }
+        let (high, low) = completed.multipliedFullWidth(by: limit)
+        let room = high == 0 ? Int64(clamping: low) / length.nanoseconds : .max
+        let excess = Int64(inTime.count) - room
+        // So much may be chance.
+        let chance = 2 * Double(inTime.count).squareRoot()
+        return Double(excess) > chance
+            ? Unfinished(count: excess, oldest: Interval(nanoseconds: limit.addingSaturating(1)))
+            : Unfinished()
     }
 
     /// The longest time that an operation took which began after a moment and ended in a second.

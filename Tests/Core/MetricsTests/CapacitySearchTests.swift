@@ -194,6 +194,21 @@ import Testing
             later.evidence(of: Self.part, begun: .zero - .seconds(5), open: [], lag: nil).failed.count == 1)
     }
 
+    @Test(arguments: [(40, true), (55, true), (90, false), (150, false)])
+    func `a queue that no longer ends within the limit fails the step`(open: Int, holds: Bool) throws {
+        // Ten scans end in each second, so that 50 end within the limit of 5 s.
+        let samples = try Self.samples(
+            (10..<29).flatMap { second in (0..<10).map { _ in (Int64(second), 1) } })
+        let queue = (0..<open).map { _ in
+            OpenOperation(metric: .scanTime, group: .none, age: .seconds(2))
+        }
+        let evidence = samples.evidence(of: Self.part, begun: .zero, open: queue, lag: nil)
+        #expect(evidence.failed.isEmpty == holds)
+        // What began before the step is not held against it.
+        let later = samples.evidence(of: Self.part, begun: .zero + .seconds(28), open: queue, lag: nil)
+        #expect(later.failed.isEmpty)
+    }
+
     @Test func `what is open and older than the limit has failed it, if it began in the step`() throws {
         let samples = try Self.samples([(12, 1), (13, 1)])
         func evidence(_ ages: [Int64]) -> StepEvidence {

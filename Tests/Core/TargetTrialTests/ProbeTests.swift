@@ -40,6 +40,33 @@ import Testing
         #expect(target.probes().isEmpty, "each is asked once")
     }
 
+    @Test func `what is foreign is of another device and has another token`() {
+        var target = Self.probed()
+        target.upload(job: "i")
+        _ = target.open(job: "i")
+        _ = target.probes()
+        target.upload()
+        _ = target.open()
+        let kinds = target.probes().map(\.kind)
+        #expect(kinds.contains("status") && !kinds.contains("foreign-token"))
+        #expect(!kinds.contains("other-device"))
+    }
+
+    @Test(arguments: [false, true]) func `a job is asked whether it has ended unless it is deleted`(
+        isDeleted: Bool
+    ) {
+        var target = TriedTarget {
+            $0.probes = true
+            $0.jobMax = .seconds(10)
+        }
+        target.upload()
+        target.complete(target.open())
+        _ = target.probes()
+        if isDeleted { target.exchange("DELETE", "/v3/jobs/scans/j/cleanup", 204) }
+        target.wait(.seconds(20))
+        #expect(target.probes().contains { $0.kind == "status" } == !isDeleted)
+    }
+
     @Test func `nothing is asked unless it is wanted`() {
         var target = TriedTarget()
         target.upload()

@@ -14,6 +14,20 @@ import Testing
         #"{"success":true,"data":{"jobId":"\#(job)","results":[\#(books.joined(separator: ","))]}}"#
     }
 
+    @Test func `what says where a job stands may come again`() {
+        var target = TriedTarget()
+        let state = #"{"jobId":"j","processedCount":0,"totalCount":9}"#
+        target.upload()
+        let first = target.open()
+        target.send(first, "progress", id: "500-initial", state)
+        target.play(first, to: 2)
+        target.close(first)
+        let second = target.open(after: "2000-progress")
+        target.send(second, "progress", id: "2500-initial", state)
+        target.play(second, from: 3, to: 3)
+        #expect(target.rules == [])
+    }
+
     @Test func `an honest job breaks nothing`() {
         var target = TriedTarget()
         target.upload()
