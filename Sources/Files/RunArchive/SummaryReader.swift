@@ -97,7 +97,7 @@ struct SummaryReader {
                 return id
             }
             for member in (part["metrics"]?.members ?? []) + (part["counters"]?.members ?? [])
-            where Metric(name: member.key) == nil {
+            where Metric(name: member.key) == nil && !member.key.hasPrefix(MetricSet.probePrefix) {
                 return member.key
             }
         }
