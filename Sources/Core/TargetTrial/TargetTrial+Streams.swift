@@ -13,7 +13,8 @@ extension TargetTrial {
         guard kind != .ping else { return }
         let node = JSONNode(event.bytes)
         self.judgeName(in: node, of: event.type, request, id, at: now)
-        let came = TrialEvent(event, isTerminal: kind?.isTerminal == true, stream: id, at: now)
+        let came = TrialEvent(
+            event, isTerminal: kind?.isTerminal == true, stream: id, after: exchange.stream?.last, at: now)
         let time = self.judgeTime(in: node, of: event.type, request, id, at: now)
         self.judgeExpiry(in: node, of: event.type, request, id, at: now)
         self.judgeCounts(in: node, of: event.type, request, at: now)
@@ -24,7 +25,10 @@ extension TargetTrial {
         if let place = self.jobs.update(job, { $0.record(came) }) ?? nil {
             // One that comes again has its old timestamp.
             if let time, place == known, request.lastEventID == nil { self.measure(time, request, at: now) }
-            self.exchanges.update(id) { _ = $0.stream?.shown.insert(place) }
+            self.exchanges.update(id) { exchange in
+                exchange.stream?.shown.insert(place)
+                exchange.stream?.last = place
+            }
         }
         if let kind, kind.isTerminal {
             self.judgeWhole(request, id, at: now)
@@ -43,6 +47,7 @@ extension TargetTrial {
         self.attempt(.streamsAgree, request, at: now)
         let missing = (first...last).filter { place in
             !shown.contains(place) && !known.events[place].isInitial && !known.events[place].isTerminal
+                && known.isKnown(place, afterAny: { shown.contains($0) })
         }
         guard let place = missing.first else { return }
         self.breaks(
@@ -133,12 +138,16 @@ extension TargetTrial {
                 .resume, request, id, at: now,
                 "\(event.type.bounded) “\(event.id.bounded)” came with other data than on an earlier stream")
         }
-        if let place = known.events.firstIndex(where: { $0.isSame(as: came) }), place <= resume.place {
-            guard !came.isTerminal, !known.repeatsEvents else { return }
-            return self.breaks(
-                .resume, request, id, at: now,
-                "\(event.type.bounded) “\(event.id.bounded)” came again on a stream that goes on after “\(last.bounded)”"
-            )
+        if let place = known.events.firstIndex(where: { $0.isSame(as: came) }) {
+            if place == resume.place || known.isKnown(resume.place, after: place) {
+                guard !came.isTerminal, !known.repeatsEvents else { return }
+                return self.breaks(
+                    .resume, request, id, at: now,
+                    "\(event.type.bounded) “\(event.id.bounded)” came again on a stream that goes on after “\(last.bounded)”"
+                )
+            }
+            // Another stream has shown it, and where it belongs is not known.
+            guard came.isTerminal || resume.pending.contains(place) else { return }
         }
         let place = resume.pending.firstIndex { place in
             known.events[place].isSame(as: came) || known.events[place].isTerminal && came.isTerminal

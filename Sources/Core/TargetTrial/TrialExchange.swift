@@ -117,6 +117,8 @@ struct TrialStream: Sendable {
     var terminals = 0
     /// The places of its events among those of the job.
     var shown: Set<Int> = []
+    /// The place of its last event.
+    var last: Int?
 }
 
 /// A point from which a stream goes on.

@@ -14,8 +14,10 @@ struct TrialEvent: Hashable, Sendable {
     /// The exchange on which it came first.
     let stream: UInt64
     let at: Instant
+    /// The place of the event before it on that stream; nil for the first one.
+    let previous: Int?
 
-    init(_ event: SSEEvent, isTerminal: Bool, stream: UInt64, at: Instant) {
+    init(_ event: SSEEvent, isTerminal: Bool, stream: UInt64, after previous: Int?, at: Instant) {
         self.name = Digest.of(event.type)
         var digest = Digest()
         digest.absorbInWords(event.bytes)
@@ -25,6 +27,7 @@ struct TrialEvent: Hashable, Sendable {
         self.isInitial = event.isInitial
         self.stream = stream
         self.at = at
+        self.previous = previous
     }
 
     /// By name and data: the id of an event that comes again may be another one (Docs/contract.md section 2.2).
@@ -108,7 +111,24 @@ struct TrialJob: Sendable {
             now - self.events[place].at <= buffer
         else { return nil }
         return TrialResume(
-            place: place, pending: self.events.indices[(place + 1)...].filter { !self.events[$0].isInitial })
+            place: place,
+            pending: self.events.indices[(place + 1)...].filter {
+                !self.events[$0].isInitial && self.isKnown($0, after: place)
+            })
+    }
+
+    /// Whether a stream has shown an event behind another. Places are in the order in which events came on any stream, and of two
+    /// streams one may be ahead.
+    func isKnown(_ place: Int, after other: Int) -> Bool { self.isKnown(place, afterAny: { $0 == other }) }
+
+    /// Whether a stream has shown an event behind one that this is true of.
+    func isKnown(_ place: Int, afterAny isOther: (Int) -> Bool) -> Bool {
+        var place = place
+        while let previous = self.events[place].previous {
+            if isOther(previous) { return true }
+            place = previous
+        }
+        return false
     }
 
     /// Forgets what only a job that can be read needs.

@@ -67,6 +67,22 @@ import Testing
         #expect(target.probes().contains { $0.kind == "status" } == !isDeleted)
     }
 
+    @Test func `one of two streams may be ahead`() {
+        var target = Self.probed()
+        target.upload()
+        let phone = target.open()
+        let witness = target.open()
+        // The answer to the phone is on its way for longer.
+        target.play(witness, from: 2, to: 3)
+        target.play(phone, from: 1, to: 3)
+        target.complete(phone)
+        target.complete(witness)
+        #expect(target.rules == [])
+        let resumed = target.open(after: "1000-progress")
+        target.play(resumed, from: 2, to: 3)
+        #expect(target.rules == [])
+    }
+
     @Test func `nothing is asked unless it is wanted`() {
         var target = TriedTarget()
         target.upload()
