@@ -204,7 +204,7 @@ extension SideBySide {
             let rows = trend.output.split(separator: "\n").filter { $0.contains("passed") }
             #expect(rows.map { $0.prefix(2) } == ["10", "11", "12"], "\(trend.output)")
             #expect(
-                trend.output.contains("the last run against the one before: worse, sse.event.latency: p50 "),
+                trend.output.contains("the last run against the one before: worse, sse.connect.time: p50 "),
                 "\(trend.output)")
             #expect(try String(contentsOf: page, encoding: .utf8).contains("id=\"trend-scan-time\""))
             #expect(try await Binary.run(["trend", runs[0]]).code == 64)
