@@ -59,7 +59,7 @@ enum ListCommand {
 
     private struct Entry {
         var name: String
-        /// Of `ScenarioFinder.groups`; nil for none.
+        /// One of `ScenarioFinder.groups`, or nil.
         var group: String?
         /// Relative to the current folder if it is in it.
         var path: String

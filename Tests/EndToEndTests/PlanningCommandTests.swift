@@ -141,6 +141,17 @@ extension EndToEnd {
             }
         }
 
+        @Test func `list --all has the groups, whose scenarios are found by name`() async throws {
+            let outcome = try await Binary.run(["list", "--all"])
+            #expect(outcome.code == 0)
+            let gaps = try #require(outcome.output.firstRange(of: "\n\ngaps\n"))
+            let quirks = try #require(outcome.output.firstRange(of: "\n\nquirks\n"))
+            #expect(outcome.output[gaps.upperBound...].hasPrefix("gap-1 "))
+            #expect(outcome.output[quirks.upperBound...].contains("\nquirk-4 "))
+            #expect(!(try await Binary.run(["list"])).output.contains("gap-1"))
+            #expect(try await Binary.run(["check", "gap-1"]).code == 0)
+        }
+
         @Test func `list shows also what is broken, and tells a hidden name by its path`() async throws {
             let scratch = try Scratch()
             _ = try scratch.file("broken.scenario", Data("scenario: 2\n".utf8))

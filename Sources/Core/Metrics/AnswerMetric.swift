@@ -75,7 +75,7 @@ struct AnswerCounts: Sendable {
 
     mutating func reset() { self.counts = SlotMap() }
 
-    /// Those that a metric counts, of those that it looks at.
+    /// The answers with the statuses of a metric (`failed`), of all answers to its operation (`total`).
     func rate(_ metric: AnswerMetric) -> FailureRate {
         var rate = FailureRate()
         for (key, count) in self.counts.entries

@@ -3,7 +3,7 @@ package import Talaria
 
 /// One value of every metric: what one shard, one group or one interval observed.
 ///
-/// Recording indexes arrays by `ordinal`: nothing is hashed but the id of a fault that fires. An empty set takes
+/// Recording indexes arrays by `ordinal`; only answers, probes and the ids of faults that fire are hashed. An empty set takes
 /// less than 2 KB; see `HDRHistogram` for what a used latency adds.
 package struct MetricSet: Sendable {
     private var latencies = [HDRHistogram](repeating: HDRHistogram(), count: LatencyMetric.allCases.count)

@@ -27,7 +27,7 @@ package enum JobChange: Hashable, Sendable {
         case .slowStage(let stage, let by): self = .slow(stage, by: Self.draw(from: by, fault.draw))
         case .forgetEvents: self = .loseEvents
         case .rateLimit, .httpError, .stripBooks, .truncateResults, .reorderResults, .degraded,
-            .unknownEvent, .badJSON, .eventForm, .latePing, .noPing, .twoTerminals, .endWithoutTerminal,
+            .unknownEvent, .badJSON, .eventShape, .latePing, .noPing, .twoTerminals, .endWithoutTerminal,
             .ignoreLastEventID, .reset,
             .close, .endCleanly, .silence, .slice, .delay, .bandwidth, .loss, .refuse, .phone:
             return nil

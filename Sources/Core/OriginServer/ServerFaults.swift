@@ -171,7 +171,7 @@ package struct ServerFaults: Sendable {
             }
         case .progress:
             fault = self.fire(on: exchange, at: now, into: &effects) { fault in
-                guard fault.kind == .eventForm(.noMessage) else { return false }
+                guard fault.kind == .eventShape(.noMessage) else { return false }
                 changed = EventDistortion.withoutMessage(data())
                 return changed != nil
             }
@@ -180,7 +180,7 @@ package struct ServerFaults: Sendable {
         let whole = fault.flatMap { _ in changed }
         guard
             kind != .ping,
-            self.fire(on: exchange, at: now, into: &effects, where: { $0.kind == .eventForm(.splitData) })
+            self.fire(on: exchange, at: now, into: &effects, where: { $0.kind == .eventShape(.splitData) })
                 != nil
         else { return whole }
         return EventDistortion.split(whole ?? data())

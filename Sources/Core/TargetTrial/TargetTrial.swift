@@ -68,6 +68,8 @@ package struct TargetTrial: Sendable {
         var stream = TrialStream()
         if let last = exchange.request.lastEventID {
             stream.resume = self.jobs[job]?.resume(after: last, at: now, within: self.rules.buffer)
+            // What it shows first comes behind the event that it goes on after.
+            stream.last = stream.resume?.place
             if stream.resume != nil { self.attempt(.resume, exchange.request, at: now) }
         }
         self.exchanges.update(id) { $0.stream = stream }

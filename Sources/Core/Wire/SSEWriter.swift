@@ -3,8 +3,8 @@ package import SimBase
 /// Writes event streams by appending to a buffer. Field order is the backend's: id, event, retry, data
 /// (Docs/contract.md section 2.2).
 package enum SSEWriter {
-    /// Appends a whole event, its blank line included. An empty `type` writes no `event` line, and neither does `message`, the type of an event without one; data is split at
-    /// CR, LF and CRLF, and empty data still makes an event.
+    /// Appends a whole event, its blank line included. An empty `type` writes no `event` line, and neither does `message`, the type
+    /// of an event without one. Data is split at CR, LF and CRLF, and empty data still makes an event.
     package static func event(
         id: String?, type: String, retry: Interval? = nil, data: ArraySlice<UInt8>,
         into draft: inout ByteBuilder

@@ -135,6 +135,7 @@ enum SeriesLog {
             switch Metric(name: member.key) {
             case .count(let metric): set.add(count, to: metric)
             case .http(let metric):
+                guard metric.statuses.count == 1 else { return nil }
                 set.answered(metric.operation, status: metric.statuses.lowerBound, times: count)
             case .fault(let id): set.fired(fault: id, times: count)
             case .latency, .rate, nil: continue

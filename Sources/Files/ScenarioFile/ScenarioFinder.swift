@@ -28,12 +28,12 @@ package enum ScenarioFinder {
         }
     }
 
-    /// The path of a scenario. With a slash in it the name is a path and only that; otherwise it is looked for in the
-    /// current folder, then in the folders and their groups, one of which can be that of the built-in files. Both as it is and with `.scenario`
-    /// added; built-in scenarios only have names with it.
+    /// The path of a scenario. With a slash in it the name is a path and only that; otherwise it is looked for in the current
+    /// folder, in the folders, one of which can be that of the built-in files, and in their groups. Both as it is and with
+    /// `.scenario` added; built-in scenarios and those of groups only have names with it.
     package static func find(_ name: String, current: String, folders: [String]) throws(NotFound) -> String {
         var candidates = [name, name + self.suffix]
-        var hidden: [String] = []
+        var inGroups: [String] = []
         if name.hasSuffix(self.suffix) { candidates.removeLast() }
         if !name.contains("/") {
             let inFolders = folders.flatMap { folder in
@@ -41,13 +41,12 @@ package enum ScenarioFinder {
                     "\(folder)/\($0)"
                 }
             }
-            let inGroups = folders.flatMap { folder in
+            inGroups = folders.flatMap { folder in
                 Self.groups.map { "\(folder)/\($0)/\(candidates.last ?? name)" }
             }
             candidates += inFolders
-            hidden = inGroups
         }
-        for candidate in candidates + hidden
+        for candidate in candidates + inGroups
         where !name.isEmpty && self.isFile(self.absolute(candidate, from: current)) {
             return candidate
         }

@@ -39,7 +39,7 @@ package struct TargetJobOwner: Hashable, Sendable {
     /// Those that a shard hands over.
     package static let sampleMax = 16_384
 
-    /// Of the id.
+    /// The digest of the job's id.
     package let digest: UInt64
     package let device: DeviceNumber
     package let scan: ScanNumber

@@ -38,6 +38,8 @@ struct TargetTable {
         let errors: Int
     }
 
+    /// Whether the run held the target to the contract (`trial.judge`).
+    let isJudged: Bool
     let wrong: [Wrong]
     let injected: [Injected]
     /// How what the phones wanted ended: `given up: 0 of 135 uploads`.
@@ -48,6 +50,9 @@ struct TargetTable {
     /// Nil for a run without a target.
     init?(_ result: RunResult) {
         guard result.labels.target != nil else { return nil }
+        self.isJudged = result.verdicts.contains {
+            $0.invariant.targetRule != nil && $0.standing != .notAvailable
+        }
         self.wrong = Self.broken(result) + Self.answers(result) + Self.errors(result)
         self.injected = result.faults.map { fault in
             let cause = Cause.injected(fault: fault.id)
@@ -66,7 +71,7 @@ struct TargetTable {
 
     /// `2 kinds of errors, 17 in total`.
     var tally: String {
-        guard !self.wrong.isEmpty else { return "no errors seen" }
+        guard !self.wrong.isEmpty else { return self.isJudged ? "no errors seen" : "not on trial" }
         let total = self.wrong.reduce(0) { $0.addingSaturating($1.count) }
         let kinds = Figures.count(self.wrong.count, "kind of error", "kinds of errors")
         return "\(kinds), \(Figures.count(total)) in total"

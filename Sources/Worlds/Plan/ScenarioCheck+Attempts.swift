@@ -193,7 +193,7 @@ extension FaultSpec {
             self.target != .upload && self.target != .cleanup && (400...499).contains(fault.status)
                 && fault.status != 408 && fault.status != 429
         case .rateLimit, .stripBooks, .truncateResults, .reorderResults, .retryableError, .finalError,
-            .degraded, .slowStage, .unknownEvent, .badJSON, .eventForm, .latePing, .noPing, .twoTerminals,
+            .degraded, .slowStage, .unknownEvent, .badJSON, .eventShape, .latePing, .noPing, .twoTerminals,
             .endWithoutTerminal,
             .ignoreLastEventID, .forgetEvents, .reset, .close, .endCleanly, .silence, .slice, .delay,
             .bandwidth, .loss, .refuse, .phone:
@@ -218,7 +218,7 @@ extension FaultSpec {
         case .reset(let cut, .reply), .close(let cut, .reply), .endCleanly(let cut):
             return self.target == .stream && ScenarioCheck.endsBeforeAnyEvent(self.trigger, cut) ? .zero : nil
         case .rateLimit, .stripBooks, .truncateResults, .reorderResults, .expireToken, .jobGone,
-            .retryableError, .finalError, .degraded, .slowStage, .unknownEvent, .badJSON, .eventForm,
+            .retryableError, .finalError, .degraded, .slowStage, .unknownEvent, .badJSON, .eventShape,
             .latePing, .noPing, .twoTerminals,
             .endWithoutTerminal, .ignoreLastEventID, .forgetEvents, .silence, .slice, .delay, .bandwidth,
             .loss, .phone:

@@ -363,7 +363,7 @@ package enum ScenarioCheck {
                 "count", "every attempt fails, so the affected scans cannot complete",
                 "leave out `count` (default: once per scan), or use a number: `count: 3`")
         case .stripBooks, .reorderResults, .finalError, .degraded, .slowStage, .unknownEvent, .badJSON,
-            .eventForm, .latePing, .noPing, .twoTerminals, .ignoreLastEventID, .forgetEvents, .slice, .delay,
+            .eventShape, .latePing, .noPing, .twoTerminals, .ignoreLastEventID, .forgetEvents, .slice, .delay,
             .bandwidth, .loss,
             .phone:
             return nil  // What it does, a scan can get past.

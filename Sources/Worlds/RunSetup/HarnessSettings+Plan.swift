@@ -87,7 +87,7 @@ extension FaultEffect {
         case .phone(.reinstall): self = .ofPhone(.reinstall)
         case .phone(.clockSkew): self = .ofPhone(.clockSkew)
         case .phone(.storageFull): self = .ofPhone(.storageFull)
-        case .eventForm, .slice, .bandwidth, .loss: self = .unobserved
+        case .eventShape, .slice, .bandwidth, .loss: self = .unobserved
         }
     }
 }

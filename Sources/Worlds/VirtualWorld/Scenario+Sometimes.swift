@@ -54,7 +54,7 @@ extension Scenario {
             case (.httpError, _), (.refuse, _), (.reset, _), (.close, _), (.silence, _),
                 (.truncateResults, _), (.reorderResults, _),
                 (.retryableError, _), (.finalError, _), (.degraded, _), (.slowStage, _), (.unknownEvent, _),
-                (.badJSON, _), (.eventForm, _), (.latePing, _), (.noPing, _), (.twoTerminals, _),
+                (.badJSON, _), (.eventShape, _), (.latePing, _), (.noPing, _), (.twoTerminals, _),
                 (.ignoreLastEventID, _), (.forgetEvents, _), (.slice, _), (.delay, _), (.bandwidth, _),
                 (.loss, _), (.phone, _):
                 break

@@ -14,6 +14,19 @@ import Testing
         #"{"success":true,"data":{"jobId":"\#(job)","results":[\#(books.joined(separator: ","))]}}"#
     }
 
+    @Test func `what comes again on a second resume comes again`() {
+        var target = TriedTarget()
+        target.upload()
+        let first = target.open()
+        target.play(first, to: 2)
+        target.close(first)
+        let second = target.open(after: "2000-progress")
+        target.play(second, from: 3, to: 4)
+        target.close(second)
+        target.play(target.open(after: "4000-progress"), from: 1, to: 1)
+        #expect(target.rules == [.resume])
+    }
+
     @Test func `what says where a job stands may come again`() {
         var target = TriedTarget()
         let state = #"{"jobId":"j","processedCount":0,"totalCount":9}"#

@@ -126,7 +126,7 @@ import Testing
         .retryableError(code: "PROVIDER_TIMEOUT"), .finalError(code: "INVALID_FILE"),
         .degraded(books: .percent(50)), .slowStage(.identifying, by: .zero...(.seconds(4))),
         .unknownEvent(nil),
-        .badJSON(.extra), .badJSON(.progress), .badJSON(.completed), .eventForm(.noMessage),
+        .badJSON(.extra), .badJSON(.progress), .badJSON(.completed), .eventShape(.noMessage),
         .latePing(by: .seconds(2)), .noPing, .twoTerminals, .endWithoutTerminal, .ignoreLastEventID,
         .forgetEvents,
     ]

@@ -294,8 +294,8 @@ struct CauseAccountTests {
         #expect(Self.finding(renamed, Self.found(.stream, "completed", "resultsUrl")) == .target)
         #expect(Self.finding(renamed, Self.found(.stream, "progress", "books")) == .target)
         #expect(Self.finding(renamed, Self.found(.results, "200", "data.results")) == .target)
-        #expect(Self.finding(.eventForm(.noMessage), Self.found(.stream, "progress", "message")) == injected)
-        #expect(Self.finding(.eventForm(.noMessage), Self.found(.stream, "progress", "status")) == .target)
+        #expect(Self.finding(.eventShape(.noMessage), Self.found(.stream, "progress", "message")) == injected)
+        #expect(Self.finding(.eventShape(.noMessage), Self.found(.stream, "progress", "status")) == .target)
         #expect(Self.finding(.finalError(code: "X"), Self.found(.stream, "error", "code")) == injected)
     }
 
@@ -304,7 +304,7 @@ struct CauseAccountTests {
         #expect(Self.finding(.stripBooks(.empty), count) == .injected(fault: "fault"))
         let results = ObservationPayload.phone(.resultsDecoded(job: "j", books: 2, took: .zero))
         #expect(Self.finding(.stripBooks(.empty), count, [results]) == .target)
-        #expect(Self.finding(.eventForm(.noMessage), count) == .target)
+        #expect(Self.finding(.eventShape(.noMessage), count) == .target)
     }
 
     @Test func `an event of a fault is one finding, and one of the target beside it is another`() {

@@ -236,7 +236,7 @@ import Wire
         let job = try Self.job(&bench, part: "image", in: nil)
         let (exchange, _) = bench.ask(
             "GET", "/v3/jobs/scans/\(job.id)/stream", device: nil, accept: "text/event-stream",
-            faults: [.armed(.eventForm(.noMessage))])
+            faults: [.armed(.eventShape(.noMessage))])
         let first = try #require(bench.read(exchange).first)
         #expect(first.data.hasPrefix("{\"data\":{\"jobId\""))
         #expect(!first.data.contains("message"))

@@ -65,7 +65,7 @@ import Wire
     }
 
     @Test func `the data of each event come in two lines, and are the same`() {
-        let run = Run([.armed(.eventForm(.splitData))])
+        let run = Run([.armed(.eventShape(.splitData))])
         #expect(run.bad.map(\.id) == run.good.map(\.id))
         #expect(run.bad.allSatisfy { $0.data.split(separator: "\n").count == 2 })
         #expect(run.bad.map { $0.data.replacing("\n", with: "") } == run.good.map(\.data))
@@ -122,7 +122,7 @@ import Wire
     }
 
     @Test func `progress comes without its text as long as the stream lives`() {
-        let run = Run([.armed(.eventForm(.noMessage), .afterEvents(1))])
+        let run = Run([.armed(.eventShape(.noMessage), .afterEvents(1))])
         #expect(run.bad.count == run.good.count)
         for (index, (bad, good)) in zip(run.bad, run.good).enumerated() {
             guard (2..<6).contains(index) else {

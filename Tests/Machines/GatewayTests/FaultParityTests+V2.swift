@@ -23,7 +23,7 @@ extension FaultParityTests {
         row.journey = journey
         switch row.kind {
         // No `completed` event of v2 has books, none of its events a text, and it has none for a book that is not looked up.
-        case .stripBooks, .degraded, .eventForm(.noMessage):
+        case .stripBooks, .degraded, .eventShape(.noMessage):
             row.fires = false
             row.answers = []
         // A DELETE of v2 is answered in words.
@@ -41,7 +41,7 @@ extension FaultParityTests {
         case .slowStage: return Self.slow(row)
         case .reorderResults where journey == .csvImport: row.fires = false
         case .rateLimit, .httpError, .truncateResults, .reorderResults, .expireToken, .jobGone, .finalError,
-            .unknownEvent, .badJSON, .eventForm(.splitData), .latePing, .noPing, .twoTerminals,
+            .unknownEvent, .badJSON, .eventShape(.splitData), .latePing, .noPing, .twoTerminals,
             .endWithoutTerminal,
             .ignoreLastEventID, .forgetEvents, .reset,
             .close, .endCleanly, .silence, .slice, .delay, .bandwidth, .loss, .refuse, .phone:

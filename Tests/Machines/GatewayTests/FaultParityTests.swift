@@ -91,7 +91,7 @@ import Testing
         Row(kind: .unknownEvent(nil)), Row(kind: .unknownEvent(nil), trigger: .afterEvents(2)),
         Row(kind: .badJSON(.extra), trigger: .afterEvents(1)), Row(kind: .badJSON(.progress)),
         Row(kind: .badJSON(.completed)),
-        Row(kind: .eventForm(.noMessage)), Row(kind: .eventForm(.splitData)),
+        Row(kind: .eventShape(.noMessage)), Row(kind: .eventShape(.splitData)),
         Row(kind: .unknownEvent(.message), trigger: .afterEvents(1)),
         // The backend counts the next period from the late ping. The gateway delays each ping of the upstream.
         Row(

@@ -68,7 +68,7 @@ struct GatewayTests {
     @Test func `events of a foreign backend are rewritten and keep their ids`() throws {
         let backend = try TestServer()
         let kinds: [FaultKind] = [
-            .unknownEvent(nil), .badJSON(.progress), .eventForm(.noMessage), .twoTerminals,
+            .unknownEvent(nil), .badJSON(.progress), .eventShape(.noMessage), .twoTerminals,
             .degraded(books: .always),
         ]
         let gateway = try TestGateway(

@@ -129,13 +129,13 @@ extension FaultKind {
                     .eventName(EventDistortion.unknownName(nil)),
                 ], isSingle: true)
         case .badJSON: FaultEffects(parts: [.text], isSingle: true)
-        case .eventForm(.noMessage): FaultEffects(parts: [.member("message", of: .progress)])
+        case .eventShape(.noMessage): FaultEffects(parts: [.member("message", of: .progress)])
         case .endWithoutTerminal: FaultEffects(connection: .ended)
         case .latePing, .noPing: FaultEffects(connection: .quiet)
         case .reset, .close, .endCleanly, .silence, .refuse: FaultEffects(connection: .broken)
         case .delay, .bandwidth, .loss: FaultEffects(connection: .slowed)
         case .reorderResults, .twoTerminals, .ignoreLastEventID, .slowStage, .slice, .phone,
-            .eventForm(.splitData):
+            .eventShape(.splitData):
             FaultEffects()
         }
     }

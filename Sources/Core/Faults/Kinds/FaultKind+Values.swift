@@ -32,8 +32,8 @@ extension FaultKind {
             self = .slowStage(stage, by: by)
         case .unknownEvent: self = .unknownEvent(values.choice("event"))
         case .badJSON: self = .badJSON(values.choice("in") ?? .extra)
-        case .noMessage: self = .eventForm(.noMessage)
-        case .splitData: self = .eventForm(.splitData)
+        case .noMessage: self = .eventShape(.noMessage)
+        case .splitData: self = .eventShape(.splitData)
         case .latePing:
             guard let by = values.duration("by") else { return nil }
             self = .latePing(by: by)
@@ -103,7 +103,7 @@ extension FaultKind {
         case .bandwidth(let rate): values["rate"] = .bitRate(rate)
         case .loss(let share): values["share"] = .share(share)
         case .phone(.clockSkew(let by)): values["by"] = .durations(by...by)
-        case .truncateResults, .reorderResults, .expireToken, .eventForm, .noPing, .twoTerminals,
+        case .truncateResults, .reorderResults, .expireToken, .eventShape, .noPing, .twoTerminals,
             .endWithoutTerminal, .ignoreLastEventID, .forgetEvents, .refuse, .phone:
             break
         }

@@ -27,7 +27,7 @@ package enum FaultKind: Hashable, Sendable {
     case unknownEvent(UnknownEvent?)
     case badJSON(BadJSONTarget)
     /// Events in another form than the backend writes.
-    case eventForm(EventShape)
+    case eventShape(EventShape)
     /// Each ping is late by so much more.
     case latePing(by: Interval)
     case noPing
@@ -80,8 +80,8 @@ package enum FaultKind: Hashable, Sendable {
         case .slowStage: .slowStage
         case .unknownEvent: .unknownEvent
         case .badJSON: .badJSON
-        case .eventForm(.noMessage): .noMessage
-        case .eventForm(.splitData): .splitData
+        case .eventShape(.noMessage): .noMessage
+        case .eventShape(.splitData): .splitData
         case .latePing: .latePing
         case .noPing: .noPing
         case .twoTerminals: .twoTerminals
@@ -116,7 +116,7 @@ extension FaultKind {
             (400...499).contains(fault.status) && ![401, 404, 408, 410, 429].contains(fault.status)
                 && fault.retryable != true
         case .rateLimit, .stripBooks, .truncateResults, .reorderResults, .expireToken, .jobGone,
-            .retryableError, .degraded, .slowStage, .unknownEvent, .badJSON, .eventForm, .latePing, .noPing,
+            .retryableError, .degraded, .slowStage, .unknownEvent, .badJSON, .eventShape, .latePing, .noPing,
             .twoTerminals, .endWithoutTerminal,
             .ignoreLastEventID, .forgetEvents, .reset, .close, .endCleanly, .silence, .slice, .delay,
             .bandwidth, .loss,
@@ -138,7 +138,7 @@ extension FaultKind {
     }
 }
 
-/// Forms of events that clients meet rarely.
+/// What `FaultKind.eventShape` does to events.
 package enum EventShape: Hashable, Sendable {
     /// Progress without its text.
     case noMessage
