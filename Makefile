@@ -35,7 +35,10 @@ TARGETS ?=
 BACKENDS ?=
 MANUAL ?=
 
-.PHONY: help run build deps test test-deps lint purity purity-and-build unit docs clients fuzz fuzz-sockets mutants asan \
+MODULE ?=
+MODULES := $(patsubst %Tests,%,$(notdir $(wildcard Tests/*/*Tests)))
+
+.PHONY: help run build deps test try test-deps lint unit docs clients fuzz fuzz-sockets mutants asan \
 	bench manual conformance targets backends templates install deb deb-test clean
 
 help: ## lists all targets
@@ -51,7 +54,7 @@ build: ## builds the release program, as `swift build -c release` does
 	@test -x $(BINARY) || echo 'Building swiftwing-sim: four minutes on two free cores. There is no output until the end.'
 	@swift build -c release --product swiftwing-sim $(CHECKS) $(FLAGS) --quiet
 
-test: deps test-deps lint purity-and-build unit ## installs missing dependencies, checks format and purity, and runs all tests
+test: deps test-deps lint unit ## installs missing dependencies, checks the format, and runs all tests
 
 test-deps: # curl, nginx, a browser, and Python with the published clients and readers
 	@.ci/packages test
@@ -60,15 +63,12 @@ lint: ## checks the formatting, and that every mutant of Tests/Mutants still app
 	@swift format lint --strict --recursive --parallel Package.swift Sources Tests
 	@PYTHONDONTWRITEBYTECODE=1 Tests/Mutants/mutants.py --list > /dev/null
 
-# Builds the pure targets without the concurrency module: a `Task` or a clock in them does not compile.
-purity: ## checks that the pure targets use no clocks and no tasks
-	@swift build --product Pure --scratch-path $(BUILD)/purity --quiet $(CHECKS) \
-		-Xswiftc -Xfrontend -Xswiftc -disable-implicit-concurrency-module-import
-
-# Both at once: a build has stretches with one compiler, and these two have folders of their own.
-purity-and-build:
-	@$(MAKE) --no-print-directory purity & purity=$$!; \
-	built=0; $(MAKE) --no-print-directory build || built=$$?; wait $$purity && exit $$built
+# The package is this module and what it and its tests need (Package.swift), in a folder of its own.
+try: ## builds one module and runs its tests, as in `make try MODULE=Phone`
+	@test -n '$(filter $(MODULE),$(MODULES))' || { \
+		echo "swiftwing-sim: '$(MODULE)' is not a module with tests. MODULE can be: $(sort $(MODULES))" >&2; exit 64; }
+	@if [[ '$(MODULE)Tests.' =~ $(TIMED) ]]; then order=--no-parallel; else order=--parallel; fi; \
+		SWIFTWING_SIM_MODULE='$(MODULE)' swift test --scratch-path $(BUILD)/try $(CHECKS) --quiet $$order
 
 # The end-to-end tests run the release program; the other tests run a debug build with all checks. Tests without a clock or
 # a socket run in parallel. The others run one after another, since some measure times; of those that mostly wait, six run

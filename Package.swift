@@ -2,7 +2,7 @@
 import PackageDescription
 
 // The targets, by layer. A target lies in Sources/<layer>/<name> and its tests in Tests/<layer>/<name>Tests. It may import
-// what its row names and nothing else: `make test` checks that (explicit dependency check, purity build, TidyTests).
+// what its row names and nothing else: `make test` checks that (explicit dependency check, TidyTests).
 
 enum Layer: String {
     /// Values and formats: no clock, no randomness, no I/O.
@@ -19,6 +19,14 @@ enum Layer: String {
     case reports = "Reports"
     /// What puts a run together from all of these.
     case runs = "Runs"
+
+    /// Pure layers decide: they have no way to time, tasks or clocks.
+    var isPure: Bool {
+        switch self {
+        case .core, .machines, .judging: true
+        case .worlds, .files, .reports, .runs: false
+        }
+    }
 }
 
 struct Module {
@@ -203,14 +211,8 @@ let modules = [
         ]),
 ]
 
-/// Targets that decide. They have no way to time, tasks or clocks: `make purity` builds them without.
-let pure = modules.filter { module in
-    switch module.layer {
-    case .core, .machines, .judging: true
-    case .worlds: ["Plan", "VirtualWorld", "RunSetup", "Search"].contains(module.name)
-    case .files, .reports, .runs: false
-    }
-}
+/// Modules of `Worlds` that are pure like the machines that they run.
+let pureWorlds: Set = ["Plan", "VirtualWorld", "RunSetup", "Search"]
 
 let strict: [SwiftSetting] = [
     .swiftLanguageMode(.v6),
@@ -220,6 +222,11 @@ let strict: [SwiftSetting] = [
     .enableUpcomingFeature("InternalImportsByDefault"),
     .enableUpcomingFeature("MemberImportVisibility"),
 ]
+
+// Without the concurrency module, a `Task` or a `ContinuousClock` does not compile.
+let withoutConcurrency: SwiftSetting = .unsafeFlags([
+    "-Xfrontend", "-disable-implicit-concurrency-module-import",
+])
 
 // Swift Testing's macros expand to code that strict memory safety would flag.
 let strictForTests: [SwiftSetting] = [
@@ -244,9 +251,11 @@ func library(_ name: String, pkgConfig: String?, apt: String, brew: String) -> T
 #endif
 
 func target(_ module: Module) -> Target {
-    .target(
+    let isPure = module.layer.isPure || pureWorlds.contains(module.name)
+    return .target(
         name: module.name, dependencies: dependencies(module.imports),
-        path: "Sources/\(module.layer.rawValue)/\(module.name)", swiftSettings: strict)
+        path: "Sources/\(module.layer.rawValue)/\(module.name)",
+        swiftSettings: isPure ? strict + [withoutConcurrency] : strict)
 }
 
 func tests(_ module: Module) -> Target {
@@ -260,8 +269,7 @@ let package = Package(
     name: "swiftwing-sim",
     platforms: [.macOS(.v15)],
     products: [
-        .executable(name: "swiftwing-sim", targets: ["swiftwing-sim"]),
-        .library(name: "Pure", type: .static, targets: pure.map(\.name)),
+        .executable(name: "swiftwing-sim", targets: ["swiftwing-sim"])
     ],
     targets: [
         library("CCurl", pkgConfig: "libcurl", apt: "libcurl4-openssl-dev", brew: "curl"),
@@ -314,3 +322,16 @@ let package = Package(
             .testTarget(name: "TidyTests", swiftSettings: strictForTests),
         ]
 )
+
+// `make try MODULE=Phone`: the package is the tests of this module and what they need, and nothing else is built.
+if let module = Context.environment["SWIFTWING_SIM_MODULE"] {
+    var needed: Set<String> = []
+    var open = ["\(module)Tests"]
+    while let name = open.popLast() {
+        guard needed.insert(name).inserted, let target = package.targets.first(where: { $0.name == name })
+        else { continue }
+        for case .byNameItem(let dependency, _) in target.dependencies { open.append(dependency) }
+    }
+    package.products = []
+    package.targets.removeAll { !needed.contains($0.name) }
+}
