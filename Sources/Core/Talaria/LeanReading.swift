@@ -85,6 +85,16 @@ struct LeanObject {
         return node.map { LeanObject(node: $0, prefix: self.prefix + key + ".") }
     }
 
+    /// Notes a count that is above the one of which it is a part.
+    func compare(_ part: String, isAtMost whole: String, into notes: inout ContractNotes) {
+        guard let count = self.node[part]?.integer, let total = self.node[whole]?.integer, total >= 0,
+            count > total
+        else { return }
+        notes.add(
+            self.path(part), expected: "at most \(whole)", seen: "a higher number",
+            excerpt: "\(count) of \(total)")
+    }
+
     /// Nil for a list of anything but books: one bad element spoils the whole array, and each is noted.
     func books(_ key: String, _ need: Need, into notes: inout ContractNotes) -> [Book]? {
         let array = self.read(key, need, "an array of books", into: &notes) { $0.kind == .array ? $0 : nil }
@@ -316,6 +326,7 @@ extension ProgressData {
     static func isReadable(_ bytes: [UInt8], into notes: inout ContractNotes) -> Bool {
         guard let data = LeanObject(bytes, into: &notes) else { return false }
         data.compare(with: Contract.progress, into: &notes)
+        data.compare("processedCount", isAtMost: "totalCount", into: &notes)
         return true
     }
 }

@@ -17,7 +17,6 @@ extension TargetTrial {
             event, isTerminal: kind?.isTerminal == true, stream: id, after: exchange.stream?.last, at: now)
         let time = self.judgeTime(in: node, of: event.type, request, id, at: now)
         self.judgeExpiry(in: node, of: event.type, request, id, at: now)
-        self.judgeCounts(in: node, of: event.type, request, at: now)
         if !request.journey.isV2 { self.judgeID(of: event, came, request, id, at: now) }
         self.judgeTerminal(came, event.type, request, id, at: now)
         if !event.isInitial { self.judgeResume(came, event, request, id, at: now) }
@@ -66,20 +65,6 @@ extension TargetTrial {
         self.breaks(
             .jobAddressed, request, id, at: now,
             "\(what.bounded) of the job \(job.bounded) names the job \(named.bounded)")
-    }
-
-    /// Two members of an event that contradict each other.
-    private mutating func judgeCounts(
-        in node: JSONNode?, of what: String, _ request: TrialRequest, at now: Instant
-    ) {
-        guard let processed = node?["processedCount"]?.integer, let total = node?["totalCount"]?.integer,
-            processed > total
-        else { return }
-        self.find(
-            ContractFinding(
-                operation: request.operation, part: what.bounded, path: "processedCount",
-                expected: "at most totalCount", seen: "more", excerpt: "\(processed) of \(total)",
-                isDecisive: false, count: 1), request, at: now)
     }
 
     // MARK: Ids

@@ -69,6 +69,22 @@ struct FindingTests {
         #expect(promise == [BooksPromise(unique: unique, detected: detected)])
     }
 
+    @Test(arguments: [
+        (#""processedCount":2,"totalCount":2"#, []),
+        (#""processedCount":3,"totalCount":2"#, ["stream progress processedCount: a higher number"]),
+        (#""processedCount":3"#, []),
+    ])
+    func `a progress above its total is found`(counts: String, expected: [String]) {
+        var phone = TestPhone()
+        phone.captureToStream()
+        phone.findings = []
+        phone.stream(
+            Wording.event(
+                "progress", id: "9",
+                #"{"type":"progress","jobId":"job-1","status":"enriching","progress":0.5,\#(counts)}"#))
+        #expect(self.found(phone).filter { $0.contains("processedCount") } == expected)
+    }
+
     @Test func `the number of books that came is no finding`() {
         var phone = TestPhone()
         phone.captureToStream()

@@ -253,17 +253,6 @@ extension CompletedReading {
     }
 }
 
-extension LeanObject {
-    /// Notes a count that is above the one of which it is a part.
-    fileprivate func compare(_ part: String, isAtMost whole: String, into notes: inout ContractNotes) {
-        guard let count = self.node[part]?.integer, let total = self.node[whole]?.integer, count > total
-        else { return }
-        notes.add(
-            self.path(part), expected: "at most \(whole)", seen: "a higher number",
-            excerpt: "\(count) of \(total)")
-    }
-}
-
 extension JobEvent {
     /// Reads an event of v2. A `timeout` is unknown: the stream ends behind it, and the job goes on.
     package init(v2Name name: String, bytes: [UInt8], into notes: inout ContractNotes) {
