@@ -49,7 +49,8 @@ extension SideBySide {
             let outcome = try await process.end(seconds: 80)
             let summary = try process.report.summary()
             let state = try await Curl(base: target.base).get("/_sim").decoded(State.self)
-            let fired = Dictionary(uniqueKeysWithValues: state.faults.map { ($0.id, $0.fired) })
+            let ofScenario = state.faults.filter { !$0.id.hasPrefix("demand.") }
+            let fired = Dictionary(uniqueKeysWithValues: ofScenario.map { ($0.id, $0.fired) })
             let verdict = Verdict(
                 exit: outcome.code, captured: summary.scans.captured, completed: summary.scans.completed,
                 lost: summary.scans.lost, received: summary.books.received,
