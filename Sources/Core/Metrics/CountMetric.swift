@@ -18,115 +18,152 @@ package enum CountMetric: String, CaseIterable, Sendable {
     case ssePings = "sse.pings"
     case sseResumes = "sse.resumes"
     case sseRestarts = "sse.restarts"
-    /// Events of a name that the client does not know; ignored.
     case sseUnknown = "sse.unknown"
-    /// Events whose data the client could not decode; ignored, unless they are terminal.
     case sseUndecodable = "sse.undecodable"
     case uploadAttempts = "upload.attempts"
     case sseConnectAttempts = "sse.connect.attempts"
     case sseReconnectAttempts = "sse.reconnect.attempts"
     case resultsAttempts = "results.attempts"
     case cleanupAttempts = "cleanup.attempts"
-    /// Sockets that this process could not open for lack of a descriptor (`EMFILE`).
     case descriptorsRefused = "descriptors.refused"
-    /// Scans that a reinstallation took, or a kill before they were durable.
     case scansDiscarded = "scans.discarded"
-    /// Captures that were due: by the schedule, and after thinking.
     case arrivalsPlanned = "arrivals.planned"
-    /// Captures that were made.
     case arrivalsAchieved = "arrivals.achieved"
-    /// Captures that were made more than a second after their moment.
     case arrivalsLate = "arrivals.late"
-    /// Refused scans whose refusal neither a fired fault delivered nor a full storage explains.
     case scansRefusedUnexplained = "scans.refused.unexplained"
-    /// Completed scans whose job was not deleted, and not gone either.
     case cleanupUnfinished = "cleanup.unfinished"
-    /// Books of scans that still wait.
     case booksPending = "books.pending"
-    /// Deviations from the contract in responses and events.
     case contractFindings = "contract.findings"
     case statusAttempts = "status.attempts"
-    /// Photos of captured scans.
     case photosTaken = "photos.taken"
-    /// What became of the rows of imported files, as the phones read it.
     case rowsCreated = "rows.created"
     case rowsUpdated = "rows.updated"
     case rowsSkipped = "rows.skipped"
     case rowsFailed = "rows.failed"
-    /// Rows of which nobody knows what became of them.
     case rowsMissing = "rows.missing"
-    /// Times that a provider was asked for a single book.
     case lookupsBilled = "lookups.billed"
-    /// Requests for a single book that were answered as an earlier one with the same idempotency key.
     case lookupsRepeated = "lookups.repeated"
-    /// Scans that their users canceled.
     case scansCanceled = "scans.canceled"
-    /// Books that batches asked for, that never came and that the backend counts as failures.
     case booksUnknown = "books.unknown"
-    /// Deviations of a backend by which a client of the contract may break, other than by a fault.
     case contractBreaking = "contract.breaking"
 }
 
 extension CountMetric: MetricCase {
+    /// Who counts: the ledger or the driver of the run, the ledger with a simulated backend that it can observe, or
+    /// the collector at each event.
+    private enum Source { case run, backend, events }
+
+    private typealias Row = (ordinal: Int, source: Source, better: Better, meaning: String)
+
     /// The index, from 0, in the order of `allCases`.
-    package var ordinal: Int { self.traits.ordinal }
+    package var ordinal: Int { self.row.ordinal }
 
-    package var better: Better { self.traits.better }
+    package var better: Better { self.row.better }
 
-    /// Whether only the simulated backend can provide the metric: the books of a photo and the abandoned
-    /// jobs.
-    package var needsBackend: Bool { self.traits.needsBackend }
+    /// Whether only the simulated backend can provide the metric.
+    package var needsBackend: Bool { self.row.source == .backend }
 
     /// Counted as it happens, and not by the ledger or the driver.
-    var isMeasured: Bool { self.traits.isMeasured }
+    var isMeasured: Bool { self.row.source == .events }
 
-    private var traits: (ordinal: Int, better: Better, needsBackend: Bool, isMeasured: Bool) {
+    /// What is counted, as text.
+    package var meaning: String { self.row.meaning }
+
+    private var row: Row {
         switch self {
-        case .scansCaptured: (0, .neither, needsBackend: false, isMeasured: false)
-        case .scansCompleted: (1, .higher, needsBackend: false, isMeasured: false)
-        case .scansRefused: (2, .lower, needsBackend: false, isMeasured: false)
-        case .scansWaiting: (3, .lower, needsBackend: false, isMeasured: false)
-        case .scansLost: (4, .lower, needsBackend: false, isMeasured: false)
-        case .booksExpected: (5, .neither, needsBackend: true, isMeasured: false)
-        case .booksReceived: (6, .higher, needsBackend: false, isMeasured: false)
-        case .booksMissing: (7, .lower, needsBackend: true, isMeasured: false)
-        case .booksDuplicated: (8, .lower, needsBackend: false, isMeasured: false)
-        case .jobsAccepted: (9, .neither, needsBackend: false, isMeasured: false)
-        case .jobsCleaned: (10, .higher, needsBackend: false, isMeasured: false)
-        case .jobsAbandoned: (11, .lower, needsBackend: false, isMeasured: false)
-        case .jobsOrphaned: (12, .lower, needsBackend: true, isMeasured: false)
-        case .sseEvents: (13, .neither, needsBackend: false, isMeasured: true)
-        case .ssePings: (14, .neither, needsBackend: false, isMeasured: true)
-        case .sseResumes: (15, .lower, needsBackend: false, isMeasured: true)
-        case .sseRestarts: (16, .lower, needsBackend: false, isMeasured: true)
-        case .sseUnknown: (17, .lower, needsBackend: false, isMeasured: true)
-        case .sseUndecodable: (18, .lower, needsBackend: false, isMeasured: true)
-        case .uploadAttempts: (19, .neither, needsBackend: false, isMeasured: true)
-        case .sseConnectAttempts: (20, .neither, needsBackend: false, isMeasured: true)
-        case .sseReconnectAttempts: (21, .neither, needsBackend: false, isMeasured: true)
-        case .resultsAttempts: (22, .neither, needsBackend: false, isMeasured: true)
-        case .cleanupAttempts: (23, .neither, needsBackend: false, isMeasured: true)
-        case .descriptorsRefused: (24, .lower, needsBackend: false, isMeasured: true)
-        case .scansDiscarded: (25, .lower, needsBackend: false, isMeasured: false)
-        case .arrivalsPlanned: (26, .neither, needsBackend: false, isMeasured: false)
-        case .arrivalsAchieved: (27, .higher, needsBackend: false, isMeasured: false)
-        case .arrivalsLate: (28, .lower, needsBackend: false, isMeasured: false)
-        case .scansRefusedUnexplained: (29, .lower, needsBackend: false, isMeasured: false)
-        case .cleanupUnfinished: (30, .lower, needsBackend: false, isMeasured: false)
-        case .booksPending: (31, .lower, needsBackend: true, isMeasured: false)
-        case .contractFindings: (32, .lower, needsBackend: false, isMeasured: true)
-        case .statusAttempts: (33, .neither, needsBackend: false, isMeasured: true)
-        case .photosTaken: (34, .neither, needsBackend: false, isMeasured: true)
-        case .rowsCreated: (35, .higher, needsBackend: false, isMeasured: false)
-        case .rowsUpdated: (36, .neither, needsBackend: false, isMeasured: false)
-        case .rowsSkipped: (37, .neither, needsBackend: false, isMeasured: false)
-        case .rowsFailed: (38, .lower, needsBackend: false, isMeasured: false)
-        case .rowsMissing: (39, .lower, needsBackend: false, isMeasured: false)
-        case .lookupsBilled: (40, .neither, needsBackend: true, isMeasured: false)
-        case .lookupsRepeated: (41, .neither, needsBackend: true, isMeasured: false)
-        case .scansCanceled: (42, .neither, needsBackend: false, isMeasured: false)
-        case .booksUnknown: (43, .lower, needsBackend: false, isMeasured: false)
-        case .contractBreaking: (44, .lower, needsBackend: false, isMeasured: true)
+        case .scansCaptured: (0, .run, .neither, "photos that were taken, each the beginning of a scan")
+        case .scansCompleted: (1, .run, .higher, "scans whose books are all in the library, once")
+        case .scansRefused:
+            (
+                2, .run, .lower,
+                "scans with a final answer of the server, which was shown to the user"
+            )
+        case .scansWaiting: (3, .run, .lower, "scans in the durable queue when the run was over")
+        case .scansLost: (4, .run, .lower, "scans that are in no other class: the app forgot them")
+        case .booksExpected:
+            (
+                5, .backend, .neither,
+                "books that the backend found, of scans neither refused, canceled nor discarded"
+            )
+        case .booksReceived: (6, .run, .higher, "books in the libraries of the phones")
+        case .booksMissing:
+            (
+                7, .backend, .lower,
+                "expected books of scans that do not wait, which are not in the library"
+            )
+        case .booksDuplicated: (8, .run, .lower, "books that are in a library twice")
+        case .jobsAccepted: (9, .run, .neither, "uploads that the backend accepted (202), each with a job")
+        case .jobsCleaned: (10, .run, .higher, "jobs that a phone deleted")
+        case .jobsAbandoned: (11, .run, .lower, "jobs that a phone gave up without deleting them")
+        case .jobsOrphaned: (12, .backend, .lower, "jobs that no phone knows, because the 202 was lost")
+        case .sseEvents: (13, .events, .neither, "events that phones read, without pings")
+        case .ssePings: (14, .events, .neither, "pings that phones read")
+        case .sseResumes: (15, .events, .lower, "streams that went on after the last event (`Last-Event-ID`)")
+        case .sseRestarts: (16, .events, .lower, "streams that began again after a loss")
+        case .sseUnknown: (17, .events, .lower, "events of a name that the client does not know; ignored")
+        case .sseUndecodable:
+            (
+                18, .events, .lower,
+                "events whose data the client could not decode; ignored, but that a terminal one still ends its job"
+            )
+        case .uploadAttempts: (19, .events, .neither, "uploads that were sent, retries included")
+        case .sseConnectAttempts: (20, .events, .neither, "first requests for the stream of a job")
+        case .sseReconnectAttempts: (21, .events, .neither, "requests for a stream after a loss")
+        case .resultsAttempts: (22, .events, .neither, "requests for results, retries included")
+        case .cleanupAttempts: (23, .events, .neither, "DELETEs, retries included")
+        case .descriptorsRefused:
+            (
+                24, .events, .lower,
+                "sockets that could not be opened for lack of descriptors"
+            )
+        case .scansDiscarded:
+            (
+                25, .run, .lower,
+                "scans that a reinstallation took, or a kill before they were durable"
+            )
+        case .arrivalsPlanned: (26, .run, .neither, "captures that were due")
+        case .arrivalsAchieved: (27, .run, .higher, "captures that were made")
+        case .arrivalsLate: (28, .run, .lower, "captures that were made more than a second late")
+        case .scansRefusedUnexplained:
+            (
+                29, .run, .lower,
+                "refused scans whose refusal neither a fired fault delivered nor a full storage explains"
+            )
+        case .cleanupUnfinished:
+            (
+                30, .run, .lower,
+                "completed scans whose job was not deleted, and is not gone either"
+            )
+        case .booksPending: (31, .backend, .lower, "expected books of scans that still wait")
+        case .contractFindings:
+            (
+                32, .events, .lower,
+                "deviations from the API contract in answers and events"
+            )
+        case .statusAttempts: (33, .events, .neither, "requests for the status of a job, retries included")
+        case .photosTaken: (34, .events, .neither, "photos of captured scans")
+        case .rowsCreated: (35, .run, .higher, "rows of imported files that became a book")
+        case .rowsUpdated: (36, .run, .neither, "rows of imported files that changed a book")
+        case .rowsSkipped: (37, .run, .neither, "rows of imported files that were there already")
+        case .rowsFailed: (38, .run, .lower, "rows of imported files that could not be imported")
+        case .rowsMissing: (39, .run, .lower, "rows of imported files with an unknown outcome")
+        case .lookupsBilled: (40, .backend, .neither, "times that a provider was asked for a single book")
+        case .lookupsRepeated:
+            (
+                41, .backend, .neither,
+                "look-ups that were answered as an earlier one with the same idempotency key"
+            )
+        case .scansCanceled: (42, .run, .neither, "scans that their users canceled")
+        case .booksUnknown:
+            (
+                43, .run, .lower,
+                "books that batches asked for by name, that never came and that the backend counts as failures"
+            )
+        case .contractBreaking:
+            (
+                44, .events, .lower,
+                "deviations from the API contract that no fault has made, and by which a client may break: a member that is missing or of another type"
+            )
         }
     }
 }

@@ -132,63 +132,20 @@ struct SummaryReader {
     }
 
     private static func totals(_ value: JSONNode?) -> LedgerTotals {
-        func number(_ part: String, _ name: String) -> Int { value?[part]?[name]?.count ?? 0 }
         var totals = LedgerTotals()
-        totals.scans.captured = number("scans", "captured")
-        totals.scans.restored = number("scans", "restored")
-        totals.scans.completed = number("scans", "completed")
-        totals.scans.refused = number("scans", "refused")
-        totals.scans.refusedUnexplained = number("scans", "refused_unexplained")
-        totals.scans.canceled = number("scans", "canceled")
-        totals.scans.lost = number("scans", "lost")
-        totals.scans.open = number("scans", "open")
-        totals.scans.restore(
-            waiting: WaitingCause.allCases.map {
-                ($0, value?["scans"]?["waiting_by_cause"]?[$0.rawValue]?.count ?? 0)
-            },
-            discarded: DiscardCause.allCases.map {
-                ($0, value?["scans"]?["discarded_by_cause"]?[$0.rawValue]?.count ?? 0)
-            })
-        totals.books.expected = number("books", "expected")
-        totals.books.received = number("books", "received")
-        totals.books.pending = number("books", "pending")
-        totals.books.missing = number("books", "missing")
-        totals.books.duplicated = number("books", "duplicated")
-        totals.books.repeated = number("books", "repeated")
-        totals.books.finds = number("books", "scans")
-        totals.books.promises = number("books", "promised_scans")
-        totals.books.emptyPromises = number("books", "promised_none")
-        totals.books.asked = number("books", "asked")
-        totals.books.unknown = number("books", "unknown")
-        totals.books.unjudged = number("books", "unjudged")
+        for count in LedgerCount.all {
+            totals[keyPath: count.path] = value?[count.section.rawValue]?[count.name]?.count ?? 0
+        }
+        let scans = value?["scans"]
+        for cause in WaitingCause.allCases {
+            totals.scans.waitingByCause[cause] = scans?["waiting_by_cause"]?[cause.rawValue]?.count ?? 0
+        }
+        for cause in DiscardCause.allCases {
+            totals.scans.discardedByCause[cause] = scans?["discarded_by_cause"]?[cause.rawValue]?.count ?? 0
+        }
         for member in value?["books"]?["absent"]?.members ?? [] {
             totals.books.name(absent: member.key, member.value.count ?? 0)
         }
-        totals.rows.sent = number("rows", "sent")
-        totals.rows.counts.created = number("rows", "created")
-        totals.rows.counts.updated = number("rows", "updated")
-        totals.rows.counts.skipped = number("rows", "skipped")
-        totals.rows.counts.failed = number("rows", "failed")
-        totals.rows.counts.pending = number("rows", "pending")
-        totals.rows.missing = number("rows", "missing")
-        totals.rows.withdrawn = number("rows", "withdrawn")
-        totals.rows.canceled = number("rows", "canceled")
-        totals.rows.unread = number("rows", "unread")
-        totals.rows.unsettled = number("rows", "unsettled")
-        totals.rows.imports = number("rows", "imports")
-        totals.rows.failedWhole = number("rows", "failed_whole")
-        totals.rows.skippedWhole = number("rows", "skipped_whole")
-        totals.lookups.billed = number("lookups", "billed")
-        totals.lookups.unknown = number("lookups", "unknown")
-        totals.lookups.repeated = number("lookups", "repeated")
-        totals.jobs.accepted = number("jobs", "accepted")
-        totals.jobs.cleaned = number("jobs", "cleaned")
-        totals.jobs.abandoned = number("jobs", "abandoned")
-        totals.jobs.orphaned = number("jobs", "orphaned")
-        totals.jobs.expired = number("jobs", "expired")
-        totals.jobs.kept = number("jobs", "kept")
-        totals.jobs.unfinishedCleanups = number("jobs", "cleanup_unfinished")
-        totals.jobs.circuitsOpened = number("jobs", "circuits_opened")
         for member in value?["jobs"]?["abandoned_by_cause"]?.members ?? [] {
             totals.jobs.abandonedByCause.add(Int64(member.value.count ?? 0), to: member.key)
         }

@@ -1,3 +1,4 @@
+import Metrics
 import Observations
 import SimBase
 import Talaria
@@ -236,7 +237,7 @@ struct PhoneAccount: Sendable {
         self.inheritedUnnamed = 0
         findings.count(in: self.group) {
             $0.scans.open -= unnamed
-            for _ in 0..<unnamed { $0.scans.discard(.reinstalled) }
+            for _ in 0..<unnamed { $0.scans.discardedByCause[.reinstalled] += 1 }
         }
         for scan in self.scans.map(\.number) { self.dropIfDone(scan) }
     }
@@ -245,7 +246,7 @@ struct PhoneAccount: Sendable {
         at index: Int, _ cause: DiscardCause, into findings: inout Findings
     ) {
         self.settle(at: index, as: .discarded, into: &findings)
-        findings.count(in: self.group) { $0.scans.discard(cause) }
+        findings.count(in: self.group) { $0.scans.discardedByCause[cause] += 1 }
         self.countRows(ofWithdrawn: index, into: &findings)
     }
 
@@ -292,7 +293,7 @@ struct PhoneAccount: Sendable {
         self.settle(at: index, as: .waiting, into: &findings)
         let books = self.books(at: index, rules: rules)
         findings.count(in: self.group) {
-            $0.scans.wait(cause)
+            $0.scans.waitingByCause[cause] += 1
             $0.books.expected += books.expected
             $0.books.received += books.held
             $0.books.pending += books.expected - books.held

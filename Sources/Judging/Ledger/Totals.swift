@@ -27,77 +27,22 @@ package struct ScanTotals: Hashable, Sendable {
     package var refusedUnexplained = 0
     /// Canceled by its user before it was over.
     package var canceled = 0
-    package var waiting = 0
     package var lost = 0
-    /// Gone by something that has a name, and that the user did or saw: not lost.
-    package private(set) var discarded = 0
     /// The unsettled scans: 0 once the ledger is finished.
     package var open = 0
-    private var discardedByReinstall = 0
-    /// The waiting scans by the index of the cause in `WaitingCause.allCases`.
-    private var waitingByCause = [Int](repeating: 0, count: WaitingCause.allCases.count)
+    package var waitingByCause = EnumCounts<WaitingCause>()
+    /// Gone by something that has a name, and that the user did or saw: not lost.
+    package var discardedByCause = EnumCounts<DiscardCause>()
 
     package init() {}
 
-    package func waiting(_ cause: WaitingCause) -> Int {
-        WaitingCause.allCases.firstIndex(of: cause).map { self.waitingByCause[$0] } ?? 0
-    }
-
-    mutating func wait(_ cause: WaitingCause) {
-        self.waiting += 1
-        guard let index = WaitingCause.allCases.firstIndex(of: cause) else { return }
-        self.waitingByCause[index] += 1
-    }
-
-    package func discarded(_ cause: DiscardCause) -> Int {
-        switch cause {
-        case .reinstalled: self.discardedByReinstall
-        case .notStored: self.discarded - self.discardedByReinstall
-        }
-    }
-
-    mutating func discard(_ cause: DiscardCause) {
-        self.discarded += 1
-        if cause == .reinstalled { self.discardedByReinstall += 1 }
-    }
-
-    /// Restores the totals of a report.
-    package mutating func restore(
-        waiting: [(cause: WaitingCause, count: Int)], discarded: [(cause: DiscardCause, count: Int)]
-    ) {
-        for entry in waiting {
-            guard let index = WaitingCause.allCases.firstIndex(of: entry.cause) else { continue }
-            self.waiting += entry.count
-            self.waitingByCause[index] += entry.count
-        }
-        for entry in discarded {
-            self.discarded += entry.count
-            if entry.cause == .reinstalled { self.discardedByReinstall += entry.count }
-        }
-    }
+    package var waiting: Int { self.waitingByCause.total }
+    package var discarded: Int { self.discardedByCause.total }
 
     package var isConserved: Bool {
         let settled =
             self.completed + self.refused + self.canceled + self.waiting + self.discarded + self.lost
         return self.captured + self.restored == settled + self.open
-            && self.waiting == self.waitingByCause.reduce(0, +)
-    }
-
-    package mutating func add(_ other: ScanTotals) {
-        self.captured += other.captured
-        self.restored += other.restored
-        self.completed += other.completed
-        self.refused += other.refused
-        self.refusedUnexplained += other.refusedUnexplained
-        self.canceled += other.canceled
-        self.waiting += other.waiting
-        self.lost += other.lost
-        self.discarded += other.discarded
-        self.discardedByReinstall += other.discardedByReinstall
-        self.open += other.open
-        for index in self.waitingByCause.indices {
-            self.waitingByCause[index] += other.waitingByCause[index]
-        }
     }
 }
 
@@ -155,23 +100,6 @@ package struct BookTotals: Equatable, Sendable {
     package var isNoneFound: Bool {
         self.finds > 0 && self.emptyPromises == self.finds && self.received == 0 && self.repeated == 0
     }
-
-    package mutating func add(_ other: BookTotals) {
-        self.expected += other.expected
-        self.received += other.received
-        self.pending += other.pending
-        self.missing += other.missing
-        self.duplicated += other.duplicated
-        self.repeated += other.repeated
-        self.asked += other.asked
-        self.unknown += other.unknown
-        self.unjudged += other.unjudged
-        self.withdrawn += other.withdrawn
-        self.finds += other.finds
-        self.promises += other.promises
-        self.emptyPromises += other.emptyPromises
-        for (name, count) in other.absent.entries { self.name(absent: name, Int(count)) }
-    }
 }
 
 /// The rows of the library files of a run, except those of imports that were refused, canceled or discarded:
@@ -207,19 +135,6 @@ package struct RowTotals: Hashable, Sendable {
 
     /// Whether each row of the files has become one thing. Results that invent rows, which `rows.conserved` tells, break it too.
     package var isConserved: Bool { self.sent == self.counts.total + self.missing }
-
-    package mutating func add(_ other: RowTotals) {
-        self.sent += other.sent
-        self.counts = self.counts + other.counts
-        self.missing += other.missing
-        self.withdrawn += other.withdrawn
-        self.canceled += other.canceled
-        self.unread += other.unread
-        self.unsettled += other.unsettled
-        self.imports += other.imports
-        self.failedWhole += other.failedWhole
-        self.skippedWhole += other.skippedWhole
-    }
 }
 
 /// The look-ups of single books, as the backend made them.
@@ -232,12 +147,6 @@ package struct LookupTotals: Hashable, Sendable {
     package var unknown = 0
 
     package init() {}
-
-    package mutating func add(_ other: LookupTotals) {
-        self.billed += other.billed
-        self.repeated += other.repeated
-        self.unknown += other.unknown
-    }
 }
 
 /// The jobs of a run. An accepted job may be in several of the others: abandoned by the phone, expired later.
@@ -274,18 +183,6 @@ package struct JobTotals: Equatable, Sendable {
         let known = names.count < Self.causesMax || names.contains(name)
         self.abandonedByCause.add(1, to: known ? name : "other")
     }
-
-    package mutating func add(_ other: JobTotals) {
-        self.accepted += other.accepted
-        self.cleaned += other.cleaned
-        self.abandoned += other.abandoned
-        self.orphaned += other.orphaned
-        self.expired += other.expired
-        self.kept += other.kept
-        self.unfinishedCleanups += other.unfinishedCleanups
-        self.circuitsOpened += other.circuitsOpened
-        self.abandonedByCause.add(other.abandonedByCause)
-    }
 }
 
 /// The counts of the ledger, for the fleet or for one group.
@@ -299,41 +196,20 @@ package struct LedgerTotals: Equatable, Sendable {
     package init() {}
 
     package mutating func add(_ other: LedgerTotals) {
-        self.scans.add(other.scans)
-        self.books.add(other.books)
-        self.rows.add(other.rows)
-        self.lookups.add(other.lookups)
-        self.jobs.add(other.jobs)
+        for count in LedgerCount.all { self[keyPath: count.path] += other[keyPath: count.path] }
+        self.scans.waitingByCause.add(other.scans.waitingByCause)
+        self.scans.discardedByCause.add(other.scans.discardedByCause)
+        for (name, count) in other.books.absent.entries { self.books.name(absent: name, Int(count)) }
+        self.jobs.abandonedByCause.add(other.jobs.abandonedByCause)
     }
 
     /// Writes the numbers that have a metric into a table, in one group of it.
     package func record(into table: inout MetricTable, group: MetricGroup) {
-        func add(_ count: Int, _ metric: CountMetric) { table.add(Int64(count), to: metric, in: group) }
-        add(self.scans.captured, .scansCaptured)
-        add(self.scans.completed, .scansCompleted)
-        add(self.scans.refused, .scansRefused)
-        add(self.scans.refusedUnexplained, .scansRefusedUnexplained)
-        add(self.scans.canceled, .scansCanceled)
-        add(self.scans.waiting, .scansWaiting)
-        add(self.scans.lost, .scansLost)
-        add(self.scans.discarded, .scansDiscarded)
-        add(self.books.expected, .booksExpected)
-        add(self.books.received, .booksReceived)
-        add(self.books.pending, .booksPending)
-        add(self.books.missing, .booksMissing)
-        add(self.books.duplicated, .booksDuplicated)
-        add(self.books.unknown, .booksUnknown)
-        add(self.rows.counts.created, .rowsCreated)
-        add(self.rows.counts.updated, .rowsUpdated)
-        add(self.rows.counts.skipped, .rowsSkipped)
-        add(self.rows.counts.failed, .rowsFailed)
-        add(self.rows.missing, .rowsMissing)
-        add(self.lookups.billed, .lookupsBilled)
-        add(self.lookups.repeated, .lookupsRepeated)
-        add(self.jobs.accepted, .jobsAccepted)
-        add(self.jobs.cleaned, .jobsCleaned)
-        add(self.jobs.abandoned, .jobsAbandoned)
-        add(self.jobs.orphaned, .jobsOrphaned)
-        add(self.jobs.unfinishedCleanups, .cleanupUnfinished)
+        for count in LedgerCount.all {
+            guard let metric = count.metric else { continue }
+            table.add(Int64(self[keyPath: count.path]), to: metric, in: group)
+        }
+        table.add(Int64(self.scans.waiting), to: .scansWaiting, in: group)
+        table.add(Int64(self.scans.discarded), to: .scansDiscarded, in: group)
     }
 }

@@ -142,7 +142,7 @@ extension RunResult {
     /// The most frequent cause of scans that were not completed.
     private var commonestCause: String? {
         let scans = self.totals.scans
-        let waiting = WaitingCause.allCases.map { ($0, scans.waiting($0)) }.max { $0.1 < $1.1 }
+        let waiting = WaitingCause.allCases.map { ($0, scans.waitingByCause[$0]) }.max { $0.1 < $1.1 }
         if scans.refused > 0, scans.refused >= waiting?.1 ?? 0 {
             return "\(self.share(scans.refused)) refused" + (self.commonestRefusal.map { ": \($0)" } ?? "")
         }

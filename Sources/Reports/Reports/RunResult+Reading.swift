@@ -251,13 +251,14 @@ extension RunResult {
 
     /// The waiting scans by cause, in the order of `WaitingCause`, without empty causes.
     package static func waiting(_ scans: ScanTotals) -> [(cause: String, words: String, count: Int)] {
-        WaitingCause.allCases.map { (cause: $0.rawValue, words: $0.words, count: scans.waiting($0)) }
+        WaitingCause.allCases.map { (cause: $0.rawValue, words: $0.words, count: scans.waitingByCause[$0]) }
             .filter { $0.count > 0 }
     }
 
     /// The discarded scans by cause, without empty causes.
     package static func discarded(_ scans: ScanTotals) -> [(cause: String, count: Int)] {
-        DiscardCause.allCases.map { (cause: $0.rawValue, count: scans.discarded($0)) }.filter { $0.count > 0 }
+        let counts = DiscardCause.allCases.map { (cause: $0.rawValue, count: scans.discardedByCause[$0]) }
+        return counts.filter { $0.count > 0 }
     }
 
     /// Causes with losses.

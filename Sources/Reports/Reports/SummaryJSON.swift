@@ -29,8 +29,8 @@ package enum SummaryJSON {
         if !result.unreached.isEmpty {
             members["unreached"] = .array(result.unreached.map { .string(Printable.bounded($0)) })
         }
-        if result.importsRows { members["rows"] = Self.rows(result.totals.rows, of: result) }
-        if result.looksUp { members["lookups"] = Self.lookups(result.totals.lookups, of: result) }
+        if result.importsRows { members["rows"] = Self.counts(.rows, result.totals, of: result) }
+        if result.looksUp { members["lookups"] = Self.counts(.lookups, result.totals, of: result) }
         if result.isPartial { members["partial"] = .bool(true) }
         if let target = TargetTable(result) { members["trial"] = target.json }
         if let capacity = result.capacity { members["capacity"] = Self.capacity(capacity) }
@@ -54,9 +54,9 @@ package enum SummaryJSON {
             "started": .string(result.startedText),
             "seconds": .number(Figures.seconds(result.length.nanoseconds)),
             "devices": .integer(result.devices),
-            "scans": Self.scans(result.totals.scans),
-            "books": Self.books(result.totals.books, of: result),
-            "jobs": Self.jobs(result.totals.jobs, of: result),
+            "scans": Self.counts(.scans, result.totals, of: result),
+            "books": Self.counts(.books, result.totals, of: result),
+            "jobs": Self.counts(.jobs, result.totals, of: result),
             "disconnections": .array(result.disconnections.losses.map(Self.disconnection)),
             "metrics": Self.metrics(result.metrics, of: .fleet),
             "counters": Self.counters(result.metrics, of: .fleet),
@@ -110,104 +110,45 @@ package enum SummaryJSON {
         ])
     }
 
-    /// `canceled` is there only where users have canceled some.
-    private static func scans(_ scans: ScanTotals) -> JSONValue {
-        var members: [String: JSONValue] = [
-            "captured": .integer(scans.captured),
-            "restored": .integer(scans.restored),
-            "completed": .integer(scans.completed),
-            "refused": .integer(scans.refused),
-            "refused_unexplained": .integer(scans.refusedUnexplained),
-            "waiting": .integer(scans.waiting),
-            "lost": .integer(scans.lost),
-            "open": .integer(scans.open),
-            "discarded": .integer(scans.discarded),
-            "discarded_by_cause": .object(
-                Dictionary(
-                    uniqueKeysWithValues: RunResult.discarded(scans).map { ($0.cause, .integer($0.count)) })),
-            "waiting_by_cause": .object(
-                Dictionary(
-                    uniqueKeysWithValues: RunResult.waiting(scans).map { ($0.cause, .integer($0.count)) })),
-        ]
-        if scans.canceled > 0 { members["canceled"] = .integer(scans.canceled) }
-        return .object(members)
-    }
-
-    /// `scans` and what their summaries promised are there only where a foreign backend found books; `asked` and what became of it are there only where batches asked for books by name.
-    private static func books(_ books: BookTotals, of result: RunResult) -> JSONValue {
-        var members: [String: JSONValue] = [
-            "expected": result.hasBackendView ? .integer(books.expected) : .notAvailable,
-            "received": .integer(books.received),
-            "pending": result.hasBackendView ? .integer(books.pending) : .notAvailable,
-            "missing": result.hasBackendView ? .integer(books.missing) : .notAvailable,
-            "duplicated": .integer(books.duplicated),
-            "repeated": .integer(books.repeated),
-        ]
-        if books.finds > 0 {
-            members["scans"] = .integer(books.finds)
-            members["promised_scans"] = .integer(books.promises)
-            members["promised_none"] = .integer(books.emptyPromises)
+    /// The counts of one section (`LedgerCount`), with what they are made up of.
+    private static func counts(
+        _ section: LedgerCount.Section, _ totals: LedgerTotals, of result: RunResult
+    ) -> JSONValue {
+        var members: [String: JSONValue] = [:]
+        for count in LedgerCount.all where count.section == section {
+            let value = JSONValue.integer(totals[keyPath: count.path])
+            switch count.presence {
+            case .always: members[count.name] = value
+            case .observed: members[count.name] = result.hasBackendView ? value : .notAvailable
+            case .ifAny(let path): if totals[keyPath: path] > 0 { members[count.name] = value }
+            case .ifKept: if result.kept(totals.jobs) != nil { members[count.name] = value }
+            case .never: break
+            }
         }
-        if books.asked > 0 {
-            members["asked"] = .integer(books.asked)
-            members["unknown"] = .integer(books.unknown)
-            members["unjudged"] = .integer(books.unjudged)
-            members["absent"] = .object(
-                Dictionary(
-                    books.absent.entries.map { (Printable.bounded($0.name), .integer($0.count)) },
-                    uniquingKeysWith: { first, _ in first }))
+        switch section {
+        case .scans: Self.addCauses(totals.scans, to: &members)
+        case .books: if totals.books.asked > 0 { members["absent"] = Self.named(totals.books.absent) }
+        case .jobs: members["abandoned_by_cause"] = Self.named(totals.jobs.abandonedByCause)
+        case .rows: break
+        case .lookups: if !result.hasBackendView { return .notAvailable }
         }
         return .object(members)
     }
 
-    private static func rows(_ rows: RowTotals, of result: RunResult) -> JSONValue {
-        var members: [String: JSONValue] = [
-            "sent": .integer(rows.sent),
-            "created": .integer(rows.counts.created),
-            "updated": .integer(rows.counts.updated),
-            "skipped": .integer(rows.counts.skipped),
-            "failed": .integer(rows.counts.failed),
-            "pending": .integer(rows.counts.pending),
-            "missing": .integer(rows.missing),
-            "withdrawn": .integer(rows.withdrawn),
-            "unsettled": .integer(rows.unsettled),
-            "unread": result.hasBackendView ? .integer(rows.unread) : .notAvailable,
-        ]
-        if rows.canceled > 0 { members["canceled"] = .integer(rows.canceled) }
-        if rows.imports > 0 {
-            members["imports"] = .integer(rows.imports)
-            members["failed_whole"] = .integer(rows.failedWhole)
-            members["skipped_whole"] = .integer(rows.skippedWhole)
-        }
-        return .object(members)
+    private static func addCauses(_ scans: ScanTotals, to members: inout [String: JSONValue]) {
+        let discarded = RunResult.discarded(scans).map { ($0.cause, JSONValue.integer($0.count)) }
+        let waiting = RunResult.waiting(scans).map { ($0.cause, JSONValue.integer($0.count)) }
+        members["discarded"] = .integer(scans.discarded)
+        members["waiting"] = .integer(scans.waiting)
+        members["discarded_by_cause"] = .object(Dictionary(uniqueKeysWithValues: discarded))
+        members["waiting_by_cause"] = .object(Dictionary(uniqueKeysWithValues: waiting))
     }
 
-    private static func lookups(_ lookups: LookupTotals, of result: RunResult) -> JSONValue {
-        guard result.hasBackendView else { return .notAvailable }
-        return .object([
-            "billed": .integer(lookups.billed),
-            "unknown": .integer(lookups.unknown),
-            "repeated": .integer(lookups.repeated),
-        ])
-    }
-
-    /// `kept` is there only where a phone may keep a job.
-    private static func jobs(_ jobs: JobTotals, of result: RunResult) -> JSONValue {
-        var members: [String: JSONValue] = [
-            "accepted": .integer(jobs.accepted),
-            "cleaned": .integer(jobs.cleaned),
-            "abandoned": .integer(jobs.abandoned),
-            "cleanup_unfinished": .integer(jobs.unfinishedCleanups),
-            "orphaned": result.hasBackendView ? .integer(jobs.orphaned) : .notAvailable,
-            "expired": result.hasBackendView ? .integer(jobs.expired) : .notAvailable,
-            "abandoned_by_cause": .object(
-                Dictionary(
-                    jobs.abandonedByCause.entries.map { (Printable.bounded($0.name), .integer($0.count)) },
-                    uniquingKeysWith: { first, _ in first })),
-        ]
-        if let kept = result.kept(jobs) { members["kept"] = .integer(kept) }
-        if jobs.circuitsOpened > 0 { members["circuits_opened"] = .integer(jobs.circuitsOpened) }
-        return .object(members)
+    private static func named(_ counters: Counters) -> JSONValue {
+        .object(
+            Dictionary(
+                counters.entries.map { (Printable.bounded($0.name), .integer($0.count)) },
+                uniquingKeysWith: { first, _ in first }))
     }
 
     private static func error(_ row: ErrorSummary.Row) -> JSONValue {
@@ -293,9 +234,9 @@ package enum SummaryJSON {
         var members: [String: JSONValue] = [
             "devices": .integer(group.devices), "journey": .string(group.journey.rawValue),
             "headline": result.headline(of: group).map { .string($0.text) } ?? .null,
-            "scans": Self.scans(group.totals.scans),
-            "books": Self.books(group.totals.books, of: result),
-            "jobs": Self.jobs(group.totals.jobs, of: result),
+            "scans": Self.counts(.scans, group.totals, of: result),
+            "books": Self.counts(.books, group.totals, of: result),
+            "jobs": Self.counts(.jobs, group.totals, of: result),
             "disconnections": .array(group.tables.disconnections.losses.map(Self.disconnection)),
             "findings": group.tables.findings.json,
             "invariants": .array(
@@ -303,9 +244,9 @@ package enum SummaryJSON {
             "metrics": Self.metrics(result.metrics, of: .group(group.name)),
             "counters": Self.counters(result.metrics, of: .group(group.name)),
         ]
-        if group.journey == .csvImport { members["rows"] = Self.rows(group.totals.rows, of: result) }
+        if group.journey == .csvImport { members["rows"] = Self.counts(.rows, group.totals, of: result) }
         if group.journey == .bookEnrichment {
-            members["lookups"] = Self.lookups(group.totals.lookups, of: result)
+            members["lookups"] = Self.counts(.lookups, group.totals, of: result)
         }
         return .object(members)
     }

@@ -284,13 +284,14 @@ import Testing
     }
 
     @Test func `names of many books are bounded, and the rest is counted`() {
-        var totals = BookTotals()
-        for number in 0..<40 { totals.name(absent: "book \(number)") }
+        var totals = LedgerTotals()
+        for number in 0..<40 { totals.books.name(absent: "book \(number)") }
         var both = totals
         both.add(totals)
-        #expect(both.absent.names.count == BookTotals.namesMax + 1)
-        #expect(both.absent[BookTotals.others] == 2 * Int64(40 - BookTotals.namesMax))
-        #expect(both.absent["book 0"] == 2)
+        let absent = both.books.absent
+        #expect(absent.names.count == BookTotals.namesMax + 1)
+        #expect(absent[BookTotals.others] == 2 * Int64(40 - BookTotals.namesMax))
+        #expect(absent["book 0"] == 2)
     }
 
     @Test func `a backend that has found none of the books is told apart`() {

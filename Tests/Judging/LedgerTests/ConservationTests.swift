@@ -100,8 +100,8 @@ import Testing
         }
         let scans = self.scans(history)
         #expect(scans.waiting == 1)
-        #expect(scans.waiting(.rateLimited) == 1)
-        #expect(scans.waiting(.offline) == 0)
+        #expect(scans.waitingByCause[.rateLimited] == 1)
+        #expect(scans.waitingByCause[.offline] == 0)
         #expect(scans.lost == 0)
         #expect(history.broken() == [])
     }
@@ -161,7 +161,7 @@ import Testing
         #expect(scans.captured == 0)
         #expect(scans.restored == 2)
         #expect(scans.completed == 1)
-        #expect(scans.waiting(.offline) == 1)
+        #expect(scans.waitingByCause[.offline] == 1)
         #expect(scans.isConserved)
         #expect(history.broken() == [])
     }

@@ -200,7 +200,7 @@ import Testing
         let scans = killed(isUploaded: true).ledger().totals.scans
         #expect(scans.lost == 1 && scans.discarded == 0)
         #expect(killed(isUploaded: true).broken() == [.scanCustody])
-        #expect(killed(isUploaded: false).ledger().totals.scans.discarded(.notStored) == 1)
+        #expect(killed(isUploaded: false).ledger().totals.scans.discardedByCause[.notStored] == 1)
         #expect(killed(isUploaded: false).broken() == [])
     }
 

@@ -147,9 +147,9 @@ import Testing
     // MARK: No book at all
 
     private func books(_ histories: [History], shelf: Shelf = History.shelf) -> BookTotals {
-        var totals = BookTotals()
-        for history in histories { totals.add(self.ledger(history).totals.books) }
-        return totals
+        var totals = LedgerTotals()
+        for history in histories { totals.add(self.ledger(history).totals) }
+        return totals.books
     }
 
     @Test func `a run without a book is told, unless every summary says that there was none`() throws {

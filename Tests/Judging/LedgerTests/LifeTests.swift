@@ -20,7 +20,7 @@ import Testing
         }
         let undurable = history(isQueued: false).ledger()
         #expect(undurable.verdicts.allSatisfy { $0.violations == 0 })
-        #expect(undurable.totals.scans.discarded(.notStored) == 1)
+        #expect(undurable.totals.scans.discardedByCause[.notStored] == 1)
         #expect(undurable.totals.scans.discarded == 1)
         #expect(undurable.totals.scans.lost == 0)
         #expect(undurable.totals.scans.isConserved)
@@ -66,7 +66,7 @@ import Testing
         }
         let ledger = history.ledger()
         #expect(history.broken() == [])
-        #expect(ledger.totals.scans.discarded(.reinstalled) == 1)
+        #expect(ledger.totals.scans.discardedByCause[.reinstalled] == 1)
         #expect(ledger.totals.scans.completed == 1)
         #expect(ledger.totals.scans.lost == 0)
         #expect(ledger.totals.scans.isConserved)
@@ -110,7 +110,7 @@ import Testing
             $0.launch(restored: 0)
         }
         #expect(history.broken() == [])
-        #expect(history.ledger().totals.scans.discarded(.reinstalled) == 3)
+        #expect(history.ledger().totals.scans.discardedByCause[.reinstalled] == 3)
         #expect(history.ledger().totals.scans.isConserved)
     }
 

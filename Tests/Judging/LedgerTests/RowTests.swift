@@ -50,9 +50,10 @@ import Testing
         #expect(!skipped.isNothingTaken && skipped.isNothingNew)
         let one = rows { ($0.created, $0.failed) = (1, 9) }
         #expect(!one.isNothingTaken && !one.isNothingNew)
-        var both = failed
-        both.add(one)
-        #expect(!both.isNothingTaken)
+        var (both, other) = (LedgerTotals(), LedgerTotals())
+        (both.rows, other.rows) = (failed, one)
+        both.add(other)
+        #expect(!both.rows.isNothingTaken)
         #expect(!RowTotals().isNothingTaken && !RowTotals().isNothingNew)
     }
 

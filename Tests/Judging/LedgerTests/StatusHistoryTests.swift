@@ -76,7 +76,7 @@ import Testing
         history.onDisk(.statusBudget)
         let totals = history.ledger().totals
         #expect(history.broken() == [])
-        #expect(totals.scans.waiting(.statusBudget) == 1 && totals.books.pending == 3)
+        #expect(totals.scans.waitingByCause[.statusBudget] == 1 && totals.books.pending == 3)
     }
 
     @Test func `a status is requested as often as the profile says`() {

@@ -44,7 +44,7 @@ import Testing
             $0.scans.captured = completed + refused + waiting.reduce(0) { $0 + $1.1 }
             $0.scans.completed = completed
             $0.scans.refused = refused
-            $0.scans.restore(waiting: waiting.map { (cause: $0.0, count: $0.1) }, discarded: [])
+            for (cause, count) in waiting { $0.scans.waitingByCause[cause] += count }
         }
     }
 

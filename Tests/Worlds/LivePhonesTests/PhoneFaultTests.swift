@@ -3,6 +3,7 @@ import Faults
 import Foundation
 import Ledger
 import LivePhones
+import Metrics
 import Observations
 import Phone
 import Plan
@@ -68,7 +69,7 @@ import Testing
         #expect(self.count(seen) { $0 == .killed } >= 12)
         #expect(self.count(seen) { if case .launched = $0 { true } else { false } } >= 18)
         #expect(scans.captured == 12)
-        #expect(scans.completed + scans.discarded(.notStored) == 12)
+        #expect(scans.completed + scans.discardedByCause[.notStored] == 12)
         #expect(scans.lost == 0)
         #expect(try StateFolder(path: folder.path).unsettled().isEmpty)
         let resumed = self.count(seen) {
@@ -104,7 +105,7 @@ import Testing
         #expect(self.count(seen) { $0 == .killed } > 18)
         #expect(self.count(seen) { $0 == .storageFilled } > 3)
         #expect(scans.captured == 24)
-        #expect(scans.completed + scans.refused + scans.discarded(.notStored) == 24)
+        #expect(scans.completed + scans.refused + scans.discardedByCause[.notStored] == 24)
         #expect(try StateFolder(path: folder.path).unsettled().isEmpty)
     }
 
@@ -113,8 +114,8 @@ import Testing
         let kill = self.fault(.phone(.kill), at: .milliseconds(150), for: nil)
         let (_, scans, _, _) = try self.run(
             scans: 1, jobTime: .seconds(30), drain: .milliseconds(300), [kill], state: folder.path)
-        #expect(scans.waiting + scans.discarded(.notStored) == 6)
-        #expect(scans.waiting(.interrupted) > 0)
+        #expect(scans.waiting + scans.discardedByCause[.notStored] == 6)
+        #expect(scans.waitingByCause[.interrupted] > 0)
         let left = try StateFolder(path: folder.path).unsettled().count
         let (_, next, _, _) = try self.run(scans: 1, [], state: folder.path)
         #expect(next.restored == left)
@@ -258,7 +259,7 @@ import Testing
         let reinstall = self.fault(.phone(.reinstall), at: .milliseconds(200), for: .milliseconds(50))
         let (seen, scans, _, _) = try self.run(
             scans: 1, jobTime: .seconds(1), [reinstall], state: folder.path)
-        #expect(scans.discarded(.reinstalled) == 6)
+        #expect(scans.discardedByCause[.reinstalled] == 6)
         #expect(scans.lost == 0)
         let discarded = seen.reduce(0) {
             if case .phone(.reinstalled(let count)) = $1.what { $0 + count } else { $0 }
@@ -321,7 +322,7 @@ import Testing
                 self.fault(.phone(.storageFull), at: .milliseconds(250), for: .milliseconds(500), id: "full"),
                 self.fault(.phone(.kill), at: .milliseconds(400), for: .milliseconds(50), id: "kill"),
             ], state: folder.path)
-        #expect(scans.completed + scans.refused + scans.discarded(.notStored) == 6)
+        #expect(scans.completed + scans.refused + scans.discardedByCause[.notStored] == 6)
         #expect(scans.completed > 0)
     }
 
@@ -360,7 +361,7 @@ import Testing
                     id: "skew"),
                 self.fault(.phone(.kill), at: .milliseconds(100), for: .milliseconds(30), id: "kill"),
             ], state: folder.path)
-        #expect(scans.completed + scans.discarded(.notStored) == 12)
+        #expect(scans.completed + scans.discardedByCause[.notStored] == 12)
         #expect(self.count(seen) { $0 == .clockSet(ahead: .minutes(-5)) } == 12)
         #expect(self.count(seen) { $0 == .clockSet(ahead: .zero) } == 6)
         for observation in seen {

@@ -1,5 +1,6 @@
 import Faults
 import Ledger
+import Metrics
 import Observations
 import Phone
 import Plan
@@ -113,7 +114,7 @@ struct StatusWorldTests {
             scenario(.always, jobTime: .seconds(20)...Interval.seconds(20)) { $0.status.requestsMax = 3 })
         #expect(outcome.broken == [])
         #expect(outcome.ledger.totals.scans.waiting == 18)
-        #expect(outcome.ledger.totals.scans.waiting(.statusBudget) == 18)
+        #expect(outcome.ledger.totals.scans.waitingByCause[.statusBudget] == 18)
     }
 
     @Test func `a client that asks too often is told to wait, and does`() throws {

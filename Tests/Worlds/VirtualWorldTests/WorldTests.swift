@@ -151,8 +151,8 @@ import Testing
                     ], faults: [kill]))
             #expect(run.broken == [])
             let scans = run.ledger.totals.scans
-            #expect(scans.captured == scans.completed + scans.discarded(.notStored))
-            lost += scans.discarded(.notStored)
+            #expect(scans.captured == scans.completed + scans.discardedByCause[.notStored])
+            lost += scans.discardedByCause[.notStored]
             kept += run.count { if case .phone(.killed) = $0 { true } else { false } }
         }
         #expect(lost > 0)
@@ -195,7 +195,7 @@ import Testing
                     seed: seed, groups: [Bench.group(devices: 6, scans: 6)], faults: kills + [full]))
             #expect(run.broken == [])
             let scans = run.ledger.totals.scans
-            #expect(scans.captured == scans.completed + scans.refused + scans.discarded(.notStored))
+            #expect(scans.captured == scans.completed + scans.refused + scans.discardedByCause[.notStored])
             #expect(run.ledger.totals.books.duplicated == 0)
             #expect(run.ledger.totals.books.missing == 0)
             repeated += run.ledger.totals.books.repeated

@@ -1,0 +1,64 @@
+import JSON
+import Ledger
+import Metrics
+import ReportSamples
+import Reports
+import RunJudge
+import SimBase
+import Testing
+
+@testable import RunArchive
+
+/// The example of the handbook: a row of `LedgerCount` is all that the sum, the file and the metric of a count need.
+@Suite struct LedgerCountTests {
+    /// A run in which each count has another number.
+    private static func numbered() -> RunResult {
+        var result = Samples.passed()
+        result.groups[0].journey = .csvImport
+        result.groups[1].journey = .bookEnrichment
+        result.totals = LedgerTotals()
+        for (index, count) in LedgerCount.all.enumerated() {
+            result.totals[keyPath: count.path] = index + 1
+        }
+        result.totals.scans.waitingByCause[.offline] = 101
+        result.totals.scans.discardedByCause[.notStored] = 102
+        result.totals.books.name(absent: "Emma", 103)
+        result.totals.jobs.abandonedByCause.add(104, to: "offline")
+        return result
+    }
+
+    @Test func `every count of the ledger adds up`() {
+        let totals = Self.numbered().totals
+        var sum = totals
+        sum.add(totals)
+        for (index, count) in LedgerCount.all.enumerated() {
+            #expect(sum[keyPath: count.path] == 2 * (index + 1), "\(count.section) \(count.name)")
+        }
+        #expect(sum.scans.waiting == 202 && sum.scans.discardedByCause[.notStored] == 204)
+        #expect(sum.books.absent["Emma"] == 206 && sum.jobs.abandonedByCause["offline"] == 208)
+    }
+
+    @Test func `every count of the ledger comes back from a summary`() throws {
+        var expected = Self.numbered()
+        let summary = try #require(JSONNode(SummaryJSON.bytes(expected)))
+        expected.totals.books.withdrawn = 0
+        let reader = SummaryReader(summary: summary, head: Samples.head(groups: ["commuters", "readers"]))
+        let read = reader.result(instead: expected, measured: expected.metrics, slos: [])
+        #expect(read.totals == expected.totals)
+        #expect(summary["books"]?["withdrawn"] == nil, "no file has it: no check asks for it")
+    }
+
+    @Test func `every metric of the ledger has one row`() {
+        let metrics = LedgerCount.all.compactMap(\.metric)
+        #expect(Set(metrics).count == metrics.count)
+        let totals = Self.numbered().totals
+        var table = MetricTable(groups: ["all"])
+        totals.record(into: &table, group: MetricGroup(index: 0))
+        for count in LedgerCount.all {
+            guard let metric = count.metric else { continue }
+            #expect(table.count(metric, of: .fleet) == .measured(Int64(totals[keyPath: count.path])))
+        }
+        #expect(table.count(.scansWaiting, of: .fleet) == .measured(101))
+        #expect(table.count(.scansDiscarded, of: .fleet) == .measured(102))
+    }
+}
