@@ -4,7 +4,7 @@ import Testing
 extension SideBySide {
     /// One small plan for every kind of fault, in both worlds: over sockets, libcurl and real time, and on the simulated
     /// clock. What phones, backend and faults observe must be the same, in the same order, times aside. What may differ
-    /// all the same is written down in `Docs/decisions/0064-parity.md` and in `Story.said`.
+    /// all the same is written down in Docs/design.md section 1 and in `Story.said`.
     @Suite struct ParityTests {
         @Test func `every kind of fault has a plan`() throws {
             let page = try String(

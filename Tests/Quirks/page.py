@@ -587,8 +587,8 @@ explained in [invariants.md](invariants.md).
 """
 
 UNSEEN = """\
-The simulated app does this, but no figure of this page depends on it. [0151](decisions/0151-what-an-app-keeps-and-leaves.md) says
-where it shows."""
+The simulated app does this, but no figure of this page depends on it. [contract.md](contract.md) section 4.14 says where it
+shows."""
 
 UNTOLD = """\
 ## Quirks without a toggle

@@ -288,7 +288,8 @@ extension PhoneAccount {
         guard let index = self.openDelete(of: scan, attempt: attempt) else { return }
         let wasFull = self.openDeletes >= PendingCleanup.openMax
         self.jobs[index].pendingCleanup?.last?.status = status
-        // What ails a foreign target nobody knows. That it keeps a job whose books it gave out is told (decision 0099).
+        // What affects a request to a foreign target is not known. One that keeps a completed job is reported
+        // (decision 0116).
         if status >= 400, !rules.settings.hasBackendView, self.jobs[index].pendingCleanup?.reason == .discard
         {
             self.jobs[index].pendingCleanup?.hit()

@@ -221,7 +221,7 @@ struct StreamAccount: Sendable {
 
     /// - Returns: Whether it was not applied before, or may not have been.
     private mutating func isFirst(_ id: String) -> Bool {
-        // A phone remembers so many events and no more (decision 0120).
+        // A phone remembers so many events and no more (decision 0116).
         guard !self.isChanged, self.log.count <= Self.rememberedMax else { return true }
         if self.found < self.log.count, self.log[self.found].id == id {
             if self.applied.insert(self.found) { return true }

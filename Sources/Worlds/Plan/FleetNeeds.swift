@@ -16,7 +16,7 @@ package struct MachineKind: Hashable, Sendable {
     }
 }
 
-/// What a fleet in several processes needs, from figures that were measured (Docs/decisions/0194).
+/// What a fleet in several processes needs, from figures that were measured (decision 0192).
 package struct FleetNeeds: Hashable, Sendable {
     /// Processor time of the phones for one journey, from the upload to the DELETE, and of judging it.
     package static let journeyTime = Interval.microseconds(1_020)

@@ -4,7 +4,7 @@ import SimBase
 import Talaria
 import Testing
 
-/// What a kill leaves in the storage is at most one write behind what the process knew (decision 0120).
+/// What a kill leaves in the storage is at most one write behind what the process knew (decision 0116).
 @Suite struct RecordTests {
     /// A scan whose upload was accepted some time before a kill that leaves this job in its record.
     private func accepted(

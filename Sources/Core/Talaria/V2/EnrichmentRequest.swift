@@ -9,7 +9,7 @@ package struct EnrichmentRequest: Hashable, Sendable {
     package static let barcodeCharactersMax = 17
     package static let keyCharactersMax = 200
     package static let bodyBytesMax = 65_536
-    /// The time for which a key gives the same answer (Docs/decisions/0182-enrichment-of-single-books.md).
+    /// The time for which a key gives the same answer (Docs/contract.md section 3.5).
     package static let keyLifetime = Interval.hours(24)
 
     /// Why a body is no request.
