@@ -28,10 +28,11 @@ extension SideBySide {
         private static let bugs = [
             PlantedBug("quirk-1", "device.not-stuck", seeds: 1, faults: 0),
             PlantedBug("quirk-2", "scan.settles", seeds: 40),
+            PlantedBug("quirk-4", "stream.parse-robust", seeds: 60),
             PlantedBug("quirk-5", "scan.refused-for-cause", seeds: 30),
             PlantedBug("quirk-6", "scan.refused-for-cause", seeds: 30),
             PlantedBug("quirk-8", "stream.no-gap", seeds: 50),
-            PlantedBug("quirk-9", "scan.settles", seeds: 30),
+            PlantedBug("quirk-9", "scan.settles", seeds: 80),
             PlantedBug("quirk-10", "auth.no-stale-use", seeds: 100),
             PlantedBug("quirk-11", "scan.settles", seeds: 1, faults: 0),
             PlantedBug("quirk-12", "retry.budget", seeds: 100),
@@ -59,12 +60,11 @@ extension SideBySide {
             PlantedBug("inconsistency-1", "stream.parse-robust", seeds: 30),
             PlantedBug("inconsistency-2", "book.never-lost", seeds: 60),
             PlantedBug("inconsistency-3", "stream.parse-robust", seeds: 10, faults: 0),
-            PlantedBug("inconsistency-5", "stream.no-gap", seeds: 30),
+            PlantedBug("inconsistency-5", "stream.no-gap", seeds: 80),
         ]
 
         /// Those that break no invariant, and what shows them instead.
         private static let harmless = [
-            "quirk-4": "no fault splits the data of an event into lines; the tests of the reader show it",
             "quirk-7":
                 "the backend of the contract sends no result event; Scenarios/quirks has one that does",
             "quirk-13": "it costs time alone: an objective of its scenario shows it",
