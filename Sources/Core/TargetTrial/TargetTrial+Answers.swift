@@ -87,6 +87,19 @@ extension TargetTrial {
             .limit, request, id, at: now, "429 after \(count) uploads; \(limit.requests) are allowed")
     }
 
+    // MARK: Heads
+
+    /// Which of several types counts depends on the client.
+    mutating func judgeFields(_ head: TrialHead, _ request: TrialRequest, at now: Instant) {
+        guard Set(head.types).count > 1 else { return }
+        self.find(
+            ContractFinding(
+                operation: request.operation, part: Self.findingPart, path: "headers.content-type",
+                expected: "one value", seen: "\(head.types.count) values",
+                excerpt: head.types.joined(separator: ", ").bounded, isDecisive: false, count: 1), request,
+            at: now)
+    }
+
     // MARK: Results
 
     private mutating func read(_ request: TrialRequest, _ node: JSONNode?, _ id: UInt64, at now: Instant) {

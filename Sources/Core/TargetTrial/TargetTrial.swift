@@ -50,6 +50,7 @@ package struct TargetTrial: Sendable {
     package mutating func replied(_ id: UInt64, _ head: TrialHead, at now: Instant) {
         guard let exchange = self.exchanges[id] else { return }
         self.exchanges.update(id) { $0.head = head }
+        self.judgeFields(head, exchange.request, at: now)
         self.probeReplied(exchange, head, id, at: now)
         guard exchange.request.probe?.isForbidden != true else { return }
         self.judgeDeleted(exchange, head, id, at: now)

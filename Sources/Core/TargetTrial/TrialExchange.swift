@@ -1,7 +1,7 @@
 internal import OriginServer
 package import SimBase
 package import Talaria
-import Wire
+package import Wire
 
 /// A request to a target, as far as a trial needs it.
 package struct TrialRequest: Sendable {
@@ -67,15 +67,19 @@ package struct TrialRequest: Sendable {
 
 /// The head of an answer of a target, as far as a trial needs it.
 package struct TrialHead: Sendable {
-    package var status: Int
-    /// In lower case, without parameters.
-    package var mediaType: String
-    package var retryAfter: String?
+    package let status: Int
+    /// In lower case, without parameters; empty without one.
+    package let mediaType: String
+    package let retryAfter: String?
+    /// The values of Content-Type, of which there should be one (RFC 9110 section 5.3).
+    package let types: [String]
 
-    package init(status: Int, mediaType: String, retryAfter: String?) {
+    package init(status: Int, _ fields: HeaderFields) {
         self.status = status
-        self.mediaType = mediaType
-        self.retryAfter = retryAfter
+        self.types = fields.values("Content-Type")
+        let type = self.types.first?.prefix { $0 != ";" } ?? ""
+        self.mediaType = type.filter { $0 != " " }.lowercased()
+        self.retryAfter = fields[HeaderName.retryAfter]
     }
 }
 

@@ -2,6 +2,7 @@ internal import OriginServer
 internal import SimBase
 internal import Talaria
 internal import TargetTrial
+internal import Wire
 
 // The upstream on trial: what it is asked, and what it answers.
 
@@ -11,8 +12,7 @@ extension Gateway {
         guard self.trial != nil else { return }
         switch event {
         case .upstreamReplied(let id, let head):
-            let head = TrialHead(
-                status: head.status, mediaType: head.mediaType, retryAfter: head.first(HeaderName.retryAfter))
+            let head = TrialHead(status: head.status, HeaderFields(head.headers))
             self.trial?.replied(id.raw, head, at: self.now)
         case .upstreamReceived(let id, let bytes): self.trial?.received(id.raw, bytes, at: self.now)
         case .upstreamEnded(let id, let failure):

@@ -27,11 +27,7 @@ extension Fleet {
 
     func tryHead(_ head: ResponseHead, of exchange: UInt64, at moment: Instant) {
         guard self.trial != nil else { return }
-        let type = head.headers["Content-Type"]?.prefix { $0 != ";" } ?? ""
-        let replied = TrialHead(
-            status: head.status, mediaType: type.filter { $0 != " " }.lowercased(),
-            retryAfter: head.headers[HeaderName.retryAfter])
-        self.trial?.replied(exchange, replied, at: moment)
+        self.trial?.replied(exchange, TrialHead(status: head.status, head.headers), at: moment)
         self.takeFindings()
     }
 

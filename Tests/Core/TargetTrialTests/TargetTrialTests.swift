@@ -2,6 +2,7 @@ import SimBase
 import Talaria
 import TargetTrial
 import Testing
+import Wire
 
 /// What a foreign backend may do, and what it may not.
 @Suite struct TargetTrialTests {
@@ -306,6 +307,18 @@ import Testing
         old.wait(.hours(2))
         old.exchange("GET", "/v3/jobs/scans/j/results", 401, Self.unauthorized)
         #expect(old.rules == [])
+    }
+
+    @Test(arguments: [(["application/json"], 0), (["text/plain"], 1), ([], 0)])
+    func `an answer has one content type`(others: [String], count: Int) {
+        var target = TriedTarget()
+        let id = target.ask("POST", "/v3/jobs/scans", token: nil)
+        target.answer(
+            id, 202, #"{"success":true,"data":{"jobId":"j","authToken":"t"}}"#,
+            others: others.map { HeaderField("content-type", $0) })
+        #expect(target.rules == [])
+        #expect(target.findings.map(\.path) == Array(repeating: "headers.content-type", count: count))
+        #expect(target.findings.allSatisfy { $0.excerpt == "application/json, text/plain" })
     }
 
     @Test func `a job whose upload gave no token needs none`() {

@@ -51,10 +51,11 @@ struct TriedTarget {
 
     mutating func answer(
         _ id: UInt64, _ status: Int, _ body: String = "", type: String = "application/json",
-        retryAfter: String? = nil
+        retryAfter: String? = nil, others: [HeaderField] = []
     ) {
-        self.trial.replied(
-            id, TrialHead(status: status, mediaType: type, retryAfter: retryAfter), at: self.now)
+        let wait = retryAfter.map { [HeaderField("Retry-After", $0)] } ?? []
+        let fields = HeaderFields([HeaderField("Content-Type", type)] + wait + others)
+        self.trial.replied(id, TrialHead(status: status, fields), at: self.now)
         if !body.isEmpty { self.trial.received(id, Array(body.utf8), at: self.now) }
         if type != "text/event-stream" { self.trial.ended(id, isWhole: true, at: self.now) }
         self.collect()
