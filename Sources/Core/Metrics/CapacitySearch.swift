@@ -244,9 +244,6 @@ package struct CapacitySearch: Sendable {
         if case .over = self.phase { nil } else { self.until - Self.lead }
     }
 
-    /// The end of the present stage.
-    package var stageEnd: Instant { self.until }
-
     /// The part of the present step that is judged: its first third is not. While a backend recovers, the time since the last look.
     package var window: Range<Instant> {
         let end = self.until - Self.lead
