@@ -45,12 +45,7 @@ enum PlanCommand {
         let photos = try PhotoCorpus(plan, scenarioPath: loaded.path) { shelves in
             shelves.map { SourcePhoto(name: $0.name, jpeg: [], size: $0.picture.size) }
         }
-        let scenario = plan.scenario
-        var lines = ["\(scenario.name) (\(loaded.path)), seed \(scenario.seed)"]
-        if !scenario.description.isEmpty { lines.append(Printable.line(scenario.description)) }
-        lines += [
-            "", "fleet: \(Self.count(plan.devices, "phone")) in \(Self.count(plan.groups.count, "group"))",
-        ]
+        var lines = Self.heading(plan, path: loaded.path)
         for (index, group) in plan.groups.enumerated() {
             lines += Self.lines(
                 group, plan, scans: expectedArrivals.scansByGroup[index], photos.ranges[index].count,
@@ -71,13 +66,28 @@ enum PlanCommand {
             plan, expectedArrivals, target: UnjudgedWithTarget.target(arguments)
         ).all
         for warning in warnings + waits + photos.problems { console.error("warning: \(warning)") }
-        guard needs.descriptorsLeast <= limits.hard else {
+        try Self.require(needs, descriptorsMax: limits.hard)
+        return .success
+    }
+
+    /// Throws if the run needs more descriptors than the process can have.
+    private static func require(_ needs: RunNeeds, descriptorsMax: Int) throws {
+        guard needs.descriptorsLeast <= descriptorsMax else {
             throw CommandFailure(
                 .impossible,
-                "the run needs \(needs.descriptorsLeast) file descriptors, but the limit is \(limits.hard)",
+                "the run needs \(needs.descriptorsLeast) file descriptors, but the limit is \(descriptorsMax)",
                 hint: "raise the hard limit (ulimit -Hn), or use fewer phones with --devices")
         }
-        return .success
+    }
+
+    private static func heading(_ plan: RunPlan, path: String) -> [String] {
+        let scenario = plan.scenario
+        var lines = ["\(scenario.name) (\(path)), seed \(scenario.seed)"]
+        if !scenario.description.isEmpty { lines.append(Printable.line(scenario.description)) }
+        lines += [
+            "", "fleet: \(Self.count(plan.devices, "phone")) in \(Self.count(plan.groups.count, "group"))",
+        ]
+        return lines
     }
 
     private static func json(_ scenario: Scenario) -> [String: JSONValue] {

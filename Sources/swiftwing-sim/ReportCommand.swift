@@ -48,52 +48,18 @@ enum ReportCommand {
         // A run in several processes has its shards in its own folder.
         let shards = folders.count == 1 ? RunFolder.shards(of: folders[0]) : []
         if !shards.isEmpty, arguments["--group"] == nil {
-            try Self.refuseMissing(arguments)
-            try Self.keepOther(arguments, from: folders)
-            let found = MergedShards.folders(shards)
-            guard !found.readable.isEmpty else {
-                throw CommandFailure(.badData, "no shard in \(folders[0]) has left a result")
-            }
-            var output = ReportOutput(folder: arguments["--output"] ?? folders[0], console: console)
-            output.parts = found.readable.map(\.path)
-            return output.write(try MergedShards.report(of: found))
+            return try Self.report(shards: shards, in: folders[0], arguments, console)
         }
-        if folders.count > 1, arguments["--output"] == nil {
-            throw CommandFailure(
-                .usage, "merging several folders requires --output DIR",
-                hint: "for example: swiftwing-sim report \(folders.joined(separator: " ")) --output merged")
-        }
-        let paths = folders.map(Self.path)
-        if let twice = folders.indices.first(where: { paths[..<$0].contains(paths[$0]) }) {
-            throw CommandFailure(
-                .usage, "\(folders[twice]) is given twice", hint: "give each shard only once")
-        }
+        try Self.requireDistinct(folders, arguments)
         try Self.keepOther(arguments, from: folders)
         let found = MergedShards.folders(folders)
         // One shard as well: the others are missing then, and the report of the run says so.
         if let output = arguments["--output"], ShardSet.isMeant(found.readable.map(\.head)) {
-            for path in found.unreadable { try Self.requireShard(path) }
-            try Self.refuseMissing(arguments)
-            if arguments.has("--group") {
-                throw CommandFailure(
-                    .usage, "--group cannot be used with shards",
-                    hint: "the merged report has a table for each group")
-            }
-            var merged = ReportOutput(folder: output, console: console)
-            merged.parts = found.readable.map(\.path)
-            return merged.write(try MergedShards.report(of: found))
+            return try Self.report(merged: found, to: output, arguments, console)
         }
         let group = arguments["--group"]
         let runs = try folders.map { try Self.read($0, group: group) }
-        var report = runs[0].run.report
-        if runs.count > 1 {
-            try Self.requireOneSalt(runs.map(\.run))
-            do throws(ShardSet.Problem) {
-                report = try PastRun.merged(runs.map(\.run), runs[0].settings) ?? report
-            } catch {
-                throw CommandFailure(.badData, "\(error)")
-            }
-        }
+        var report = try Self.merged(runs)
         let missing = arguments.all("--missing")
         if !missing.isEmpty {
             guard arguments["--output"] != nil else {
@@ -106,9 +72,9 @@ enum ReportCommand {
             console.out(TerminalSummary.text(report.result, style: console.style))
             return ExitCode(report.result.exit)
         }
-        let path = arguments["--output"] ?? folders[0]
         // What the run itself wrote stays as it is.
         let isWhole = runs.count == 1 && !runs[0].run.wasCutOff && group == nil && missing.isEmpty
+        let path = arguments["--output"] ?? folders[0]
         var output = ReportOutput(folder: path, console: console)
         if runs.count > 1 { output.parts = folders }
         if isWhole { output.kept = [RunDirectory.FileName.summary] }
@@ -116,7 +82,58 @@ enum ReportCommand {
             return output.write(report)
         }
         report.result.directory = path
-        let comparison = baseline.comparison(with: runs[0].run, console)
+        return Self.write(report, of: runs[0].run, baseline, &output, console)
+    }
+
+    /// The report of a run whose folder has the shards.
+    private static func report(
+        shards: [String], in folder: String, _ arguments: Arguments, _ console: Console
+    ) throws -> ExitCode {
+        try Self.refuseMissing(arguments)
+        try Self.keepOther(arguments, from: [folder])
+        let found = MergedShards.folders(shards)
+        guard !found.readable.isEmpty else {
+            throw CommandFailure(.badData, "no shard in \(folder) has left a result")
+        }
+        var output = ReportOutput(folder: arguments["--output"] ?? folder, console: console)
+        output.parts = found.readable.map(\.path)
+        return output.write(try MergedShards.report(of: found))
+    }
+
+    /// The report of a run whose shards were named.
+    private static func report(
+        merged found: MergedShards.Folders, to folder: String, _ arguments: Arguments, _ console: Console
+    ) throws -> ExitCode {
+        for path in found.unreadable { try Self.requireShard(path) }
+        try Self.refuseMissing(arguments)
+        if arguments.has("--group") {
+            throw CommandFailure(
+                .usage, "--group cannot be used with shards",
+                hint: "the merged report has a table for each group")
+        }
+        var output = ReportOutput(folder: folder, console: console)
+        output.parts = found.readable.map(\.path)
+        return output.write(try MergedShards.report(of: found))
+    }
+
+    /// Several runs as one.
+    private static func merged(_ runs: [(run: PastRun, settings: JudgeSettings)]) throws -> RunReport {
+        let first = runs[0].run.report
+        guard runs.count > 1 else { return first }
+        try Self.requireOneSalt(runs.map(\.run))
+        do throws(ShardSet.Problem) {
+            return try PastRun.merged(runs.map(\.run), runs[0].settings) ?? first
+        } catch {
+            throw CommandFailure(.badData, "\(error)")
+        }
+    }
+
+    /// Writes the report of a run that was compared with a baseline, and compares it again.
+    private static func write(
+        _ report: RunReport, of run: PastRun, _ baseline: RecordedBaseline, _ output: inout ReportOutput,
+        _ console: Console
+    ) -> ExitCode {
+        let comparison = baseline.comparison(with: run, console)
         if let comparison {
             let page = Baseline.page(report, comparison)
             output.kept.append(page.name)
@@ -128,6 +145,20 @@ enum ReportCommand {
         }
         let reasons = comparison?.exitReasons ?? ExitReasons([baseline.reason].compactMap { $0 })
         return code == .success ? ExitCode(reasons.exit) : code
+    }
+
+    /// Throws if several folders are merged into none, or one of them is given twice.
+    private static func requireDistinct(_ folders: [String], _ arguments: Arguments) throws {
+        if folders.count > 1, arguments["--output"] == nil {
+            throw CommandFailure(
+                .usage, "merging several folders requires --output DIR",
+                hint: "for example: swiftwing-sim report \(folders.joined(separator: " ")) --output merged")
+        }
+        let paths = folders.map(Self.path)
+        if let twice = folders.indices.first(where: { paths[..<$0].contains(paths[$0]) }) {
+            throw CommandFailure(
+                .usage, "\(folders[twice]) is given twice", hint: "give each shard only once")
+        }
     }
 
     /// Throws if a folder beside those of shards is none of them. One that is only damaged is left out, and the merged report

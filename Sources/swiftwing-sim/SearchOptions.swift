@@ -68,13 +68,7 @@ enum SearchOptions {
             throw CommandFailure(.usage, "--stays-broken requires --settle", hint: "for example --settle 10m")
         }
         if let text = arguments["--worker"] {
-            guard let part = CampaignWorker.Part(text) else {
-                throw CommandFailure(.usage, "--worker expects I/N such as 0/2, not '\(text)'")
-            }
-            var worker = CampaignWorker(plans, seeds: seeds, part: part)
-            worker.isTracing = arguments.has(Option.trace.name)
-            worker.canary = try arguments.number("--canary", in: 0...(.max))
-            return worker.run(console)
+            return try Self.work(text, plans, seeds, arguments, console)
         }
         let words =
             arguments.words([
@@ -94,6 +88,20 @@ enum SearchOptions {
         request.isQuiet = arguments.has("--quiet")
         try RunInterruption.check()
         return try Campaign(request, console: console).run()
+    }
+
+    /// Runs the seeds of one worker. `text`: which one it is.
+    private static func work(
+        _ text: String, _ plans: SeedPlans, _ seeds: SeedRange, _ arguments: Arguments,
+        _ console: Console
+    ) throws -> ExitCode {
+        guard let part = CampaignWorker.Part(text) else {
+            throw CommandFailure(.usage, "--worker expects I/N such as 0/2, not '\(text)'")
+        }
+        var worker = CampaignWorker(plans, seeds: seeds, part: part)
+        worker.isTracing = arguments.has(Option.trace.name)
+        worker.canary = try arguments.number("--canary", in: 0...(.max))
+        return worker.run(console)
     }
 
     /// Leaves out what is beyond the last plan.

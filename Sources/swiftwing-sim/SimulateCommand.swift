@@ -45,6 +45,28 @@ enum SimulateCommand {
         ScenarioSource.warn(loaded, console)
         let baseline = try Baseline(arguments, world: .virtual, scenario: loaded.scenario.name)
         let shard = try ShardOptions.read(arguments, loaded, isEmbedded: true)
+        let plan = try Self.plan(loaded, shard, arguments)
+        // The same scenario and changes, with the seed spelled out.
+        let words = arguments.words([
+            "--devices", "--duration", "--settle", "--stays-broken", "--ties", "--set",
+            ShardOptions.shard.name, RunTags.name,
+        ])
+        let options = try RunOptions(
+            loaded, again: words + ["--seed", String(loaded.scenario.seed)], arguments)
+        var request = VirtualRequest(options, plan: plan)
+        request.savesPlanTo = try NamedFile.path("--save-plan", .plan, arguments)
+        try RunInterruption.check()
+        func play() throws -> (code: ExitCode, folder: String) {
+            let run = try VirtualRun(request, console: console)
+            return (try run.run(), run.folder)
+        }
+        let played = try play()
+        return baseline?.compare(played.folder, played.code, console) ?? played.code
+    }
+
+    private static func plan(
+        _ loaded: LoadedScenario, _ shard: FleetShard, _ arguments: Arguments
+    ) throws -> WorldPlan {
         var plan = WorldPlan(RunPlan(loaded.scenario, target: .embedded, shard: shard))
         plan.settle = try arguments.parsed("--settle", OptionValues.duration)
         plan.staysOffline = try arguments.parsed("--stays-broken", OptionValues.share) ?? .never
@@ -65,21 +87,6 @@ enum SimulateCommand {
         for single in ["--save-plan"] where arguments.has(single) && !shard.isWhole {
             throw CommandFailure(.usage, "\(single) cannot be used with \(ShardOptions.shard.name)")
         }
-        // The same scenario and changes, with the seed spelled out.
-        let words = arguments.words([
-            "--devices", "--duration", "--settle", "--stays-broken", "--ties", "--set",
-            ShardOptions.shard.name, RunTags.name,
-        ])
-        let options = try RunOptions(
-            loaded, again: words + ["--seed", String(loaded.scenario.seed)], arguments)
-        var request = VirtualRequest(options, plan: plan)
-        request.savesPlanTo = try NamedFile.path("--save-plan", .plan, arguments)
-        try RunInterruption.check()
-        func play() throws -> (code: ExitCode, folder: String) {
-            let run = try VirtualRun(request, console: console)
-            return (try run.run(), run.folder)
-        }
-        let played = try play()
-        return baseline?.compare(played.folder, played.code, console) ?? played.code
+        return plan
     }
 }

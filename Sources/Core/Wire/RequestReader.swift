@@ -173,35 +173,18 @@ package struct RequestReader: Sendable {
             return false
         case .headers:
             guard try self.readHeaderLine(bytes, &position), let line = self.requestLine else { return false }
-            let head = try RequestHead(line, headers: self.headers, bodyBytesMax: self.limits.bodyBytesMax)
-            self.requestLine = nil
-            self.headers = HeaderFields()
-            self.headBytes = 0
-            self.fieldCount = 0
-            self.bodyBytes = 0
-            self.keepsAlive = head.keepsAlive
-            events.append(.head(head))
-            switch head.body {
-            case .none, .length(0): return true
-            case .length(let length): self.state = .body(remaining: length)
-            case .chunked: self.state = .chunkSize
-            }
-            return false
+            return try self.endHead(line, into: &events)
         case .body(let remaining):
-            let piece = bytes[position...].prefix(remaining)
-            position = piece.endIndex
-            events.append(.body(piece))
-            self.state = .body(remaining: remaining - piece.count)
-            return piece.count == remaining
+            let count = Self.takeBody(bytes, &position, most: remaining, into: &events)
+            self.state = .body(remaining: remaining - count)
+            return count == remaining
         case .chunkSize:
             guard let size = try self.readChunkSize(bytes, &position) else { return false }
             self.state = size == 0 ? .trailers : .chunkData(remaining: size)
             return false
         case .chunkData(let remaining):
-            let piece = bytes[position...].prefix(remaining)
-            position = piece.endIndex
-            events.append(.body(piece))
-            self.state = piece.count == remaining ? .chunkEnd : .chunkData(remaining: remaining - piece.count)
+            let count = Self.takeBody(bytes, &position, most: remaining, into: &events)
+            self.state = count == remaining ? .chunkEnd : .chunkData(remaining: remaining - count)
             return false
         case .chunkEnd:
             guard bytes[position] == ASCII.carriageReturn else { throw .badChunkEnd }
@@ -215,9 +198,7 @@ package struct RequestReader: Sendable {
             return false
         case .trailers:
             guard try self.readHeaderLine(bytes, &position) else { return false }
-            self.headers = HeaderFields()
-            self.headBytes = 0
-            self.fieldCount = 0
+            self.forgetHeaders()
             return true
         case .closed:
             position = bytes.endIndex
@@ -225,6 +206,40 @@ package struct RequestReader: Sendable {
         case .failed(let error):
             throw error
         }
+    }
+
+    /// The empty line after the headers; tells whether the request ended with it.
+    private mutating func endHead(
+        _ line: RequestLine, into events: inout [RequestEvent]
+    ) throws(RequestError) -> Bool {
+        let head = try RequestHead(line, headers: self.headers, bodyBytesMax: self.limits.bodyBytesMax)
+        self.requestLine = nil
+        self.forgetHeaders()
+        self.bodyBytes = 0
+        self.keepsAlive = head.keepsAlive
+        events.append(.head(head))
+        switch head.body {
+        case .none, .length(0): return true
+        case .length(let length): self.state = .body(remaining: length)
+        case .chunked: self.state = .chunkSize
+        }
+        return false
+    }
+
+    /// - Returns: The number of bytes that were taken.
+    private static func takeBody(
+        _ bytes: ArraySlice<UInt8>, _ position: inout Int, most: Int, into events: inout [RequestEvent]
+    ) -> Int {
+        let piece = bytes[position...].prefix(most)
+        position = piece.endIndex
+        events.append(.body(piece))
+        return piece.count
+    }
+
+    private mutating func forgetHeaders() {
+        self.headers = HeaderFields()
+        self.headBytes = 0
+        self.fieldCount = 0
     }
 
     private mutating func readRequestLine(

@@ -104,16 +104,7 @@ package struct ResponseReader: Sendable {
             return false
         case .headers(let status):
             guard let line = try self.line(bytes, &position) else { return false }
-            guard line.isEmpty else {
-                try self.append(line)
-                return false
-            }
-            self.headBytes = 0
-            guard status >= 200 else {
-                self.state = .statusLine
-                return false
-            }
-            return try self.begin(status, into: &events)
+            return try self.readHeader(line, status, into: &events)
         case .body(let remaining):
             let piece = bytes[position...].prefix(remaining)
             position = piece.endIndex
@@ -125,13 +116,7 @@ package struct ResponseReader: Sendable {
             position = bytes.endIndex
             return false
         case .chunkSize:
-            if self.lines.isEmpty, let size = Self.plainChunkSize(bytes, &position) {
-                self.state = .chunkData(remaining: size)
-                return false
-            }
-            guard let line = try self.chunkLine(bytes, &position) else { return false }
-            let size = try Self.chunkSize(line)
-            self.state = size == 0 ? .trailers : .chunkData(remaining: size)
+            try self.readChunkSize(bytes, &position)
             return false
         case .chunkData(let remaining):
             let piece = bytes[position...].prefix(remaining)
@@ -140,19 +125,52 @@ package struct ResponseReader: Sendable {
             self.state = piece.count == remaining ? .chunkEnd : .chunkData(remaining: remaining - piece.count)
             return false
         case .chunkEnd:
-            if self.lines.isEmpty, Self.isLineEnd(bytes, position) {
-                position += 2
-                self.state = .chunkSize
-                return false
-            }
-            guard let line = try self.chunkLine(bytes, &position) else { return false }
-            guard line.isEmpty else { throw .badChunk }
-            self.state = .chunkSize
+            try self.readChunkEnd(bytes, &position)
             return false
         case .trailers:
             guard let line = try self.line(bytes, &position) else { return false }
             return line.isEmpty
         }
+    }
+
+    private mutating func readHeader(
+        _ line: ArraySlice<UInt8>, _ status: Int, into events: inout [ResponseEvent]
+    ) throws(ResponseError) -> Bool {
+        guard line.isEmpty else {
+            try self.append(line)
+            return false
+        }
+        self.headBytes = 0
+        guard status >= 200 else {
+            self.state = .statusLine
+            return false
+        }
+        return try self.begin(status, into: &events)
+    }
+
+    private mutating func readChunkSize(
+        _ bytes: ArraySlice<UInt8>, _ position: inout Int
+    ) throws(ResponseError) {
+        if self.lines.isEmpty, let size = Self.plainChunkSize(bytes, &position) {
+            self.state = .chunkData(remaining: size)
+            return
+        }
+        guard let line = try self.chunkLine(bytes, &position) else { return }
+        let size = try Self.chunkSize(line)
+        self.state = size == 0 ? .trailers : .chunkData(remaining: size)
+    }
+
+    private mutating func readChunkEnd(
+        _ bytes: ArraySlice<UInt8>, _ position: inout Int
+    ) throws(ResponseError) {
+        if self.lines.isEmpty, Self.isLineEnd(bytes, position) {
+            position += 2
+            self.state = .chunkSize
+            return
+        }
+        guard let line = try self.chunkLine(bytes, &position) else { return }
+        guard line.isEmpty else { throw .badChunk }
+        self.state = .chunkSize
     }
 
     /// The head is complete. Tells whether the response is.

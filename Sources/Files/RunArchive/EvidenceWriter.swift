@@ -242,33 +242,10 @@ package struct EvidenceWriter {
     // MARK: Checks
 
     private func writeChecks(to bytes: inout [UInt8]) {
-        if let fleet = self.evidence.fleet {
-            Self.write(fleet.returns, "returns", to: &bytes)
-            Self.write(fleet.drawn.retries, "drawn", to: &bytes)
-            Self.write(fleet.fixed.retries, "fixed", to: &bytes)
-            bytes += Self.line { line in
-                line.array("drawn_waits", fleet.drawn.samples.numbers) { $0.integer(Int64($1)) }
-                line.array("fixed_waits", fleet.fixed.samples.numbers) { $0.integer(Int64($1)) }
-                line.member("first_fixed", fleet.firstFixed?.raw)
-            }
-            bytes += Self.line { line in
-                line.array("held", fleet.held) { $0.text($1.rawValue) }
-            }
-        }
+        if let fleet = self.evidence.fleet { Self.write(fleet, to: &bytes) }
         bytes += Self.line { line in line.array("coverage", self.evidence.coverage) { $0.integer(Int64($1)) }
         }
-        let regions = self.evidence.regions
-        bytes += Self.line { line in
-            line.array("regions", [regions.captures, regions.regions, regions.complete, regions.more]) {
-                $0.integer(Int64($1))
-            }
-            line.array("incomplete", regions.named) { line, named in
-                line.object { line in
-                    line.member("device", named.device.raw)
-                    line.member("text", named.text)
-                }
-            }
-        }
+        Self.write(self.evidence.regions, to: &bytes)
         let skipped = self.evidence.skipped
         bytes += Self.line { line in
             line.array("skipped", [skipped.deferred, skipped.shutdownsTimedOut, skipped.heldBack]) {
@@ -288,6 +265,34 @@ package struct EvidenceWriter {
                 line.member("job", String(owner.digest, radix: 16))
                 line.member("device", owner.device.raw)
                 line.member("scan", owner.scan.raw)
+            }
+        }
+    }
+
+    private static func write(_ fleet: FleetEvidence, to bytes: inout [UInt8]) {
+        Self.write(fleet.returns, "returns", to: &bytes)
+        Self.write(fleet.drawn.retries, "drawn", to: &bytes)
+        Self.write(fleet.fixed.retries, "fixed", to: &bytes)
+        bytes += Self.line { line in
+            line.array("drawn_waits", fleet.drawn.samples.numbers) { $0.integer(Int64($1)) }
+            line.array("fixed_waits", fleet.fixed.samples.numbers) { $0.integer(Int64($1)) }
+            line.member("first_fixed", fleet.firstFixed?.raw)
+        }
+        bytes += Self.line { line in
+            line.array("held", fleet.held) { $0.text($1.rawValue) }
+        }
+    }
+
+    private static func write(_ regions: RegionSummary, to bytes: inout [UInt8]) {
+        bytes += Self.line { line in
+            line.array("regions", [regions.captures, regions.regions, regions.complete, regions.more]) {
+                $0.integer(Int64($1))
+            }
+            line.array("incomplete", regions.named) { line, named in
+                line.object { line in
+                    line.member("device", named.device.raw)
+                    line.member("text", named.text)
+                }
             }
         }
     }

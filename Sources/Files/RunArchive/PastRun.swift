@@ -97,36 +97,23 @@ package struct PastRun: Sendable {
         folder: String, head: RunHead, settings: JudgeSettings, group: String?, summary: JSONNode?,
         needsTimeline: Bool = true
     ) throws(Problem) {
-        if FolderLock.isHeld(folder) { throw .stillRunning(folder) }
+        try Self.requireReadable(folder)
         self.folder = folder
         self.head = head
         self.group = group
-        for name in RunDirectory.FileName.growing {
-            let path = RunDirectory.joined(folder, name)
-            if FileTree.exists(path), InputFile.open(path) == nil { throw .notAFile(path) }
-        }
         self.wasCutOff = summary == nil
         self.unknownID = summary.flatMap(SummaryReader.unknownID)
         var settings = settings
         settings.faults = head.faults
         settings.ledger.fleet = head.fleet
         settings.ledger.hasBackendView = head.hasBackendView
-        // A merge has no log, and neither has a shard whose files were handed over.
-        let hasLog = FileTree.exists(RunDirectory.joined(folder, RunDirectory.FileName.events))
-        let found = hasLog || summary == nil ? nil : EvidenceReader(folder: folder, head: head)
-        let evidence = found.flatMap { $0.foreignFile(in: folder) == nil ? $0 : nil }
+        let evidence = summary == nil ? nil : Self.evidence(of: folder, head)
         self.lanes = evidence?.lanes ?? []
         var judge = RunJudge(settings)
         let part = group.flatMap { name in head.groups.firstIndex { $0.name == name } }
         judge.timelineOfGroup = part.map { ($0, RunTimeline(faults: head.faults.count)) }
         let readsLog = needsTimeline || summary == nil
-        if readsLog, var lines = LineReader(path: RunDirectory.joined(folder, RunDirectory.FileName.events)) {
-            let reader = ObservationReader(faults: head.faults)
-            while let line = lines.next() {
-                guard lines.isWhole, let observation = reader.observation(line) else { continue }
-                judge.receive(observation)
-            }
-        }
+        if readsLog { Self.readLog(of: folder, head, into: &judge) }
         var table = head.table
         var intervals = IntervalReader(folder: folder, head: head)
         while let moment = intervals.next() {
@@ -148,6 +135,32 @@ package struct PastRun: Sendable {
         self.result = group.flatMap { whole.part($0) } ?? whole
         self.result.directory = folder
         self.timeline = judge.timelineOfGroup?.timeline ?? evidence?.timeline ?? judge.timeline
+    }
+
+    private static func requireReadable(_ folder: String) throws(Problem) {
+        if FolderLock.isHeld(folder) { throw .stillRunning(folder) }
+        for name in RunDirectory.FileName.growing {
+            let path = RunDirectory.joined(folder, name)
+            if FileTree.exists(path), InputFile.open(path) == nil { throw .notAFile(path) }
+        }
+    }
+
+    /// Nil for a run that has a log. A merge has none, and neither has a shard whose files were handed over.
+    private static func evidence(of folder: String, _ head: RunHead) -> EvidenceReader? {
+        guard !FileTree.exists(RunDirectory.joined(folder, RunDirectory.FileName.events)) else { return nil }
+        let found = EvidenceReader(folder: folder, head: head)
+        return found.flatMap { $0.foreignFile(in: folder) == nil ? $0 : nil }
+    }
+
+    private static func readLog(of folder: String, _ head: RunHead, into judge: inout RunJudge) {
+        guard var lines = LineReader(path: RunDirectory.joined(folder, RunDirectory.FileName.events)) else {
+            return
+        }
+        let reader = ObservationReader(faults: head.faults)
+        while let line = lines.next() {
+            guard lines.isWhole, let observation = reader.observation(line) else { continue }
+            judge.receive(observation)
+        }
     }
 
     /// Every report of it, made from its files.

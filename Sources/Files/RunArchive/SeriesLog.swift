@@ -42,17 +42,7 @@ enum SeriesLog {
         _ set: MetricSet, group: String?, from: Instant, length: Interval,
         open: (set: MetricSet, at: Instant)?
     ) -> String? {
-        var counts: [(String, Int64)] = []
-        for metric in CountMetric.allCases where set.count(metric) != 0 {
-            counts.append((metric.rawValue, set.count(metric)))
-        }
-        for answer in set.answersByOperation {
-            counts.append((AnswerMetric(answer.operation, status: answer.status).name, answer.count))
-        }
-        for probe in set.probes.entries { counts.append((MetricSet.probePrefix + probe.name, probe.count)) }
-        for fault in set.faults.entries where fault.count != 0 {
-            counts.append((Metric.faultPrefix + fault.name, fault.count))
-        }
+        let counts = Self.counts(of: set)
         let rates = RateMetric.allCases.filter { set.rate($0).total > 0 }
         let latencies = LatencyMetric.allCases.filter { !set.histogram($0).isEmpty }
         let unfinished = open.map { open in
@@ -79,15 +69,7 @@ enum SeriesLog {
                     line.array([rate.failed, rate.total]) { $0.integer($1) }
                 }
             }
-            line.object("latencies") { line in
-                for metric in latencies {
-                    let histogram = set.histogram(metric)
-                    line.key(text: metric.rawValue)
-                    line.raw(
-                        "[\(histogram.total),\(histogram.minimum ?? 0),\(histogram.maximum ?? 0),\(histogram.sum)]"
-                    )
-                }
-            }
+            line.object("latencies") { Self.write(latencies, of: set, to: &$0) }
             guard let open, let unfinished, !unfinished.isEmpty else { return }
             line.member("open_at", open.at.nanoseconds)
             line.object("open") { line in
@@ -100,6 +82,31 @@ enum SeriesLog {
         }
         line.newline()
         return String(decoding: line.bytes, as: UTF8.self)
+    }
+
+    private static func counts(of set: MetricSet) -> [(String, Int64)] {
+        var counts: [(String, Int64)] = []
+        for metric in CountMetric.allCases where set.count(metric) != 0 {
+            counts.append((metric.rawValue, set.count(metric)))
+        }
+        for answer in set.answersByOperation {
+            counts.append((AnswerMetric(answer.operation, status: answer.status).name, answer.count))
+        }
+        for probe in set.probes.entries { counts.append((MetricSet.probePrefix + probe.name, probe.count)) }
+        for fault in set.faults.entries where fault.count != 0 {
+            counts.append((Metric.faultPrefix + fault.name, fault.count))
+        }
+        return counts
+    }
+
+    private static func write(_ latencies: [LatencyMetric], of set: MetricSet, to line: inout JSONWriter) {
+        for metric in latencies {
+            let histogram = set.histogram(metric)
+            line.key(text: metric.rawValue)
+            line.raw(
+                "[\(histogram.total),\(histogram.minimum ?? 0),\(histogram.maximum ?? 0),\(histogram.sum)]"
+            )
+        }
     }
 
     /// One line that was read back; the latencies are still without their histograms.
@@ -123,24 +130,8 @@ enum SeriesLog {
 
     static func entry(_ line: ArraySlice<UInt8>) -> Entry? {
         guard let value = JSONNode(Array(line)), let from = value["t"]?.nanoseconds(0),
-            let length = value["for_ns"]?.nanoseconds(0), length >= 0
+            let length = value["for_ns"]?.nanoseconds(0), length >= 0, var set = Self.counts(value["counts"])
         else { return nil }
-        var set = MetricSet()
-        for member in (value["counts"]?.members ?? []).sorted(by: { $0.key < $1.key }) {
-            guard let count = member.value.count.map({ Int64($0) }) else { return nil }
-            if member.key.hasPrefix(MetricSet.probePrefix) {
-                set.add(count, probe: String(member.key.dropFirst(MetricSet.probePrefix.count)))
-                continue
-            }
-            switch Metric(name: member.key) {
-            case .count(let metric): set.add(count, to: metric)
-            case .http(let metric):
-                guard metric.statuses.count == 1 else { return nil }
-                set.answered(metric.operation, status: metric.statuses.lowerBound, times: count)
-            case .fault(let id): set.fired(fault: id, times: count)
-            case .latency, .rate, nil: continue
-            }
-        }
         for member in value["rates"]?.members ?? [] {
             let numbers = member.value.elements.compactMap { $0.count.map { Int64($0) } }
             guard numbers.count == 2, (0...numbers[1]).contains(numbers[0]) else { return nil }
@@ -169,6 +160,26 @@ enum SeriesLog {
         return Entry(
             from: Instant(nanoseconds: from), length: Interval(nanoseconds: length),
             group: value["group"]?.text, set: set, edges: edges, open: open)
+    }
+
+    private static func counts(_ value: JSONNode?) -> MetricSet? {
+        var set = MetricSet()
+        for member in (value?.members ?? []).sorted(by: { $0.key < $1.key }) {
+            guard let count = member.value.count.map({ Int64($0) }) else { return nil }
+            if member.key.hasPrefix(MetricSet.probePrefix) {
+                set.add(count, probe: String(member.key.dropFirst(MetricSet.probePrefix.count)))
+                continue
+            }
+            switch Metric(name: member.key) {
+            case .count(let metric): set.add(count, to: metric)
+            case .http(let metric):
+                guard metric.statuses.count == 1 else { return nil }
+                set.answered(metric.operation, status: metric.statuses.lowerBound, times: count)
+            case .fault(let id): set.fired(fault: id, times: count)
+            case .latency, .rate, nil: continue
+            }
+        }
+        return set
     }
 
     private static func unfinished(_ value: JSONNode?) -> MetricSet? {

@@ -57,13 +57,7 @@ struct FaultReader {
                 findings: self.findings)
         else { return nil }
         _ = map.value("id") { text throws(ValueError) in try Values.name(text, what: "an id") }
-        let key = map.value("key") { text throws(ValueError) in
-            guard text.utf8.count == 16, text.allSatisfy(\.isHexDigit), let key = UInt64(text, radix: 16)
-            else {
-                throw ValueError("a key must have 16 hexadecimal digits", help: "leave it out, or use `id`")
-            }
-            return key
-        }
+        let key = self.key(map)
         // Where the kind takes no `after`, the key was reported as unknown.
         let trigger: FaultTrigger =
             entry.triggers.isEmpty
@@ -72,14 +66,7 @@ struct FaultReader {
                 try Values.trigger(text, forms: entry.triggers)
             }
         let target = self.target(map, entry)
-        let at = map.value("at", default: Interval.zero...Interval.zero) { text throws(ValueError) in
-            let times = try Values.durations(text, max: ScenarioLimit.timeMax)
-            guard entry.hasSpread || times.lowerBound == times.upperBound else {
-                throw ValueError(
-                    "`at` must be a single time here", help: "only faults of the phone accept a range")
-            }
-            return times
-        }
+        let at = self.start(map, entry)
         let window = FaultWindow(
             at: at.lowerBound,
             length: map.value("for") { text throws(ValueError) in
@@ -103,6 +90,28 @@ struct FaultReader {
             spread: at.upperBound - at.lowerBound, trigger: trigger, count: count, scope: scope)
         (fault.scan, fault.attempt) = (scan, attempt)
         return fault
+    }
+
+    private func key(_ map: MapReader) -> UInt64? {
+        map.value("key") { text throws(ValueError) in
+            guard text.utf8.count == 16, text.allSatisfy(\.isHexDigit), let key = UInt64(text, radix: 16)
+            else {
+                throw ValueError("a key must have 16 hexadecimal digits", help: "leave it out, or use `id`")
+            }
+            return key
+        }
+    }
+
+    /// The times at which it may begin.
+    private func start(_ map: MapReader, _ entry: FaultKindEntry) -> ClosedRange<Interval> {
+        map.value("at", default: Interval.zero...Interval.zero) { text throws(ValueError) in
+            let times = try Values.durations(text, max: ScenarioLimit.timeMax)
+            guard entry.hasSpread || times.lowerBound == times.upperBound else {
+                throw ValueError(
+                    "`at` must be a single time here", help: "only faults of the phone accept a range")
+            }
+            return times
+        }
     }
 
     /// The one scan or attempt that a fault may affect; nil for all.

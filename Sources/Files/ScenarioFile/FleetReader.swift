@@ -163,14 +163,7 @@ struct FleetReader {
     }
 
     private func profile(_ map: MapReader, _ toggles: [ToggleSetting]) -> (ClientProfile, IdleTimeout) {
-        let named = map.value("profile", default: NamedProfile.contract) { text throws(ValueError) in
-            guard let profile = ProfileTable.named(text) else {
-                throw ValueError(
-                    "unknown profile \(Findings.quoted(text))",
-                    help: Values.choices(text, ProfileTable.all.map(\.name)))
-            }
-            return profile
-        }
+        let named = self.namedProfile(map)
         var profile = named.profile(with: toggles)
         profile.journey = map.value("journey", default: profile.journey) { text throws(ValueError) in
             let words = Journey.allCases.map(\.rawValue)
@@ -198,14 +191,7 @@ struct FleetReader {
         self.readStatus(map, into: &profile.status)
         profile.token.stream = map.value(
             "stream-token", default: profile.token.stream, Values.word("stream-token"))
-        profile.upload.photos = map.value("photos-per-scan", default: profile.upload.photos) {
-            text throws(ValueError) in
-            try Values.integers(text, 1...ContractLimit.photosMax, what: "the number of photos of a scan")
-        }
-        profile.upload.regions = map.value("regions", default: profile.upload.regions) {
-            text throws(ValueError) in
-            try Values.integers(text, 1...ContractLimit.regionsMax, what: "the number of regions of a photo")
-        }
+        self.readUpload(map, into: &profile.upload)
         let idle: Interval?? = map.value("idle-timeout") { text throws(ValueError) -> Interval? in
             if text == "auto" { return nil }
             let time = try Values.duration(text, max: ScenarioLimit.timeMax)
@@ -219,6 +205,28 @@ struct FleetReader {
         }
         profile.stream.idleTimeout = time
         return (profile, .fixed)
+    }
+
+    private func namedProfile(_ map: MapReader) -> NamedProfile {
+        map.value("profile", default: NamedProfile.contract) { text throws(ValueError) in
+            guard let profile = ProfileTable.named(text) else {
+                throw ValueError(
+                    "unknown profile \(Findings.quoted(text))",
+                    help: Values.choices(text, ProfileTable.all.map(\.name)))
+            }
+            return profile
+        }
+    }
+
+    private func readUpload(_ map: MapReader, into upload: inout UploadPolicy) {
+        upload.photos = map.value("photos-per-scan", default: upload.photos) {
+            text throws(ValueError) in
+            try Values.integers(text, 1...ContractLimit.photosMax, what: "the number of photos of a scan")
+        }
+        upload.regions = map.value("regions", default: upload.regions) {
+            text throws(ValueError) in
+            try Values.integers(text, 1...ContractLimit.regionsMax, what: "the number of regions of a photo")
+        }
     }
 
     private func readRetries(_ map: MapReader, _ named: NamedProfile, into profile: inout ClientProfile) {

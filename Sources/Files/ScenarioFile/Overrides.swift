@@ -75,40 +75,12 @@ struct Overrides {
         let rest = Array(keys.dropFirst())
         var node = node
         switch node.content {
-        case .map(var entries):
-            if let index = entries.firstIndex(where: { $0.key == key }) {
-                guard
-                    let changed = self.set(rest, value, in: entries[index].value, level.below(key), location)
-                else { return nil }
-                entries[index].value = changed
-            } else {
-                guard rest.isEmpty || level.mayBegin(key) else {
-                    self.findings.add(
-                        location, "there is no \(Findings.quoted(key)) to change",
-                        help: Values.didYouMean(key, entries.map(\.key)))
-                    return nil
-                }
-                let empty = Node(content: .map([]), location: location)
-                guard let changed = self.set(rest, value, in: empty, level.below(key), location) else {
-                    return nil
-                }
-                entries.append(Node.Entry(key: key, keyLocation: location, value: changed))
-            }
-            node.content = .map(entries)
-        case .list(var nodes):
-            let ids = FaultIDs.of(nodes)
-            guard let index = ids.firstIndex(of: key) else {
-                self.findings.add(
-                    location, "there is no \(Findings.quoted(key)) to change",
-                    help: Values.didYouMean(key, ids.compactMap { $0 })
-                        ?? "use the id of a fault, such as `reset-1`")
-                return nil
-            }
-            guard let changed = self.set(rest, value, in: nodes[index], .other, location) else {
-                return nil
-            }
-            nodes[index] = changed
-            node.content = .list(nodes)
+        case .map(let entries):
+            guard let changed = self.set(key, rest, value, in: entries, level, location) else { return nil }
+            node.content = .map(changed)
+        case .list(let nodes):
+            guard let changed = self.set(key, rest, value, in: nodes, location) else { return nil }
+            node.content = .list(changed)
         case .scalar:
             self.findings.add(location, "\(Findings.quoted(key)) cannot be set: its parent is a single value")
             return nil
@@ -116,6 +88,49 @@ struct Overrides {
             return nil
         }
         return node
+    }
+
+    private func set(
+        _ key: String, _ rest: [String], _ value: Node, in entries: [Node.Entry], _ level: Level,
+        _ location: Place
+    ) -> [Node.Entry]? {
+        var entries = entries
+        if let index = entries.firstIndex(where: { $0.key == key }) {
+            guard
+                let changed = self.set(rest, value, in: entries[index].value, level.below(key), location)
+            else { return nil }
+            entries[index].value = changed
+        } else {
+            guard rest.isEmpty || level.mayBegin(key) else {
+                self.findings.add(
+                    location, "there is no \(Findings.quoted(key)) to change",
+                    help: Values.didYouMean(key, entries.map(\.key)))
+                return nil
+            }
+            let empty = Node(content: .map([]), location: location)
+            guard let changed = self.set(rest, value, in: empty, level.below(key), location) else {
+                return nil
+            }
+            entries.append(Node.Entry(key: key, keyLocation: location, value: changed))
+        }
+        return entries
+    }
+
+    private func set(
+        _ id: String, _ rest: [String], _ value: Node, in faults: [Node], _ location: Place
+    ) -> [Node]? {
+        var faults = faults
+        let ids = FaultIDs.of(faults)
+        guard let index = ids.firstIndex(of: id) else {
+            self.findings.add(
+                location, "there is no \(Findings.quoted(id)) to change",
+                help: Values.didYouMean(id, ids.compactMap { $0 })
+                    ?? "use the id of a fault, such as `reset-1`")
+            return nil
+        }
+        guard let changed = self.set(rest, value, in: faults[index], .other, location) else { return nil }
+        faults[index] = changed
+        return faults
     }
 }
 

@@ -23,13 +23,7 @@ package enum PlanLoader {
 
     private static func plan(_ root: Node, _ findings: Findings) -> SavedPlan? {
         // Before anything else: what another format means nobody here knows.
-        if let version = root["plan"], case .scalar(let text) = version.content, text != SavedPlan.format {
-            findings.add(
-                version.location,
-                "the plan has format \(Findings.quoted(text)); this program reads format \(SavedPlan.format)",
-                help: "replay it with the build that wrote it, or save it again with `simulate --save-plan`")
-            return nil
-        }
+        guard self.hasFormat(root, findings) else { return nil }
         guard
             let map = MapReader(root, what: "a plan", keys: self.keys, planned: [], findings: findings)
         else { return nil }
@@ -41,18 +35,7 @@ package enum PlanLoader {
         guard let scenario = ScenarioLoader.read(embedded: tree, findings) else { return nil }
         let photos = self.photos(map, scenario, findings)
         guard findings.isEmpty else { return nil }
-        let outcome = map.value("digest", self.digest).map {
-            SavedPlan.Outcome(
-                digest: $0,
-                events: map.value("events", default: 0) { text throws(ValueError) in
-                    try Values.integer(text, 0...Int.max, what: "a number of events")
-                })
-        }
-        func count(_ key: String, default: Int) -> Int {
-            map.value(key, default: `default`) { text throws(ValueError) in
-                try Values.integer(text, 1...PlanLimit.eventsMax, what: "a number of events")
-            }
-        }
+        let outcome = self.outcome(map)
         var plan = SavedPlan(
             tool: map.value("tool", default: "") { text throws(ValueError) in try self.words(text) },
             note: self.isEmpty(map, "note")
@@ -68,8 +51,8 @@ package enum PlanLoader {
                 } ?? 0),
             splits: map.value("splits", default: true) { text throws(ValueError) in try Values.boolean(text)
             },
-            heapMax: count("heap-max", default: PlanLimit.eventsMax),
-            eventsPerInstantMax: count("instant-max", default: PlanLimit.eventsMax), outcome: outcome)
+            heapMax: self.eventsMax(map, "heap-max"),
+            eventsPerInstantMax: self.eventsMax(map, "instant-max"), outcome: outcome)
         plan.staysOffline = map.value("stays-broken", default: .never) { text throws(ValueError) in
             try Values.share(text)
         }
@@ -78,6 +61,33 @@ package enum PlanLoader {
         }
         plan.live = map.entry("live").flatMap { self.live($0.value, findings) }
         return plan
+    }
+
+    /// Whether this program reads the plan's format. Another one is reported.
+    private static func hasFormat(_ root: Node, _ findings: Findings) -> Bool {
+        guard let version = root["plan"], case .scalar(let text) = version.content, text != SavedPlan.format
+        else { return true }
+        findings.add(
+            version.location,
+            "the plan has format \(Findings.quoted(text)); this program reads format \(SavedPlan.format)",
+            help: "replay it with the build that wrote it, or save it again with `simulate --save-plan`")
+        return false
+    }
+
+    private static func outcome(_ map: MapReader) -> SavedPlan.Outcome? {
+        map.value("digest", self.digest).map {
+            SavedPlan.Outcome(
+                digest: $0,
+                events: map.value("events", default: 0) { text throws(ValueError) in
+                    try Values.integer(text, 0...Int.max, what: "a number of events")
+                })
+        }
+    }
+
+    private static func eventsMax(_ map: MapReader, _ key: String) -> Int {
+        map.value(key, default: PlanLimit.eventsMax) { text throws(ValueError) in
+            try Values.integer(text, 1...PlanLimit.eventsMax, what: "a number of events")
+        }
     }
 
     private static func isEmpty(_ map: MapReader, _ key: String) -> Bool {

@@ -52,10 +52,7 @@ extension ScenarioSchema {
                 .described("what must happen before the fault takes effect")
         }
         if entry.defaultCount != nil {
-            keys["count"] = JSONSchema(
-                description: "how often it acts: `once` or a maximum per scan, or at each attempt",
-                types: ["integer", "string"], pattern: JSONSchema.whole("once|each-attempt|[0-9]+"),
-                minimum: 1, maximum: 1_000_000, examples: ["once", "each-attempt"])
+            keys["count"] = Self.count
         }
         for field in entry.fields {
             var schema = Self.value(field.type).described(field.summary)
@@ -64,6 +61,13 @@ extension ScenarioSchema {
         }
         let required = entry.fields.filter { !$0.isOptional }.map(\.name)
         return .map(keys, required: ["do"] + required + (entry.defaultTarget == nil ? ["on"] : []))
+    }
+
+    private static var count: JSONSchema {
+        JSONSchema(
+            description: "how often it acts: `once` or a maximum per scan, or at each attempt",
+            types: ["integer", "string"], pattern: JSONSchema.whole("once|each-attempt|[0-9]+"),
+            minimum: 1, maximum: 1_000_000, examples: ["once", "each-attempt"])
     }
 
     private static func after(_ forms: [TriggerForm]) -> JSONSchema {

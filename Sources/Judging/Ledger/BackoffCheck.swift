@@ -36,49 +36,6 @@ struct BackoffCheck: Sendable {
         var findings: [BackoffSamples.Finding] { self.herds.record == nil ? self.samples.findings : [] }
     }
 
-    /// The end of an upload that has not returned to the queue yet.
-    private enum End: Sendable {
-        case answered(Int)
-        case failed
-        /// The path was lost: not a failure.
-        case withoutPath
-    }
-
-    private struct Phone: Sendable {
-        let device: DeviceNumber
-        let slotsMax: Int
-        let drawsWaits: Bool
-        /// The server's `retry:` raises the base of streams.
-        let retry: Interval?
-        var chains: [BackoffChain] = []
-        var restarts = RestartBudget()
-        var uploads: [(scan: ScanNumber, attempt: UInt32, end: End)] = []
-        /// DELETEs under way.
-        var cleanups: [(scan: ScanNumber, attempt: UInt32, job: String)] = []
-        /// The waits that responses in flight request.
-        var told: [(operation: Operation, scan: ScanNumber, attempt: UInt32, wait: Interval, status: Int)] =
-            []
-        /// Waits that have begun at this moment: the server's word for them may be observed after the phone's.
-        var begun: [(operation: Operation, scan: ScanNumber, attempt: UInt32, job: String?, at: Instant)] = []
-        var slots = 0
-        /// Only where a server says `retry:`.
-        var retryFields = RetryFields()
-        var isOnScreen = true
-        var hasPath = true
-        var isFull = false
-        /// Uploads wait until then: for a 429, or for the moment at which the queue opens after an outage.
-        var opensAt = Instant.zero
-        /// The phone's word of a 429 whose wait is zero.
-        var mayComeAtOnce: ScanNumber?
-
-        init(_ device: DeviceNumber, slotsMax: Int, drawsWaits: Bool, retry: Interval?) {
-            self.device = device
-            self.retry = retry
-            self.slotsMax = slotsMax
-            self.drawsWaits = drawsWaits
-        }
-    }
-
     /// Beyond its ceiling, a stream may be late by this.
     static let tick = Interval.milliseconds(1)
     /// And what waits for a write, a photo or the end of an answer's body, by this.
@@ -189,6 +146,13 @@ struct BackoffCheck: Sendable {
 
     mutating func record(_ payload: PhoneObservation, scan: ScanNumber, at: Instant, phoneIndex: Int) {
         if self.phones[phoneIndex].retry != nil { self.followRetryField(payload, scan, phoneIndex) }
+        self.recordRequest(payload, scan, at, phoneIndex)
+    }
+
+    /// Requests, streams, and what they say.
+    private mutating func recordRequest(
+        _ payload: PhoneObservation, _ scan: ScanNumber, _ at: Instant, _ phoneIndex: Int
+    ) {
         switch payload {
         case .requestSent(let operation, let attempt, let job, _):
             self.sent(operation.counted, scan, attempt, job, at, phoneIndex)
@@ -202,12 +166,7 @@ struct BackoffCheck: Sendable {
             self.failure(.stream, scan, job: nil, isExact: true, at, phoneIndex)
             self.ask(.stream, scan, attempt, job: nil, at, phoneIndex)
             if cause == .offline || cause == .handover { self.hold(phoneIndex, at) { $0.scan == scan } }
-        case .queued: self.queued(scan, at, phoneIndex)
-        case .rateLimited(.upload, let wait):
-            self.phones[phoneIndex].mayComeAtOnce = wait == .zero ? scan : nil
-            guard wait > .zero else { return }
-            self.phones[phoneIndex].opensAt = max(self.phones[phoneIndex].opensAt, at + wait)
-            self.hold(phoneIndex, at) { $0.operation == .upload }
+        case .rateLimited(.upload, let wait): self.uploadLimited(scan, wait, at, phoneIndex)
         case .uploadAccepted:
             self.phones[phoneIndex].uploads.removeAll { $0.scan == scan }
             self.drop(phoneIndex, at) { $0.operation == .upload && $0.scan == scan }
@@ -230,6 +189,16 @@ struct BackoffCheck: Sendable {
                 chain.operation == .cleanup
                     ? chain.job == job : chain.scan == scan && chain.operation != .upload
             }
+        default: self.recordLife(payload, scan, at, phoneIndex)
+        }
+    }
+
+    /// Scans, the app, and what holds them back.
+    private mutating func recordLife(
+        _ payload: PhoneObservation, _ scan: ScanNumber, _ at: Instant, _ phoneIndex: Int
+    ) {
+        switch payload {
+        case .queued: self.queued(scan, at, phoneIndex)
         case .completed, .refused, .cancelRequested, .canceled:
             self.phones[phoneIndex].uploads.removeAll { $0.scan == scan }
             self.phones[phoneIndex].restarts.settled(scan)
@@ -260,18 +229,31 @@ struct BackoffCheck: Sendable {
             self.phones[phoneIndex].isOnScreen = true
             self.phones[phoneIndex].restarts.released(isOpened: true)
             self.hold(phoneIndex, at) { _ in true }
-        case .killed, .reinstalled, .launched:
-            self.hold(phoneIndex, at) { _ in true }
-            self.drop(phoneIndex, at) { _ in true }
-            // A process that has no path says so.
-            let isFull = self.phones[phoneIndex].isFull
-            self.unsure -= self.phones[phoneIndex].retryFields.unsure
-            self.phones[phoneIndex] = Phone(
-                self.phones[phoneIndex].device, slotsMax: self.phones[phoneIndex].slotsMax,
-                drawsWaits: self.phones[phoneIndex].drawsWaits, retry: self.phones[phoneIndex].retry)
-            self.phones[phoneIndex].isFull = isFull
+        case .killed, .reinstalled, .launched: self.beginProcess(at, phoneIndex)
         default: break
         }
+    }
+
+    private mutating func uploadLimited(
+        _ scan: ScanNumber, _ wait: Interval, _ at: Instant, _ phoneIndex: Int
+    ) {
+        self.phones[phoneIndex].mayComeAtOnce = wait == .zero ? scan : nil
+        guard wait > .zero else { return }
+        self.phones[phoneIndex].opensAt = max(self.phones[phoneIndex].opensAt, at + wait)
+        self.hold(phoneIndex, at) { $0.operation == .upload }
+    }
+
+    /// A process has ended or begun: of what it waited for, only the state of the storage remains.
+    private mutating func beginProcess(_ at: Instant, _ phoneIndex: Int) {
+        self.hold(phoneIndex, at) { _ in true }
+        self.drop(phoneIndex, at) { _ in true }
+        // A process that has no path says so.
+        let isFull = self.phones[phoneIndex].isFull
+        self.unsure -= self.phones[phoneIndex].retryFields.unsure
+        self.phones[phoneIndex] = Phone(
+            self.phones[phoneIndex].device, slotsMax: self.phones[phoneIndex].slotsMax,
+            drawsWaits: self.phones[phoneIndex].drawsWaits, retry: self.phones[phoneIndex].retry)
+        self.phones[phoneIndex].isFull = isFull
     }
 
     private mutating func followRetryField(

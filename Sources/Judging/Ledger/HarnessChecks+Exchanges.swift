@@ -184,9 +184,16 @@ extension HarnessChecks {
             self.terminalApplied(job: job, kind, inline: inline, scan, phoneIndex)
         case .resultsDecoded(let job, let books, _):
             self.resultsDecoded(job: job, books: books, scan, phoneIndex)
-        case .filePrepared(let file): self.filePrepared(scan, file, phoneIndex)
         case .lookupAnswered(found: true, let isRepeated, _, _):
             self.lookupAnswered(isRepeated: isRepeated, scan, phoneIndex)
+        default: self.scanOrLife(payload, scan, phoneIndex)
+        }
+    }
+
+    /// The phone's scans, and its own life.
+    private mutating func scanOrLife(_ payload: PhoneObservation, _ scan: ScanNumber, _ phoneIndex: Int) {
+        switch payload {
+        case .filePrepared(let file): self.filePrepared(scan, file, phoneIndex)
         case .bookAdded(let ordinal, let book): self.filed(book, ordinal, scan, phoneIndex)
         case .bookRepeated(let ordinal, let book): self.filed(book, ordinal, scan, phoneIndex)
         case .completed, .refused, .cancelRequested, .canceled:

@@ -117,32 +117,14 @@ extension HarnessChecks {
             }
             self.note(.tokenRevoked, scan, phoneIndex, needsFault: true)
         case .resultsServed(let job, let books):
-            guard let index = self.jobIndex(job, phoneIndex) else {
-                return self.error("results of a job that does not exist were served", scan, phoneIndex)
-            }
-            let job = self.phones[phoneIndex].jobs[index]
-            if !job.hasResults(at: self.now, server) {
-                self.error("results were served that the job does not have", scan, phoneIndex)
-            }
-            if job.books != books {
-                self.error("\(books) books were served for a job with \(job.books)", scan, phoneIndex)
-            }
+            self.resultsServed(job: job, books: books, scan, phoneIndex, server)
         case .cleaned(let job, let effective):
             self.cleaned(job: job, isEffective: effective, scan, phoneIndex, server)
         case .canceled(let job):
             if let index = self.jobIndex(job, phoneIndex) {
                 self.phones[phoneIndex].jobs[index].isCanceled = true
             }
-        case .expired(let job):
-            guard let job = self.remove(job, phoneIndex) else {
-                return self.error("a job that does not exist expired", scan, phoneIndex)
-            }
-            let isUsed = !job.isTokenOver(at: self.now, server) || job.hasResults(at: self.now, server)
-            // A kept job of v2 makes room for a new one.
-            let isFull = self.jobsAlive + 1 + self.uploadsOpen >= server.jobsMax
-            if isUsed, !job.isRevoked, !isFull {
-                self.error("a job expired before its time", scan, phoneIndex)
-            }
+        case .expired(let job): self.expired(job: job, scan, phoneIndex, server)
         case .vanished(let job):
             _ = self.remove(job, phoneIndex)
             self.note(.vanished, scan, phoneIndex, needsFault: true)
@@ -161,6 +143,21 @@ extension HarnessChecks {
         guard let index = self.jobIndex(id, phoneIndex) else { return nil }
         self.jobsAlive -= 1
         return self.phones[phoneIndex].jobs.remove(at: index)
+    }
+
+    private mutating func resultsServed(
+        job id: String, books: Int, _ scan: ScanNumber, _ phoneIndex: Int, _ server: SimulatedServer
+    ) {
+        guard let index = self.jobIndex(id, phoneIndex) else {
+            return self.error("results of a job that does not exist were served", scan, phoneIndex)
+        }
+        let job = self.phones[phoneIndex].jobs[index]
+        if !job.hasResults(at: self.now, server) {
+            self.error("results were served that the job does not have", scan, phoneIndex)
+        }
+        if job.books != books {
+            self.error("\(books) books were served for a job with \(job.books)", scan, phoneIndex)
+        }
     }
 
     // MARK: Ends
@@ -208,6 +205,20 @@ extension HarnessChecks {
         }
     }
 
+    private mutating func expired(
+        job id: String, _ scan: ScanNumber, _ phoneIndex: Int, _ server: SimulatedServer
+    ) {
+        guard let job = self.remove(id, phoneIndex) else {
+            return self.error("a job that does not exist expired", scan, phoneIndex)
+        }
+        let isUsed = !job.isTokenOver(at: self.now, server) || job.hasResults(at: self.now, server)
+        // A kept job of v2 makes room for a new one.
+        let isFull = self.jobsAlive + 1 + self.uploadsOpen >= server.jobsMax
+        if isUsed, !job.isRevoked, !isFull {
+            self.error("a job expired before its time", scan, phoneIndex)
+        }
+    }
+
     // MARK: Streams
 
     private mutating func streamOpened(job id: String, _ attempt: UInt32, after: Int?, _ phoneIndex: Int) {
@@ -222,19 +233,12 @@ extension HarnessChecks {
         self.phones[phoneIndex].jobs[index].lastID = .min
     }
 
-    /// Positions follow one another, ids grow. With several streams open it is not known to which an event was written.
     private mutating func eventWritten(
         job id: String, id eventID: String, _ position: Int?, _ kind: EventKind, isReplayed: Bool,
         _ scan: ScanNumber, _ phoneIndex: Int, _ server: SimulatedServer
     ) {
         guard let index = self.jobIndex(id, phoneIndex) else {
-            guard server.dialect.cleanupLeavesStreams else {
-                return self.error("an event of a job that does not exist was written", scan, phoneIndex)
-            }
-            // The job runs on after its DELETE, and faults act on it.
-            if kind == .enrichmentDegraded { self.note(.degraded, scan, phoneIndex, needsFault: false) }
-            if kind.isTerminal { self.note(.terminalWritten, scan, phoneIndex) }
-            return
+            return self.eventWrittenWithoutJob(kind, scan, phoneIndex, server)
         }
         if kind == .enrichmentDegraded {
             self.note(
@@ -252,6 +256,27 @@ extension HarnessChecks {
             self.phones[phoneIndex].jobs[index].remember(position, eventID, at: self.now)
         }
         guard self.watches(phoneIndex) else { return }
+        self.judgeOrder(
+            ofJob: index, eventID, position, kind, isReplayed: isReplayed, isPolled: isPolled, scan,
+            phoneIndex, server)
+    }
+
+    private mutating func eventWrittenWithoutJob(
+        _ kind: EventKind, _ scan: ScanNumber, _ phoneIndex: Int, _ server: SimulatedServer
+    ) {
+        guard server.dialect.cleanupLeavesStreams else {
+            return self.error("an event of a job that does not exist was written", scan, phoneIndex)
+        }
+        // The job runs on after its DELETE, and faults act on it.
+        if kind == .enrichmentDegraded { self.note(.degraded, scan, phoneIndex, needsFault: false) }
+        if kind.isTerminal { self.note(.terminalWritten, scan, phoneIndex) }
+    }
+
+    /// Positions follow one another, ids grow. With several streams open it is not known to which an event was written.
+    private mutating func judgeOrder(
+        ofJob index: Int, _ eventID: String, _ position: Int, _ kind: EventKind, isReplayed: Bool,
+        isPolled: Bool, _ scan: ScanNumber, _ phoneIndex: Int, _ server: SimulatedServer
+    ) {
         guard self.phones[phoneIndex].jobs[index].streams == 1 else {
             self.phones[phoneIndex].jobs[index].next = nil
             self.phones[phoneIndex].jobs[index].isReplaying = false

@@ -18,12 +18,17 @@ extension PhoneAccount {
         self.limits.record(payload, scan: scan)
         self.streams.record(payload, scan: scan, at: at)
         self.judgeAfterCancel(payload, scan: scan, at: at, into: &findings)
+        self.recordLife(payload, scan: scan, at: at, rules: rules, into: &findings)
+    }
+
+    /// What happens to the app and its phone.
+    private mutating func recordLife(
+        _ payload: PhoneObservation, scan: ScanNumber, at: Instant, rules: Rules,
+        into findings: inout Findings
+    ) {
         switch payload {
         case .launched(let restored):
             self.launched(restored: restored, at: at, into: &findings)
-        case .regionTaken(let capture, let number, let regions):
-            self.regionTaken(
-                scan, capture, number, of: regions, at: at, rules: rules, into: &findings)
         case .killed:
             self.regionDue = nil
             self.killed(at: at)
@@ -55,19 +60,29 @@ extension PhoneAccount {
             self.storageWasFilled(at: at)
         case .storageFreed:
             self.storageWasFreed(at: at)
+        default: self.recordScan(payload, scan: scan, at: at, rules: rules, into: &findings)
+        }
+    }
+
+    private mutating func recordScan(
+        _ payload: PhoneObservation, scan: ScanNumber, at: Instant, rules: Rules,
+        into findings: inout Findings
+    ) {
+        switch payload {
+        case .regionTaken(let capture, let number, let regions):
+            self.regionTaken(
+                scan, capture, number, of: regions, at: at, rules: rules, into: &findings)
         case .captured:
             self.capture(scan, at: at, rules: rules, into: &findings)
+        case .photosTaken(let count): self.updateScan(scan) { $0.photos = count }
         case .photoPrepared:
             self.updateScan(scan) { $0.isPrepared = true }
-        case .queued:
-            self.requireOpen(scan, for: "queued", at: at, into: &findings)
-            self.updateScan(scan) {
-                $0.isRecorded = true
-                $0.isPrepared = false  // Its photo may be given back, and prepared anew.
-                $0.uploadEnded(at: at)
-                $0.statusEndedAt = nil
+        case .filePrepared(let file):
+            guard let index = self.take(scan, for: "its file prepared", at: at, into: &findings) else {
+                return
             }
-            self.jobWaits(of: scan, at: at)
+            self.scans[index].file = file
+        case .queued: self.queued(scan, at: at, into: &findings)
         case .slotTaken:
             self.slotTaken(scan, at: at, rules: rules, into: &findings)
         case .slotGiven:
@@ -85,10 +100,33 @@ extension PhoneAccount {
             self.canceled(scan, job: job, at: at, into: &findings)
         case .refused(let code, let cause):
             self.refused(scan, code: code, cause: cause, at: at, rules: rules, into: &findings)
+        default: self.recordRequest(payload, scan: scan, at: at, rules: rules, into: &findings)
+        }
+    }
+
+    private mutating func queued(_ scan: ScanNumber, at: Instant, into findings: inout Findings) {
+        self.requireOpen(scan, for: "queued", at: at, into: &findings)
+        self.updateScan(scan) {
+            $0.isRecorded = true
+            $0.isPrepared = false  // Its photo may be given back, and prepared anew.
+            $0.uploadEnded(at: at)
+            $0.statusEndedAt = nil
+        }
+        self.jobWaits(of: scan, at: at)
+    }
+
+    /// Requests, and what their answers say.
+    private mutating func recordRequest(
+        _ payload: PhoneObservation, scan: ScanNumber, at: Instant, rules: Rules,
+        into findings: inout Findings
+    ) {
+        switch payload {
         case .requestSent(let operation, let attempt, let job, let lastEventID):
             self.requestSent(
                 operation, scan: scan, attempt: attempt, job: job, lastEventID: lastEventID, at: at,
                 rules: rules, into: &findings)
+        case .keySent(let attempt, let key):
+            self.keySent(scan, attempt: attempt, key, at: at, into: &findings)
         case .replied(let operation, let attempt, let status, _):
             self.exchangeEnded(operation, scan, attempt: attempt, at: at, into: &findings)
             self.replied(operation, scan: scan, attempt: attempt, status: status, at: at, rules: rules)
@@ -107,23 +145,24 @@ extension PhoneAccount {
         case .resultsDecoded(let job, _, _):
             self.updateScan(scan) { $0.library.answerBegan() }
             if let index = self.jobIndex(job, of: scan) { self.jobs[index].hadResults = true }
-        case .filePrepared(let file):
-            guard let index = self.take(scan, for: "its file prepared", at: at, into: &findings) else {
-                return
-            }
-            self.scans[index].file = file
-        case .keySent(let attempt, let key):
-            self.keySent(scan, attempt: attempt, key, at: at, into: &findings)
         case .rowsRead(let job, let rows):
             self.rowsRead(scan, job: job, rows, at: at, rules: rules, into: &findings)
         case .booksListed(_, let count): self.booksListed(scan, count, at: at, into: &findings)
-        case .photosTaken(let count): self.updateScan(scan) { $0.photos = count }
         case .statusDecoded(let job, let status, _):
             self.statusDecoded(scan, job: job, status, at: at, rules: rules, into: &findings)
         case .cleanupAnswered(let job, let status, _):
             self.deleteAnswered(scan, job: job, status: status, at: at, rules: rules, into: &findings)
         case .jobAbandoned(let job, let cause):
             self.abandoned(scan, job: job, cause: cause, at: at, rules: rules, into: &findings)
+        default: self.recordStream(payload, scan: scan, at: at, rules: rules, into: &findings)
+        }
+    }
+
+    private mutating func recordStream(
+        _ payload: PhoneObservation, scan: ScanNumber, at: Instant, rules: Rules,
+        into findings: inout Findings
+    ) {
+        switch payload {
         case .streamOpened(let job, let attempt, _, _):
             if let index = self.jobIndex(job, of: scan) {
                 self.jobs[index].stream.openedByPhone(attempt: attempt)
@@ -227,42 +266,29 @@ extension PhoneAccount {
         case .accepted(let job, _):
             self.accepted(scan, job: job, at: at, into: &findings)
         case .photosReceived(let job, let count):
-            guard let index = self.jobIndex(job, of: scan) else { return }
-            self.jobs[index].photos = count
+            self.photosReceived(count, job: job, of: scan)
         case .streamEnded(let job, let attempt, _):
             self.streams.ended(job: job, scan: scan, attempt: attempt)
         case .streamOpened(let job, let attempt, let after):
             self.streamOpened(scan, job: job, attempt: attempt, at: at, rules: rules, into: &findings)
-            guard let index = self.jobIndex(job) else { return }
-            self.jobs[index].stream.openedByServer(attempt: attempt, after: after)
+            self.serverOpenedStream(job: job, attempt: attempt, after: after)
         case .eventWritten(let job, let id, let position, let kind, _):
             self.eventWritten(job: job, event: id, position: position, kind: kind)
         case .finished(let job, let kind, let books):
             self.finished(
                 scan, job: job, kind: kind, books: books, at: at, rules: rules, into: &findings)
         case .problem(let operation, let attempt, let status, let job, let isRetryable, let retryAfter):
-            if status == 429 {
-                self.limits.receivedRetryAfter(
-                    operation, scan: scan, attempt: attempt, job: job, wait: retryAfter)
-            }
-            self.updateScan(scan) {
-                $0.problemAnswered(
-                    operation,
-                    ScanAccount.ProblemReply(
-                        attempt: attempt, status: status, isRetryable: isRetryable, retryAfter: retryAfter))
-            }
+            let problem = ScanAccount.ProblemReply(
+                attempt: attempt, status: status, isRetryable: isRetryable, retryAfter: retryAfter)
+            self.problemAnswered(problem, to: operation, scan, job: job)
         case .rowsTaken(let job, let rows):
             self.rowsTaken(scan, job: job, rows, at: at, into: &findings)
         case .bookLookedUp(let lookup):
             self.bookLookedUp(scan, lookup, at: at, into: &findings)
-        case .failed(let job, _, let isRetryable):
-            guard let index = self.jobIndex(job) else { return }
-            self.jobs[index].isErrorRetryable = isRetryable
+        case .failed(let job, _, let isRetryable): self.failed(job: job, isRetryable: isRetryable)
         case .tokenRevoked(let job):
             self.tokenRevoked(job: job)
-        case .cleaned(let job, let effective):
-            if effective { self.deleted(job: job, at: at, rules: rules, into: &findings) }
-        case .canceled(let job):
+        case .cleaned(let job, effective: true), .canceled(let job):
             self.deleted(job: job, at: at, rules: rules, into: &findings)
         case .expired(let job):
             self.expired(job: job, at: at, rules: rules, into: &findings)
@@ -270,12 +296,42 @@ extension PhoneAccount {
             self.vanished(job: job, at: at, rules: rules, into: &findings)
         case .circuitOpened: findings.count(in: self.group) { $0.jobs.circuitsOpened += 1 }
         case .targetBroke(let rule, _, let text):
-            findings.violate(
-                Invariant(rule), device: self.device, scan: scan, at: at, text, cause: .target)
-        case .connected, .requested, .answered, .pingWritten, .resultsServed, .circuitClosed, .found,
-            .upstreamFailed, .targetTried, .targetProbed, .targetEvent:
+            self.targetBroke(rule, text, scan, at: at, into: &findings)
+        case .connected, .requested, .answered, .pingWritten, .resultsServed, .cleaned(_, effective: false),
+            .circuitClosed, .found, .upstreamFailed, .targetTried, .targetProbed, .targetEvent:
             break  // Measured, not judged.
         }
+    }
+
+    private mutating func photosReceived(_ count: Int, job: String, of scan: ScanNumber) {
+        guard let index = self.jobIndex(job, of: scan) else { return }
+        self.jobs[index].photos = count
+    }
+
+    private mutating func serverOpenedStream(job: String, attempt: UInt32, after: Int?) {
+        guard let index = self.jobIndex(job) else { return }
+        self.jobs[index].stream.openedByServer(attempt: attempt, after: after)
+    }
+
+    private mutating func problemAnswered(
+        _ problem: ScanAccount.ProblemReply, to operation: Operation, _ scan: ScanNumber, job: String?
+    ) {
+        if problem.status == 429 {
+            self.limits.receivedRetryAfter(
+                operation, scan: scan, attempt: problem.attempt, job: job, wait: problem.retryAfter)
+        }
+        self.updateScan(scan) { $0.problemAnswered(operation, problem) }
+    }
+
+    private mutating func failed(job: String, isRetryable: Bool) {
+        guard let index = self.jobIndex(job) else { return }
+        self.jobs[index].isErrorRetryable = isRetryable
+    }
+
+    private func targetBroke(
+        _ rule: TargetRule, _ text: String, _ scan: ScanNumber, at: Instant, into findings: inout Findings
+    ) {
+        findings.violate(Invariant(rule), device: self.device, scan: scan, at: at, text, cause: .target)
     }
 
     mutating func record(_ payload: FaultObservation, scan: ScanNumber, at: Instant, rules: Rules) {

@@ -42,6 +42,13 @@ extension PhoneAccount {
         let step = self.jobs[index].stream.applied(
             id: event, isTerminal: kind.isTerminal, endsAgain: endsAgain, at: at)
         guard rules.settings.hasBackendView, !self.jobs[index].isInherited else { return }
+        self.judge(step, event, of: scan, at: at, rules: rules, into: &findings)
+    }
+
+    private func judge(
+        _ step: StreamAccount.Step, _ event: String, of scan: ScanNumber, at: Instant, rules: Rules,
+        into findings: inout Findings
+    ) {
         switch step {
         case .forward:
             break

@@ -170,20 +170,11 @@ struct IdleTimeoutCheck: Sendable {
         case .pathChanged: self.change(phoneIndex, at) { $0.uprootedAt = at }
         case .pathReturned: self.change(phoneIndex, at) { $0.hasPath = true }
         case .streamLost(_, _, .silence, _):
-            self.change(phoneIndex, at) { phone in
-                phone.calledSilent.removeAll { $0.at < at }
-                phone.calledSilent.append((scan, at))
-            }
+            self.change(phoneIndex, at) { Self.note(scan, at, in: &$0.calledSilent) }
         case .requestSent(.cleanup, _, _, _), .requestSent(.cancel, _, _, _), .cancelRequested:
-            self.change(phoneIndex, at) { phone in
-                phone.deleted.removeAll { $0.at < at }
-                phone.deleted.append((scan, at))
-            }
+            self.change(phoneIndex, at) { Self.note(scan, at, in: &$0.deleted) }
         case .badAnswer(.stream, _, .overlongStream), .badAnswer(.stream, _, .tooLarge):
-            self.change(phoneIndex, at) { phone in
-                phone.overlong.removeAll { $0.at < at }
-                phone.overlong.append((scan, at))
-            }
+            self.change(phoneIndex, at) { Self.note(scan, at, in: &$0.overlong) }
         case .terminalApplied:
             self.change(phoneIndex, at) { phone in
                 if phone.over.count == Self.overMax { phone.over.removeFirst() }
@@ -191,6 +182,14 @@ struct IdleTimeoutCheck: Sendable {
             }
         default: break
         }
+    }
+
+    /// Adds a scan to those of this moment. Those of earlier ones matter no more.
+    private static func note(
+        _ scan: ScanNumber, _ moment: Instant, in scans: inout [(scan: ScanNumber, at: Instant)]
+    ) {
+        scans.removeAll { $0.at < moment }
+        scans.append((scan, moment))
     }
 
     private mutating func change(_ phoneIndex: Int, _ at: Instant, _ change: (inout Phone) -> Void) {

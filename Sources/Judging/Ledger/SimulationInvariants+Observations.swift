@@ -25,33 +25,21 @@ extension SimulationInvariants {
         if let wrong = self.deletes.record(payload, scan: seen.scan, at: seen.at, phoneIndex: phoneIndex) {
             self.violate(.jobCleanedOnce, seen, wrong)
         }
+        self.recordRequest(payload, seen, phoneIndex)
+    }
+
+    /// Requests and streams.
+    private mutating func recordRequest(
+        _ payload: PhoneObservation, _ seen: Observation, _ phoneIndex: Int
+    ) {
         switch payload {
-        case .storageFilled:
-            self.states[phoneIndex].isFull = true
-            self.awaitsAnswers = true
-        case .storageFreed:
-            self.states[phoneIndex].isFull = false
-            self.states[phoneIndex].freedAt = seen.at
-        case .captured:
-            if self.states[phoneIndex].isFull {
-                self.states[phoneIndex].unanswered = (seen.device, seen.scan, seen.at)
-            }
         case .requestSent(let operation, let attempt, let job, let lastEventID):
             self.forms.sent(
                 operation, attempt, job: job, lastEventID: lastEventID, scan: seen.scan, at: seen.at,
                 phoneIndex: phoneIndex)
             self.sent(operation, attempt, job, seen, phoneIndex)
         case .replied(let operation, let attempt, let status, let took):
-            self.ended(operation, attempt, isAnswer: true, seen, phoneIndex)
-            if took < .zero { self.violate(.timeSane, seen, "a response before its request") }
-            if operation == .stream {
-                self.states[phoneIndex].unnamed.removeAll { $0 == seen.scan }
-                if !Self.isNamed(streamStatus: status) { self.states[phoneIndex].unnamed.append(seen.scan) }
-            }
-            guard status == 401, !operation.isDelete else { return }
-            // A scan has one job at a time: an earlier one has a token of its own, and may still be owed its DELETE.
-            let latest = self.states[phoneIndex].jobs.lastIndex { $0.scan == seen.scan }
-            if let latest { self.states[phoneIndex].jobs[latest].refusedAt = seen.at }
+            self.replied(operation, attempt, status, took: took, seen, phoneIndex)
         case .requestFailed(let operation, let attempt, let failure, let took):
             self.ended(operation, attempt, isAnswer: false, seen, phoneIndex)
             if took < .zero { self.violate(.timeSane, seen, "a failure before its request") }
@@ -76,6 +64,39 @@ extension SimulationInvariants {
             if latency < .zero { self.violate(.timeSane, seen, "an event applied before it was written") }
         case .rateLimited(.upload, let retryAfter):
             self.released(at: seen.at + retryAfter, phoneIndex)
+        default: self.recordLife(payload, seen, phoneIndex)
+        }
+    }
+
+    private mutating func replied(
+        _ operation: Operation, _ attempt: UInt32, _ status: Int, took: Interval, _ seen: Observation,
+        _ phoneIndex: Int
+    ) {
+        self.ended(operation, attempt, isAnswer: true, seen, phoneIndex)
+        if took < .zero { self.violate(.timeSane, seen, "a response before its request") }
+        if operation == .stream {
+            self.states[phoneIndex].unnamed.removeAll { $0 == seen.scan }
+            if !Self.isNamed(streamStatus: status) { self.states[phoneIndex].unnamed.append(seen.scan) }
+        }
+        guard status == 401, !operation.isDelete else { return }
+        // A scan has one job at a time: an earlier one has a token of its own, and may still be owed its DELETE.
+        let latest = self.states[phoneIndex].jobs.lastIndex { $0.scan == seen.scan }
+        if let latest { self.states[phoneIndex].jobs[latest].refusedAt = seen.at }
+    }
+
+    /// The app, its phone and its scans.
+    private mutating func recordLife(_ payload: PhoneObservation, _ seen: Observation, _ phoneIndex: Int) {
+        switch payload {
+        case .storageFilled:
+            self.states[phoneIndex].isFull = true
+            self.awaitsAnswers = true
+        case .storageFreed:
+            self.states[phoneIndex].isFull = false
+            self.states[phoneIndex].freedAt = seen.at
+        case .captured:
+            if self.states[phoneIndex].isFull {
+                self.states[phoneIndex].unanswered = (seen.device, seen.scan, seen.at)
+            }
         case .pathReturned: self.comesBack(seen, phoneIndex)
         case .resumed, .launched:
             // By its user, and not because of a path.
@@ -86,21 +107,8 @@ extension SimulationInvariants {
             if payload == .pathChanged { self.comesBack(seen, phoneIndex) }
             self.states[phoneIndex].requests.interrupted()
         case .killed: self.states[phoneIndex].requests.killed()
-        case .cancelRequested:
-            self.states[phoneIndex].requests.canceled(seen.scan)
-            // The body of a 401 may still be on its way: its DELETE is one request more.
-            for index in self.states[phoneIndex].jobs.indices
-            where self.states[phoneIndex].jobs[index].scan == seen.scan {
-                self.states[phoneIndex].jobs[index].refusedAt = nil
-            }
-        case .recordKept(let job?, _, decided: false):
-            // The next process cannot know of a 401 that there was no time or no room to write down.
-            guard let index = self.states[phoneIndex].jobs.lastIndex(where: { $0.id == job }),
-                let refusedAt = self.states[phoneIndex].jobs[index].refusedAt,
-                self.states[phoneIndex].isFull
-                    || max(refusedAt, self.states[phoneIndex].freedAt) + Self.recordTime >= seen.at
-            else { return }
-            self.states[phoneIndex].jobs[index].refusedAt = nil
+        case .cancelRequested: self.cancelRequested(seen.scan, phoneIndex)
+        case .recordKept(let job?, _, decided: false): self.recordKept(job, at: seen.at, phoneIndex)
         case .reinstalled:
             self.forms.reinstalled(phoneIndex)
             let isFull = self.states[phoneIndex].isFull
@@ -110,6 +118,25 @@ extension SimulationInvariants {
             self.settled(seen.scan, phoneIndex)
         default: break
         }
+    }
+
+    private mutating func cancelRequested(_ scan: ScanNumber, _ phoneIndex: Int) {
+        self.states[phoneIndex].requests.canceled(scan)
+        // The body of a 401 may still be on its way: its DELETE is one request more.
+        for index in self.states[phoneIndex].jobs.indices
+        where self.states[phoneIndex].jobs[index].scan == scan {
+            self.states[phoneIndex].jobs[index].refusedAt = nil
+        }
+    }
+
+    private mutating func recordKept(_ job: String, at: Instant, _ phoneIndex: Int) {
+        // The next process cannot know of a 401 that there was no time or no room to write down.
+        guard let index = self.states[phoneIndex].jobs.lastIndex(where: { $0.id == job }),
+            let refusedAt = self.states[phoneIndex].jobs[index].refusedAt,
+            self.states[phoneIndex].isFull
+                || max(refusedAt, self.states[phoneIndex].freedAt) + Self.recordTime >= at
+        else { return }
+        self.states[phoneIndex].jobs[index].refusedAt = nil
     }
 
     /// Something is seen of a phone that has captured without room for the record.

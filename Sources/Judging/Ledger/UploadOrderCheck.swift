@@ -100,20 +100,9 @@ struct UploadOrderCheck: Sendable {
         case .rateLimited(.upload, let wait):
             self.change(phoneIndex) { $0.backsOff = wait == .zero ? scan : nil }
         case .uploadAccepted(let job, _, _):
-            self.change(phoneIndex) { phone in
-                phone.waiting.removeAll { $0.scan == scan }
-                phone.changePast(scan) { past in
-                    past.job = Digest.of(job)
-                    past.failures = 0
-                }
-            }
+            self.change(phoneIndex) { $0.accepted(Digest.of(job), of: scan) }
         case .terminalApplied(_, .error, _), .statusDecoded(_, .failed, _), .statusDecoded(_, .canceled, _):
-            self.change(phoneIndex) { phone in
-                phone.changePast(scan) { past in
-                    past.job = nil
-                    past.errors += 1
-                }
-            }
+            self.change(phoneIndex) { $0.erred(scan) }
         case .jobAbandoned(let job, _), .requestSent(.cleanup, _, let job?, _),
             .requestSent(.cancel, _, let job?, _):
             // While the scan is not settled, whatever job of it is given up leaves it without one.
@@ -205,6 +194,22 @@ extension UploadOrderCheck.Phone {
             var past = UploadOrderCheck.Past(scan: scan)
             change(&past)
             self.pasts.append(past)
+        }
+    }
+
+    fileprivate mutating func accepted(_ job: UInt64, of scan: ScanNumber) {
+        self.waiting.removeAll { $0.scan == scan }
+        self.changePast(scan) { past in
+            past.job = job
+            past.failures = 0
+        }
+    }
+
+    /// Its job has ended with an error.
+    fileprivate mutating func erred(_ scan: ScanNumber) {
+        self.changePast(scan) { past in
+            past.job = nil
+            past.errors += 1
         }
     }
 

@@ -133,6 +133,16 @@ extension CoverageDetector.Phone {
         case .clockSet(let ahead):
             if ahead < self.clockAhead, self.waiting.count >= 2 { self.setBackWithWaiting = true }
             self.clockAhead = ahead
+        default:
+            self.scan(payload, scan, at, slotsMax: slotsMax, raisesBase: raisesBase, into: &moments)
+        }
+    }
+
+    private mutating func scan(
+        _ payload: PhoneObservation, _ scan: ScanNumber, _ at: Instant, slotsMax: Int, raisesBase: Bool,
+        into moments: inout [CoverageGoal]
+    ) {
+        switch payload {
         case .captured:
             if self.setBackWithWaiting, !self.waiting.isEmpty { moments.append(.clockSetBack) }
             self.setBackWithWaiting = false

@@ -166,9 +166,8 @@ package struct CoverageTable: Sendable {
 
     private mutating func phone(_ payload: PhoneObservation, _ device: DeviceNumber) {
         switch payload {
-        case .streamOpened(_, _, after: .some, _): self.count(.resumed)
-        case .eventApplied(_, _, _, _, replayed: true): self.count(.replayed)
         case .requestSent(.upload, let attempt, _, _) where attempt > 1: self.count(.uploadRepeated)
+        case .requestSent(.cleanup, let attempt, _, _) where attempt > 1: self.count(.cleanupRepeated)
         case .requestFailed(let operation, _, let failure, _):
             if failure == .connectRefused {
                 self.count(.connectRefused)
@@ -182,25 +181,35 @@ package struct CoverageTable: Sendable {
         case .replied(.cleanup, _, status: 401, _):
             self.count(.tokenRefused)
             self.count(.cleanupUnauthorized)
-        case .rateLimited(let operation, _): self.limited(operation)
+        case .replied(.status, _, status: 401, _): self.count(.tokenRefused)
         case .replied(.results, _, status: 404, _), .replied(.results, _, status: 410, _):
             self.count(.resultsGone)
-        case .pathLost: self.count(.pathLost)
-        case .refused: self.count(.scanRefused)
-        case .storageFilled: self.count(.storageFull)
-        case .eventIgnored: self.count(.eventIgnored)
-        case .streamLost(_, _, .silence, _): self.count(.silenceFound)
-        case .streamLost(_, _, .endWithoutTerminal, _): self.count(.endWithoutTerminal)
+        case .rateLimited(let operation, _): self.limited(operation)
+        case .uploadAccepted(_, _, let service) where service > .seconds(30): self.count(.uploadLong)
         case .resultsDecoded: self.count(.resultsFetched)
-        case .bookRepeated: self.count(.bookRecognized)
-        case .requestSent(.cleanup, let attempt, _, _) where attempt > 1: self.count(.cleanupRepeated)
+        case .statusDecoded(_, let status, _): if status.isTerminal { self.count(.statusPolled) }
         case .cleanupAnswered(_, status: 404, _):
             self.count(.cleanupRepeated)
             self.count(.cleanupNotFound)
         case .cleanupAnswered(_, status: 410, _):
             self.count(.cleanupRepeated)
             self.count(.cleanupGone)
-        case .uploadAccepted(_, _, let service) where service > .seconds(30): self.count(.uploadLong)
+        default: self.scanOrStream(payload, device)
+        }
+    }
+
+    /// Scans and their streams, and the app.
+    private mutating func scanOrStream(_ payload: PhoneObservation, _ device: DeviceNumber) {
+        switch payload {
+        case .streamOpened(_, _, after: .some, _): self.count(.resumed)
+        case .eventApplied(_, _, _, _, replayed: true): self.count(.replayed)
+        case .eventIgnored: self.count(.eventIgnored)
+        case .streamLost(_, _, .silence, _): self.count(.silenceFound)
+        case .streamLost(_, _, .endWithoutTerminal, _): self.count(.endWithoutTerminal)
+        case .pathLost: self.count(.pathLost)
+        case .refused: self.count(.scanRefused)
+        case .storageFilled: self.count(.storageFull)
+        case .bookRepeated: self.count(.bookRecognized)
         case .launched(let restored) where restored > 0: self.count(.relaunched)
         case .slotTaken:
             let taken = self.slots[device, default: 0] + 1
@@ -211,8 +220,6 @@ package struct CoverageTable: Sendable {
         case .reinstalled:
             self.slots[device] = nil
             self.count(.reinstalled)
-        case .statusDecoded(_, let status, _): if status.isTerminal { self.count(.statusPolled) }
-        case .replied(.status, _, status: 401, _): self.count(.tokenRefused)
         case .queued(.suspended): self.count(.suspended)
         case .queued(.jobGone), .queued(.tokenExpired), .queued(.tokenRefused): self.count(.restarted)
         default: break

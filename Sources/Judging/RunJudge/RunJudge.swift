@@ -328,12 +328,7 @@ package struct RunJudge: Sendable {
         if isWhole { result.drained = min(facts.drain, max(.zero, facts.length - (self.capturedAt - .zero))) }
         result.heldBack = facts.skipped.heldBack
         result.heldTime = facts.skipped.heldTime
-        var remarks: [Remark] = result.controls.isEmpty ? [] : [.load(.controlled)]
-        remarks += facts.remarks
-        remarks += facts.arrivals?.remarks(facts.skipped, HoldReason(result.controls)) ?? []
-        remarks += log.remarks
-        remarks += [self.regions.summary.remark, capacity?.complaint].compactMap { $0 }
-        result.remarks = remarks
+        result.remarks = self.remarks(facts, result.controls, capacity?.complaint, log)
         // A generator that was late has measured itself, whatever the steps say.
         if !result.isTrustworthy, result.capacity?.ending == .found {
             result.capacity?.ending = .machineLimit
@@ -344,6 +339,17 @@ package struct RunJudge: Sendable {
         result.take(self.timeline.errors)
         result.judge(failures: ExitReasons([failure?.kind].compactMap { $0 }))
         return result
+    }
+
+    private func remarks(
+        _ facts: RunFacts, _ controls: [ControlRecord], _ capacity: Remark?, _ log: some RunLog
+    ) -> [Remark] {
+        var remarks: [Remark] = controls.isEmpty ? [] : [.load(.controlled)]
+        remarks += facts.remarks
+        remarks += facts.arrivals?.remarks(facts.skipped, HoldReason(controls)) ?? []
+        remarks += log.remarks
+        remarks += [self.regions.summary.remark, capacity].compactMap { $0 }
+        return remarks
     }
 
     /// The result of the run so far, with the metrics that are given, without objectives.

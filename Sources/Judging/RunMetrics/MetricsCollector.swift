@@ -202,6 +202,12 @@ package struct MetricsCollector: Sendable {
             self.measured.record(.cleanupTime, took, in: group)
         case .cancelAnswered(_, let took):
             self.measured.record(.cancelTime, took, in: group)
+        default: self.measureStream(payload, group)
+        }
+    }
+
+    private mutating func measureStream(_ payload: PhoneObservation, _ group: MetricGroup) {
+        switch payload {
         case .streamOpened(_, _, _, let took):
             self.measured.record(.sseConnectTime, took, in: group)
         case .firstEvent(_, let took):

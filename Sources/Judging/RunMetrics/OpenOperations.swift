@@ -85,22 +85,25 @@ extension ScanOperations {
         case .resultsGivenUp where isSuspended: self.cut(.resultsTime, self.results.beganAt)
         case .statusGivenUp where isSuspended: self.cut(.statusTime, self.status.beganAt)
         case .reconnectGivenUp where isSuspended: self.cut(.sseReconnectTime, self.lostAt)
-        case .jobAbandoned(let job, _):
-            if job == self.times.canceledJob { self.times.canceledAt = nil }
-            let (acceptedAt, awaitsEventSince) = (self.times.acceptedAt, self.times.awaitsEventSince)
-            if job == self.job { self.times.acceptedAt = nil }
-            guard isSuspended else { return }
-            for delete in self.deletes where delete.job == job {
-                self.cut(.cleanupTime, delete.operation.beganAt)
-            }
-            guard job == self.job else { return }
-            if self.times.hasStream { self.cut(.jobFirstEventTime, awaitsEventSince) }
-            self.cut(.jobTime, acceptedAt)
-            self.cut(.sseConnectTime, self.connect.beganAt)
-            self.cut(.resultsTime, self.results.beganAt)
-            self.cut(.statusTime, self.status.beganAt)
+        case .jobAbandoned(let job, _): self.noteAbandoned(job, isSuspended: isSuspended)
         default: break
         }
+    }
+
+    private mutating func noteAbandoned(_ job: String, isSuspended: Bool) {
+        if job == self.times.canceledJob { self.times.canceledAt = nil }
+        let (acceptedAt, awaitsEventSince) = (self.times.acceptedAt, self.times.awaitsEventSince)
+        if job == self.job { self.times.acceptedAt = nil }
+        guard isSuspended else { return }
+        for delete in self.deletes where delete.job == job {
+            self.cut(.cleanupTime, delete.operation.beganAt)
+        }
+        guard job == self.job else { return }
+        if self.times.hasStream { self.cut(.jobFirstEventTime, awaitsEventSince) }
+        self.cut(.jobTime, acceptedAt)
+        self.cut(.sseConnectTime, self.connect.beganAt)
+        self.cut(.resultsTime, self.results.beganAt)
+        self.cut(.statusTime, self.status.beganAt)
     }
 
     private mutating func noteOver() {

@@ -113,12 +113,7 @@ extension ScanOperations {
         case .requestSent(let operation, _, let job, _):
             self.sent(operation, job: job, at: at, into: &measured, group)
         case .replied(let operation, _, let status, _):
-            // Told to wait is not failed; a DELETE of what is gone has done its work.
-            // So has the cancel of a job that had ended before.
-            let isFine =
-                operation.isDelete && (status == 404 || status == 410)
-                || operation == .cancel && status == 409
-            self.attempt(operation, failed: status >= 400 && status != 429 && !isFine)
+            self.attempt(operation, failed: Self.isFailure(status, of: operation))
         case .requestFailed(let operation, _, _, _), .badAnswer(let operation, _, _):
             self.attempt(operation, failed: true)
         case .uploadAccepted(let job, _, _):
@@ -142,6 +137,21 @@ extension ScanOperations {
         case .jobAbandoned(let job, _):
             self.deleteOver(job, failed: true, into: &measured, group)
             if job == self.job { self.jobOver(into: &measured, group) }
+        case .canceled:
+            self.upload.close(.uploadFailed, into: &measured, group)
+            self.settled(into: &measured, group)
+        case .completed, .refused:
+            self.upload.end(failed: true, .uploadFailed, into: &measured, group)
+            self.settled(into: &measured, group)
+        default: self.recordStream(payload, at: at, launchedAt: launchedAt, into: &measured, group)
+        }
+    }
+
+    private mutating func recordStream(
+        _ payload: PhoneObservation, at: Instant, launchedAt: Instant, into measured: inout Measurements,
+        _ group: MetricGroup
+    ) {
+        switch payload {
         case .streamOpened(let job, _, let after, _):
             guard job == self.job else { return }
             self.opened(resumed: after != nil, at: at, launchedAt: launchedAt, into: &measured, group)
@@ -162,12 +172,6 @@ extension ScanOperations {
             measured[group].disconnections.gaveUp(cause)
         case .reconnectSuperseded(_, let cause, _):
             self.reconnectSuperseded(cause, into: &measured, group)
-        case .canceled:
-            self.upload.close(.uploadFailed, into: &measured, group)
-            self.settled(into: &measured, group)
-        case .completed, .refused:
-            self.upload.end(failed: true, .uploadFailed, into: &measured, group)
-            self.settled(into: &measured, group)
         default: break
         }
     }
@@ -199,6 +203,15 @@ extension ScanOperations {
             self.job = self.job ?? job  // Restored from an earlier run.
             self.status.sent(at: at)
         }
+    }
+
+    private static func isFailure(_ status: Int, of operation: Operation) -> Bool {
+        // Told to wait is not failed; a DELETE of what is gone has done its work.
+        // So has the cancel of a job that had ended before.
+        let isFine =
+            operation.isDelete && (status == 404 || status == 410)
+            || operation == .cancel && status == 409
+        return status >= 400 && status != 429 && !isFine
     }
 
     private mutating func attempt(_ operation: Operation, failed: Bool) {

@@ -214,40 +214,7 @@ extension Backend {
         if ending == .completed { self.takeRows(facts, upTo: facts.script.rows) }
         self.endRows(facts, hasResults: ending == .completed, into: &effects)
         self.jobs.update(facts.key) { $0.phase = phase }
-        let kind: EventKind
-        switch ending {
-        case .completed:
-            kind = .completed
-            let whole = self.completedData(facts, stripped: nil)
-            let fits = whole.count <= self.configuration.completedBytesMax
-            let captured = facts.dialect.capture?.completed
-            self.emit(
-                kind, captured?.form ?? facts.dialect.events.form(of: kind),
-                fits ? whole : self.completedData(facts, stripped: .absent), captured: captured?.milliseconds,
-                facts, into: &effects)
-        case .canceled:
-            kind = .error
-            let code = "CANCELED"
-            self.observeFailed(facts, code, retryable: false, into: &effects)
-            let error = ErrorData(
-                jobId: facts.id, code: code, message: "The job was canceled.", retryable: false)
-            self.emit(
-                kind, self.failureData(facts, error, status: .canceled, progress), facts, into: &effects)
-        case .failed(let code, let retryable):
-            kind = .error
-            self.observeFailed(facts, code, retryable: retryable, into: &effects)
-            let error = JobChange.failure(
-                job: facts.id, code: code, retryable: retryable, payload: facts.journey.payload)
-            self.emit(
-                kind, self.failureData(facts, error, status: .failed, progress), facts, into: &effects)
-        case .unreadable(let flaw):
-            kind = .error
-            let code = ImportLimits.unreadableCode
-            self.observeFailed(facts, code, retryable: false, into: &effects)
-            let error = ErrorData(jobId: facts.id, code: code, message: flaw.text, retryable: false)
-            self.emit(
-                kind, self.failureData(facts, error, status: .failed, progress), facts, into: &effects)
-        }
+        let kind = self.emitEnd(facts, ending, progress, into: &effects)
         // A fault may have taken the job away when its end was told.
         guard self.jobs.with(facts.key, { _ in true }) == true else { return }
         let books = ending == .completed ? facts.script.books : 0
@@ -260,6 +227,52 @@ extension Backend {
         } else {
             self.finish(facts, ending.status, into: &effects)
         }
+    }
+
+    /// - Returns: The kind of the terminal event.
+    private mutating func emitEnd(
+        _ facts: Job.Facts, _ ending: JobEnding, _ progress: JobProgress,
+        into effects: inout [OriginEffect]
+    ) -> EventKind {
+        switch ending {
+        case .completed:
+            self.emitCompleted(facts, into: &effects)
+            return .completed
+        case .canceled:
+            let code = "CANCELED"
+            self.observeFailed(facts, code, retryable: false, into: &effects)
+            let error = ErrorData(
+                jobId: facts.id, code: code, message: "The job was canceled.", retryable: false)
+            self.emitError(facts, error, status: .canceled, progress, into: &effects)
+        case .failed(let code, let retryable):
+            self.observeFailed(facts, code, retryable: retryable, into: &effects)
+            let error = JobChange.failure(
+                job: facts.id, code: code, retryable: retryable, payload: facts.journey.payload)
+            self.emitError(facts, error, status: .failed, progress, into: &effects)
+        case .unreadable(let flaw):
+            let code = ImportLimits.unreadableCode
+            self.observeFailed(facts, code, retryable: false, into: &effects)
+            let error = ErrorData(jobId: facts.id, code: code, message: flaw.text, retryable: false)
+            self.emitError(facts, error, status: .failed, progress, into: &effects)
+        }
+        return .error
+    }
+
+    private mutating func emitCompleted(_ facts: Job.Facts, into effects: inout [OriginEffect]) {
+        let whole = self.completedData(facts, stripped: nil)
+        let fits = whole.count <= self.configuration.completedBytesMax
+        let captured = facts.dialect.capture?.completed
+        self.emit(
+            .completed, captured?.form ?? facts.dialect.events.form(of: .completed),
+            fits ? whole : self.completedData(facts, stripped: .absent), captured: captured?.milliseconds,
+            facts, into: &effects)
+    }
+
+    private mutating func emitError(
+        _ facts: Job.Facts, _ error: ErrorData, status: JobStatus, _ progress: JobProgress,
+        into effects: inout [OriginEffect]
+    ) {
+        self.emit(.error, self.failureData(facts, error, status: status, progress), facts, into: &effects)
     }
 
     /// The terminal event after the first one, which brings the address of the books in place of the books.

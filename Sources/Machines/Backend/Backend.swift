@@ -135,7 +135,14 @@ package struct Backend: Sendable {
             }
             device = nil
         }
-        switch path.endpoint {
+        self.serve(context, request, device, path.endpoint, into: &effects)
+    }
+
+    private mutating func serve(
+        _ context: RequestContext, _ request: OriginRequest, _ device: DeviceKey?, _ endpoint: Endpoint,
+        into effects: inout [OriginEffect]
+    ) {
+        switch endpoint {
         case .upload:
             guard let device else { preconditionFailure("an upload without a device") }
             self.uploadRequested(context, request, device, into: &effects)
@@ -143,7 +150,7 @@ package struct Backend: Sendable {
         case .results(let job): self.resultsRequested(context, request, device, job, into: &effects)
         case .cleanup(let job): self.cleanupRequested(context, request, device, job, into: &effects)
         case .job(let job):
-            if operation == .cancel {
+            if context.operation == .cancel {
                 self.cancelRequested(context, request, device, job, into: &effects)
             } else {
                 self.statusRequested(context, request, device, job, into: &effects)

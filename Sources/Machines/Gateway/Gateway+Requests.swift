@@ -15,21 +15,14 @@ extension Gateway {
         guard let path = JourneyPath(path: request.path),
             let operation = path.operation(method: request.method)
         else {
-            self.relays[id] = Relay(
-                context: nil, jobID: nil, authority: request.authority,
-                isV2: V2Envelope.isPath(request.path))
-            effects.append(.forward(id, .asSent))
+            self.passUnrouted(id, request, into: &effects)
             return
         }
         effects.append(
             self.payload(
                 caller, .requested(operation, attempt: caller.attempt, connection: connection)))
-        // The upstream may take it all the same. Of an upload's body nothing is read.
+        self.observeDeviations(of: request, operation, at: path, caller, into: &effects)
         let journey = path.journey
-        let notes = request.deviations(for: operation, at: path)
-        for finding in notes.findings(operation, ContractFinding.requestPart) {
-            effects.append(self.payload(caller, .found(finding)))
-        }
         let context = RequestContext(
             exchange: id, operation: operation, journey: journey, caller: caller, path: path.path,
             faults: faults)
@@ -58,6 +51,26 @@ extension Gateway {
             operation == .stream ? self.resumePoint(context, request, jobID, into: &effects) : .asSent
         self.tryRequest(id, request, caller, resume, into: &effects)
         effects.append(.forward(id, resume))
+    }
+
+    /// Passes on a request that the contract does not define.
+    private mutating func passUnrouted(
+        _ id: ExchangeID, _ request: OriginRequest, into effects: inout [OriginEffect]
+    ) {
+        self.relays[id] = Relay(
+            context: nil, jobID: nil, authority: request.authority, isV2: V2Envelope.isPath(request.path))
+        effects.append(.forward(id, .asSent))
+    }
+
+    /// The upstream may take it all the same. Of an upload's body nothing is read.
+    private func observeDeviations(
+        of request: OriginRequest, _ operation: Operation, at path: JourneyPath, _ caller: Caller,
+        into effects: inout [OriginEffect]
+    ) {
+        let notes = request.deviations(for: operation, at: path)
+        for finding in notes.findings(operation, ContractFinding.requestPart) {
+            effects.append(self.payload(caller, .found(finding)))
+        }
     }
 
     // MARK: In the upstream's place

@@ -228,44 +228,62 @@ extension ServedConnection {
     private mutating func requested(
         _ id: ExchangeID, _ head: RequestHead, at now: Instant, _ context: inout ServerContext
     ) {
+        if self.answerWithoutOrigin(id, head, at: now, &context) { return }
+        guard let caller = context.caller(of: id) else { return }
+        if self.takeFirstRequest() {
+            context.observe(.connected(connection: self.id.serial), caller, at: now)
+        }
+        var request = Self.originRequest(head)
+        if context.isForBrowsers { request.takeFromQuery(of: head) }
+        let faults = self.exchange?.faults ?? []
+        context.events.append(
+            .requested(id, request, caller, connection: self.id.serial, faults: faults))
+    }
+
+    /// Answers what never reaches the origin: what is refused, what is asked of the server itself, and all in an outage.
+    ///
+    /// - Returns: Whether the request was one of these.
+    private mutating func answerWithoutOrigin(
+        _ id: ExchangeID, _ head: RequestHead, at now: Instant, _ context: inout ServerContext
+    ) -> Bool {
         if let refusal = context.refusal(of: head) {
             self.reply(id, .refusal(of: refusal), at: now, &context)
-            return
+            return true
         }
         if let nonce = context.nonce, head.path == Server.noncePath {
             let headers = [HeaderField("Content-Type", "text/plain")]
             self.reply(
                 id, OriginReply(status: 200, headers: headers, body: nonce), at: now, &context)
-            return
+            return true
         }
         if context.showsStatus, head.path == StatusPage.path, head.method == "GET" {
             context.statusRequests.append((id, head.headers["Accept"]))
-            return
+            return true
         }
         if context.showsStatus, head.path == StatusPage.jsonPath, head.method == "GET" {
             context.statusRequests.append((id, nil))
-            return
+            return true
         }
         if let token = context.controlToken, head.path == ServerControl.path {
             self.controlRequested(id, head, token: token, at: now, &context)
-            return
+            return true
         }
         if context.showsContract, head.path == ContractPage.path, ["GET", "HEAD"].contains(head.method) {
             self.reply(id, ContractPage.reply, at: now, &context)
-            return
+            return true
         }
         if context.isForBrowsers, head.method == "OPTIONS" {
             self.reply(id, .preflight, at: now, &context)
-            return
+            return true
         }
         if let outage = context.outage, outage.refuses(head, at: now) {
             self.reply(id, outage.reply(at: now), at: now, &context)
-            return
+            return true
         }
-        guard let caller = context.caller(of: id) else { return }
-        if self.takeFirstRequest() {
-            context.observe(.connected(connection: self.id.serial), caller, at: now)
-        }
+        return false
+    }
+
+    private static func originRequest(_ head: RequestHead) -> OriginRequest {
         let length: Int? = if case .length(let length) = head.body { length } else { nil }
         var request = OriginRequest(
             method: head.method, path: head.path, query: head.query,
@@ -277,10 +295,7 @@ extension ServedConnection {
             authority: head.headers["Host"])
         request.hasOlderToken =
             head.headers[HeaderName.authorization] == nil && Self.otherToken(head) != nil
-        if context.isForBrowsers { request.takeFromQuery(of: head) }
-        let faults = self.exchange?.faults ?? []
-        context.events.append(
-            .requested(id, request, caller, connection: self.id.serial, faults: faults))
+        return request
     }
 
     private mutating func controlRequested(

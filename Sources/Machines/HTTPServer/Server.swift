@@ -257,18 +257,7 @@ package struct Server: Sendable {
             guard let slot = self.touch(id) else { return }
             self.connections[slot].endStream(id, at: now, &self.context)
         case .observe(let observation):
-            if observation.side == .fault,
-                case .fault(.fired(let fault, let operation, let attempt)) = observation.what
-            {
-                self.context.faultConsumed(
-                    fault,
-                    ExchangeKey(
-                        device: observation.device, scan: observation.scan, operation: operation,
-                        attempt: attempt))
-                if self.context.endsExchange(fault), let cause, let slot = self.touch(cause) {
-                    self.connections[slot].serverFaultFired(cause, fault)
-                }
-            }
+            self.followFault(observation, of: cause)
             self.context.observe(observation)
         case .forward(let id, let resume):
             guard let slot = self.touch(id) else { return }
@@ -289,6 +278,20 @@ package struct Server: Sendable {
         case .probe(let order): self.context.effects.append(.upstream(.probe(order)))
         case .upstreamFailed(let id, let failure):
             self.context.effects.append(.upstream(.failed(id, failure)))
+        }
+    }
+
+    /// A fault of the origin may be the end of the exchange that it met.
+    private mutating func followFault(_ observation: borrowing Observation, of cause: ExchangeID?) {
+        guard observation.side == .fault,
+            case .fault(.fired(let fault, let operation, let attempt)) = observation.what
+        else { return }
+        self.context.faultConsumed(
+            fault,
+            ExchangeKey(
+                device: observation.device, scan: observation.scan, operation: operation, attempt: attempt))
+        if self.context.endsExchange(fault), let cause, let slot = self.touch(cause) {
+            self.connections[slot].serverFaultFired(cause, fault)
         }
     }
 

@@ -84,11 +84,7 @@ extension App {
             guard !self.profile.events.fails(at: reading, contents.bytes) else {
                 return self.misread(reading, event, index, exchange: exchange, at: now, into: &effects)
             }
-            let gap = self.active[index].stage.update { $1.pinged(at: now) }
-            let id = event.idToResumeFrom
-            self.observe(.ping(id: id, gap: gap), of: scan, at: now, into: &effects)
-            // Not worth a write: after a kill the stream resumes from the event before it.
-            if let id { self.active[index].scan.record.job?.lastEventID = id }
+            self.pinged(event, index, at: now, into: &effects)
             return false
         }
         let hasIDs = self.profile.events.data == .plain
@@ -113,24 +109,33 @@ extension App {
         guard !self.profile.events.fails(at: reading, contents.bytes) else {
             return self.misread(reading, event, index, exchange: exchange, at: now, into: &effects)
         }
+        return self.follow(
+            reading, event, transit, novelty, index, exchange: exchange, at: now, into: &effects)
+    }
+
+    private mutating func pinged(
+        _ event: SSEEvent, _ index: Int, at now: Instant, into effects: inout [PhoneEffect]
+    ) {
+        let gap = self.active[index].stage.update { $1.pinged(at: now) }
+        let id = event.idToResumeFrom
+        self.observe(.ping(id: id, gap: gap), of: self.active[index].number, at: now, into: &effects)
+        // Not worth a write: after a kill the stream resumes from the event before it.
+        if let id { self.active[index].scan.record.job?.lastEventID = id }
+    }
+
+    /// Does what an event says that is not a repetition.
+    ///
+    /// - Returns: Whether it was the terminal event.
+    private mutating func follow(
+        _ reading: JobEvent, _ event: SSEEvent, _ transit: StreamConnection.Transit,
+        _ novelty: SeenEvents.Novelty, _ index: Int, exchange: Int, at now: Instant,
+        into effects: inout [PhoneEffect]
+    ) -> Bool {
         switch reading {
         case .ping:
             return false
         case .progress, .enrichmentDegraded, .segmented, .bookProgress, .result:
-            if case .segmented(let segmented) = reading {
-                self.preview = Preview(scan: scan, imageBytes: segmented.imageBytes)
-            }
-            if case .result(let book, _) = reading, self.profile.events.result == .collected {
-                self.active[index].stage.update { stream, _ in stream.books.append(book) }
-            }
-            if case .enrichmentDegraded = reading { _ = self.showOverlay(index, at: now) }
-            self.applied(event, reading, transit, index, at: now, into: &effects)
-            // Else perhaps an old one: no progress, and no id to resume from.
-            guard novelty == .new else { return false }
-            if self.profile.stream.resetsBackoff {
-                self.active[index].stage.update { stream, _ in stream.backoff.succeeded() }
-            }
-            self.advance(event, index, into: &effects)
+            self.progressed(reading, event, transit, novelty, index, at: now, into: &effects)
             return false
         case .unknown(let name):
             self.ignored(event, name: name, isMalformed: false, index, novelty, at: now, into: &effects)
@@ -150,6 +155,26 @@ extension App {
             self.ended(reading, index, exchange: exchange, at: now, into: &effects)
             return true
         }
+    }
+
+    private mutating func progressed(
+        _ reading: JobEvent, _ event: SSEEvent, _ transit: StreamConnection.Transit,
+        _ novelty: SeenEvents.Novelty, _ index: Int, at now: Instant, into effects: inout [PhoneEffect]
+    ) {
+        if case .segmented(let segmented) = reading {
+            self.preview = Preview(scan: self.active[index].number, imageBytes: segmented.imageBytes)
+        }
+        if case .result(let book, _) = reading, self.profile.events.result == .collected {
+            self.active[index].stage.update { stream, _ in stream.books.append(book) }
+        }
+        if case .enrichmentDegraded = reading { _ = self.showOverlay(index, at: now) }
+        self.applied(event, reading, transit, index, at: now, into: &effects)
+        // Else perhaps an old one: no progress, and no id to resume from.
+        guard novelty == .new else { return }
+        if self.profile.stream.resetsBackoff {
+            self.active[index].stage.update { stream, _ in stream.backoff.succeeded() }
+        }
+        self.advance(event, index, into: &effects)
     }
 
     /// The event as the client knows it by its name. Changes nothing, see `observe`.

@@ -21,28 +21,11 @@ extension App {
             of: self.active[index].number, at: now, into: &effects)
         // Nothing is taken under another job's name: the results are requested by the id that is ours.
         let isOurs = reading?.jobId.map { $0 == job.jobId } ?? true
-        if let failures = reading?.failures, failures.failed > 0, isOurs,
-            self.profile.journey == .batchEnrichment
-        {
-            self.observe(
-                .booksNotFound(job: job.jobId, failures), of: self.active[index].number, at: now,
-                into: &effects)
-        }
         let promise = isOurs && self.profile.journey.hasPhotos ? reading?.promise : nil
-        if let promise {
-            self.observe(
-                .booksPromised(job: job.jobId, promise), of: self.active[index].number, at: now,
-                into: &effects)
-        }
         let named = isOurs ? reading?.resultsUrl : nil
-        if let named, !self.isUsable(named, job) {
-            var notes = ContractNotes()
-            notes.add(
-                "resultsUrl", expected: "a path, or a URL where the stream is", seen: "another string",
-                excerpt: ServerText.shown(address: named))
-            self.observe(
-                notes, of: self.active[index].number, .stream, "completed", at: now, into: &effects)
-        }
+        self.observePromises(
+            of: job, failures: isOurs ? reading?.failures : nil, promise, named, index, at: now,
+            into: &effects)
         if self.profile.results.usesInlineBooks, isOurs, case .books(let books) = inline,
             books.count <= AppLimits.booksPerScanMax
         {
@@ -66,6 +49,27 @@ extension App {
         let fetch = ActiveScan.ResultsFetch(target: self.resultsTarget(named, job), booksPromised: promise)
         self.active[index].stage = self.active[index].stage.completed(fetch, at: now)
         if self.pathAvailable { self.requestResults(index, at: now, into: &effects) }
+    }
+
+    /// What the event says of the results that are to come.
+    private mutating func observePromises(
+        of job: DurableJob, failures: BookFailures?, _ promise: BooksPromise?, _ named: String?,
+        _ index: Int, at now: Instant, into effects: inout [PhoneEffect]
+    ) {
+        let scan = self.active[index].number
+        if let failures, failures.failed > 0, self.profile.journey == .batchEnrichment {
+            self.observe(.booksNotFound(job: job.jobId, failures), of: scan, at: now, into: &effects)
+        }
+        if let promise {
+            self.observe(.booksPromised(job: job.jobId, promise), of: scan, at: now, into: &effects)
+        }
+        if let named, !self.isUsable(named, job) {
+            var notes = ContractNotes()
+            notes.add(
+                "resultsUrl", expected: "a path, or a URL where the stream is", seen: "another string",
+                excerpt: ServerText.shown(address: named))
+            self.observe(notes, of: scan, .stream, "completed", at: now, into: &effects)
+        }
     }
 
     /// The job has completed for a client that has its books already. None are a failure.
@@ -127,16 +131,7 @@ extension App {
         self.observe(answer, exchange, at: now, into: &effects)
         switch judgement {
         case .books(let books, let rows, let listed):
-            self.observe(
-                .resultsDecoded(job: job, books: books.count, took: now - exchange.sentAt), of: exchange.scan,
-                at: now, into: &effects)
-            if let rows {
-                self.observe(.rowsRead(job: job, rows), of: exchange.scan, at: now, into: &effects)
-            }
-            if let listed {
-                self.observe(
-                    .booksListed(job: job, count: listed), of: exchange.scan, at: now, into: &effects)
-            }
+            self.observeResults(books, rows, listed: listed, of: job, exchange, at: now, into: &effects)
             self.file(books, promised: fetch.booksPromised, index, at: now, into: &effects)
         case .jobEnded(let end):
             guard self.profile.results.isRepeated else {
@@ -153,18 +148,40 @@ extension App {
             self.resultsFailed(exchange.scan, after: asked, at: now, into: &effects)
         case .bad(let bad):
             self.observe(bad: bad, exchange, at: now, into: &effects)
-            self.active[index].stage = self.active[index].stage.answeredBadly()
-            guard self.profile.results.isRepeated,
-                fetch.badAnswers + 1 >= AppLimits.resultsBadAnswersMax
-            else {
-                self.resultsFailed(exchange.scan, after: nil, at: now, into: &effects)
-                return
-            }
-            // The job stays in the record: a later process, or a later version, may be able to read it. A DELETE
-            // would destroy the results.
-            self.giveUpEpisodes(index, isSuperseded: false, resultsToo: true, at: now, into: &effects)
-            self.requeue(exchange.scan, bad.waitingCause, .nextLaunch, floor: now, at: now, into: &effects)
+            self.resultsUnreadable(bad, fetch, index, at: now, into: &effects)
         }
+    }
+
+    private mutating func observeResults(
+        _ books: [Book], _ rows: RowCounts?, listed: Int?, of job: String, _ exchange: Exchange,
+        at now: Instant, into effects: inout [PhoneEffect]
+    ) {
+        self.observe(
+            .resultsDecoded(job: job, books: books.count, took: now - exchange.sentAt), of: exchange.scan,
+            at: now, into: &effects)
+        if let rows {
+            self.observe(.rowsRead(job: job, rows), of: exchange.scan, at: now, into: &effects)
+        }
+        if let listed {
+            self.observe(.booksListed(job: job, count: listed), of: exchange.scan, at: now, into: &effects)
+        }
+    }
+
+    private mutating func resultsUnreadable(
+        _ bad: BadAnswer, _ fetch: ActiveScan.ResultsFetch, _ index: Int, at now: Instant,
+        into effects: inout [PhoneEffect]
+    ) {
+        let scan = self.active[index].number
+        self.active[index].stage = self.active[index].stage.answeredBadly()
+        guard self.profile.results.isRepeated, fetch.badAnswers + 1 >= AppLimits.resultsBadAnswersMax
+        else {
+            self.resultsFailed(scan, after: nil, at: now, into: &effects)
+            return
+        }
+        // The job stays in the record: a later process, or a later version, may be able to read it. A DELETE
+        // would destroy the results.
+        self.giveUpEpisodes(index, isSuperseded: false, resultsToo: true, at: now, into: &effects)
+        self.requeue(scan, bad.waitingCause, .nextLaunch, floor: now, at: now, into: &effects)
     }
 
     /// The results could not be had this time; the job lives.

@@ -140,8 +140,7 @@ package struct App: Sendable {
         case .resumed:
             self.resumed(at: now, into: &effects)
         case .clockSet(let ahead):
-            self.wallClockAhead = ahead
-            self.observe(.clockSet(ahead: ahead), of: .none, at: now, into: &effects)
+            self.clockSet(ahead: ahead, at: now, into: &effects)
         case .replyHead(let id, let head):
             self.replyHead(id, head, at: now, into: &effects)
         case .replyBytes(let id, let bytes):
@@ -163,6 +162,13 @@ package struct App: Sendable {
         self.nextWake = self.earliestWake(at: now)
         self.isQuiescent = self.hasNothingToDo
         if self.isQuiescent { self.releaseMemory() }
+    }
+
+    private mutating func clockSet(
+        ahead: Interval, at now: Instant, into effects: inout [PhoneEffect]
+    ) {
+        self.wallClockAhead = ahead
+        self.observe(.clockSet(ahead: ahead), of: .none, at: now, into: &effects)
     }
 
     /// Frees the buffers of an app that is done. Thousands of phones would keep the memory of their busiest moments.

@@ -148,25 +148,8 @@ package enum MarkdownReport {
     }
 
     private static func scans(_ result: RunResult) -> String {
-        let books = result.totals.books
-        let jobs = result.totals.jobs
-        let known = result.hasBackendView
-        var rows = [("all phones", result.devices, result.totals.scans)]
-        if result.groups.count > 1 {
-            rows += result.groups.map { (MarkdownText.escaped($0.title), $0.devices, $0.totals.scans) }
-        }
-        let cancels = result.totals.scans.canceled > 0
         var text = "### \(result.noun.heading), books\(result.hasJobs ? ", jobs" : "")\n\n"
-        text += MarkdownText.table(
-            ["", "phones", "captured", "restored", "completed", "refused"]
-                + (cancels ? ["canceled"] : []) + ["waiting", "lost"],
-            rows.map { name, devices, scans in
-                [name]
-                    + ([devices, scans.captured, scans.restored, scans.completed, scans.refused]
-                    + (cancels ? [scans.canceled] : []) + [scans.waiting])
-                    .map { Figures.count($0) }
-                    + [scans.lost > 0 ? "**\(Figures.count(scans.lost))**" : "0"]
-            })
+        text += Self.scanTable(result)
         if let kinds = result.kindsText { text += "\nOf these: \(kinds).\n" }
         for headline in result.groupHeadlines {
             text += "\n**\(MarkdownText.escaped(headline.group))**: \(MarkdownText.escaped(headline.text)).\n"
@@ -185,16 +168,47 @@ package enum MarkdownReport {
             text += "\nPhotos: \(result.text(photos: photos)).\n"
         }
         if result.importsRows { text += Self.rows(result.totals.rows) }
-        text += "\nBooks: \(known ? Figures.count(books.expected) : "n/a") expected, "
+        text += Self.books(result)
+        if result.looksUp { text += "\nBilling: \(result.billing ?? "n/a").\n" }
+        if result.hasJobs { text += Self.jobs(result) }
+        return text
+    }
+
+    private static func scanTable(_ result: RunResult) -> String {
+        var rows = [("all phones", result.devices, result.totals.scans)]
+        if result.groups.count > 1 {
+            rows += result.groups.map { (MarkdownText.escaped($0.title), $0.devices, $0.totals.scans) }
+        }
+        let cancels = result.totals.scans.canceled > 0
+        return MarkdownText.table(
+            ["", "phones", "captured", "restored", "completed", "refused"]
+                + (cancels ? ["canceled"] : []) + ["waiting", "lost"],
+            rows.map { name, devices, scans in
+                [name]
+                    + ([devices, scans.captured, scans.restored, scans.completed, scans.refused]
+                    + (cancels ? [scans.canceled] : []) + [scans.waiting])
+                    .map { Figures.count($0) }
+                    + [scans.lost > 0 ? "**\(Figures.count(scans.lost))**" : "0"]
+            })
+    }
+
+    private static func books(_ result: RunResult) -> String {
+        let books = result.totals.books
+        let known = result.hasBackendView
+        var text = "\nBooks: \(known ? Figures.count(books.expected) : "n/a") expected, "
         text += "\(Figures.count(books.received)) received, "
         if books.pending > 0 { text += "\(Figures.count(books.pending)) pending, " }
         text += "\(known ? Figures.count(books.missing) : "n/a") missing, "
         text += "\(Figures.count(books.duplicated)) duplicated, "
         text += "\(Figures.count(books.repeated, "replay", "replays")) discarded.\n"
         for note in RunResult.notes(books) { text += "\n\(MarkdownText.escaped(note)).\n" }
-        if result.looksUp { text += "\nBilling: \(result.billing ?? "n/a").\n" }
-        guard result.hasJobs else { return text }
-        text +=
+        return text
+    }
+
+    private static func jobs(_ result: RunResult) -> String {
+        let jobs = result.totals.jobs
+        let known = result.hasBackendView
+        var text =
             "\nJobs: \(Figures.count(jobs.accepted)) accepted, \(Figures.count(jobs.cleaned)) cleaned up, "
         if let kept = result.kept(jobs) { text += "\(Figures.count(kept)) kept, " }
         text += "\(Figures.count(jobs.abandoned)) abandoned, "

@@ -35,11 +35,7 @@ package enum StoryText {
         case .recordKept(let job, let lastEventID, let decided):
             decided
                 ? "in the storage: the outcome of the \(noun.one)"
-                : "in the storage: the \(journey.hasPhotos ? "photo" : noun.one)"
-                    + (job.map { ", job \(Self.short($0, journey))" } ?? ", no job")
-                    + (lastEventID.map { $0.isEmpty ? "" : ", last event \($0)" } ?? "")
-        case .found(let finding) where finding.isDecisive:
-            "\(Self.request(finding.operation, noun)), \(finding.part): \(finding.path) is \(finding.seen), not \(finding.expected)"
+                : Self.kept(job: job, lastEventID, journey, noun)
         case .reinstalled(let discarded): "app reinstalled, \(Figures.count(discarded, noun)) discarded"
         case .suspended: "app goes to the background"
         case .resumed: "app returns to the foreground"
@@ -48,13 +44,42 @@ package enum StoryText {
         case .pathChanged: "network changed"
         case .storageFilled: "storage full"
         case .storageFreed: "storage has room again"
+        case .lostFromStorage(let books):
+            "\(noun.one) missing from the storage"
+                + (journey.findsBooks ? ", with \(Self.books(books))" : "")
         case .clockSet(let ahead): "wall clock set \(Self.time(ahead)) off"
+        case .captured, .regionTaken, .photosTaken, .photoPrepared, .filePrepared, .photoRejected, .queued,
+            .slotTaken, .slotGiven, .bookAdded, .bookRepeated, .completed, .cancelRequested, .canceled,
+            .refused:
+            self.scan(payload, journey, noun)
+        case .requestSent, .replied, .requestFailed, .badAnswer, .found, .uploadAccepted, .keySent,
+            .lookupAnswered, .rateLimited, .resultsDecoded, .rowsRead, .booksListed, .resultsGivenUp,
+            .statusDecoded, .statusGivenUp, .cleanupAnswered, .cancelAnswered, .jobAbandoned:
+            self.request(payload, journey, noun)
+        case .streamOpened, .firstEvent, .eventApplied, .eventIgnored, .ping, .terminalApplied,
+            .booksNotFound, .booksPromised, .streamLost, .reconnected, .reconnectGivenUp,
+            .reconnectSuperseded:
+            self.stream(payload, journey)
+        }
+    }
+
+    /// The record of a scan that is not decided.
+    private static func kept(job: String?, _ lastEventID: String?, _ journey: Journey, _ noun: WorkNoun)
+        -> String
+    {
+        "in the storage: the \(journey.hasPhotos ? "photo" : noun.one)"
+            + (job.map { ", job \(Self.short($0, journey))" } ?? ", no job")
+            + (lastEventID.map { $0.isEmpty ? "" : ", last event \($0)" } ?? "")
+    }
+
+    private static func scan(_ payload: PhoneObservation, _ journey: Journey, _ noun: WorkNoun) -> String? {
+        switch payload {
         case .captured: journey.hasPhotos ? "photo taken" : "\(noun.one) begun"
         case .photosTaken(let count): "\(count) photos for one \(noun.one)"
         case .regionTaken(let capture, let number, let regions):
             "region \(number) of \(regions) of capture \(capture)"
-        case .statusDecoded(_, let status, _): "status of the job: \(status.rawValue)"
-        case .statusGivenUp: "gave up on the status of the job"
+        case .filePrepared(.rows(let rows)): "made a file of \(rows == 1 ? "1 row" : "\(rows) rows")"
+        case .filePrepared(.unreadable): "made a file that is no library"
         case .photoRejected(let reason): "photo rejected: \(reason)"
         case .queued(.captured): "\(noun.one) queued"
         case .queued(let cause): "\(noun.one) waits: \(cause.reason)"
@@ -64,6 +89,21 @@ package enum StoryText {
         case .cancelRequested: "the user cancels the \(noun.one)"
         case .canceled: "\(noun.one) canceled"
         case .refused(let code, _): "\(noun.one) refused for good: \(code)"
+        case .photoPrepared, .slotTaken, .slotGiven: nil
+        case .launched, .killed, .recordKept, .reinstalled, .suspended, .resumed, .pathLost, .pathReturned,
+            .pathChanged, .storageFilled, .storageFreed, .lostFromStorage, .clockSet, .requestSent,
+            .replied, .requestFailed, .badAnswer, .found, .uploadAccepted, .keySent, .lookupAnswered,
+            .rateLimited, .resultsDecoded, .rowsRead, .booksListed, .resultsGivenUp, .statusDecoded,
+            .statusGivenUp, .cleanupAnswered, .cancelAnswered, .jobAbandoned, .streamOpened, .firstEvent,
+            .eventApplied, .eventIgnored, .ping, .terminalApplied, .booksNotFound, .booksPromised,
+            .streamLost, .reconnected, .reconnectGivenUp, .reconnectSuperseded:
+            nil  // Of no scan.
+        }
+    }
+
+    private static func request(_ payload: PhoneObservation, _ journey: Journey, _ noun: WorkNoun) -> String?
+    {
+        switch payload {
         case .requestSent(let operation, let attempt, _, let lastEventID):
             "-> \(Self.request(operation, noun)), attempt \(attempt)"
                 + self.position(operation, attempt, lastEventID)
@@ -72,21 +112,37 @@ package enum StoryText {
             "\(Self.request(operation, noun)) failed: \(failure.rawValue)"
         case .badAnswer(let operation, _, let problem):
             "the answer to \(Self.request(operation, noun)) cannot be used: \(problem.rawValue)"
-        case .rateLimited(let operation, let wait):
-            "told to wait \(Self.time(wait)) before \(Self.request(operation, noun))"
-        case .filePrepared(.rows(let rows)): "made a file of \(rows == 1 ? "1 row" : "\(rows) rows")"
-        case .filePrepared(.unreadable): "made a file that is no library"
-        case .rowsRead(_, let rows): "read what became of the rows: \(Self.rows(rows))"
-        case .booksListed(_, let count): "the results list \(Self.books(count))"
+        case .found(let finding) where finding.isDecisive:
+            "\(Self.request(finding.operation, noun)), \(finding.part): \(finding.path) is \(finding.seen), not \(finding.expected)"
         case .keySent(_, let key): "with the idempotency key \(key)"
         case .lookupAnswered(let found, let repeated, _, _):
             (found ? "the book was found" : "no provider has the book")
                 + (repeated ? ", as answered before" : "")
+        case .rateLimited(let operation, let wait):
+            "told to wait \(Self.time(wait)) before \(Self.request(operation, noun))"
         case .resultsDecoded(_, let books, _):
             journey.findsBooks ? "read \(Self.books(books)) from the results" : "read the results"
+        case .rowsRead(_, let rows): "read what became of the rows: \(Self.rows(rows))"
+        case .booksListed(_, let count): "the results list \(Self.books(count))"
         case .resultsGivenUp: "gave up on the results"
+        case .statusDecoded(_, let status, _): "status of the job: \(status.rawValue)"
+        case .statusGivenUp: "gave up on the status of the job"
         case .cancelAnswered(_, let took): "the cancel took \(Self.time(took))"
         case .jobAbandoned(_, let cause): "does not delete the job: \(cause.name)"
+        case .found, .uploadAccepted, .cleanupAnswered: nil
+        case .launched, .killed, .recordKept, .reinstalled, .suspended, .resumed, .pathLost, .pathReturned,
+            .pathChanged, .storageFilled, .storageFreed, .lostFromStorage, .clockSet, .captured,
+            .regionTaken, .photosTaken, .photoPrepared, .filePrepared, .photoRejected, .queued, .slotTaken,
+            .slotGiven, .bookAdded, .bookRepeated, .completed, .cancelRequested, .canceled, .refused,
+            .streamOpened, .firstEvent, .eventApplied, .eventIgnored, .ping, .terminalApplied,
+            .booksNotFound, .booksPromised, .streamLost, .reconnected, .reconnectGivenUp,
+            .reconnectSuperseded:
+            nil  // Of no request.
+        }
+    }
+
+    private static func stream(_ payload: PhoneObservation, _ journey: Journey) -> String? {
+        switch payload {
         case .eventApplied(_, let id, let kind, _, let replayed):
             "applied event \(Self.event(id, kind.rawValue))" + (replayed ? Self.replayed : "")
         case .eventIgnored(_, let id, let name, let malformed):
@@ -105,12 +161,15 @@ package enum StoryText {
         case .streamLost(_, _, let cause, _): "stream lost: \(cause.rawValue)"
         case .reconnectGivenUp(_, let cause, let attempts):
             "gave up reconnecting after \(attempts) attempts: \(cause.rawValue)"
-        case .lostFromStorage(let books):
-            "\(noun.one) missing from the storage"
-                + (journey.findsBooks ? ", with \(Self.books(books))" : "")
-        case .photoPrepared, .slotTaken, .slotGiven, .found, .uploadAccepted, .cleanupAnswered,
-            .streamOpened, .firstEvent, .ping, .reconnected, .reconnectSuperseded:
-            nil
+        case .streamOpened, .firstEvent, .ping, .reconnected, .reconnectSuperseded: nil
+        case .launched, .killed, .recordKept, .reinstalled, .suspended, .resumed, .pathLost, .pathReturned,
+            .pathChanged, .storageFilled, .storageFreed, .lostFromStorage, .clockSet, .captured,
+            .regionTaken, .photosTaken, .photoPrepared, .filePrepared, .photoRejected, .queued, .slotTaken,
+            .slotGiven, .bookAdded, .bookRepeated, .completed, .cancelRequested, .canceled, .refused,
+            .requestSent, .replied, .requestFailed, .badAnswer, .found, .uploadAccepted, .keySent,
+            .lookupAnswered, .rateLimited, .resultsDecoded, .rowsRead, .booksListed, .resultsGivenUp,
+            .statusDecoded, .statusGivenUp, .cleanupAnswered, .cancelAnswered, .jobAbandoned:
+            nil  // Of no stream.
         }
     }
 

@@ -14,22 +14,7 @@ extension SummaryWriter {
     mutating func conservation() {
         let scans = self.result.totals.scans
         self.page.gap()
-        var sum = [Piece(Figures.count(scans.captured), .bold), Piece(" captured")]
-        if scans.restored > 0 { sum.append(Piece(" + \(Figures.count(scans.restored)) restored")) }
-        sum += [
-            Piece(" = "), Piece(Figures.count(scans.completed), scans.completed > 0 ? .good : .plain),
-            Piece(" completed + "), Piece(Figures.count(scans.refused)), Piece(" refused + "),
-        ]
-        if scans.canceled > 0 { sum.append(Piece("\(Figures.count(scans.canceled)) canceled + ")) }
-        sum += [
-            Piece(Figures.count(scans.waiting), scans.waiting > 0 ? .warning : .plain),
-            Piece(" waiting + "), Piece("\(Figures.count(scans.lost)) lost", scans.lost > 0 ? .bad : .plain),
-        ]
-        if scans.discarded > 0 {
-            sum.append(Piece(" + \(Figures.count(scans.discarded)) discarded", .warning))
-        }
-        if scans.open > 0 { sum.append(Piece(" + \(Figures.count(scans.open)) unsettled")) }
-        self.labeled(self.result.noun.heading, sum)
+        self.labeled(self.result.noun.heading, Self.sum(scans))
         if let kinds = self.result.kindsText { self.labeled("  of these", [Piece(kinds)]) }
         if let photos = self.result.photos {
             self.labeled("  photos", [Piece(self.result.text(photos: photos))])
@@ -58,6 +43,26 @@ extension SummaryWriter {
         if self.result.importsRows { self.rows() }
         if self.result.looksUp { self.labeled("Billing", [Piece(self.result.billing ?? "n/a")]) }
         if self.result.hasJobs { self.jobs() }
+    }
+
+    /// What was captured, and what became of it.
+    private static func sum(_ scans: ScanTotals) -> [Piece] {
+        var sum = [Piece(Figures.count(scans.captured), .bold), Piece(" captured")]
+        if scans.restored > 0 { sum.append(Piece(" + \(Figures.count(scans.restored)) restored")) }
+        sum += [
+            Piece(" = "), Piece(Figures.count(scans.completed), scans.completed > 0 ? .good : .plain),
+            Piece(" completed + "), Piece(Figures.count(scans.refused)), Piece(" refused + "),
+        ]
+        if scans.canceled > 0 { sum.append(Piece("\(Figures.count(scans.canceled)) canceled + ")) }
+        sum += [
+            Piece(Figures.count(scans.waiting), scans.waiting > 0 ? .warning : .plain),
+            Piece(" waiting + "), Piece("\(Figures.count(scans.lost)) lost", scans.lost > 0 ? .bad : .plain),
+        ]
+        if scans.discarded > 0 {
+            sum.append(Piece(" + \(Figures.count(scans.discarded)) discarded", .warning))
+        }
+        if scans.open > 0 { sum.append(Piece(" + \(Figures.count(scans.open)) unsettled")) }
+        return sum
     }
 
     private mutating func rows() {
@@ -346,6 +351,10 @@ extension SummaryWriter {
         for complaint in self.result.complaints {
             self.labeled("", [Piece(Printable.line(complaint), .bad)])
         }
+        self.resources()
+    }
+
+    private mutating func resources() {
         func usage(_ name: String, _ usage: Resources.Usage?) -> String {
             guard let usage else { return "\(name) n/a" }
             return

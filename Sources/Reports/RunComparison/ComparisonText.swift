@@ -58,6 +58,29 @@ private struct ComparisonWriter {
     // MARK: The verdict
 
     mutating func verdict() {
+        self.headline()
+        let comparison = self.comparison
+        for reason in comparison.reasons {
+            self.page.paragraph(Piece("  - "), indent: 4, [Piece(Printable.line(reason, bytesMax: 400))])
+        }
+        self.runs()
+        for change in comparison.tagChanges {
+            self.page.paragraph(Piece(""), indent: 2, [Piece(Printable.line(change, bytesMax: 600))])
+        }
+        let ascii = self.page.style.isASCII
+        for warning in comparison.warnings {
+            self.page.paragraph(
+                Piece(ascii ? "  warn " : "  ! ", .warning), indent: ascii ? 7 : 4,
+                [Piece(Printable.line(warning, bytesMax: 400))])
+        }
+        let changes = comparison.scenarioChanges
+        for line in changes.prefix(Self.changesMax) { self.line("      " + line) }
+        if changes.count > Self.changesMax {
+            self.line("      and \(changes.count - Self.changesMax) more lines")
+        }
+    }
+
+    private mutating func headline() {
         let comparison = self.comparison
         let exit = comparison.exitReasons.exit
         let ascii = self.page.style.isASCII
@@ -80,9 +103,10 @@ private struct ComparisonWriter {
                     exit == .success ? .plain : ink
                 )
             ])
-        for reason in comparison.reasons {
-            self.page.paragraph(Piece("  - "), indent: 4, [Piece(Printable.line(reason, bytesMax: 400))])
-        }
+    }
+
+    private mutating func runs() {
+        let comparison = self.comparison
         for (label, run) in [("BASE", comparison.base), ("NEW", comparison.new)] {
             let facts = [run.folder, RunComparison.end(run)] + RunComparison.facts(run)
             self.page.paragraph(
@@ -91,19 +115,6 @@ private struct ComparisonWriter {
                     Piece(
                         facts.map { Printable.tied(Printable.line($0)) }.joined(separator: " · "), .dim)
                 ])
-        }
-        for change in comparison.tagChanges {
-            self.page.paragraph(Piece(""), indent: 2, [Piece(Printable.line(change, bytesMax: 600))])
-        }
-        for warning in comparison.warnings {
-            self.page.paragraph(
-                Piece(ascii ? "  warn " : "  ! ", .warning), indent: ascii ? 7 : 4,
-                [Piece(Printable.line(warning, bytesMax: 400))])
-        }
-        let changes = comparison.scenarioChanges
-        for line in changes.prefix(Self.changesMax) { self.line("      " + line) }
-        if changes.count > Self.changesMax {
-            self.line("      and \(changes.count - Self.changesMax) more lines")
         }
     }
 

@@ -11,6 +11,16 @@ extension RunComparison {
     // MARK: Shares
 
     mutating func compareShares() {
+        self.compareRates()
+        self.compareScans()
+        self.compareBooks()
+        self.compareJobs()
+        self.compareRows()
+        self.compareLostStreams()
+        self.compareRatios()
+    }
+
+    private mutating func compareRates() {
         for metric in RateMetric.allCases {
             self.share(metric.rawValue, of: "operations", .share, metric.better) { run in
                 guard case .measured(let rate) = run.result.metrics.rate(metric, of: .fleet) else {
@@ -19,8 +29,13 @@ extension RunComparison {
                 return Part(rate)
             }
         }
-        // What became of scans and jobs is known of a run that came to its end, and of no other.
-        let areWhole = self.base.cameToItsEnd && self.new.cameToItsEnd
+    }
+
+    /// What became of scans and jobs is known of a run that came to its end, and of no other.
+    private var areWhole: Bool { self.base.cameToItsEnd && self.new.cameToItsEnd }
+
+    private mutating func compareScans() {
+        let areWhole = self.areWhole
         let scans: [(CountMetric, ScanEnd?, @Sendable (ScanTotals) -> Int)] = [
             (.scansCompleted, .completed, { $0.completed }), (.scansRefused, .refused, { $0.refused }),
             (.scansCanceled, nil, { $0.canceled }), (.scansWaiting, .unfinished, { $0.waiting }),
@@ -38,12 +53,19 @@ extension RunComparison {
                 self.judgeByScans(self.pairs?.outcomes(end), .share, metric.better)
             }
         }
+    }
+
+    private mutating func compareBooks() {
         let areBooks = self.share(
             CountMetric.booksReceived.rawValue, of: "completed \(self.noun.many)", .ratio, .neither
         ) { run in
             Part(clamping: run.result.totals.books.received, of: run.result.totals.scans.completed)
         }
         if areBooks { self.judgeByScans(self.pairs?.books, .mean, .higher) }
+    }
+
+    private mutating func compareJobs() {
+        let areWhole = self.areWhole
         let jobs: [(CountMetric, @Sendable (JobTotals) -> Int)] = [
             (.jobsCleaned, { $0.cleaned }), (.jobsAbandoned, { $0.abandoned }),
             (.jobsOrphaned, { $0.orphaned }),
@@ -54,6 +76,10 @@ extension RunComparison {
                 return Part(clamping: count(run.result.totals.jobs), of: run.result.totals.jobs.accepted)
             }
         }
+    }
+
+    private mutating func compareRows() {
+        let areWhole = self.areWhole
         let rows: [(CountMetric, @Sendable (RowTotals) -> Int)] = [
             (.rowsCreated, { $0.counts.created }), (.rowsUpdated, { $0.counts.updated }),
             (.rowsSkipped, { $0.counts.skipped }), (.rowsFailed, { $0.counts.failed }),
@@ -63,6 +89,9 @@ extension RunComparison {
                 Part(clamping: count(run.result.totals.rows), of: run.result.totals.rows.sent)
             }
         }
+    }
+
+    private mutating func compareLostStreams() {
         self.share("streams.resumed", of: "lost streams", .share, .higher) { run in
             let lost = run.result.disconnections.rows.reduce(0) { $0 + $1.count }
             return Part(clamping: run.result.disconnections.rows.reduce(0) { $0 + $1.resumed }, of: lost)
@@ -71,6 +100,9 @@ extension RunComparison {
             let lost = run.result.disconnections.rows.reduce(0) { $0 + $1.count }
             return Part(clamping: run.result.disconnections.rows.reduce(0) { $0 + $1.gaveUp }, of: lost)
         }
+    }
+
+    private mutating func compareRatios() {
         for (metric, whole, of) in self.ratios {
             self.share(metric.rawValue, of: of, .ratio, .lower) { run in
                 guard case .measured(let count) = run.result.metrics.count(metric, of: .fleet),

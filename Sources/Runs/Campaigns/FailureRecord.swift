@@ -114,14 +114,7 @@ extension FailureRecord: JSONWritable {
             writer.member("events", self.events)
             writer.array("story", self.story) { Self.write($1, to: &$0) }
             writer.array("situations", self.situations) { $0.text($1) }
-            writer.array("likelihood", self.likelihood) { writer, point in
-                writer.object { writer in
-                    writer.member("at_ns", point.at.nanoseconds)
-                    writer.member("events", point.events)
-                    writer.member("failures", point.failures)
-                    writer.member("of", Likelihood.forks)
-                }
-            }
+            self.writeLikelihood(to: &writer)
             writer.object("shrinking") { writer in
                 writer.member("runs", self.trials)
                 writer.member("took_ns", self.shrinking.nanoseconds)
@@ -131,6 +124,17 @@ extension FailureRecord: JSONWritable {
                 writer.member("tool", self.tool)
                 writer.member("machine", self.machine)
                 writer.member("toolchain", self.toolchain)
+            }
+        }
+    }
+
+    private func writeLikelihood(to writer: inout JSONWriter) {
+        writer.array("likelihood", self.likelihood) { writer, point in
+            writer.object { writer in
+                writer.member("at_ns", point.at.nanoseconds)
+                writer.member("events", point.events)
+                writer.member("failures", point.failures)
+                writer.member("of", Likelihood.forks)
             }
         }
     }

@@ -193,8 +193,14 @@ final class Transfer {
     }
 
     private func installCallbacks() {
+        self.installContext()
+        self.installReaders()
+        self.installSocketCallbacks()
+    }
+
+    /// Says what the callbacks get as their context.
+    private func installContext() {
         let context = unsafe Unmanaged.passUnretained(self).toOpaque()
-        let raw = unsafe self.easy.raw
         unsafe self.easy.set(CURLOPT_PRIVATE, pointer: context)
         unsafe self.easy.set(CURLOPT_HEADERDATA, pointer: context)
         unsafe self.easy.set(CURLOPT_WRITEDATA, pointer: context)
@@ -204,6 +210,11 @@ final class Transfer {
         // A connection outlives the transfer that opened it, so closing is the table's.
         unsafe self.easy.set(
             CURLOPT_CLOSESOCKETDATA, pointer: Unmanaged.passUnretained(self.sockets).toOpaque())
+    }
+
+    /// For the bytes of requests and answers.
+    private func installReaders() {
+        let raw = unsafe self.easy.raw
         _ = unsafe shim_easy_set_receiver(raw, CURLOPT_HEADERFUNCTION) { bytes, size, count, context in
             guard let context = unsafe context, let bytes = unsafe bytes else { return 0 }
             let transfer = unsafe Unmanaged<Transfer>.fromOpaque(context).takeUnretainedValue()
@@ -222,6 +233,10 @@ final class Transfer {
             return unsafe transfer.readBody(
                 into: UnsafeMutableRawBufferPointer(start: room, count: size * count))
         }
+    }
+
+    private func installSocketCallbacks() {
+        let raw = unsafe self.easy.raw
         _ = unsafe shim_easy_set_before_send(raw) { context, _, _, _, _ in
             guard let context = unsafe context else { return CURL_PREREQFUNC_ABORT }
             let transfer = unsafe Unmanaged<Transfer>.fromOpaque(context).takeUnretainedValue()

@@ -131,23 +131,7 @@ final class Fleet {
             self.timerRan(lateness)
             self.send(.woke, toAppOf: phone)
         }
-        self.schedule = LoopTimer(loop: loop) { [unowned self] due in
-            self.timerRan(self.loop.now() - due)
-            self.followSchedule()
-        }
-        self.handOver = LoopTimer(loop: loop) { [unowned self] _ in
-            if !self.storers.isEmpty { self.flushStore() }
-            self.report()
-        }
-        if self.trial?.isProbing == true {
-            self.probes = ProbePool(loop: loop, base: plan.base, target: plan.target, headers: plan.headers) {
-                [unowned self] in self.take($0)
-            }
-            self.probing = LoopTimer(loop: loop) { [unowned self] _ in self.probeTarget() }
-        }
-        self.storing = LoopTask(loop: loop) { [unowned self] in self.flushStore() }
-        self.ending = LoopTimer(loop: loop) { [unowned self] _ in self.checkEnd() }
-        self.closings = LoopTimer(loop: loop) { [unowned self] _ in self.checkClosings() }
+        self.makeTimers()
         self.orders = orders.read(on: loop) { [unowned self] batch in
             for order in batch { self.follow(order) }
         }
@@ -156,6 +140,26 @@ final class Fleet {
             self.launch(index, state.restored(plan.phones[index].number), at: .zero)
         }
         self.flushStore()
+    }
+
+    private func makeTimers() {
+        self.schedule = LoopTimer(loop: self.loop) { [unowned self] due in
+            self.timerRan(self.loop.now() - due)
+            self.followSchedule()
+        }
+        self.handOver = LoopTimer(loop: self.loop) { [unowned self] _ in
+            if !self.storers.isEmpty { self.flushStore() }
+            self.report()
+        }
+        if self.trial?.isProbing == true {
+            self.probes = ProbePool(
+                loop: self.loop, base: self.plan.base, target: self.plan.target, headers: self.plan.headers
+            ) { [unowned self] in self.take($0) }
+            self.probing = LoopTimer(loop: self.loop) { [unowned self] _ in self.probeTarget() }
+        }
+        self.storing = LoopTask(loop: self.loop) { [unowned self] in self.flushStore() }
+        self.ending = LoopTimer(loop: self.loop) { [unowned self] _ in self.checkEnd() }
+        self.closings = LoopTimer(loop: self.loop) { [unowned self] _ in self.checkClosings() }
     }
 
     /// Runs the loop until every phone is done, and lets go of everything.

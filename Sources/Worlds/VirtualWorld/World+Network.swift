@@ -30,6 +30,46 @@ extension WireState {
         self.up.sent += bytes
         self.upWaiting += bytes
     }
+
+    /// What bytes out of the link were to the phone.
+    fileprivate struct Received {
+        let phone: Int
+        let request: RequestID
+        var isReadable = true
+        /// The stream, if it had been silent for too long before them.
+        var silent: StreamOnWire?
+        /// The request whose answer begins with them, by a wire of its own.
+        var first: RequestOnWire?
+    }
+
+    /// Reads bytes that came out of the link. Returns nil if nobody reads them.
+    fileprivate mutating func receive(
+        _ bytes: ArraySlice<UInt8>, at now: Instant, silenceMax: Interval, into events: inout [ResponseEvent]
+    ) -> Received? {
+        guard case .open = self.phoneSide, let request = self.request else {
+            self.down.destroyed += bytes.count
+            return nil
+        }
+        var received = Received(phone: self.phone, request: request)
+        self.down.delivered += bytes.count
+        if !self.hasAnswer, !self.isReused { received.first = self.asked }
+        self.hasAnswer = true
+        if let stream = self.stream, stream.isOpen {
+            if now - stream.lastByteAt > silenceMax { received.silent = stream }
+            self.stream?.bytes += bytes.count
+        }
+        do throws(ResponseError) {
+            try self.reader.receive(bytes, into: &events)
+            // The frame of a chunk, and a part of a head, are no progress that an app can see.
+            if !events.isEmpty {
+                self.movedAt = now
+                self.stream?.lastByteAt = now
+            }
+        } catch {
+            received.isReadable = false
+        }
+        return received
+    }
 }
 
 extension World {
@@ -60,13 +100,7 @@ extension World {
         switch request.body {
         case .none:
             self.checkForm(of: request, headers, body: .none, of: phone)
-            let bytes = ByteBuilder.bytes { bytes in
-                RequestWriter.head(
-                    method: request.method, target: request.target, host: Self.host, headers: headers,
-                    bodyBytes: nil, into: &bytes)
-            }
-            self.wires.update(wire) { $0.send(bytes.count) }
-            self.schedule(.bytes(wire, bytes), at: arrival)
+            self.sendHead(request, headers, on: wire, at: arrival)
         case .document(let scan, let payload):
             headers.append("Content-Type", payload == .file ? Self.uploadType : "application/json")
             self.checkForm(of: request, headers, body: .document(of: scan, payload), of: phone)
@@ -78,32 +112,51 @@ extension World {
             self.checkForm(of: request, headers, body: .document(of: scan, .json), of: phone)
             self.send(request, headers, lookup.body, on: wire, at: arrival)
         case .photos(let scan, let count):
-            guard let photo = self.phones[phone].photos.first(where: { $0.scan == scan }) else {
-                preconditionFailure("an upload of a photo that was not prepared")
-            }
-            let filler = max(0, photo.bytes - Self.photoStart.count)
             headers.append("Content-Type", Self.uploadType)
-            let part = self.phones[phone].machine.profile.uploadPart
-            let start = part == Self.uploadField ? Self.uploadStart : Self.uploadStart(ofPart: part)
-            self.checkForm(
-                of: request, headers,
-                body: .photos(field: part, type: Self.photoType, of: scan, count: count), of: phone)
-            let bodyBytes =
-                start.count + filler + (count - 1) * (Self.lineEnd.count + start.count + filler)
-                + Self.uploadEnd.count
-            let bytes = ByteBuilder.bytes { bytes in
-                RequestWriter.head(
-                    method: request.method, target: request.target, host: Self.host, headers: headers,
-                    bodyBytes: bodyBytes, into: &bytes)
-                bytes.append(contentsOf: start)
-            }
-            self.wires.update(wire) { state in
-                state.send(bytes.count)
-                state.upload = .init(photoFiller: filler, photos: count)
-            }
-            self.schedule(.bytes(wire, bytes), at: arrival)
-            self.schedule(.upload(wire), at: arrival)
+            self.sendPhotos(request, headers, of: scan, count: count, of: phone, on: wire, at: arrival)
         }
+    }
+
+    private mutating func sendHead(
+        _ request: AppRequest, _ headers: HeaderFields, on wire: WireID, at arrival: Instant
+    ) {
+        let bytes = ByteBuilder.bytes { bytes in
+            RequestWriter.head(
+                method: request.method, target: request.target, host: Self.host, headers: headers,
+                bodyBytes: nil, into: &bytes)
+        }
+        self.wires.update(wire) { $0.send(bytes.count) }
+        self.schedule(.bytes(wire, bytes), at: arrival)
+    }
+
+    private mutating func sendPhotos(
+        _ request: AppRequest, _ headers: HeaderFields, of scan: ScanNumber, count: Int, of phone: Int,
+        on wire: WireID, at arrival: Instant
+    ) {
+        guard let photo = self.phones[phone].photos.first(where: { $0.scan == scan }) else {
+            preconditionFailure("an upload of a photo that was not prepared")
+        }
+        let filler = max(0, photo.bytes - Self.photoStart.count)
+        let part = self.phones[phone].machine.profile.uploadPart
+        let start = part == Self.uploadField ? Self.uploadStart : Self.uploadStart(ofPart: part)
+        self.checkForm(
+            of: request, headers,
+            body: .photos(field: part, type: Self.photoType, of: scan, count: count), of: phone)
+        let bodyBytes =
+            start.count + filler + (count - 1) * (Self.lineEnd.count + start.count + filler)
+            + Self.uploadEnd.count
+        let bytes = ByteBuilder.bytes { bytes in
+            RequestWriter.head(
+                method: request.method, target: request.target, host: Self.host, headers: headers,
+                bodyBytes: bodyBytes, into: &bytes)
+            bytes.append(contentsOf: start)
+        }
+        self.wires.update(wire) { state in
+            state.send(bytes.count)
+            state.upload = .init(photoFiller: filler, photos: count)
+        }
+        self.schedule(.bytes(wire, bytes), at: arrival)
+        self.schedule(.upload(wire), at: arrival)
     }
 
     static let host = "talaria.invalid"
@@ -321,43 +374,21 @@ extension World {
             swap(&events, &self.responseEvents)
         }
         let (now, limit) = (self.now, self.plan.run.idleTimeoutMin)
-        var broken: StreamOnWire?
-        var first: RequestOnWire?
-        let read = self.wires.update(wire) { state -> (phone: Int, request: RequestID, isReadable: Bool)? in
-            guard case .open = state.phoneSide, let request = state.request else {
-                state.down.destroyed += bytes.count
-                return nil
-            }
-            state.down.delivered += bytes.count
-            if !state.hasAnswer, !state.isReused { first = state.asked }
-            state.hasAnswer = true
-            if let stream = state.stream, stream.isOpen {
-                if now - stream.lastByteAt > limit { broken = stream }
-                state.stream?.bytes += bytes.count
-            }
-            do throws(ResponseError) {
-                try state.reader.receive(bytes, into: &events)
-                // The frame of a chunk, and a part of a head, are no progress that an app can see.
-                if !events.isEmpty {
-                    state.movedAt = now
-                    state.stream?.lastByteAt = now
-                }
-                return (state.phone, request, true)
-            } catch {
-                return (state.phone, request, false)
-            }
+        let read = self.wires.update(wire) {
+            $0.receive(bytes, at: now, silenceMax: limit, into: &events)
         }
-        guard let (phone, request, isReadable) = read ?? nil else {
+        guard let read = read ?? nil else {
             return self.lose(bytes.count, on: wire)  // Nobody reads it.
         }
-        if let broken { self.fellSilent(phone, broken, isGivenUp: false) }
-        if let first { self.lookAtLatency(of: first, of: phone) }
+        let (phone, request) = (read.phone, read.request)
+        if let silent = read.silent { self.fellSilent(phone, silent, isGivenUp: false) }
+        if let first = read.first { self.lookAtLatency(of: first, of: phone) }
         for index in events.indices {
             // The phone may have given the request up meanwhile.
             guard self.request(on: wire) == request else { break }
             self.answer(events.take(index, leaving: .end), to: request, on: wire, of: phone)
         }
-        if !isReadable, self.request(on: wire) == request {
+        if !read.isReadable, self.request(on: wire) == request {
             self.close(wire)
             self.send(.replyFailed(request, .malformed), toAppOf: phone)
         }

@@ -5,69 +5,65 @@ extension FaultKind {
     /// Creates the kind of this name with the values of its own keys; nil if a required one is missing or has
     /// another type than in the table.
     package init?(name: String, _ values: FaultValues) {
-        switch FaultTable.entry(name)?.id {
+        guard let id = FaultTable.entry(name)?.id, let kind = Self.kind(id, values) else { return nil }
+        self = kind
+    }
+
+    private static func kind(_ id: FaultKindID, _ values: FaultValues) -> FaultKind? {
+        switch id {
         case .rateLimit:
-            guard let quota = values.quota else { return nil }
-            self = .rateLimit(quota: quota, retryAfter: values.duration("retry-after"))
-        case .httpError:
-            guard let status = values.integer("status") else { return nil }
-            self = .httpError(
-                HTTPFault(
-                    status: status, code: values.word("code"), retryable: values.toggle("retryable"),
-                    retryAfter: values.duration("retry-after"),
-                    retryAfterLocation: values.choice("retry-after-in") ?? .both))
-        case .stripBooks: self = .stripBooks(values.choice("as") ?? .absent)
-        case .truncateResults: self = .truncateResults
-        case .reorderResults: self = .reorderResults
-        case .expireToken: self = .expireToken
-        case .jobGone: self = .jobGone(status: values.word("status") == "404" ? 404 : 410)
-        case .retryableError, .finalError:
-            guard let code = values.word("code") else { return nil }
-            self = name == "final-error" ? .finalError(code: code) : .retryableError(code: code)
-        case .degraded: self = .degraded(books: values.share("books") ?? .always)
-        case .slowStage:
-            guard let by = values.durations("by"), let stage: ScanPhase = values.choice("stage") else {
-                return nil
-            }
-            self = .slowStage(stage, by: by)
-        case .unknownEvent: self = .unknownEvent(values.choice("event"))
-        case .badJSON: self = .badJSON(values.choice("in") ?? .extra)
-        case .noMessage: self = .eventShape(.noMessage)
-        case .splitData: self = .eventShape(.splitData)
-        case .latePing:
-            guard let by = values.duration("by") else { return nil }
-            self = .latePing(by: by)
-        case .noPing: self = .noPing
-        case .twoTerminals: self = .twoTerminals
-        case .endWithoutTerminal: self = .endWithoutTerminal
-        case .ignoreLastEventID: self = .ignoreLastEventID
-        case .forgetEvents: self = .forgetEvents
-        case .reset: self = .reset(values.cut ?? .betweenEvents, values.choice("side") ?? .reply)
-        case .close: self = .close(values.cut ?? .betweenEvents, values.choice("side") ?? .reply)
-        case .endCleanly: self = .endCleanly(values.cut ?? .insideEvent)
-        case .silence: self = .silence(values.cut ?? .betweenEvents, values.choice("side") ?? .reply)
-        case .slice: self = .slice(bytes: values.integers("bytes") ?? 1...1)
-        case .delay:
-            guard let by = values.durations("by") else { return nil }
-            self = .delay(by: by)
-        case .bandwidth:
-            guard let rate = values.bitRate else { return nil }
-            self = .bandwidth(bitsPerSecond: rate)
-        case .loss:
-            guard let share = values.share("share") else { return nil }
-            self = .loss(share)
-        case .refuse: self = .refuse
-        case .offline: self = .phone(.offline)
-        case .handover: self = .phone(.handover)
-        case .background: self = .phone(.background)
-        case .kill: self = .phone(.kill)
-        case .reinstall: self = .phone(.reinstall)
-        case .clockSkew:
-            guard let by = values.duration("by") else { return nil }
-            self = .phone(.clockSkew(by: by))
-        case .storageFull: self = .phone(.storageFull)
-        case nil: return nil
+            values.quota.map { .rateLimit(quota: $0, retryAfter: values.duration("retry-after")) }
+        case .httpError: values.integer("status").map { .httpError(self.httpFault(status: $0, values)) }
+        case .stripBooks: .stripBooks(values.choice("as") ?? .absent)
+        case .truncateResults: .truncateResults
+        case .reorderResults: .reorderResults
+        case .expireToken: .expireToken
+        case .jobGone: .jobGone(status: values.word("status") == "404" ? 404 : 410)
+        case .retryableError: values.word("code").map { .retryableError(code: $0) }
+        case .finalError: values.word("code").map { .finalError(code: $0) }
+        case .degraded: .degraded(books: values.share("books") ?? .always)
+        case .slowStage: self.readSlowStage(values)
+        case .unknownEvent: .unknownEvent(values.choice("event"))
+        case .badJSON: .badJSON(values.choice("in") ?? .extra)
+        case .noMessage: .eventShape(.noMessage)
+        case .splitData: .eventShape(.splitData)
+        case .latePing: values.duration("by").map { .latePing(by: $0) }
+        case .noPing: .noPing
+        case .twoTerminals: .twoTerminals
+        case .endWithoutTerminal: .endWithoutTerminal
+        case .ignoreLastEventID: .ignoreLastEventID
+        case .forgetEvents: .forgetEvents
+        case .reset: .reset(values.cut ?? .betweenEvents, values.choice("side") ?? .reply)
+        case .close: .close(values.cut ?? .betweenEvents, values.choice("side") ?? .reply)
+        case .endCleanly: .endCleanly(values.cut ?? .insideEvent)
+        case .silence: .silence(values.cut ?? .betweenEvents, values.choice("side") ?? .reply)
+        case .slice: .slice(bytes: values.integers("bytes") ?? 1...1)
+        case .delay: values.durations("by").map { .delay(by: $0) }
+        case .bandwidth: values.bitRate.map { .bandwidth(bitsPerSecond: $0) }
+        case .loss: values.share("share").map { .loss($0) }
+        case .refuse: .refuse
+        case .offline: .phone(.offline)
+        case .handover: .phone(.handover)
+        case .background: .phone(.background)
+        case .kill: .phone(.kill)
+        case .reinstall: .phone(.reinstall)
+        case .clockSkew: values.duration("by").map { .phone(.clockSkew(by: $0)) }
+        case .storageFull: .phone(.storageFull)
         }
+    }
+
+    private static func httpFault(status: Int, _ values: FaultValues) -> HTTPFault {
+        HTTPFault(
+            status: status, code: values.word("code"), retryable: values.toggle("retryable"),
+            retryAfter: values.duration("retry-after"),
+            retryAfterLocation: values.choice("retry-after-in") ?? .both)
+    }
+
+    private static func readSlowStage(_ values: FaultValues) -> FaultKind? {
+        guard let by = values.durations("by"), let stage: ScanPhase = values.choice("stage") else {
+            return nil
+        }
+        return .slowStage(stage, by: by)
     }
 
     /// The values of its own keys, every default spelled out, in the order of the table.

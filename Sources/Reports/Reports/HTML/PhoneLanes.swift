@@ -144,6 +144,12 @@ struct PhoneLanes {
         case .captured:
             self.begin(\.scans, .scan(scan), at, .on, "\(self.noun.one) \(scan.raw)")
             self.begin(\.queue, .scan(scan), at, .queue, "\(self.noun.one) \(scan.raw) waits for its upload")
+        case .queued(let cause) where cause.isFailure:
+            // The wait after a failed upload goes on in the queue.
+            guard !self.backingOff.contains(where: { $0.scan == scan && $0.isUpload }) else { return }
+            self.endBackoff(scan, at)
+            self.backOff(scan, at, isUpload: true)
+        case .queued: self.endBackoff(scan, at)
         case .completed: self.end(\.scans, .scan(scan), at)
         case .canceled:
             self.endBackoff(scan, at)
@@ -157,6 +163,16 @@ struct PhoneLanes {
             self.end(\.queue, .scan(scan), at)
             self.scans.marks.append(
                 Mark(at: at, tone: .bad, text: "\(self.noun.one) \(scan.raw) refused: \(code)"))
+        case .lostFromStorage:
+            self.scans.marks.append(
+                Mark(at: at, tone: .bad, text: "\(self.noun.one) \(scan.raw) missing from the state folder"))
+        default: self.addRequest(payload, scan, at)
+        }
+    }
+
+    /// Requests and streams.
+    private mutating func addRequest(_ payload: PhoneObservation, _ scan: ScanNumber, _ at: Int64) {
+        switch payload {
         case .requestSent(.upload, let attempt, _, _):
             self.endBackoff(scan, at)
             self.end(\.queue, .scan(scan), at)
@@ -167,6 +183,7 @@ struct PhoneLanes {
             self.end(\.uploads, .scan(scan), at)
             self.uploads.marks.append(Mark(at: at, tone: .bad, text: "upload failed: \(failure.rawValue)"))
             self.backOff(scan, at, isUpload: true)
+        case .replied(let operation, _, let status, _): self.addReply(status, to: operation, scan, at)
         case .rateLimited(let operation, let wait):
             self.wait(
                 .limited, from: at, to: at + wait.nanoseconds,
@@ -180,33 +197,29 @@ struct PhoneLanes {
             }
         case .streamOpened:
             self.begin(\.streams, .scan(scan), at, .on, "stream of \(self.noun.one) \(scan.raw)")
+        case .eventApplied(_, let id, let kind, _, _):
+            self.ids.marks.append(
+                Mark(at: at, tone: .good, text: "\(kind.rawValue)\(id.map { " \($0)" } ?? "")"))
+        case .terminalApplied: self.end(\.streams, .scan(scan), at)
         case .streamLost(_, _, let cause, _):
             self.end(\.streams, .scan(scan), at)
             self.backOff(scan, at, isUpload: false)
             self.streams.marks.append(Mark(at: at, tone: .bad, text: "lost: \(cause.rawValue)"))
-        case .terminalApplied: self.end(\.streams, .scan(scan), at)
-        case .eventApplied(_, let id, let kind, _, _):
-            self.ids.marks.append(
-                Mark(at: at, tone: .good, text: "\(kind.rawValue)\(id.map { " \($0)" } ?? "")"))
-        case .replied(let operation, _, let status, _):
-            if operation == .upload { self.end(\.uploads, .scan(scan), at) }
-            // A stream that is refused because its job is over is not lost: it has no other end.
-            if operation == .stream, !(200..<300).contains(status) { self.end(\.streams, .scan(scan), at) }
-            if operation == .upload, (500..<600).contains(status) { self.backOff(scan, at, isUpload: true) }
-            if !(200..<400).contains(status) {
-                self.scans.marks.append(
-                    Mark(at: at, tone: .warn, text: "\(operation.name): HTTP \(status)"))
-            }
-        case .queued(let cause) where cause.isFailure:
-            // The wait after a failed upload goes on in the queue.
-            guard !self.backingOff.contains(where: { $0.scan == scan && $0.isUpload }) else { return }
-            self.endBackoff(scan, at)
-            self.backOff(scan, at, isUpload: true)
-        case .queued, .reconnectGivenUp, .reconnectSuperseded: self.endBackoff(scan, at)
-        case .lostFromStorage:
-            self.scans.marks.append(
-                Mark(at: at, tone: .bad, text: "\(self.noun.one) \(scan.raw) missing from the state folder"))
+        case .reconnectGivenUp, .reconnectSuperseded: self.endBackoff(scan, at)
         default: break
+        }
+    }
+
+    private mutating func addReply(
+        _ status: Int, to operation: Operation, _ scan: ScanNumber, _ at: Int64
+    ) {
+        if operation == .upload { self.end(\.uploads, .scan(scan), at) }
+        // A stream that is refused because its job is over is not lost: it has no other end.
+        if operation == .stream, !(200..<300).contains(status) { self.end(\.streams, .scan(scan), at) }
+        if operation == .upload, (500..<600).contains(status) { self.backOff(scan, at, isUpload: true) }
+        if !(200..<400).contains(status) {
+            self.scans.marks.append(
+                Mark(at: at, tone: .warn, text: "\(operation.name): HTTP \(status)"))
         }
     }
 
