@@ -17,53 +17,68 @@ struct SummaryReader {
     func result(
         instead killed: RunResult, measured: MetricTable, slos: [SLO], isExact: Bool = false
     ) -> RunResult {
-        let summary = self.summary
-        var table = measured
         let groups = self.head.groups.map {
-            Self.totals(summary["groups"]?[Printable.bounded($0.name)])
+            Self.totals(self.summary["groups"]?[Printable.bounded($0.name)])
         }
+        let table = self.table(measured, groups, isExact: isExact)
+        var result = RunResult(
+            self.head, length: Interval(nanoseconds: self.summary["seconds"]?.nanoseconds(9) ?? 0),
+            exitReasons: Self.exitReasons(self.summary),
+            totals: Self.totals(self.summary), groups: groups,
+            verdicts: Self.verdicts(self.summary),
+            tables: Self.tables(self.summary, killed.disconnections), metrics: table)
+        for index in result.groups.indices where killed.groups.indices.contains(index) {
+            let told = self.summary["groups"]?[Printable.bounded(result.groups[index].name)]
+            result.groups[index].verdicts = Self.verdicts(told, within: result.verdicts)
+            result.groups[index].tables = Self.tables(told, killed.groups[index].tables.disconnections)
+            result.groups[index].errors = killed.groups[index].errors
+        }
+        result.slos = self.results(of: slos, table)
+        result.expect(killed.expectations)
+        result.errors = killed.errors
+        result.controls = killed.controls
+        self.readEnd(of: &result)
+        self.readLoad(of: &result)
+        return result
+    }
+
+    /// The metrics of the files, with the counts of the summary.
+    private func table(
+        _ measured: MetricTable, _ groups: [LedgerTotals], isExact: Bool
+    ) -> MetricTable {
+        var table = measured
         for (index, totals) in groups.enumerated() {
             totals.record(into: &table, group: MetricGroup(index: index))
         }
         if !isExact { self.readUnfinished(into: &table) }
-        for member in (summary["metrics"]?.members ?? []) + (summary["counters"]?.members ?? [])
-        where member.value.text == "n/a" {
+        let metrics = (self.summary["metrics"]?.members ?? []) + (self.summary["counters"]?.members ?? [])
+        for member in metrics where member.value.text == "n/a" {
             if let metric = Metric(name: member.key) { table.cannotKnow(metric) }
         }
-        for member in summary["faults"]?.members ?? [] where member.value.text == "n/a" {
+        for member in self.summary["faults"]?.members ?? [] where member.value.text == "n/a" {
             table.cannotKnow(.fault(id: member.key))
         }
-        let told = summary["slos"]?.elements ?? []
-        let results = slos.enumerated().map { index, slo -> SLOResult in
+        return table
+    }
+
+    /// The results of objectives as the summary has them; those that it does not have are evaluated.
+    private func results(of slos: [SLO], _ table: MetricTable) -> [SLOResult] {
+        let told = self.summary["slos"]?.elements ?? []
+        return slos.enumerated().map { index, slo in
             let found = slo.evaluate(against: table)
             guard told.indices.contains(index), told[index]["metric"]?.text == slo.selector.description,
                 let actual = told[index]["actual"]?.text
             else { return found }
             return found.recorded(actual: actual, passed: told[index]["passed"]?.flag)
         }
-        var result = RunResult(
-            self.head, length: Interval(nanoseconds: summary["seconds"]?.nanoseconds(9) ?? 0),
-            exitReasons: Self.exitReasons(summary),
-            totals: Self.totals(summary), groups: groups,
-            verdicts: Self.verdicts(summary),
-            tables: Self.tables(summary, killed.disconnections), metrics: table)
-        for index in result.groups.indices where killed.groups.indices.contains(index) {
-            let told = summary["groups"]?[Printable.bounded(result.groups[index].name)]
-            result.groups[index].verdicts = Self.verdicts(told, within: result.verdicts)
-            result.groups[index].tables = Self.tables(told, killed.groups[index].tables.disconnections)
-            result.groups[index].errors = killed.groups[index].errors
-        }
-        result.slos = results
-        result.expect(killed.expectations)
-        result.errors = killed.errors
-        result.controls = killed.controls
-        result.heldBack = summary["control"]?["held_back"]?.count ?? 0
-        result.heldTime = PhoneTime(
-            milliseconds: Int64(summary["control"]?["held_phone_ms"]?.count ?? 0))
-        result.capacity = Self.capacity(summary["capacity"])
+    }
+
+    /// How the run ended, and what it says about itself.
+    private func readEnd(of result: inout RunResult) {
+        let summary = self.summary
         result.isInterrupted = summary["interrupted"]?.flag ?? false
         result.isPartial = summary["partial"]?.flag ?? false
-        // Of a backend that died what it had not told is not known.
+        // What a backend that died had not handed over is not known.
         result.hasBackendView =
             self.head.hasBackendView && summary["books"]?["expected"]?.text != "n/a"
         result.failure = summary["failure"]?.text
@@ -76,15 +91,22 @@ struct SummaryReader {
         result.remarks = sentences.flatMap { key, kind in
             (summary[key]?.elements ?? []).compactMap(\.text).map { .quoted(kind, $0) }
         }
-        result.resources = Self.resources(summary["resources"])
-        if let gauge = summary["gauges"]?["server.streams.open"], let peak = gauge["peak"]?.count,
+    }
+
+    /// What the load was, and what it took.
+    private func readLoad(of result: inout RunResult) {
+        let control = self.summary["control"]
+        result.heldBack = control?["held_back"]?.count ?? 0
+        result.heldTime = PhoneTime(milliseconds: Int64(control?["held_phone_ms"]?.count ?? 0))
+        result.capacity = Self.capacity(self.summary["capacity"])
+        result.resources = Self.resources(self.summary["resources"])
+        if let gauge = self.summary["gauges"]?["server.streams.open"], let peak = gauge["peak"]?.count,
             let by = gauge["peak_by_s"]?.nanoseconds(9)
         {
             var series = GaugeSeries()
             series.add(least: 0, most: peak, upTo: Instant(nanoseconds: by))
             result.streamsOpen = series
         }
-        return result
     }
 
     /// The first invariant or metric that this program does not know: another version wrote the file, and what it means cannot be

@@ -24,7 +24,10 @@ package enum SummaryJSON {
     package static func bytes(_ result: RunResult) -> [UInt8] { Self.document(result).document }
 
     private static func document(_ result: RunResult) -> JSONValue {
-        var members = Self.members(result)
+        var members = Self.head(result)
+        for part in [Self.measurements(result), Self.verdict(result)] {
+            members.merge(part) { first, _ in first }
+        }
         if let failure = result.failure { members["failure"] = .string(Printable.bounded(failure)) }
         if !result.unreached.isEmpty {
             members["unreached"] = .array(result.unreached.map { .string(Printable.bounded($0)) })
@@ -39,7 +42,8 @@ package enum SummaryJSON {
         return .object(members)
     }
 
-    private static func members(_ result: RunResult) -> [String: JSONValue] {
+    /// The run.
+    private static func head(_ result: RunResult) -> [String: JSONValue] {
         [
             "schema": .integer(Self.schema),
             "tool": .string(Printable.bounded(result.tool)),
@@ -54,6 +58,11 @@ package enum SummaryJSON {
             "started": .string(result.startedText),
             "seconds": .number(Figures.seconds(result.length.nanoseconds)),
             "devices": .integer(result.devices),
+        ]
+    }
+
+    private static func measurements(_ result: RunResult) -> [String: JSONValue] {
+        [
             "scans": Self.counts(.scans, result.totals, of: result),
             "books": Self.counts(.books, result.totals, of: result),
             "jobs": Self.counts(.jobs, result.totals, of: result),
@@ -67,6 +76,17 @@ package enum SummaryJSON {
                     result.faults.map {
                         (Printable.bounded($0.id), $0.count.map { .integer($0) } ?? .notAvailable)
                     }, uniquingKeysWith: { first, _ in first })),
+            "groups": .object(
+                Dictionary(
+                    result.groups.map { (Printable.bounded($0.name), Self.group($0, of: result)) },
+                    uniquingKeysWith: { first, _ in first })),
+            "gauges": .object(["server.streams.open": Self.gauge(result.streamsOpen)]),
+            "resources": Self.resources(result.resources),
+        ]
+    }
+
+    private static func verdict(_ result: RunResult) -> [String: JSONValue] {
+        [
             "slos": .array(result.slos.map { Self.slo($0, of: result) }),
             "expect_broken": .array(
                 result.expected.map {
@@ -78,12 +98,6 @@ package enum SummaryJSON {
             "drained_s": result.drained.map { .number(Figures.seconds($0.nanoseconds)) } ?? .null,
             "invariants": .array(result.verdicts.map { Self.invariant($0, of: result) }),
             "obligations": Self.obligations(Obligations(result)),
-            "groups": .object(
-                Dictionary(
-                    result.groups.map { (Printable.bounded($0.name), Self.group($0, of: result)) },
-                    uniquingKeysWith: { first, _ in first })),
-            "gauges": .object(["server.streams.open": Self.gauge(result.streamsOpen)]),
-            "resources": Self.resources(result.resources),
             "passed": .bool(result.exit == .success),
             "exit": .integer(result.exit.rawValue),
             "exit_reasons": .array(result.exitReasons.all.map { .string($0.rawValue) }),
