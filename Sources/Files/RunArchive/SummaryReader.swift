@@ -63,7 +63,7 @@ struct SummaryReader {
         result.capacity = Self.capacity(summary["capacity"])
         result.isInterrupted = summary["interrupted"]?.flag ?? false
         result.isPartial = summary["partial"]?.flag ?? false
-        // Of a backend that died what it had not told is not known.
+        // What a backend that died had not reported is not known.
         result.hasBackendView =
             self.head.hasBackendView && summary["books"]?["expected"]?.text != "n/a"
         result.failure = summary["failure"]?.text
@@ -159,7 +159,7 @@ struct SummaryReader {
         return tables
     }
 
-    /// The verdicts on a group, of which the file has those with violations; `whole`: those on the fleet.
+    /// The verdicts on a group; the file has only those with violations. `whole`: those on the fleet.
     private static func verdicts(_ group: JSONNode?, within whole: [Verdict]) -> [Verdict] {
         let violated = group.map(Self.verdicts) ?? []
         let isKnown = group?["invariants"] != nil
