@@ -50,8 +50,7 @@ package struct RunResult: Sendable {
     package var streamsOpen: GaugeSeries?
     /// The failures that the scenario expects.
     package var expectations = Expectations.none
-    /// Times that a run must reach according to the scenario, and this one did not: it has not tested its
-    /// subject.
+    /// Coverage goals of the scenario that this run did not reach: it has not tested its subject.
     package var unreached: [String] = []
     /// What the operator did to the run while it ran, in the order of time.
     package var controls: [ControlRecord] = []
