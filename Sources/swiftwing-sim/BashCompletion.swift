@@ -59,7 +59,7 @@ enum BashCompletion {
 
     private static func branch(_ command: Command) -> String {
         let values = command.options.compactMap { option -> String? in
-            // A value that can be left out stands behind a `=` only.
+            // An optional value follows a `=` only.
             guard let form = ValueForm(option), !option.isValueOptional else { return nil }
             return "            \(option.name)) \(Self.assignment(form, to: "form", "words")) ;;"
         }

@@ -59,7 +59,7 @@ enum CheckCommand {
         for diagnostic in errors.diagnostics {
             console.out(String(decoding: JSON.encode(diagnostic), as: UTF8.self))
         }
-        // Not on standard output, where each line is one error with its place.
+        // Not on standard output, where each line is one error with its position.
         if errors.more > 0 { console.error("warning: \(errors.more) more errors are not listed") }
     }
 }

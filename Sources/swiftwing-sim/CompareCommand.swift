@@ -39,7 +39,7 @@ enum CompareCommand {
         if let path = markdown {
             files.append((path: path, text: ComparisonMarkdown.text(comparison)))
         }
-        // The verdict is told even where no file can be written.
+        // The verdict is printed even if no file can be written.
         if arguments.has(JSONOutput.name) {
             JSONOutput.print(ComparisonJSON.members(comparison), console)
         } else {

@@ -6,7 +6,7 @@ import RunDriver
 import RunJudge
 import ScenarioFile
 
-/// `--profile A,B`: the same run once for each profile, and the differences beside each other.
+/// `--profile A,B`: the same run once for each profile, and the differences next to each other.
 enum ProfileRuns {
     static let option = Option(
         name: "--profile", value: "NAMES",

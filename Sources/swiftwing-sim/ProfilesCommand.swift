@@ -75,7 +75,7 @@ enum ProfileText {
         return "Docs/swiftwing-head.md, Q\(quirk.rawValue)"
     }
 
-    /// A line of prose within the terminal, or within `columnsMax` where there is none.
+    /// A line of prose within the terminal, or within `columnsMax` if there is none.
     static func folded(_ line: String, _ columns: Int?) -> [String] {
         let margin = line.prefix { $0 == " " }.count
         return TextFold.lines(line, columns: columns ?? Self.columnsMax, indent: margin)

@@ -15,7 +15,7 @@ struct RequestLog: Sendable {
         self.wallClockAtZero = wallClockAtZero
     }
 
-    /// Serving continues when nobody reads the lines any more.
+    /// Serving continues when the lines are no longer read.
     func write(_ request: ServedRequest) {
         if let deviation = request.outsideContract { Self.write(deviation: deviation) }
         StandardStream.error.write(self.line(request) + "\n")

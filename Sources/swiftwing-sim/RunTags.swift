@@ -1,7 +1,7 @@
 import RunDriver
 import RunJudge
 
-/// The tags of `--tag`, which stand beside the target in every report.
+/// The tags of `--tag`, which are next to the target in every report.
 enum RunTags {
     static let name = "--tag"
     static let options = [

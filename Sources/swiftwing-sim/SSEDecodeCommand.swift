@@ -35,7 +35,7 @@ enum SSEDecodeCommand {
             }
             Self.print(items, console)
             items.removeAll(keepingCapacity: true)
-            // What nobody can see need not be decoded.
+            // What cannot be seen need not be decoded.
             if StandardStream.output.isReaderGone || StandardStream.output.failure != nil { return .success }
         }
         // At the end of the stream an event without its blank line is discarded.

@@ -7,7 +7,7 @@ enum ScanStoryText {
     /// The width of a file and of an unknown terminal.
     static let columnsDefault = 80
     private static let widths = (time: 11, gap: 10, side: 6)
-    /// In less, the text stands below its line.
+    /// In less, the text is below its line.
     private static let textMin = 16
     /// What a backend sends may be long.
     private static let textBytesMax = 400

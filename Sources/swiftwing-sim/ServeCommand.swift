@@ -118,7 +118,7 @@ enum ServeCommand {
         }
     }
 
-    /// Prints the address, and serves until the process is told to end.
+    /// Prints the address, and serves until the process is ordered to end.
     private static func serve(
         _ setup: LiveServerConfiguration, about: String, loop: Loop, _ console: Console,
         atEnd: (SocketServer) -> Void
@@ -138,7 +138,7 @@ enum ServeCommand {
                 .unavailable, "cannot listen on \(host) port \(port): \(error)",
                 hint: "choose another port with --port N, or a free port with --port 0")
         }
-        // Before anybody is told that it listens, and may tell it to end.
+        // Before the address is printed, since a reader of it may end the server.
         let signals = Signal.asking.map { loop.onSignal($0) { loop.stop() } }
         let scheme = setup.tls == nil ? "http" : "https"
         let address = "\(scheme)://\(host.contains(":") ? "[\(host)]" : host):\(try server.port())"
@@ -146,7 +146,7 @@ enum ServeCommand {
         if setup.served != nil {
             console.error("\(about); state and faults on demand: \(address)/_sim; Ctrl-C stops it")
         }
-        // A server whose address nobody was told is of no use; one whose reader has seen it and left is.
+        // A server whose address could not be printed is of no use; one whose reader has seen it and left is.
         guard StandardStream.output.failure == nil else { return .cannotWrite }
         withExtendedLifetime(signals) { loop.run() }
         atEnd(server)

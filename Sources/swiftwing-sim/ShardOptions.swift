@@ -29,7 +29,7 @@ enum ShardOptions {
     )
     private static let timeoutDefault = Interval.seconds(30)
     private static let timeoutMin = Interval.seconds(1)
-    /// How such a process is told that it is one.
+    /// How such a process learns that it is one.
     static let linked = Option(
         name: ShardedRun.linkOption, value: nil,
         help: "used by --processes: start and end with the other shards")

@@ -5,8 +5,9 @@ import SimBase
 enum TextTable {
     /// Columns two blanks apart, the last as it is; an empty cell at the end of a row leaves no blanks.
     ///
-    /// Where a row is wider than `columns`, the widest cells are folded. Prose that would get too narrow by that stands below
-    /// its row's first cell; of a table of numbers (`isNumeric`) the last columns are left out.
+    /// Where a row is wider than `columns`, the widest cells are folded. Prose that would get too narrow by
+    /// that is placed below its row's first cell; of a table of numbers (`isNumeric`) the last columns are
+    /// left out.
     static func lines(
         _ rows: [[String]], indent: Int, columns: Int? = nil, isNumeric: Bool = false
     ) -> [String] {

@@ -2,7 +2,7 @@ import Faults
 import Phone
 import Plan
 
-/// What can stand for an option or an operand, as a shell can complete it.
+/// What can be the value of an option or an operand, as a shell can complete it.
 enum ValueForm {
     /// Nothing that a shell could know: a number, a time, a name.
     case unknown

@@ -86,7 +86,7 @@ struct CompletedData: Codable, Equatable {
     var books: [Book]?
 }
 
-/// One event of a stream as it stands there.
+/// One event of a stream as it was sent.
 struct StreamEvent: Equatable {
     var id: String?
     var name: String

@@ -32,8 +32,9 @@ extension SideBySide {
             #expect(outcome.output.contains("ended early: the time of --budget"), "\(outcome)")
         }
 
-        /// The first two once ended the program: the answer to an upload came with its last bytes, and the next upload took the
-        /// connection before its head was sent. In the last one the status of one stream was taken for that of another scan's.
+        /// The first two once ended the program: the answer to an upload came with its last bytes, and the
+        /// next upload took the connection before its head was sent. In the last one the status of one stream
+        /// was mistaken for that of another scan's.
         @Test(arguments: [3_483, 7_499, 8_417]) func `a seed that once failed passes`(seed: Int) async throws
         {
             let scratch = try Scratch()

@@ -128,7 +128,7 @@ extension EndToEnd {
             try Golden.expect(text, is: "check-broken.txt")
             #expect(text.matches(of: /broken\.scenario:[0-9]+:[0-9]+:/).count >= 6)
             #expect(text.hasSuffix("(exit code 65)\n\n"))
-            // A good one beside it is still told.
+            // A good one next to it is still reported.
             let both = try await Binary.run(["check", "Scenarios/flaky-network.scenario", file])
             #expect(both.code == 65)
             #expect(both.output.hasPrefix("Scenarios/flaky-network.scenario: ok\n"))

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// What the program printed, held to a file that is reviewed when it changes.
-/// `SWIFTWING_SIM_REGOLD=1 swift test --filter CommandLineTests` writes the files anew.
+/// `SWIFTWING_SIM_REGOLD=1 swift test --filter CommandLineTests` writes the files again.
 enum Golden {
     private static let isRewriting = ProcessInfo.processInfo.environment["SWIFTWING_SIM_REGOLD"] == "1"
     private static let folder = Package.tests.appending(path: "Goldens")

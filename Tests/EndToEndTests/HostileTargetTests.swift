@@ -24,7 +24,7 @@ extension SideBySide {
             let outcome = try await run.end(seconds: 40)
             #expect(await server.process.end() == 0)
 
-            // A latency of which there is no sample has not been met.
+            // A latency without a sample has not been met.
             #expect(outcome.code == 99, "\(outcome)")
             #expect(outcome.complaint == "")
             let summary = try run.report.summary()

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 extension EndToEnd {
-    /// Ctrl-C, SIGTERM and SIGHUP at any moment.
+    /// Ctrl-C, SIGTERM and SIGHUP at any time.
     @Suite struct InterruptionTests {
         static let announcement =
             "Interrupted: finishing and writing the report. Press Ctrl-C again to quit now."
@@ -51,7 +51,7 @@ extension EndToEnd {
             try await Task.sleep(for: .milliseconds(one.milliseconds))
             run.signal(one.signal)
             let outcome = try await run.end(seconds: 60)
-            // The signal found nobody any more.
+            // The signal found no process any more.
             if one.isLate, outcome.complaint.isEmpty { return }
             #expect(outcome.code == 105, "\(one): \(outcome)")
             #expect(outcome.complaint.hasPrefix(Self.announcement), "\(one): \(outcome.complaint)")

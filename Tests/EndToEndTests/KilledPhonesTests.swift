@@ -24,12 +24,12 @@ extension SideBySide {
     }
 }
 
-/// A fleet on one state folder whose whole process is killed at drawn moments and started again, until nothing is left
-/// to do.
+/// A fleet on one state folder whose whole process is killed at drawn times and started again, until nothing
+/// is left to do.
 private struct KilledFleet {
     struct Figures {
         var kills = 0
-        /// Scans that were durable, and what became of them.
+        /// Scans that were durable, and their outcomes.
         var captured = 0
         var completed = 0
         var books = 0
@@ -83,7 +83,7 @@ private struct KilledFleet {
             for line in try run.report.log() where line.isPhone("queued") {
                 queued.insert(ScanName(d: line.device, scan: line.scan ?? 0))
             }
-            // At any moment what is on disk is sound.
+            // At any time what is on disk is sound.
             try state.check(booksPerScan: Self.booksPerScan)
         }
         var waiting = try state.contents().unsettled.count
@@ -167,7 +167,7 @@ private struct Storage {
             if let record = line.put {
                 let name = ScanName(d: line.d, scan: record.scan)
                 contents.recorded.insert(name)
-                // A completed scan of which only the DELETE is left does not wait.
+                // A completed scan with only the DELETE left does not wait.
                 if record.completed {
                     contents.unsettled.remove(name)
                 } else {
@@ -182,7 +182,7 @@ private struct Storage {
         return contents
     }
 
-    /// What must be true of it at every moment.
+    /// What must be true of it at every time.
     func check(booksPerScan: Int) throws {
         let contents = try self.contents()
         #expect(Set(contents.books).count == contents.books.count, "a book is in a library twice")
@@ -195,7 +195,7 @@ private struct Storage {
     }
 }
 
-/// Drawn moments that are the same each time (SplitMix64).
+/// Drawn times that are the same each time (SplitMix64).
 private struct SplitMix {
     var state: UInt64
 

@@ -2,8 +2,8 @@ import Foundation
 import Testing
 
 extension SideBySide {
-    /// What a network does, to the real program: a small fleet meets each kind of trouble at every place where it can
-    /// come, and loses nothing.
+    /// What a network does, to the real program: a small fleet meets each kind of trouble at every point
+    /// where it can occur, and loses nothing.
     @Suite struct LinkFaultTests {
         private static let scans = 8
 

@@ -2,7 +2,8 @@ import Foundation
 import Testing
 
 extension SideBySide {
-    /// The app at HEAD against the live backend of February 2026 (Docs/contract.md section 4.12), beside the contract's client.
+    /// The app at HEAD against the live backend of February 2026 (Docs/contract.md section 4.12), next to the
+    /// contract's client.
     @Suite struct LiveDialectTests {
         private static let scenario = """
             scenario: 1
@@ -54,7 +55,7 @@ extension SideBySide {
             let unread = head.filter { $0.what == "event-ignored" && $0.malformed == true }.map(\.t)
             let deletes = head.filter { $0.what == "request-sent" && $0.operation == "cleanup" }.map(\.t)
             #expect(unread.count == 6 && deletes.count == 7)
-            // Each error is shown for 5.2 s before its DELETE, and no event is read meanwhile.
+            // Each error is shown for 5.2 s before its DELETE, and no event is read during it.
             #expect(zip(unread, deletes).map { $1 - $0 } == Array(repeating: 5_200_000_000, count: 6))
             #expect(zip(unread, deletes).reduce(0) { $0 + $1.1 - $1.0 } == 31_200_000_000)
             let done = { (device: Int) in

@@ -25,7 +25,7 @@ extension SideBySide {
                 $0.hasPrefix("stream.") && $0.hasSuffix(".plan.json")
             }
             let smallest = try #require(plans.first)
-            // The smallest plan fails by itself, and is told likewise.
+            // The smallest plan fails by itself, and is reported in the same way.
             let again = try await Binary.run(
                 ["simulate", "\(story)/\(smallest)", "--quiet", "--output", story + "-again"])
             #expect(again.code == 97 && !again.output.contains("live: "), "\(again)")

@@ -17,7 +17,7 @@ extension SideBySide {
             drain: 10s
             """
 
-        /// The scans of a group, by what became of them.
+        /// The scans of a group, by their outcome.
         private struct Scans: Decodable {
             var captured: Int
             var completed: Int

@@ -30,7 +30,7 @@ extension SideBySide {
             #expect(!page.contains("stream.id-monotone</code> 11"))
             #expect(page.contains("reset") && !page.contains("id=\"group-latencies\""))
 
-            // The run's own page has both, beside each other.
+            // The run's own page has both, next to each other.
             let both = try String(contentsOfFile: folder + "/report.html", encoding: .utf8)
             #expect(both.contains("id=\"group-latencies\"") && both.contains("id=\"group-invariants\""))
             #expect(both.contains("<td>stream.id-monotone</td><td>old</td>"))

@@ -51,8 +51,8 @@ extension SideBySide {
             func lost(_ operation: String) -> Int {
                 log.count { $0.isPhone("request-failed") && $0.operation == operation }
             }
-            // A request that died on the phone's link may have reached the backend or not; all others are equal. The
-            // gateway answers 429 and 401 in its place.
+            // A request that died on the phone's link may have reached the backend or not; all others are
+            // equal. The gateway answers 429 and 401 instead of the backend.
             func equal(_ seen: Int, _ sent: Int, _ operation: String) {
                 let lost = lost(operation)
                 #expect((sent - lost...sent).contains(seen), "\(operation): \(seen) of \(sent), \(lost) lost")

@@ -98,7 +98,7 @@ private struct Script {
         Part(
             Self.phone + ["reset", "close"].flatMap(Self.endings) + Self.books,
             server: ", v2: {event-names: dotted}"),
-        // Only its deadlines tell a phone of these. The breaker concerns none of them: it guards v2.
+        // A phone notices these only by its deadlines. The breaker concerns none of them: it guards v2.
         Part(
             Self.endings("silence") + Self.circuit,
             server: ", circuit-breaker: {failures: 2, successes: 3, cooldown: 3s}"),
@@ -107,7 +107,7 @@ private struct Script {
         Part(Self.journeys(["csv-import"]) + Self.olderBooks),
         // Streams of v2 look for changes after 500 ms, 1250 ms and 2375 ms; with five books nothing else happens then.
         Part(Self.lookups + Self.barcodes + Self.polled, books: 5, server: ", dialect: bendv3"),
-        // A run in which nobody completes anything fails.
+        // A run in which no scan completes fails.
         Part(Self.cancels + [Script(name: "nobody-cancels", faults: [])]),
     ]
 
@@ -350,7 +350,8 @@ private struct Script {
             keys: ", journey: batch-enrichment, batch-form: barcodes")
     }
 
-    /// Users who cancel, between two events or after the job is over. An import tells of half of its rows after 500 ms.
+    /// Users who cancel, between two events or after the job is over. An import reports half of its rows
+    /// after 500 ms.
     private static let cancels =
         ["scan", "bookshelf-scan", "batch-enrichment"].flatMap { Self.cancels(of: $0, after: 500) }
         + Self.cancels(of: "csv-import", after: 570)
@@ -388,7 +389,7 @@ private struct Script {
 private struct Part {
     let scripts: [Script]
     private let books: Int
-    /// Keys beside those that every server has.
+    /// Keys in addition to those that every server has.
     private let server: String
 
     init(_ scripts: [Script], books: Int = 3, server: String = "") {
@@ -427,7 +428,7 @@ private struct Part {
     }
 }
 
-/// What was seen of one phone, told apart by what has an order of its own: who saw it, of which scan and job.
+/// What was seen of one phone, separated by what has an order of its own: who saw it, of which scan and job.
 private typealias Story = [String: [String]]
 
 extension Story {
@@ -445,7 +446,7 @@ extension Story {
         return stories
     }
 
-    /// One observation without what may differ, and the order that it stands in.
+    /// One observation without what may differ, and the order that it belongs to.
     private static func said(
         _ fields: [String: Any], _ names: inout [String: Int]
     ) throws -> (order: String, said: String)? {
@@ -467,7 +468,8 @@ extension Story {
         var order = "\(side) of scan \(fields["scan"] ?? "-")"
         // A photo is ready while its record is written, or before.
         if what == "photo-prepared" { order += ", photo" }
-        // A slot is given back when the record is durable and the stream has ended, a moment before the DELETE or after.
+        // A slot is given back when the record is durable and the stream has ended, a moment before the
+        // DELETE or after it.
         if what == "slot-given" { order += ", slot" }
         // The jobs of a scan go on side by side.
         if side == "backend", let job = fields["job"] { order += ", job \(job)" }
@@ -475,7 +477,7 @@ extension Story {
         return (order, String(decoding: data, as: UTF8.self))
     }
 
-    /// The first place where two stories part; nil when they are one.
+    /// The first position at which two stories differ; nil if they are equal.
     fileprivate static func difference(_ live: Story, _ simulated: Story) -> String? {
         for order in Set(live.keys).union(simulated.keys).sorted() {
             let (left, right) = (live[order] ?? [], simulated[order] ?? [])

@@ -41,7 +41,7 @@ extension EndToEnd {
             let outcome = try await Binary.run([
                 "plan", "\(Self.fixtures)/mixed.scenario", "--devices", "900000", "--duration", "1s",
             ])
-            // A hard limit of a million descriptors exists, and then this is no mistake.
+            // A hard limit of a million descriptors exists, and then this is not a mistake.
             #expect([0, 104].contains(outcome.code))
             #expect(outcome.output.contains("needs: "))
             #expect((outcome.code == 104) == outcome.complaint.contains("descriptors"))

@@ -149,7 +149,7 @@ extension EndToEnd {
             try await process.waitForLog("a stream is open") { $0.isPhone("event-applied") }
             serve.kill()
             let outcome = try await process.end(seconds: 60)
-            // Nothing is lost, and what had not finished is no success.
+            // Nothing is lost, and what had not finished is not a success.
             #expect(outcome.code == 99, "\(outcome)")
             #expect(outcome.output.contains("scans had not finished after 6 s: "), "\(outcome.output)")
             let summary = try process.report.summary()
@@ -194,7 +194,7 @@ extension SideBySide {
                     continue
                 }
                 #expect(all.first?.hasSuffix("/_sim; Ctrl-C stops it") == true)
-                // What deviates from the contract stands above its request, indented.
+                // What deviates from the contract is above its request, indented.
                 let lines = all.dropFirst().filter { !$0.hasPrefix(" ") }
                 #expect(all.last { $0.hasPrefix(" ") }?.contains("stream request: ") == true, "\(all)")
                 #expect(all.contains { $0.contains("query token: ") }, "\(all)")

@@ -40,7 +40,8 @@ extension EndToEnd {
             #expect(summary.broken.isEmpty)
         }
 
-        /// Each kill falls between other observations: whatever the backend had not told, no phone is blamed for it.
+        /// Each kill falls between other observations: no phone is blamed for what the backend had not
+        /// reported.
         @Test func `no kill of a backend breaks an invariant`() async throws {
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for kill in 1...14 {

@@ -83,7 +83,7 @@ final class RunProcess: Sendable {
         try #require(isShown, "the log never showed \(what)")
     }
 
-    /// Waits until the program answers signals itself: what the system needs to load it is nobody's to answer.
+    /// Waits until the program answers signals itself: signals during loading are not answered.
     func waitForFirstAct() async throws {
         #if os(Linux)
             let interrupt: UInt64 = 1 << UInt64(SIGINT - 1)
@@ -99,7 +99,7 @@ final class RunProcess: Sendable {
         #endif
     }
 
-    /// What the run has left beside its report: its temporary state, if any.
+    /// What the run has left in addition to its report: its temporary state, if any.
     var temporaryFolders: [String] {
         ((try? FileManager.default.contentsOfDirectory(atPath: self.folder.folder.path)) ?? [])
             .filter { $0.hasPrefix("swiftwing-sim.") }
@@ -141,7 +141,7 @@ struct ProcessLine {
         }
     }
 
-    /// Whether it has not ended. One that nobody has waited for has.
+    /// Whether it has not ended. A process that was not waited for has ended.
     func isAlive() async throws -> Bool {
         try await Self.all().contains {
             $0.number == self.number && $0.command == self.command && !$0.state.hasPrefix("Z")

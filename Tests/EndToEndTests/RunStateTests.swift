@@ -25,7 +25,7 @@ extension SideBySide {
                 }
             }
 
-            /// Phone, scan and place of every book in a library.
+            /// Phone, scan and index of every book in a library.
             func books() throws -> [[Int]] {
                 try self.lines(of: "library.journal", BookLine.self).map { [$0.d, $0.scan, $0.ordinal] }
             }

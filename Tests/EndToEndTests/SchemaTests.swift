@@ -42,7 +42,7 @@ extension SideBySide {
             #expect(bad.code == 1 && bad.output.contains("'arivals' was unexpected"))
         }
 
-        /// Each text, and the place that the validator names.
+        /// Each text, and the position that the validator names.
         private static let refused: [(text: String, place: String)] = [
             ("fleet: {a: {devices: 1, arrivals: 1/s, network: 4g}}", "fleet/a/network"),
             ("fleet: {a: {devices: 1, arrivals: 1/s, network: 17}}", "fleet/a/network"),

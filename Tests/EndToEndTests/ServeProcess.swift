@@ -28,7 +28,7 @@ final class ServeProcess: Sendable {
 
     deinit { self.child.signal(SIGTERM) }
 
-    /// Serves while `body` runs, and checks that it ends as it should when it is told to.
+    /// Serves while `body` runs, and checks that it ends as it should when it is ordered to.
     static func during<Result>(_ arguments: [String], _ body: (ServeProcess) async throws -> Result)
         async throws -> Result
     {

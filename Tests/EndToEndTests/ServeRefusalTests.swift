@@ -80,7 +80,7 @@ extension EndToEnd {
                 expectProblem(
                     try await phone.upload([Curl.photo(large)]), 413, "FILE_TOO_LARGE", retryable: false,
                     at: Self.upload)
-                // `curl` asks before it sends so much (Expect: 100-continue), and is told no.
+                // `curl` asks before it sends so much (Expect: 100-continue), and is refused.
                 let refused = try await phone.upload(
                     [Curl.photo(huge)], ["-w", "\nsent %{size_upload}", "-H", "Expect: 100-continue"])
                 #expect(refused.status == 413)

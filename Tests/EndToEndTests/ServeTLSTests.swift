@@ -14,7 +14,7 @@ final class TLSServe: Sendable {
             ["--tls=\(self.scratch.folder.path)/tls", "--quiet"] + arguments)
     }
 
-    /// What a script of `Tools` tells of this server.
+    /// What a script of `Tools` reports about this server.
     func told<Told: Decodable>(_ type: Told.Type, _ words: String..., seconds: Int = 50) async throws -> Told
     {
         try await Self.told(

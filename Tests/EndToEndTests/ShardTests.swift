@@ -92,7 +92,7 @@ extension SideBySide {
             let summary = try report.summary()
             #expect(summary.scans.captured == 27 && summary.scans.completed == 27, "\(summary.scans)")
             #expect(summary.invariants.allSatisfy { $0.violations == .notAvailable }, "\(summary.invariants)")
-            // The only shard that left a folder is no whole run.
+            // The only shard that left a folder is not a whole run.
             let alone = try await Self.merge([shards[0]], to: scratch.folder.appending(path: "alone"))
             #expect(alone.code == 98 && alone.output.contains("shard 1/4 is missing"), "\(alone)")
         }
@@ -178,7 +178,7 @@ extension SideBySide {
             let rest = try RunReport(folder: merged).summary()
             let captured = name == "run.json" ? all.scans.captured / 2 : all.scans.captured
             #expect(rest.scans.captured == captured, "\(rest.scans)")
-            // Also from the folder of the run, in which something else lies.
+            // Also from the folder of the run, which contains something else.
             let run = scratch.folder.appending(path: "run")
             try Data().write(to: run.appending(path: "shards/notes.txt"))
             let again = try await Binary.run(["report", run.path, "--no-color"])
@@ -228,7 +228,7 @@ extension SideBySide {
                 let texts = [one, all].map { $0.output.replacing(#/connection=[0-9]+/#, with: "") }
                 #expect(all.code == 0 && texts[0] == texts[1], "\(words): \(all)")
             }
-            // Also without the shards: the evidence is read in place of their logs.
+            // Also without the shards: the evidence is read instead of their logs.
             let alone = scratch.folder.appending(path: "alone")
             #expect(try await Self.merge(shards, to: alone).code == 0)
             let page = try RunReport(folder: alone).text("report.md")

@@ -22,7 +22,7 @@ enum ShortRun {
         "slo.sse.reconnect.failed=rate < 90%", "slo.results.failed=rate < 90%",
     ])
 
-    /// For runs that may end before anything is lost: a latency of which there is no sample would not have been met.
+    /// For runs that may end before anything is lost: a latency without a sample would not have been met.
     static let objectiveOfScansAlone = Self.set(["slo={scans.lost: count == 0}"])
 
     static let arguments = [Self.scenario] + Self.options + Self.patientObjectives

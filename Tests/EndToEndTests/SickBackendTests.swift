@@ -35,7 +35,7 @@ extension SideBySide {
             #expect(rows.count == Self.rules.count + 1, "\(outcome.output)")
             for row in rows {
                 guard let rule = Self.rules[row.bug] else {
-                    // A busy machine is late, which is no finding about the backend.
+                    // A busy machine is late, which is not a finding about the backend.
                     let isLate = row.objectives.allSatisfy {
                         $0.hasSuffix(".time") || $0.hasPrefix("scans.waiting")
                     }

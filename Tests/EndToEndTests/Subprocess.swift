@@ -92,9 +92,9 @@ struct Child: @unchecked Sendable {
 
     init(_ process: Process) { self.process = process }
 
-    /// Starts it while no other process is started. On Linux, Foundation takes a process for ended when it closes its
-    /// end of a socket pair. A process that another thread starts at that moment may inherit this end and keep it
-    /// open.
+    /// Starts it while no other process is started. On Linux, Foundation considers a process ended when it
+    /// closes its end of a socket pair. A process that another thread starts at that time may inherit this
+    /// end and keep it open.
     func start() throws { try Self.starts.withLock { _ in try self.process.run() } }
 
     func signal(_ signal: Int32) {

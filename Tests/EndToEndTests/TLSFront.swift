@@ -1,6 +1,7 @@
 import Foundation
 
-/// nginx in front of a backend: TLS and HTTP/2 as others speak them, with an authority that nobody else trusts.
+/// nginx in front of a backend: TLS and HTTP/2 as others speak them, with an authority that no other client
+/// trusts.
 final class TLSFront: Sendable {
     /// What its certificate is like.
     enum Certificate: String, CaseIterable {
@@ -119,8 +120,8 @@ final class TLSFront: Sendable {
         guard outcome.code == 0 else { throw Unusable(description: "openssl: \(outcome.complaint)") }
     }
 
-    /// A port that was free a moment ago: nginx cannot choose one by itself. It is below the ports that systems give
-    /// to who asks for any, so that no other program gets it meanwhile.
+    /// A port that was free a moment ago: nginx cannot choose one by itself. It is below the ports that
+    /// systems give to programs that ask for any port, so that no other program gets it.
     private static func freePort() async throws -> Int {
         let script = """
             import random, socket

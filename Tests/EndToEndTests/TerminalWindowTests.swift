@@ -4,7 +4,7 @@ import Testing
 extension SideBySide {
     /// What a person sees in the window that most terminals open with.
     @Suite struct TerminalWindowTests {
-        /// What `Tools/terminal.py` tells.
+        /// What `Tools/terminal.py` reports.
         private struct Screen: Decodable {
             var code: Int32
             var progress: Int
@@ -42,7 +42,7 @@ extension SideBySide {
             #expect(screen.text.contains { $0.contains("report/report.html") })
         }
 
-        /// A terminal of 0 columns does not know its size, and is taken for one of 80.
+        /// A terminal of 0 columns does not know its size, and counts as one of 80.
         @Test(arguments: [80, 0]) func `no page is wider than the window, and no word of it is broken`(
             columns: Int
         ) async throws {
@@ -54,7 +54,7 @@ extension SideBySide {
                 let narrow = try await Self.screen(columns: columns, arguments)
                 #expect(narrow.wrapped == [], "\(words)")
                 let wide = try await Self.screen(columns: 500, arguments)
-                // Figures of `doctor` may change from one moment to the next.
+                // Figures of `doctor` may change from one time to the next.
                 let broken = narrow.words.subtracting(wide.words).filter { !$0.contains(where: \.isNumber) }
                 #expect(broken == [], "\(words)")
             }

@@ -2,7 +2,8 @@ import Foundation
 import Testing
 
 extension SideBySide {
-    /// What each deviation of a client costs, beside a client without it: the scenarios of the toggles.
+    /// What each deviation of a client costs, compared with a client without it: the scenarios of the
+    /// toggles.
     @Suite struct ToggleScenarioTests {
         /// Toggles that have scenarios of their own in one folder, each for the phones of one group.
         private struct Folder {

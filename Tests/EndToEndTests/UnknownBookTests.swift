@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 extension SideBySide {
-    /// Batches of barcodes against a backend that nobody observes, and that does not know all books.
+    /// Batches of barcodes against a backend that is not observed and does not know all books.
     @Suite struct UnknownBookTests {
         private static let scenario = """
             scenario: 1

@@ -26,7 +26,8 @@ package enum Fuzz {
     /// After so many cases that went wrong, more of them say nothing new.
     private static let failuresMax = 5
 
-    /// Runs `body` for case after case. What it throws, and a case that takes too long, is told with the case.
+    /// Runs `body` for case after case. An error that it throws, and a case that takes too long, are reported
+    /// with the case.
     ///
     /// - Parameters:
     ///   - name: Of the test, for the notes.

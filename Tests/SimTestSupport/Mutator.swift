@@ -8,7 +8,7 @@ package struct Mutator: Sendable {
 
     /// Good inputs, one of which each case begins with. Not empty.
     private let corpus: [[UInt8]]
-    /// What means something to the parser, to be put in at any place.
+    /// What means something to the parser, to be inserted at any position.
     private let dictionary: [[UInt8]]
 
     package init(corpus: [[UInt8]], dictionary: [String]) {
@@ -74,7 +74,7 @@ package struct Mutator: Sendable {
 
     private func word(_ offset: Int) -> [UInt8] { self.dictionary[offset] }
 
-    /// Puts a word where the next number stands: what follows is likely to be still understood.
+    /// Replaces the next number by a word: what follows is likely to be still understood.
     private static func replaceNumber(in bytes: inout [UInt8], from offset: Int, with word: [UInt8]) {
         func isDigit(_ byte: UInt8) -> Bool { (0x30...0x39).contains(byte) }
         guard let first = bytes[offset...].firstIndex(where: isDigit) else { return }
@@ -98,13 +98,13 @@ package struct FuzzCase: Sendable, CustomStringConvertible {
         "\(Fuzz.seedVariable)=\(self.random.seed) \(Fuzz.caseVariable)=\(self.number)"
     }
 
-    /// A draw of this case. `part` and `detail` tell its draws apart.
+    /// A draw of this case. `part` and `detail` distinguish its draws.
     package func below(_ bound: Int, _ part: UInt64, _ detail: UInt64) -> Int {
         precondition(bound > 0 && detail < 1 << 32, "a draw needs an outcome and a name")
         return Int(self.random.below(UInt64(bound), .test, self.number, part << 32 | detail))
     }
 
-    /// The bytes whole, one by one, and cut at places of this case, empty pieces included.
+    /// The bytes whole, one by one, and cut at positions of this case, empty pieces included.
     package func cuts(of bytes: [UInt8]) -> [[[UInt8]]] {
         var ways = [[bytes]]
         if bytes.count <= 4_096 { ways.append(bytes.map { [$0] }) }

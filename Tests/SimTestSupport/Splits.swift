@@ -1,6 +1,6 @@
 package import SimBase
 
-/// Runs `body` with the bytes cut in two at every place, the empty first and last piece included.
+/// Runs `body` with the bytes cut in two at every position, the empty first and last piece included.
 package func withEverySplit(of bytes: [UInt8], _ body: ([[UInt8]]) throws -> Void) rethrows {
     for cut in 0...bytes.count {
         try body([Array(bytes[..<cut]), Array(bytes[cut...])])
@@ -16,7 +16,7 @@ package func withPieces(of bytes: [UInt8], size: Int, _ body: ([[UInt8]]) throws
     try body(pieces)
 }
 
-/// Runs `body` `samples` times with the bytes cut at places drawn from `random`; pieces may be empty.
+/// Runs `body` `samples` times with the bytes cut at positions drawn from `random`; pieces may be empty.
 ///
 /// - Parameter entity: Which draws to use, so that one seed serves many calls.
 package func withSampledSplits(

@@ -79,7 +79,7 @@ import Testing
         #expect(!Self.iterates("jobs", in: "let job = self.jobs[key]"))
     }
 
-    /// Whether a token stands in a line, not as the tail of a longer word.
+    /// Whether a token is in a line, not as the tail of a longer word.
     private static func has(_ token: String, in line: String) -> Bool {
         var rest = line[...]
         while let found = rest.range(of: token) {

@@ -1,7 +1,7 @@
 import Testing
 
-/// What reads a wire or a file meets numbers, names and orders that nobody chose. Moments and lengths saturate by their types;
-/// what else could end the program there is named here, with the reason why it does not.
+/// Code that reads a wire or a file meets arbitrary numbers, names and orders. Times and lengths saturate by
+/// their types; what else could end the program there is named here, with the reason why it does not.
 @Suite struct ReaderTests {
     private static let readers =
         ["SimBase/Instant", "SimBase/Saturating", "Phone/Answer", "Phone/DurableScan+Soundness"]
@@ -32,13 +32,13 @@ import Testing
         ("a number of any size", #/\.integer\b(?!\(self|\(Self)|\.scaled\(/#),
     ]
 
-    /// A sum or a difference of two things of which neither is a constant.
+    /// A sum or a difference of two things neither of which is a constant.
     private nonisolated(unsafe) static let sum = #/[\w\)\]] (?:\+|-|\+=|-=) (?!\d)[\w\(\[.]/#
     /// What counts or places bytes that are in memory, as no number that was read does; texts; constants in front.
     private nonisolated(unsafe) static let ofMemory =
         #/\.count\b|Index\b|\b(?:offset|position|start|room|count|last|remaining)\b|[bB]ytes\b|"|[ (\[]\d[\d_]* (?:\+|-) /#
 
-    /// A `count` that something is added to is no property of a collection.
+    /// A `count` that something is added to is not a property of a collection.
     private nonisolated(unsafe) static let total = #/\.count (?:\+=|-=) (?!\d)/#
 
     /// File, code, and why it does no harm.

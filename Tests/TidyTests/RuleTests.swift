@@ -64,7 +64,7 @@ import Testing
         return found
     }
 
-    /// Subjects over which a `default` may stand, with the reason.
+    /// Subjects of a `switch` that may have a `default`, with the reason.
     private static let open: Set<String> = [
         // An enum of the standard library.
         "SimBase/Printable.swift scalar.properties.generalCategory",

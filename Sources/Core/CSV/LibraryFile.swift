@@ -24,7 +24,7 @@ package struct LibraryFile: Hashable, Sendable {
     package let format: CSVFormat
     private let hasNotes: Bool
 
-    /// `number`: tells the files of a device apart.
+    /// `number`: distinguishes the files of a device.
     package init(_ spec: LibrarySpec, _ random: KeyedRandom, device: DeviceNumber, number: UInt32) {
         precondition(spec.objection == nil, spec.objection ?? "")
         self.format = spec.format

@@ -86,7 +86,7 @@ package struct ClientUpload: Hashable, Sendable {
         self.fault = fault
     }
 
-    /// Tells one photo from another, by the beginnings and the lengths of its parts.
+    /// Distinguishes photos by the beginnings and the lengths of their parts.
     var identity: UInt64 {
         var digest = Digest()
         for part in self.parts {

@@ -34,7 +34,7 @@ package enum ClientRule: String, CaseIterable, Hashable, Sendable {
     /// The id in reports and options.
     package var id: String { Self.prefix + self.rawValue }
 
-    /// Nil for a text that is no id, with or without its first half.
+    /// Nil for a text that is not an id, with or without its first half.
     package init?(id: String) {
         self.init(rawValue: id.hasPrefix(Self.prefix) ? String(id.dropFirst(Self.prefix.count)) : id)
     }

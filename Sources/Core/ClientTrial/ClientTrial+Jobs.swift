@@ -104,7 +104,7 @@ extension ClientTrial {
 
     // MARK: Answers
 
-    /// An answer that is no stream has come to its end.
+    /// An answer that is not a stream has ended.
     mutating func replied(
         _ end: ClientEnd, _ body: [UInt8], _ id: UInt64, _ exchange: FollowedExchange, at now: Instant
     ) {

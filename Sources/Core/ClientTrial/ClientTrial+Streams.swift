@@ -111,7 +111,7 @@ extension ClientTrial {
         return (kind ?? (isTerminal ? .error : nil), data, isTerminal)
     }
 
-    /// A terminal event has told what became of the photo.
+    /// A terminal event has reported the outcome of the photo.
     private mutating func jobOver(_ job: String, isError: Bool, _ node: JSONNode?, at now: Instant) {
         guard let known = self.jobs[job], let photo = known.photo else { return }
         self.clients.update(known.client) { client in

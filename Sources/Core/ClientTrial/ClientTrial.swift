@@ -88,7 +88,7 @@ package struct ClientTrial: Sendable {
         self.eventSent(event, id, exchange, at: now)
     }
 
-    /// An exchange is over. `body`: that of an answer that is no stream.
+    /// An exchange is over. `body`: the body of an answer that is not a stream.
     package mutating func ended(_ id: UInt64, _ end: ClientEnd, body: [UInt8], at now: Instant) {
         guard let exchange = self.exchanges[id] else { return }
         self.exchanges[id] = nil

@@ -4,7 +4,7 @@ import SimBase
 package struct ClientTrialRules: Hashable, Sendable {
     /// The name of the part that is a photo, in v3.
     package var photoPart = "photos[]"
-    /// Whether other parts may stand beside the photos.
+    /// Whether other parts are allowed in addition to the photos.
     package var allowsOtherParts = false
     /// How many phones use the server; nil if that is not known.
     package var phones: Int?

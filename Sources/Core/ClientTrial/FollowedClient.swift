@@ -11,7 +11,7 @@ struct FollowedClient: Sendable {
         var photos: [UInt64]
     }
 
-    /// What became of the uploads of a photo.
+    /// The outcomes of the uploads of a photo.
     struct Photo: Sendable {
         let identity: UInt64
         /// The end of its last job or upload that came to nothing.
@@ -21,7 +21,7 @@ struct FollowedClient: Sendable {
         var retries = 0
         /// It is the photo of several scans, so that an upload of it need not be a repetition.
         var isShared = false
-        /// The wait that a refusal of it has asked for, beside that of a rate limit.
+        /// The wait that a refusal of it has asked for, in addition to that of a rate limit.
         var waitsUntil: Instant?
         var jobsAlive = 0
         /// Uploads of it in a row while a job of it was there and was not read.

@@ -1,7 +1,7 @@
 import SimBase
 import Talaria
 
-/// A request of a client, and what has become of it.
+/// A request of a client, and its outcome.
 struct FollowedExchange: Sendable {
     let request: ClientRequest
     let client: String
@@ -35,7 +35,7 @@ struct FollowedExchange: Sendable {
         return self.broken & bit == 0
     }
 
-    /// What its repetition would be about; nil for an upload that is no photo, or has not come.
+    /// What its repetition would be about; nil for an upload that is not a photo, or has not arrived.
     var retryKey: RetryKey? {
         guard let meaning = self.meaning else { return nil }
         guard meaning.operation == .upload else {

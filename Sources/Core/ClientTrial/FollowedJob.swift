@@ -3,7 +3,7 @@ import SimBase
 import Talaria
 import Wire
 
-/// A job of a client, as far as its requests and their answers tell of it.
+/// A job of a client, as far as its requests and their answers show it.
 struct FollowedJob: Sendable {
     /// The terminal event, as it was sent.
     struct Terminal: Sendable {
@@ -19,7 +19,7 @@ struct FollowedJob: Sendable {
         var isKnown: Bool { self.isReadable && !self.isCut }
     }
 
-    /// What an answer or an event has in the place of books.
+    /// What an answer or an event has instead of books.
     enum BookList: Sendable {
         /// Nothing that is a list of books with title and author.
         case unusable
@@ -147,7 +147,7 @@ struct FollowedJob: Sendable {
         return self.ids.contains { $0.digest == digest }
     }
 
-    /// Says what is wrong with the place at which a client goes on; nil if nothing is.
+    /// Returns what is wrong with the position from which a client continues; nil if nothing is.
     func flaw(ofResuming id: String, readUpTo: Instant) -> String? {
         guard self.ids.count < ClientTrialLimits.idsMax else { return nil }
         let digest = Digest.of(id)

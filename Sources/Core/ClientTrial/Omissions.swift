@@ -85,7 +85,7 @@ extension ClientTrial {
             + Self.missingRepetition(job, at: now)
     }
 
-    /// Whether a client does not come back any more to what happened at a moment.
+    /// Whether a client never returns to what happened at a time.
     private func isSettled(_ job: FollowedJob, since moment: Instant, at now: Instant) -> Bool {
         if now - moment >= ClientTrialTimes.settled { return true }
         let upload = self.clients.with(job.client) { $0.lastUpload } ?? nil
@@ -121,7 +121,7 @@ extension ClientTrial {
         return [(.streamResumed, "not opened again \(milliseconds: now - loss.at) ms after the loss")]
     }
 
-    /// A photo that has become several jobs, of which none was read.
+    /// A photo that has become several jobs, none of which was read.
     private func needlessUpload(_ job: FollowedJob, at now: Instant) -> [(ClientRule, String)] {
         guard let photo = job.photo, let accepted = job.accepted, now - accepted >= ClientTrialTimes.settled,
             let known = self.clients.with(job.client, { $0.photo(photo) }) ?? nil, known.needless == 1

@@ -6,7 +6,7 @@ package import Talaria
 package enum EventDistortion {
     // MARK: Events
 
-    /// The target of `bad-json` that stands for events of this kind.
+    /// The target of `bad-json` that means events of this kind.
     package static func badJSONTarget(of kind: EventKind) -> BadJSONTarget? {
         switch kind {
         case .progress: .progress
@@ -91,7 +91,7 @@ package enum EventDistortion {
 
     // MARK: Bodies
 
-    /// The books of an answer in another order: none stays at its place. Is nil for a single book.
+    /// The books of an answer in another order: none keeps its position. Is nil for a single book.
     package static func reordered<Book>(_ books: [Book], _ draw: UInt64) -> [Book]? {
         guard books.count > 1 else { return nil }
         let first = 1 + Int(draw.multipliedFullWidth(by: UInt64(books.count - 1)).high)

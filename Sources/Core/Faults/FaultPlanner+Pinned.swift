@@ -9,7 +9,7 @@ extension FaultPlanner {
     /// single firing.
     ///
     /// - Parameter fault: The index of the fault in the list.
-    /// - Parameter opened: The moment at which the exchange began, from the start of the run.
+    /// - Parameter opened: The time at which the exchange began, from the start of the run.
     /// - Parameter scan: The number that the scan has in the new plan.
     package func pinned(
         _ fault: Int, to key: ExchangeKey, opened: Instant, scan: ScanNumber

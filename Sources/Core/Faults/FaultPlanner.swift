@@ -104,7 +104,7 @@ package struct FaultPlanner: Sendable {
 
     /// Returns the faults of a phone with their times, in the order of the list; windows may overlap.
     ///
-    /// Chance, scope and the moment within the spread are drawn once per fault and phone, for the whole run.
+    /// Chance, scope and the time within the spread are drawn once per fault and phone, for the whole run.
     package func phoneSchedule(device: DeviceNumber, group: String) -> [PhoneWindow] {
         var windows: [PhoneWindow] = []
         for (index, spec) in self.specs.enumerated() {

@@ -56,7 +56,7 @@ package struct StreamServerFaults: Hashable, Sendable {
         }
     }
 
-    /// Returns the moment at which the first fault with a time trigger acts.
+    /// Returns the time at which the first fault with a time trigger acts.
     package func nextAlarm(after now: Instant) -> Instant? {
         self.faults.compactMap { fault -> Instant? in
             guard fault.armed.kind.has(.changesJob), case .afterTime(let time) = fault.armed.trigger else {

@@ -31,7 +31,7 @@ package final class JSONKeys: Sendable {
         }
     }
 
-    /// The index of the text that stands in a range of the bytes. `guess`: the index that is tried first.
+    /// The index of the text in a range of the bytes. `guess`: the index that is tried first.
     func index(in bytes: [UInt8], _ range: Range<Int>, guess: Int) -> Int? {
         let entry = Entry(bytes, range)
         if guess < self.entries.count, self.holds(entry, at: guess, in: bytes, range) { return guess }

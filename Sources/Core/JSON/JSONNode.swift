@@ -1,6 +1,6 @@
 import SimBase
 
-/// The bytes of a document that was read, and where its values stand in them.
+/// The bytes of a document that was read, and the positions of its values.
 final class JSONDocument: Sendable {
     struct Place {
         /// The range in the bytes; for a string, without its quotes.

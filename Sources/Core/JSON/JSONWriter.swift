@@ -154,7 +154,7 @@ package struct JSONWriter: ~Copyable {
         self.array(elements, write)
     }
 
-    /// A text that is written where it is to stand.
+    /// A text that is written at its final position.
     package mutating func member(_ key: StaticString, writing write: (inout ByteBuilder) -> Void) {
         self.key(key)
         self.draft.append(UInt8(ascii: "\""))

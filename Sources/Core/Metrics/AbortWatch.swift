@@ -3,7 +3,7 @@ package import SimBase
 /// Why a run ends before its time.
 package struct RunEnding: Hashable, Sendable {
     package let at: Instant
-    /// The objective as it stood then.
+    /// The objective at that time.
     package let objective: SLOResult
     /// The part of the run that was judged; nil for the whole run.
     package let lately: Interval?

@@ -92,7 +92,7 @@ package struct BlockBootstrap: Sendable {
         max(Self.resamples, Int(2 * Double(tests) / level) - 1)
     }
 
-    /// Ranks that are told apart in a resample. The estimates themselves use all.
+    /// Ranks that are distinguished in a resample. The estimates themselves use all.
     static let ranks = 1_024
 
     /// In ascending order, without resamples in which a run has no value.
@@ -111,7 +111,7 @@ package struct BlockBootstrap: Sendable {
         resamples: Int
     ) -> [BlockBootstrap] {
         guard base.entries != new.entries else {
-            // Two runs of which nothing differs are alike in every resample.
+            // Two runs without any difference are alike in every resample.
             let same = BlockBootstrap(ratios: Array(repeating: 1, count: resamples))
             return percentiles.map { _ in same }
         }

@@ -14,8 +14,8 @@ package struct CapacityResult: Hashable, Sendable {
         self.ending = ending
     }
 
-    /// The result of an objective of the run: one that decides steps is judged by the last step that held, or by the first if none
-    /// did. An overload on purpose is no failure of the run.
+    /// The result of an objective of the run: one that decides steps is judged by the last step that held, or
+    /// by the first if none did. An intended overload is not a failure of the run.
     package func result(instead found: SLOResult) -> SLOResult {
         guard found.slo.decidesStep, let step = self.done.lastHeld ?? self.done.firstFailed else {
             return found

@@ -108,9 +108,10 @@ package struct CapacitySearch: Sendable {
     private enum Phase: Hashable, Sendable {
         /// Steps go up.
         case climbing
-        /// The load is off since a moment until nothing is open; the rate is the next to be tried.
+        /// The load has been off since a time, and remains off until nothing is open; the rate is the next to
+        /// be tried.
         case recovering(since: Instant, next: StepRate)
-        /// Steps lie between the last rate that held and the first that did not.
+        /// Steps are between the last rate that held and the first that did not.
         case refining
         case over(CapacityEnding)
     }
@@ -239,7 +240,8 @@ package struct CapacitySearch: Sendable {
 
     // MARK: Queries
 
-    /// The moment at which `decide` is called, with everything that happened before; nil when the search is over.
+    /// The time at which `decide` is called, with everything that happened before; nil when the search is
+    /// over.
     package var decidesAt: Instant? {
         if case .over = self.phase { nil } else { self.until - Self.lead }
     }
@@ -254,7 +256,7 @@ package struct CapacitySearch: Sendable {
     /// The beginning of the present step.
     package var begun: Instant { self.from }
 
-    /// The moment from which on something may be judged.
+    /// The earliest time that may be judged.
     package var judgesFrom: Instant { self.window.lowerBound }
 
     package var ending: CapacityEnding? {

@@ -23,7 +23,7 @@ package struct Counters: Sendable {
         for (name, count) in other.entries { self.add(count, to: name) }
     }
 
-    /// Back to 0; names keep their places.
+    /// Back to 0; names keep their indexes.
     package mutating func reset() {
         for name in self.table.keys { self.table[name] = 0 }
     }

@@ -33,8 +33,8 @@ struct DecimalNumber {
         self.fractionDigits = fraction.utf8.count
     }
 
-    /// Returns the number in small units, `units` of which are one of its own. Never overflows: 10^18 × 3.6 ×
-    /// 10^12 ns per hour is far below 2^128.
+    /// Returns the number in small units. One unit of the number is `units` of them. Never overflows: 10^18 ×
+    /// 3.6 × 10^12 ns per hour is far below 2^128.
     func scaled(by units: Int64) -> Scaled {
         let divisor = (0..<self.fractionDigits).reduce(UInt128(1)) { power, _ in power * 10 }
         let (quotient, remainder) = (self.mantissa * UInt128(units)).quotientAndRemainder(dividingBy: divisor)

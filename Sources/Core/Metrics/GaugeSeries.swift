@@ -21,7 +21,7 @@ package struct GaugeSeries: Hashable, Sendable {
 
     package init() {}
 
-    /// Adds the counts since the last call, up to a moment.
+    /// Adds the counts since the last call, up to a time.
     package mutating func add(least: Int, most: Int, upTo moment: Instant) {
         guard moment > self.until else { return }
         self.samples.append(Sample(from: self.until, to: moment, least: least, most: most))
@@ -40,7 +40,8 @@ package struct GaugeSeries: Hashable, Sendable {
         }
     }
 
-    /// Adds the counts of another place at the same time. Before and after its samples there was nothing.
+    /// Adds the counts of another process or machine at the same time. Before its first sample and after its
+    /// last one there was nothing.
     package mutating func add(_ other: GaugeSeries) {
         var sum = GaugeSeries()
         var (mine, others) = (self.samples[...], other.samples[...])

@@ -2,10 +2,10 @@ internal import SimBase
 
 /// A histogram of nanoseconds with three significant digits, from 1 µs to 1 h, in constant memory.
 ///
-/// Recording is O(1) and allocates only when a value is further from those before it than any by a power of two: 1,024
-/// counts of 8 bytes for each doubling between the least and the greatest. An empty histogram owns no heap memory; one
-/// whose values lie between 4 and 6 minutes takes 16 KiB, a full one 192 KiB (`HDRLayout.countsLength` counts).
-/// `minimum`, `maximum` and the sum are exact.
+/// Recording is O(1) and allocates only when a value is further from the earlier ones than any was by a power
+/// of two: 1,024 counts of 8 bytes for each doubling between the least and the greatest. An empty histogram
+/// owns no heap memory; one with values between 4 and 6 minutes takes 16 KiB, a full one 192 KiB
+/// (`HDRLayout.countsLength` counts). `minimum`, `maximum` and the sum are exact.
 package struct HDRHistogram: Sendable {
     /// The counts from index `first` on, as far as they were ever needed: indexes beyond either end are 0.
     private var counts: [Int64] = []
@@ -24,9 +24,9 @@ package struct HDRHistogram: Sendable {
 
     package init() {}
 
-    /// Reads back a counts array, for example from an HdrHistogram log. What lay inside a bucket is lost: the extremes
-    /// become the edges of their buckets, as in every reader of that format. Buckets beyond `highestTrackable`, which
-    /// other writers may fill, are taken as saturated.
+    /// Reads back a counts array, for example from an HdrHistogram log. The values inside a bucket are lost:
+    /// the extremes become the edges of their buckets, as in every reader of that format. Buckets beyond
+    /// `highestTrackable`, which other writers may fill, are taken as saturated.
     ///
     /// Nil if the array is longer than the layout, holds a negative count, or sums to more than 64 bits hold.
     package init?(counts restored: [Int64]) {
@@ -51,8 +51,8 @@ package struct HDRHistogram: Sendable {
         }
     }
 
-    /// Reads a counts array together with the values that it cannot hold, which were stored beside it. Nil if
-    /// the two do not belong to the same histogram.
+    /// Reads a counts array together with the values that it cannot hold, which were stored separately. Nil
+    /// if the two do not belong to the same histogram.
     package init?(counts: [Int64], minimum: Int64, maximum: Int64, sum: UInt128) {
         guard let exact = HDRHistogram(counts: counts)?.exact(minimum: minimum, maximum: maximum, sum: sum)
         else { return nil }
@@ -87,7 +87,7 @@ package struct HDRHistogram: Sendable {
         self.record(nanoseconds, times: 1)
     }
 
-    /// Counts a value as many times as told.
+    /// Counts a value `times` times.
     package mutating func record(_ nanoseconds: Int64, times: Int64) {
         precondition(times >= 0, "a value cannot be recorded less than never")
         guard times > 0 else { return }
@@ -143,7 +143,7 @@ package struct HDRHistogram: Sendable {
         index >= self.first && index - self.first < self.counts.count
     }
 
-    /// Makes room for an index, in blocks: what lies between is filled up.
+    /// Makes room for an index, in blocks: the indexes between are filled up.
     private mutating func hold(_ index: Int) {
         guard !self.isHeld(index) else { return }
         let half = HDRLayout.subBucketHalfCount
@@ -203,9 +203,10 @@ package struct HDRHistogram: Sendable {
         return Self.index(of: self.least)...Self.index(of: self.greatest)
     }
 
-    /// The smallest value below or at which lie at least this share of all values, as the highest value of its index
-    /// (HdrHistogram's convention: never less than the truth, and at most 0.1 % or 511 ns more) but never above
-    /// `maximum`. A percentile among the saturated values is `maximum`. Nil when nothing was recorded.
+    /// The smallest value such that at least this share of all values is less than or equal to it, as the
+    /// highest value of its index (HdrHistogram's convention: never less than the truth, and at most 0.1 % or
+    /// 511 ns more) but never above `maximum`. A percentile among the saturated values is `maximum`. Nil when
+    /// nothing was recorded.
     ///
     /// `others`: so many more values that are greater than all. Nil if the percentile is among them.
     package func value(at percentile: Percentile, below others: Int64 = 0) -> Int64? {
@@ -238,13 +239,12 @@ package struct HDRHistogram: Sendable {
         let seen = self.counts[(indexes.lowerBound - self.first)...(last - self.first)].reduce(Int64(0)) {
             $0.addingSaturating($1)
         }
-        // Saturated values share the last index, and which of them is below what cannot be told: only `maximum`
-        // is known to cover them.
+        // Saturated values share the last index and cannot be ordered: only `maximum` is known to cover them.
         return last == Self.lastIndex ? seen - self.saturated : seen
     }
 
-    /// The values at or below this one, or with the same index. Inside an index all are taken for its middle, unless every value is
-    /// kept.
+    /// The values at or below this one, or with the same index. All values of an index count as its middle,
+    /// unless every value is kept.
     package func values(atOrBelow nanoseconds: Int64) -> HDRHistogram {
         guard nanoseconds < self.greatest, let indexes = self.occupied else { return self }
         let last = Self.index(of: max(0, nanoseconds))

@@ -2,10 +2,10 @@
 ///
 /// The layout is that of the published HdrHistogram (Gil Tene; the V2 encoding writes exactly this array) for a lowest
 /// discernible value of 1 µs, a highest trackable value of 1 h and 3 significant decimal digits: buckets double in
-/// width, every bucket has 2,048 equal sub-buckets, and the lower half of every bucket but the first is already
-/// covered by the bucket below it and takes no place.
+/// width, every bucket has 2,048 equal sub-buckets, and the lower half of every bucket but the first is
+/// already covered by the bucket below it and takes no space.
 package enum HDRLayout {
-    /// Nanoseconds. Values below it are told apart in steps of `1 << unitMagnitude`, 512 ns.
+    /// Nanoseconds. Values below it are distinguished in steps of `1 << unitMagnitude`, 512 ns.
     package static let lowestDiscernible: Int64 = 1_000
     /// Nanoseconds: one hour.
     package static let highestTrackable: Int64 = 3_600_000_000_000
@@ -20,7 +20,7 @@ package enum HDRLayout {
     private static let subBucketMask: Int64 = 2_047 << 9
     /// The first bucket reaches 2^20 ns; 22 doublings pass one hour.
     package static let bucketCount = 23
-    /// Places in a full counts array.
+    /// The number of indexes in a full counts array.
     package static let countsLength = (23 + 1) * 1_024
 
     /// The index of a value from 0 to `highestTrackable`. No logarithm: the bucket is the count of leading zeros.
@@ -43,7 +43,7 @@ package enum HDRLayout {
         Self.lowestValue(at: index) + Self.width(at: index) - 1
     }
 
-    /// The value in the middle of this index, which stands for all of it where no exact one is known.
+    /// The value in the middle of this index, which represents all of its values if no exact one is known.
     package static func middleValue(at index: Int) -> Int64 {
         Self.lowestValue(at: index) + Self.width(at: index) / 2
     }

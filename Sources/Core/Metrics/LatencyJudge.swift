@@ -33,8 +33,9 @@ package struct LatencyFinding: Hashable, Sendable {
 /// Between two simulated runs of one seed there is no chance, and the ratio decides. Elsewhere a latency is worse if the whole
 /// interval of its ratio is above the limit, and no regression if the whole interval is below it. Of everything that is called
 /// worse, at most one in a hundred comparisons is wrong (Holm's correction). That all are no regression needs no correction: each
-/// of them must hold. Ratios are those of two percentiles and, of scans that are pairs, the growth within the pairs: percentiles
-/// tell nothing of which scan is which, and vary with the block where values come in several heaps.
+/// of them must hold. Ratios are those of two percentiles and, of scans that are pairs, the growth within the
+/// pairs: percentiles do not show which scan is which, and vary with the block where values come in several
+/// heaps.
 package struct LatencyJudge: Sendable {
     /// The two runs' values of one latency.
     package struct Sides: Sendable {
@@ -58,7 +59,7 @@ package struct LatencyJudge: Sendable {
     /// The smallest number of values for which a percentile is judged where there is chance.
     package static let samplesMin = 20
     package static let confidence = 0.99
-    /// What a probability of one side is held against.
+    /// What a one-sided probability is compared with.
     private static let level = (1 - Self.confidence) / 2
     /// A smaller difference, in nanoseconds, is none; the lateness of timers comes on top of it.
     package static let differenceMin: Int64 = 2_000_000

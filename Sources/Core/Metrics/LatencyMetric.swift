@@ -72,7 +72,7 @@ extension LatencyMetric: MetricCase {
     /// A ping gap has its right size: longer and shorter are both odd.
     package var better: Better { self == .ssePingGap ? .neither : .lower }
 
-    /// Whether only a simulated backend on the same clock can tell it.
+    /// Whether only a simulated backend on the same clock can measure it.
     package var needsBackend: Bool { self == .sseEventLatency || self == .sseEventDelay }
     /// Whether the trial of a target measures it in another way.
     package var isMeasuredByTrial: Bool { self == .sseEventLatency }

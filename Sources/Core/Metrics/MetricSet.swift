@@ -117,7 +117,7 @@ package struct MetricSet: Sendable {
 
     package func count(_ metric: CountMetric) -> Int64 { self.counts[metric.ordinal] }
 
-    /// The answers that came at all, by operation and status; status 0 stands for what was no status.
+    /// The answers that arrived, by operation and status; status 0 means an invalid status.
     package var answersByOperation: [(operation: Operation?, status: Int, count: Int64)] {
         self.answers.entries
     }
@@ -132,7 +132,7 @@ package struct MetricSet: Sendable {
         }.sorted { $0.status < $1.status }
     }
 
-    /// The statuses that came at all, lowest first; 0 stands for what was no status.
+    /// The statuses that arrived, lowest first; 0 means an invalid status.
     package var replies: [(status: Int, count: Int64)] {
         self.answers.entries.sorted { $0.status < $1.status }.reduce(into: []) { replies, answer in
             if let last = replies.last, last.status == answer.status {

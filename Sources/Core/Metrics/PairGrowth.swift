@@ -27,9 +27,9 @@ package struct PairedValues: Sendable {
 /// and the fifth that grew most (Tukey's trimmed mean; Wilcox, "Introduction to Robust Estimation and Hypothesis Testing", has its
 /// percentile bootstrap).
 ///
-/// The growth of a pair is its difference divided by the shorter of its times: 1 for twice as long, -1 for half as long, so that
-/// two runs that change places change only its sign. It is divided by no less than the time of which the least difference that
-/// counts is the tolerated share.
+/// The growth of a pair is its difference divided by the shorter of its times: 1 for twice as long, -1 for
+/// half as long, so that exchanging the two runs changes only its sign. The divisor is at least the time
+/// whose tolerated share is the least difference that counts.
 struct PairGrowth {
     /// An operation that ended in one of the runs only counts for this many of the pair that changed most.
     private static let unended = 10.0

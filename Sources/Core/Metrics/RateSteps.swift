@@ -11,8 +11,8 @@ package struct StepRate: Hashable, Comparable, Sendable {
 
     package static func < (left: StepRate, right: StepRate) -> Bool { left.perHour < right.perHour }
 
-    /// The rate in the middle, rounded down to a tenth of an arrival per second where that lies between the two; nil if no rate
-    /// lies between.
+    /// The rate in the middle, rounded down to a tenth of an arrival per second if that is between the two;
+    /// nil if no rate is between.
     package static func middle(_ low: StepRate, _ high: StepRate) -> StepRate? {
         let middle = low.perHour + (high.perHour - low.perHour) / 2
         let round = middle / Self.tenth * Self.tenth

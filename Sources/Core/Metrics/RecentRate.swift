@@ -3,7 +3,7 @@ package import SimBase
 /// A recent failure rate: over the last five seconds, or over the last twenty operations if those reach
 /// further back.
 ///
-/// The caller adds totals at moments of its choice, which define the resolution. Its memory is bounded: steps
+/// The caller adds totals at times of its choice, which define the resolution. Its memory is bounded: steps
 /// older than the span are kept only while they hold fewer than `operationsMin` operations, and each step has
 /// at least one.
 package struct RecentRate: Sendable {
@@ -24,7 +24,7 @@ package struct RecentRate: Sendable {
 
     package init() {}
 
-    /// `whole`: of the run so far. Moments must not go back.
+    /// `whole`: of the run so far. Times must not go back.
     package mutating func look(at moment: Instant, whole: FailureRate) {
         let total = whole.total - self.whole.total
         let failed = whole.failed - self.whole.failed

@@ -24,7 +24,7 @@ package struct SLOResult: Hashable, Sendable {
     /// This result without a verdict, for a run that did not come to its end.
     package var unjudged: SLOResult { self.recorded(actual: self.actual, passed: nil) }
 
-    /// Whether nobody can know the value. One that is known and not judged has a value, or no data.
+    /// Whether the value cannot be known. A value that is known and not judged has a value, or no data.
     package var isNotKnown: Bool { self.passed == nil && self.value == nil && !self.noData }
 
     /// What the objective judges, what was observed and the limit: `scan.time p(95) was 46.1s, limit < 20s`. `observed`: the

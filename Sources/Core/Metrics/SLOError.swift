@@ -19,7 +19,7 @@ extension SLOError: CustomStringConvertible {
 
 /// Reads a short text from left to right, knowing where it is.
 struct SLOScanner {
-    /// A longer text is no objective that anybody wrote.
+    /// A longer text is not an objective that a person wrote.
     static let scalarsMax = 512
     /// The maximum length of quoted text in an error message.
     private static let quotedMax = 40

@@ -9,7 +9,7 @@ package struct SLOPart: Hashable, Sendable {
     package var missed: Int
 }
 
-/// The end of a fault: one moment for all, or one for each phone.
+/// The end of a fault: one time for all, or one for each phone.
 package struct FaultEnd: Hashable, Sendable {
     package var id: String
     package var first: Instant
@@ -24,7 +24,7 @@ package struct FaultEnd: Hashable, Sendable {
 
 /// Judges the objectives for parts of a run, during the run.
 ///
-/// It gets the measurements of intervals, none of which may cross one of its boundaries. Its memory is one
+/// It receives the measurements of intervals. No interval may cross one of its boundaries. Its memory is one
 /// sample per objective, however long the run is.
 package struct SLOParts: Sendable {
     private var tracks: [Track]
@@ -45,21 +45,21 @@ package struct SLOParts: Sendable {
 
     // MARK: Intervals
 
-    /// The first boundary after a moment; nil when there is none.
+    /// The first boundary after a time; nil when there is none.
     package func boundary(after moment: Instant) -> Instant? {
         self.tracks.compactMap { $0.boundary(after: moment) }.min()
     }
 
-    /// The last boundary that is not after a moment.
+    /// The last boundary at or before a time.
     package func boundary(notAfter moment: Instant) -> Instant? {
         self.tracks.compactMap { $0.boundary(notAfter: moment) }.max()
     }
 
-    /// Whether it must be told which operations are open.
+    /// Whether it must know which operations are open.
     package var countsOpen: Bool { self.tracks.contains { $0.countsOpen } }
 
-    /// Adds the measurements since a moment, up to the next boundary at most. `open`: the open operations at
-    /// a moment after these measurements and before all later ones.
+    /// Adds the measurements since a time, up to the next boundary at most. `open`: the open operations at a
+    /// time after these measurements and before all later ones.
     package mutating func add(
         _ table: MetricTable, from moment: Instant, open: (table: MetricTable, at: Instant)? = nil
     ) {
@@ -93,7 +93,7 @@ private struct Track: Sendable {
     /// The part that is under way.
     private var sample: SLOSample?
     private var from = Instant.zero
-    /// The operations that were open after what was added last, and at which moment they were that old.
+    /// The operations that were open after what was added last, and the time at which they had that age.
     private var open: (unfinished: Unfinished, at: Instant)?
     /// The end of the run for the phones: from then on, no operation gets older.
     private var endedAt: Instant?

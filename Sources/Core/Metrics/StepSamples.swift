@@ -15,8 +15,8 @@ package struct OpenOperation: Hashable, Sendable {
 
 /// What the present step of a load showed so far, by intervals of a second: which of them are judged is known at its end.
 ///
-/// An operation belongs to the step in which it began, so that what an overload has left behind is not held against the step after
-/// it. One that is open counts as soon as it is older than the limit.
+/// An operation belongs to the step in which it began, so that the effects of an overload do not count
+/// against the next step. One that is open counts as soon as it is older than the limit.
 package struct StepSamples: Sendable {
     private struct Second: Sendable {
         let from: Instant
@@ -29,23 +29,24 @@ package struct StepSamples: Sendable {
     private let groups: [String]
     private var seconds: [Second] = []
 
-    /// `objectives`: those of the run, of which some decide. `groups`: those of the tables.
+    /// `objectives`: those of the run, some of which decide. `groups`: those of the tables.
     package init(_ objectives: [SLO], groups: [String]) {
         self.objectives = objectives.filter(\.decidesStep)
         self.groups = groups
     }
 
-    /// Adds the measurements since a moment, of a second at most.
+    /// Adds the measurements since a time, of at most one second.
     package mutating func add(_ table: MetricTable, from moment: Instant) {
         let samples = self.objectives.map { SLOSample(of: $0.selector, in: table).finished }
         let scanTime = Self.scanTime(in: table)
         self.seconds.append(Second(from: moment, objectives: samples, scanTime: scanTime))
     }
 
-    /// Forgets what was before a moment.
+    /// Forgets what was before a time.
     package mutating func forget(before moment: Instant) { self.seconds.removeAll { $0.from < moment } }
 
-    /// Returns what the part of a step showed that began at a moment. `open`: the operations that are open at the end of the part.
+    /// Returns the measurements of the part of a step that began at a time. `open`: the operations that are
+    /// open at the end of the part.
     package func evidence(
         of part: Range<Instant>, begun: Instant, open: [OpenOperation], lag: GeneratorLag?
     ) -> StepEvidence {
@@ -126,7 +127,7 @@ package struct StepSamples: Sendable {
             : Unfinished()
     }
 
-    /// The longest time that an operation took which began after a moment and ended in a second.
+    /// The longest time of an operation that began after a time and ended in a second.
     private static func timeSince(_ moment: Instant, _ second: Second) -> Interval {
         second.from + .seconds(1) - moment
     }

@@ -34,7 +34,7 @@ extension LatencyMetric {
         case .uploadTime, .uploadServiceTime, .sseConnectTime, .sseFirstEventTime, .sseReconnectTime,
             .resultsTime, .cleanupTime, .scanTime, .statusTime, .cancelTime, .jobFirstEventTime, .jobTime:
             true
-        // How long something took that nobody sees before it is over.
+        // How long something took that is not observed before it is over.
         case .preprocessTime, .sseEventLatency, .sseEventDelay, .ssePingGap, .sseDetectTime,
             .generatorLateness, .netDNSTime, .netConnectTime, .netTLSTime, .netFirstByteTime:
             false

@@ -16,13 +16,14 @@ package enum BackendObservation: Hashable, Sendable {
     case photosReceived(job: String, count: Int)
     /// `after`: the position of the event that the stream continues after, nil without a usable Last-Event-ID.
     case streamOpened(job: String, attempt: UInt32, after: Int?)
-    /// `position`: the event's index in the job's log, from 0; nil for one that says where the job stands, and is in no log.
+    /// `position`: the event's index in the job's log, from 0; nil for one that gives the state of the job
+    /// and is not in a log.
     case eventWritten(job: String, id: String, position: Int?, kind: EventKind, replayed: Bool)
     case pingWritten(job: String)
     case streamEnded(job: String, attempt: UInt32, byPeer: Bool)
     /// The job reached its terminal event with this many books.
     case finished(job: String, kind: EventKind, books: Int)
-    /// An import is over, and this became of its rows.
+    /// An import is over, with this outcome of its rows.
     indirect case rowsTaken(job: String, RowCounts)
     /// A single barcode was looked up, or answered as before.
     indirect case bookLookedUp(BookLookup)
@@ -42,7 +43,7 @@ package enum BackendObservation: Hashable, Sendable {
     case circuitClosed(job: String)
     /// Something in a request that the contract does not define.
     indirect case found(ContractFinding)
-    /// Comes before `answered` at a gateway whose target has not answered: it answers in its place.
+    /// Comes before `answered` at a gateway whose target has not answered: the gateway answers instead.
     case upstreamFailed(Operation, attempt: UInt32, TransportFailure)
     /// A foreign backend did what the contract rules out. `job`: of the request that showed it, if it has one.
     indirect case targetBroke(TargetRule, job: String?, text: String)

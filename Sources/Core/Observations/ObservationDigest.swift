@@ -51,7 +51,7 @@ extension ObservationDigest: FieldWriter {
         self.word(value.map { $0 ? 1 : 0 } ?? 2)
     }
 
-    /// A text's last word never has all of its bits set: this is no text.
+    /// A text's last word never has all of its bits set: this is not a text.
     package mutating func text(_ key: StaticString, _ value: String?) {
         if let value { self.text(value) } else { self.word(.max) }
     }

@@ -24,16 +24,16 @@ package struct ObservationMerge: Sendable {
         self.stories[source].add(contentsOf: batch)
     }
 
-    /// A source has told everything up to this moment.
+    /// A source has reported everything up to this time.
     package mutating func mark(source: Int, upTo moment: Instant) {
         self.stories[source].mark = max(self.stories[source].mark, moment)
         self.limit = self.stories.map(\.mark).min() ?? .distantFuture
     }
 
-    /// The moment up to which a source has told everything.
+    /// The time up to which a source has reported everything.
     package func mark(of source: Int) -> Instant { self.stories[source].mark }
 
-    /// A source will tell nothing more.
+    /// A source will report nothing more.
     package mutating func close(source: Int) { self.mark(source: source, upTo: .distantFuture) }
 
     /// Returns and removes the next observation that no other can precede. At equal times, the lower source

@@ -49,8 +49,9 @@ package enum PhoneObservation: Hashable, Sendable {
     case slotTaken, slotGiven
     /// A book entered the library. Observed once it is durable: a kill must not be able to take it back.
     indirect case bookAdded(ordinal: Int, book: Book)
-    /// A book that was already in the library came again and was not added. `ordinal`, here and above: its place in the answer,
-    /// which may be another one in the next. `book`: as it came; nil in the log of an older version.
+    /// A book that was already in the library came again and was not added. `ordinal`, here and above: its
+    /// index in the answer, which can differ in the next answer. `book`: as it came; nil in the log of an
+    /// older version.
     indirect case bookRepeated(ordinal: Int, book: Book?)
     /// All books of the scan are durable in the library.
     case completed(took: Interval)
@@ -68,7 +69,8 @@ package enum PhoneObservation: Hashable, Sendable {
     case requestFailed(Operation, attempt: UInt32, TransportFailure, took: Interval)
     /// A response that does not follow the contract (wrong shape, wrong content type, too large).
     case badAnswer(Operation, attempt: UInt32, BadAnswer)
-    /// Something in an answer or an event that the contract does not foresee. Comes before what became of the answer.
+    /// Something in an answer or an event that the contract does not foresee. Comes before the outcome of the
+    /// answer.
     indirect case found(ContractFinding)
     /// A 202 was decoded: `took` from the scheduled start of the upload, `service` from the actual send.
     case uploadAccepted(job: String, took: Interval, service: Interval)

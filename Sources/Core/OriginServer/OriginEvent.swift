@@ -20,7 +20,7 @@ package enum OriginEvent: Sendable {
     case aborted(ExchangeID)
     /// Somebody who watches the server changes a job.
     case changed(job: String, JobChange)
-    /// The moment of `nextWake` has come; an earlier call does no harm.
+    /// The time of `nextWake` has come; an earlier call does no harm.
     case woke
 
     /// The exchange that the event belongs to.

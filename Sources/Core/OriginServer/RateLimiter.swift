@@ -3,7 +3,7 @@ import Talaria
 
 /// The limits of numbers that a configuration or a fault may state.
 package enum OriginLimits {
-    /// The longest time of a configuration or a fault: ten years, so that adding a few to any moment is safe.
+    /// The longest time of a configuration or a fault: ten years, so that adding a few to any time is safe.
     package static let intervalMax = Interval.hours(24 * 3_650)
 }
 
@@ -12,10 +12,10 @@ package enum OriginLimits {
 /// exactly the requested time is admitted.
 package struct RateLimiter: Sendable {
     package enum Verdict: Hashable, Sendable {
-        /// `remaining`: the number of uploads that are still allowed. `reset`: the moment at which the oldest
+        /// `remaining`: the number of uploads that are still allowed. `reset`: the time at which the oldest
         /// counted one leaves the window.
         case admitted(remaining: Int, reset: Instant)
-        /// The first moment at which a slot is free.
+        /// The first time at which a slot is free.
         case limited(until: Instant)
     }
 

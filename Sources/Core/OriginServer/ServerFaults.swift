@@ -14,7 +14,7 @@ package struct ServerFaults: Sendable {
     private struct Stream: Sendable {
         let caller: Caller
         var faults: StreamServerFaults
-        /// The next moment at which a fault acts without an event.
+        /// The next time at which a fault acts without an event.
         var alarm: Instant?
     }
 
@@ -58,7 +58,7 @@ package struct ServerFaults: Sendable {
         return nil
     }
 
-    /// Returns the first moment at which an upload is admitted; nil if it is admitted now.
+    /// Returns the first time at which an upload is admitted; nil if it is admitted now.
     private mutating func isLimited(
         by fault: Int, _ quota: Quota, _ device: DeviceKey, at now: Instant
     ) -> Instant? {
@@ -85,7 +85,8 @@ package struct ServerFaults: Sendable {
 
     // MARK: Open streams
 
-    /// Begins to apply the faults of a stream. Returns the first moment at which one of them acts without an event.
+    /// Begins to apply the faults of a stream. Returns the first time at which one of them acts without an
+    /// event.
     package mutating func open(_ context: RequestContext, at now: Instant) -> Instant? {
         let faults = StreamServerFaults(context.faults, opened: now)
         guard !faults.isEmpty else { return nil }
@@ -107,12 +108,12 @@ package struct ServerFaults: Sendable {
         self.streams.update(exchange) { $0.faults.wrote(bytes: bytes.count, isNewEvent: mark.isNewEvent) }
     }
 
-    /// The moment that `open` or `alarmPassed` returned last for the stream.
+    /// The time that `open` or `alarmPassed` returned last for the stream.
     package mutating func alarm(of exchange: ExchangeID) -> Instant? {
         self.streams.update(exchange) { $0.alarm } ?? nil
     }
 
-    /// Returns the next moment at which a fault of the stream acts without an event.
+    /// Returns the next time at which a fault of the stream acts without an event.
     package mutating func alarmPassed(of exchange: ExchangeID, at now: Instant) -> Instant? {
         let change = self.streams.update(exchange) { stream in
             defer { stream.alarm = stream.faults.nextAlarm(after: now) }

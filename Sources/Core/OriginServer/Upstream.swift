@@ -43,7 +43,7 @@ package enum UpstreamFailure: Error, Hashable, Sendable {
     /// The value of the header `X-Gateway-Error`.
     package var name: String { self.traits.name }
 
-    /// 502 or 504, by who is to blame as far as one can tell.
+    /// 502 or 504, by which side is at fault as far as is known.
     package var code: ProblemCode { self.traits.code }
 
     package var text: String { self.traits.text }

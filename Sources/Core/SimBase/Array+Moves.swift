@@ -1,5 +1,5 @@
 extension Array {
-    /// Takes an element out, moved and not copied, and leaves another in its place.
+    /// Takes an element out, moved and not copied, and leaves another at its index.
     @inlinable public mutating func take(_ index: Int, leaving other: consuming Element) -> Element {
         var taken = other
         swap(&taken, &self[index])

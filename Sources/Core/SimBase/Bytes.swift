@@ -32,7 +32,7 @@ extension [UInt8] {
         if isDone == nil { self.append(contentsOf: text.utf8) }
     }
 
-    /// Whether the text's UTF-8 stands at `offset`.
+    /// Whether the text's UTF-8 is at `offset`.
     @inlinable public func holds(_ text: String, at offset: Int) -> Bool {
         precondition(offset >= 0 && offset <= self.count, "an offset outside of the bytes")
         let isThere = unsafe text.utf8.withContiguousStorageIfAvailable { other in
@@ -114,7 +114,7 @@ extension StaticString {
 }
 
 @usableFromInline enum Memory {
-    /// Letters, which nobody looks for, after the end.
+    /// Letters after the end, which are not searched for.
     @usableFromInline static var filler: UInt64 { @inlinable get { 0x6161_6161_6161_6161 } }
 
     @inlinable static func offset(

@@ -1,8 +1,8 @@
-/// A queue of elements by time: a heap ordered by (moment, order of insertion), so that ties are broken the
+/// A queue of elements by time: a heap ordered by (time, order of insertion), so that ties are broken the
 /// same way in every process.
 ///
-/// What is ordered are small keys, four children to each: half as many levels as with two, and the children of one lie
-/// side by side. The elements stay where they were put.
+/// The heap orders small keys, with four children each: half as many levels as with two, and the children of
+/// a key are adjacent. The elements stay where they were put.
 public struct EventHeap<Element: Sendable>: Sendable {
     @usableFromInline struct Key: Sendable {
         @usableFromInline var at: Instant
@@ -35,7 +35,7 @@ public struct EventHeap<Element: Sendable>: Sendable {
     @inlinable public var count: Int { self.waiting }
     /// Whether none waits.
     @inlinable public var isEmpty: Bool { self.waiting == 0 }
-    /// The moment at which the first entry is due.
+    /// The time at which the first entry is due.
     @inlinable public var nextAt: Instant? { self.isEmpty ? nil : self.keys[0].at }
     /// The entry that `popFirst` would take.
     @inlinable public var next: (at: Instant, element: Element)? {
@@ -43,13 +43,13 @@ public struct EventHeap<Element: Sendable>: Sendable {
         return (self.keys[0].at, element)
     }
 
-    /// Adds an entry behind those of the same moment.
+    /// Adds an entry behind those of the same time.
     @inlinable public mutating func insert(_ element: consuming Element, at: Instant) {
         self.insert(element, at: at, sequence: self.inserted)
     }
 
-    /// Adds an entry behind those of the same moment with the same tie or a lower one: 24 bits of it count. No heap is
-    /// told of more than 2^40 entries.
+    /// Adds an entry behind those of the same time with the same tie or a lower one: 24 bits of it count. No
+    /// heap receives more than 2^40 entries.
     @inlinable public mutating func insert(_ element: consuming Element, at: Instant, tie: UInt64) {
         self.insert(element, at: at, sequence: (tie & 0xFF_FFFF) << 40 | self.inserted)
     }
@@ -78,7 +78,7 @@ public struct EventHeap<Element: Sendable>: Sendable {
         return (at, element)
     }
 
-    /// Removes and returns the first element without its moment.
+    /// Removes and returns the first element without its time.
     @inlinable public mutating func takeFirst() -> Element? {
         guard !self.isEmpty else { return nil }
         let first = self.keys[0]

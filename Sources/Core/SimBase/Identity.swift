@@ -19,7 +19,7 @@ package struct ScanNumber: Hashable, Comparable, Sendable {
 /// One book of one scan in a library.
 package struct ResultKey: Hashable, Sendable {
     package let scan: ScanNumber
-    /// Its place among the books of the scan that entered the library, from 0.
+    /// Its index among the books of the scan that entered the library, from 0.
     package let ordinal: Int
 
     package init(scan: ScanNumber, ordinal: Int) {

@@ -1,11 +1,12 @@
 /// A length of time in whole nanoseconds. Negative lengths are allowed (a clock may be ahead of another).
 ///
-/// Arithmetic on lengths and moments saturates: 292 years are as good as for ever, and a length that was read may be any.
+/// Arithmetic on lengths and times saturates: 292 years are as good as for ever, and a length that was read
+/// may be any.
 public struct Interval: Hashable, Comparable, Sendable {
     /// The number of nanoseconds.
     public var nanoseconds: Int64
 
-    /// Creates a moment from nanoseconds.
+    /// Creates a time from nanoseconds.
     @inlinable public init(nanoseconds: Int64) { self.nanoseconds = nanoseconds }
 
     /// The interval of length zero.
@@ -59,7 +60,7 @@ public struct Interval: Hashable, Comparable, Sendable {
     }
 }
 
-/// A moment, in nanoseconds since the start of the run. The core receives the time from its driver.
+/// A time, in nanoseconds since the start of the run. The core receives the time from its driver.
 public struct Instant: Hashable, Comparable, Sendable {
     /// The number of nanoseconds.
     public var nanoseconds: Int64

@@ -55,7 +55,7 @@ public struct SlotMap<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         }
     }
 
-    /// Changes a value where it stands, without copying it; returns nil when the key is absent.
+    /// Changes a value in place, without copying it; returns nil when the key is absent.
     @discardableResult
     @inlinable public mutating func update<Result>(_ key: Key, _ change: (inout Value) -> Result) -> Result? {
         guard let index = self.index(of: key) else { return nil }

@@ -17,7 +17,7 @@ package enum Spelling {
             guard !meant.isEmpty, meant.count <= Self.charactersMax, abs(typed.count - meant.count) <= allowed
             else { continue }
             let distance = Self.isReordered(typed, meant) ? 1 : Self.distance(typed, meant)
-            // A word of which nothing is left is not a misspelling.
+            // A word of which nothing remains is not a misspelling.
             guard distance <= allowed, distance < max(typed.count, meant.count) else { continue }
             if let known = best, known.distance <= distance { continue }
             best = (candidate, distance)

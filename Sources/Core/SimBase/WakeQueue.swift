@@ -1,18 +1,18 @@
-/// The wake-up moments of keys (small integers, such as a phone's index in a fleet).
+/// The wake-up times of keys (small integers, such as a phone's index in a fleet).
 ///
-/// Each key has at most one moment; setting replaces it. Pushing a moment back, as every event of a stream
-/// does with its idle timeout, costs no heap operation: the entry stays in the heap and is reinserted when it
-/// comes up. Of equal moments, that of the key with the lowest tie comes first, and of these the
-/// one whose entry was queued first.
+/// Each key has at most one time; setting replaces it. Pushing a time back, as every event of a stream does
+/// with its idle timeout, costs no heap operation: the entry stays in the heap and is reinserted when it
+/// comes up. Of equal times, that of the key with the lowest tie comes first, and of these the one whose
+/// entry was queued first.
 public struct WakeQueue: Sendable {
     @usableFromInline struct Slot: Sendable {
-        /// The moment at which the key is due.
+        /// The time at which the key is due.
         @usableFromInline var wanted: Instant?
-        /// The moment of the key's live entry in the heap; never after `wanted`.
+        /// The time of the key's live entry in the heap; never after `wanted`.
         @usableFromInline var queued: Instant?
         /// Entries with another generation are stale.
         @usableFromInline var generation: UInt32 = 0
-        /// What decides between equal moments: 24 bits of it count.
+        /// What decides between equal times: 24 bits of it count.
         @usableFromInline var tie: UInt64 = 0
 
         @inlinable init() {}
@@ -43,7 +43,7 @@ public struct WakeQueue: Sendable {
         self.slots = Array(repeating: Slot(), count: keys)
     }
 
-    /// Arms the key for a moment, or disarms it with nil.
+    /// Arms the key for a time, or disarms it with nil.
     @inlinable public mutating func set(key: Int, at moment: Instant?) {
         precondition(key >= 0, "keys are numbered from 0")
         while key >= self.slots.count { self.slots.append(Slot()) }
@@ -53,8 +53,8 @@ public struct WakeQueue: Sendable {
         self.queue(key, at: moment)
     }
 
-    /// Arms the key, and has it come behind those of the same moment with a lower tie: when an entry is queued is no order that
-    /// anybody could rely on.
+    /// Arms the key, and has it come behind those of the same time with a lower tie: the order in which
+    /// entries are queued is not one to rely on.
     @inlinable public mutating func set(key: Int, at moment: Instant?, tie: UInt64) {
         precondition(key >= 0, "keys are numbered from 0")
         while key >= self.slots.count { self.slots.append(Slot()) }
@@ -66,7 +66,7 @@ public struct WakeQueue: Sendable {
         self.set(key: key, at: moment)
     }
 
-    /// The moment at which the key is due.
+    /// The time at which the key is due.
     @inlinable public subscript(key: Int) -> Instant? {
         self.slots.indices.contains(key) ? self.slots[key].wanted : nil
     }
@@ -74,10 +74,10 @@ public struct WakeQueue: Sendable {
     /// Entries in the heap, stale ones included.
     @inlinable public var entriesHeld: Int { self.heap.count }
 
-    /// The latest moment for the next check: no key is due before. It may be too early.
+    /// The latest time for the next check: no key is due earlier. It may be too early.
     @inlinable public var nextAt: Instant? { self.heap.nextAt }
 
-    /// Returns the moment at which the first key is due, and drops stale entries.
+    /// Returns the time at which the first key is due, and drops stale entries.
     @inlinable public mutating func nextDue() -> Instant? {
         while let (at, entry) = self.heap.next {
             guard self.slots[entry.key].generation == entry.generation,

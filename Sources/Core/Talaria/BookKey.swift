@@ -1,6 +1,7 @@
 internal import CSV
 
-/// What makes a book the same one in two answers: its ISBN, or else its title and author. Its place in an answer does not.
+/// What makes a book the same one in two answers: its ISBN, or else its title and author. Its index in an
+/// answer does not.
 package struct BookKey: Hashable, Sendable {
     /// Thirteen digits, whether the answer has ten or thirteen; nil without a valid number.
     package let isbn: String?

@@ -46,8 +46,8 @@ extension ContractFinding {
     package static let event = "an event of the contract"
     package static let dottedEvent = "an event with a dotted name"
 
-    /// Whether it is something beside the contract, which breaks no client: a member, an event or a code that it does not have, or
-    /// a `completed` of v2 without its job.
+    /// Whether it is something in addition to the contract, which breaks no client: a member, an event or a
+    /// code that the contract does not have, or a `completed` of v2 without its job.
     package var isAdditional: Bool {
         [Self.member, Self.event, Self.dottedEvent].contains(self.expected)
             || self.path == "code" || self.path.hasSuffix(".code")

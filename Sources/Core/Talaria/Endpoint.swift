@@ -40,7 +40,7 @@ package enum Endpoint: Hashable, Sendable {
         }
     }
 
-    /// Nil for any other path. The job id is taken as it stands, at most 128 bytes of unreserved characters.
+    /// Nil for any other path. The job id is taken unchanged, at most 128 bytes of unreserved characters.
     package init?(path: String) {
         if path == Self.scans {
             self = .upload
@@ -70,8 +70,8 @@ package enum Endpoint: Hashable, Sendable {
         }
     }
 
-    /// Whether a text may stand as a path segment without escaping (RFC 3986, unreserved) and stays one: `.` and `..` are
-    /// taken out of a path by whoever normalizes it (section 5.2.4).
+    /// Whether a text can be a path segment without escaping (RFC 3986, unreserved) and stays one: `.` and
+    /// `..` are taken out of a path by anything that normalizes it (section 5.2.4).
     package static func isJobID(_ text: String) -> Bool { self.isJobID(Array(text.utf8)[...]) }
 
     private static func isJobID(_ text: ArraySlice<UInt8>) -> Bool {

@@ -200,7 +200,7 @@ package struct EventEnvelope: Hashable, Sendable {
     /// The bytes of the inner data; empty if there are none.
     package let data: [UInt8]
 
-    /// Nil for bytes that are no object with a `type`.
+    /// Nil for bytes that are not an object with a `type`.
     package init?(_ bytes: [UInt8]) {
         guard let object = JSONObjectText(bytes), let type = object.text("type") else { return nil }
         self.type = type

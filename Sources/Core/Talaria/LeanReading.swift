@@ -3,7 +3,7 @@ import JSON
 // Answers and events as a client reads them: what it needs is required, everything else that is missing or odd is noted,
 // and the answer is used (Docs/contract.md section 1.2).
 
-/// The members of one object, and where it stands in its answer.
+/// The members of one object, and its position in its answer.
 struct LeanObject {
     /// The importance of a member.
     enum Need {
@@ -40,7 +40,7 @@ struct LeanObject {
         self.init(node: node, prefix: "")
     }
 
-    /// Nil for bytes that are no JSON object, without which a client can do.
+    /// Nil for bytes that are not a JSON object, if a client can do without one.
     init?(optional bytes: [UInt8], _ expected: String, into notes: inout ContractNotes) {
         var body = ContractNotes()
         guard let object = LeanObject(bytes, into: &body) else {
@@ -52,7 +52,7 @@ struct LeanObject {
         self = object
     }
 
-    /// Enough to tell a page or a message from a JSON document, and not so much that it could hold a token.
+    /// Enough to distinguish a page or a message from a JSON document, and too little to hold a token.
     private static func beginning(of bytes: [UInt8]) -> String {
         String(decoding: bytes.prefix(24).prefix { $0 != UInt8(ascii: "\"") }, as: UTF8.self)
     }
@@ -85,7 +85,7 @@ struct LeanObject {
         return node.map { LeanObject(node: $0, prefix: self.prefix + key + ".") }
     }
 
-    /// Notes a count that is above the one of which it is a part.
+    /// Notes a count that is greater than the count that includes it.
     func compare(_ part: String, isAtMost whole: String, into notes: inout ContractNotes) {
         guard let count = self.node[part]?.integer, let total = self.node[whole]?.integer, total >= 0,
             count > total
@@ -202,7 +202,7 @@ package struct ResultsReading: Hashable, Sendable {
     package var success: Bool?
     package var jobId: String?
     package var books: [Book]
-    /// What became of the rows of a file; nil for results that are books.
+    /// The outcomes of the rows of a file; nil for results that are books.
     package var rows: RowCounts?
     /// The books of these rows that the answer lists; nil for one without a list.
     package var listed: Int?

@@ -30,7 +30,7 @@ package struct Shelf: Hashable, Sendable {
     }
 
     package enum Stock: Hashable, Sendable {
-        /// As many books as a photo shows, of which some have no ISBN.
+        /// As many books as a photo shows, some of them without an ISBN.
         case books
         /// As many, and all with an ISBN: they are asked for by their barcodes.
         case barcodes
@@ -61,7 +61,7 @@ package struct Shelf: Hashable, Sendable {
     package enum Lookup: Hashable, Sendable {
         /// Most books have an ISBN, and with it a cover.
         case contract
-        /// Title and author as they stand on the spine, for review: what the live backend said of each book
+        /// Title and author as on the spine, for review: what the live backend returned for each book
         /// (Docs/contract.md section 2.4).
         case spines
         /// The books of the contract, with the statuses of OAS (Docs/contract.md section 7, C11).
@@ -144,7 +144,7 @@ package struct Shelf: Hashable, Sendable {
             })
     }
 
-    /// The barcode that a scan of a single book has; nil for what is no such scan.
+    /// The barcode of a scan of a single book; nil for any other scan.
     package func barcode(device: DeviceNumber, scan: ScanNumber) -> String? {
         guard self.stock(of: device) == .oneBarcode else { return nil }
         return self.book(device: device, scan: scan, ordinal: 0).isbn

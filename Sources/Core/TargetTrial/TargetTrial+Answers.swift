@@ -65,7 +65,7 @@ extension TargetTrial {
         self.jobs.insert(job, known)
     }
 
-    /// Uploads of which it is not known whether the target has taken them count in its favor.
+    /// Uploads that the target may or may not have accepted count in its favor.
     private mutating func judgeLimit(
         _ exchange: TrialExchange, _ head: TrialHead, _ id: UInt64, at now: Instant
     ) {

@@ -251,7 +251,7 @@ extension TargetTrial {
 extension SSEEvent {
     private static let initialSuffix = "-initial"
 
-    /// Whether it says where a job stands, which is in no log (Docs/contract.md section 2.4).
+    /// Whether it gives the state of a job, which is not in a log (Docs/contract.md section 2.4).
     var isInitial: Bool { self.hasOwnID && self.id.hasSuffix(Self.initialSuffix) }
 
     /// The milliseconds of an id of the contract's form, `{ms}-{type}`; nil for another one.

@@ -181,7 +181,7 @@ struct TrialUploads: Sendable {
         self.devices[device.raw]?.taken.append(now)
     }
 
-    /// Takes back an upload that was sent at this moment.
+    /// Takes back an upload that was sent at this time.
     mutating func refuse(_ device: DeviceNumber, sent: Instant) {
         guard let place = self.devices[device.raw]?.possible.firstIndex(of: sent) else { return }
         self.devices[device.raw]?.possible.remove(at: place)

@@ -71,7 +71,7 @@ package struct TrialHead: Sendable {
     /// In lower case, without parameters; empty without one.
     package let mediaType: String
     package let retryAfter: String?
-    /// The values of Content-Type, of which there should be one (RFC 9110 section 5.3).
+    /// The values of Content-Type, one is expected (RFC 9110 section 5.3).
     package let types: [String]
 
     package init(status: Int, _ fields: HeaderFields) {
@@ -119,16 +119,16 @@ struct TrialStream: Sendable {
     /// The terminal event that came on it.
     var terminal: TrialEvent?
     var terminals = 0
-    /// The places of its events among those of the job.
+    /// The indexes of its events among those of the job.
     var shown: Set<Int> = []
-    /// The place of its last event.
+    /// The index of its last event.
     var last: Int?
 }
 
 /// A point from which a stream goes on.
 struct TrialResume: Sendable {
-    /// The place of the last event that the client has.
+    /// The index of the last event that the client has.
     let place: Int
-    /// The places of later events that are known from other streams, in the order in which they came there.
+    /// The indexes of later events that are known from other streams, in the order of those streams.
     var pending: [Int]
 }

@@ -9,12 +9,12 @@ struct TrialEvent: Hashable, Sendable {
     /// Nil without an id of its own.
     let id: UInt64?
     let isTerminal: Bool
-    /// Says where the job stands, and is in no log (Docs/contract.md section 2.4).
+    /// Gives the state of the job, and is not in a log (Docs/contract.md section 2.4).
     let isInitial: Bool
     /// The exchange on which it came first.
     let stream: UInt64
     let at: Instant
-    /// The place of the event before it on that stream; nil for the first one.
+    /// The index of the event before it on that stream; nil for the first one.
     let previous: Int?
 
     init(_ event: SSEEvent, isTerminal: Bool, stream: UInt64, after previous: Int?, at: Instant) {
@@ -34,7 +34,7 @@ struct TrialEvent: Hashable, Sendable {
     func isSame(as other: TrialEvent) -> Bool { self.name == other.name && self.data == other.data }
 }
 
-/// A job of a target, as far as its answers and streams tell of it.
+/// A job of a target, as far as its answers and streams show it.
 struct TrialJob: Sendable {
     enum End: Hashable, Sendable {
         case completed, failed
@@ -60,7 +60,7 @@ struct TrialJob: Sendable {
     var isDeleting = false
     /// When a cancel was acknowledged.
     var canceled: Instant?
-    /// Nothing took the job away before this moment.
+    /// Nothing removed the job before this time.
     var isThere: Bool { self.deleted == nil && self.canceled == nil && !self.isDeleting }
     /// The books of its terminal event, and of the last results.
     var inline: TrialBooks?
@@ -71,7 +71,7 @@ struct TrialJob: Sendable {
         self.scan = scan
     }
 
-    /// Returns the place of the event; nil if the events of the job are not known.
+    /// Returns the index of the event; nil if the events of the job are not known.
     @discardableResult
     mutating func record(_ event: TrialEvent) -> Int? {
         guard self.isWhole else { return nil }
@@ -117,8 +117,8 @@ struct TrialJob: Sendable {
             })
     }
 
-    /// Whether a stream has shown an event behind another. Places are in the order in which events came on any stream, and of two
-    /// streams one may be ahead.
+    /// Whether a stream has shown an event after another. Indexes are in the order in which events came on
+    /// any stream, and one of two streams can be ahead.
     func isKnown(_ place: Int, after other: Int) -> Bool { self.isKnown(place, afterAny: { $0 == other }) }
 
     /// Whether a stream has shown an event behind one that this is true of.

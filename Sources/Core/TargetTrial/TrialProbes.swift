@@ -84,7 +84,7 @@ struct TrialProbes: Sendable {
         return job
     }
 
-    /// The job of which no more is asked is forgotten.
+    /// Forgets a job about which nothing more is asked.
     mutating func leave(_ job: String) { self.jobs[job] = nil }
 
     /// Each job is the other one of the next.

@@ -24,7 +24,7 @@ package struct TrialRules: Hashable, Sendable {
     package var limit: Quota?
     /// Whether the clients are phones of this program.
     package var isOfOwnPhones = true
-    /// The share of jobs of which a second stream is opened and that probes ask for, in parts per million.
+    /// The share of jobs that probes ask for and open a second stream of, in parts per million.
     package var witness: UInt32 = 0
     /// Whether the target is asked what a second device would ask.
     package var probes = false

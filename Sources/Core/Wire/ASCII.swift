@@ -41,7 +41,7 @@ enum ASCII {
 
     /// Returns the index of the next line feed or carriage return.
     static func lineBreak(in bytes: ArraySlice<UInt8>, from start: Int) -> Int? {
-        // One test covers both, and for what hardly ever stands in a line.
+        // One test covers both, and bytes that are rare in a line.
         var start = start
         while let offset = bytes.offset(from: start, { $0.less(Self.carriageReturn + 1) }) {
             if bytes[offset] == Self.lineFeed || bytes[offset] == Self.carriageReturn { return offset }
@@ -50,12 +50,12 @@ enum ASCII {
         return nil
     }
 
-    /// The bytes that must not stand in the value of a field (RFC 9110 section 5.5).
+    /// The bytes that are not allowed in the value of a field (RFC 9110 section 5.5).
     static func unfitForValue(_ word: SWARWord) -> UInt64 {
         word.equal(Self.carriageReturn) | word.equal(Self.lineFeed) | word.equal(0)
     }
 
-    /// Whether the byte may stand in a token (RFC 9110 section 5.6.2).
+    /// Whether the byte is allowed in a token (RFC 9110 section 5.6.2).
     static func isToken(_ byte: UInt8) -> Bool {
         // A bit for each byte below 64, and one for each from there on.
         guard byte < 0x80 else { return false }

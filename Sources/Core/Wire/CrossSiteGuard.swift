@@ -12,7 +12,7 @@ package struct CrossSiteGuard: Hashable, Sendable {
         case privateOr(Set<String>)
     }
 
-    /// Pages that may ask, beside the server's own.
+    /// Pages that may ask, in addition to the server's own.
     package enum Pages: Hashable, Sendable {
         case none
         /// The hosts that the server itself accepts: for a page under development on this machine.

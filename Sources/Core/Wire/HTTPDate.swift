@@ -1,7 +1,7 @@
 import SimBase
 
-/// Dates of header fields in their one form that may be written, `Sun, 06 Nov 1994 08:49:37 GMT`
-/// (RFC 9110 section 5.6.7, IMF-fixdate). Moments are seconds since 1970.
+/// Dates of header fields in the only form that may be written, `Sun, 06 Nov 1994 08:49:37 GMT` (RFC 9110
+/// section 5.6.7, IMF-fixdate). Times are seconds since 1970.
 package enum HTTPDate {
     private static let days = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"]
     private static let months = [
@@ -14,7 +14,7 @@ package enum HTTPDate {
         (offset: 19, text: ":"), (offset: 22, text: ":"), (offset: 25, text: " GMT"),
     ]
 
-    /// The moment, or nil for anything but a real date in that form with the right day of the week.
+    /// The time, or nil for anything but a real date in that form with the right day of the week.
     package static func seconds(_ text: String) -> Int64? {
         let bytes = Array(text.utf8)
         guard bytes.count == 29,
@@ -36,7 +36,7 @@ package enum HTTPDate {
         return ((days * 24 + hour) * 60 + minute) * 60 + second
     }
 
-    /// The text of a moment between the years 1 and 9999.
+    /// The text of a time between the years 1 and 9999.
     package static func text(_ seconds: Int64) -> String {
         let days = Self.floorDivide(seconds, 86_400)
         let clock = seconds - days * 86_400

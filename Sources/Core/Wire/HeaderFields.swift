@@ -80,7 +80,7 @@ package struct HeaderFields: Hashable, Sendable, ExpressibleByDictionaryLiteral 
         self.bytes.reserveCapacity(400)
     }
 
-    /// Makes `value` the only one of that name, where the first of them stood or at the end.
+    /// Makes `value` the only one of that name, at the position of the first of them or at the end.
     package mutating func set(_ name: String, to value: String) {
         var fields = self.fields
         guard let range = fields.firstIndex(where: { $0.isNamed(name) }) else {

@@ -36,8 +36,8 @@ package struct HostName: Hashable, Sendable {
         self.name == "localhost" || (IPAddress.isNumeric(self.name) && IPAddress.isLoopback(self.name))
     }
 
-    /// Whether nobody can own it in the public DNS: an address, a name without a dot, or a name below a domain that is
-    /// reserved for private use (RFC 6761, RFC 6762, RFC 8375, and ICANN's `internal`).
+    /// Whether it cannot be owned in the public DNS: an address, a name without a dot, or a name below a
+    /// domain that is reserved for private use (RFC 6761, RFC 6762, RFC 8375, and ICANN's `internal`).
     package var isPrivate: Bool {
         if IPAddress.isNumeric(self.name) { return true }
         guard let dot = self.name.lastIndex(of: ".") else { return true }

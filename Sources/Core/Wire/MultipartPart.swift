@@ -6,7 +6,7 @@ package struct PartSummary: Hashable, Sendable {
     /// The part's `Content-Type` as sent.
     package var contentType: String?
     package var byteCount: Int
-    /// The part's first bytes, at most `MultipartReader.Limits.prefixBytesMax`, to tell what it is.
+    /// The part's first bytes, at most `MultipartReader.Limits.prefixBytesMax`, to recognize its type.
     package var prefix: [UInt8]
 }
 

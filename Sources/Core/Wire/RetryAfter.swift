@@ -4,7 +4,7 @@ package import SimBase
 package enum RetryAfter: Hashable, Sendable {
     /// Whole seconds from now, at most `waitMax`.
     case delay(Interval)
-    /// A moment, in seconds since 1970.
+    /// A time, in seconds since 1970.
     case date(Int64)
 
     /// The maximum wait: ten years, safe to add to any clock.

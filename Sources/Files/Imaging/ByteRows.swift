@@ -41,7 +41,7 @@
     let count: Int
     private let bytes: UnsafeMutablePointer<UInt8>
 
-    /// Zeros; what nobody writes costs nothing.
+    /// Zeros; bytes that are not written cost nothing.
     init(count: Int) {
         precondition(count > 0, "a picture has at least one pixel")
         self.count = count

@@ -116,7 +116,7 @@ package enum DecodeScale: Hashable, Sendable {
 
     /// Whether the last call failed by nothing but a warning that leaves the picture whole.
     ///
-    /// Told by its words: after a warning libturbojpeg 2.1 calls a fatal error a warning too
+    /// Recognized by its message: after a warning libturbojpeg 2.1 calls a fatal error a warning too
     /// (`tjGetErrorCode`), but its text is then the fatal one's. Of several warnings it keeps the first.
     private var isHarmless: Bool {
         let words = self.words

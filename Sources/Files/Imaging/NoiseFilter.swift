@@ -8,7 +8,7 @@
 ///     |d| < level:  Y - d (1 - |d| / level)
 ///     otherwise:    Y + 0.4 (|d| - level) with d's sign, at most 40
 ///
-/// with the level 0.02 x 255. It has no jumps. Where it is near the app's and where not, decision 0080 tells.
+/// with the level 0.02 x 255. It has no jumps. Decision 0080 says where it is near the app's and where not.
 enum NoiseFilter {
     /// 0.02 x 255 in sixteenths, which is what the weights leave.
     static let level: Int16 = 82

@@ -1,5 +1,5 @@
 /// The conversion of pixels to the planes of the encoder: rotation, contrast, brightness and color in one
-/// pass, strip by strip, each of which stays in the processor's cache.
+/// pass, strip by strip; each strip stays in the processor's cache.
 enum PhotoDeveloper {
     /// Rows of a strip: even, since chroma has one for two.
     private static let stripRows = 16

@@ -1,6 +1,6 @@
 import SystemIO
 
-/// A photograph as it lies in a folder.
+/// A photograph as it is in a folder.
 package struct SourcePhoto: Hashable, Sendable {
     /// The file's name, without its folder.
     package let name: String
@@ -104,7 +104,7 @@ package struct PhotoFolder: Sendable {
         self.problems = problems
     }
 
-    /// Decodes it as small as it goes: the header does not tell whether the rest is there.
+    /// Decodes it as small as possible: the header does not show whether the rest is there.
     private static func size(
         of jpeg: [UInt8], _ decoder: inout JPEGDecoder
     ) throws(ImagingError) -> PixelSize {

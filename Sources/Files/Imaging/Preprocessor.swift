@@ -39,9 +39,10 @@ package enum NoiseReduction: Hashable, Sendable {
 /// tall, raise the contrast, measure the luminance, adjust the brightness, reduce noise, encode at 0.85; then
 /// decode, resize to at most 1920 pixels, encode at 0.85 again.
 ///
-/// EXIF orientation is ignored, as in the app. What cannot be decoded leaves the filters as it came, with zeros, and is
-/// refused by the resize. Decision 0080 tells where this differs from the letter of the section: noise reduction is an
-/// approximation, and pictures beyond 5760 pixels are decoded at 1/2 or less before the resize.
+/// EXIF orientation is ignored, as in the app. What cannot be decoded passes the filters unchanged, with
+/// zeros, and is refused by the resize. Decision 0080 says where this differs from the letter of the section:
+/// noise reduction is an approximation, and pictures beyond 5760 pixels are decoded at 1/2 or less before the
+/// resize.
 ///
 /// **Memory** for a photo of n pixels, besides its file: 3 n bytes decoded, which serve both times, and 1.5 n
 /// converted; then, without the latter, the pixels of the upload, at most 11 MB; all the time the JPEG in between. So the

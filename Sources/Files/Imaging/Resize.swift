@@ -87,7 +87,7 @@ struct ResizeWindows {
 
     /// Resizes one row.
     func reduce(_ source: UnsafePointer<UInt8>, into target: UnsafeMutablePointer<UInt8>) {
-        // With a number known to the compiler, the loop over the taps is no loop.
+        // With a number known to the compiler, the loop over the taps is unrolled.
         switch self.taps {
         case 1: unsafe self.reduce(source, into: target, taps: 1)
         case 2: unsafe self.reduce(source, into: target, taps: 2)

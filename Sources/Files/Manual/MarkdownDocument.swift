@@ -68,7 +68,7 @@ private struct MarkdownReader {
 
     private static func indent(_ line: String) -> Int { line.prefix { $0 == " " }.count }
 
-    /// The marker of an item, the blanks before it, and what stands behind it.
+    /// The marker of an item, the blanks before it, and what follows it.
     private static func item(_ line: String) -> (marker: String, indent: Int, text: String)? {
         let indent = self.indent(line)
         let rest = line.dropFirst(indent)

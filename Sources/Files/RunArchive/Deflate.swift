@@ -13,7 +13,7 @@ enum Deflate {
         return packed
     }
 
-    /// Nil when it is not of that format, or larger than told.
+    /// Nil when it is not of that format, or larger than the limit.
     static func unpacked(_ bytes: [UInt8], bytesMax: Int) -> [UInt8]? {
         var length = uLong(bytesMax)
         var isWhole = false

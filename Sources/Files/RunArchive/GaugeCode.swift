@@ -11,7 +11,7 @@ enum GaugeCode {
             })
     }
 
-    /// Nil for what is no such text.
+    /// Nil for what is not such a text.
     static func series(_ text: String) -> GaugeSeries? {
         guard let numbers = PackedNumbers.numbers(text, countMax: 3 * GaugeSeries.samplesMax),
             numbers.count.isMultiple(of: 3)

@@ -44,7 +44,7 @@ package enum HistogramCode {
         return Base64.text(whole + packed)
     }
 
-    /// Nil for what is no histogram of our layout.
+    /// Nil for what is not a histogram of our layout.
     package static func histogram(_ text: ArraySlice<UInt8>) -> HDRHistogram? {
         guard let whole = Base64.bytes(text), whole.count > 8, Self.number(whole, at: 0) == Self.packedCookie,
             Int(Self.number(whole, at: 4)) == whole.count - 8,

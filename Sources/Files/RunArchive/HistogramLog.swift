@@ -6,7 +6,7 @@ import SimBase
 /// `latency.hlog`: HdrHistogram's log of histograms, format 1.3. A line is one metric in one second; its tag is the
 /// metric's name, and where there are several groups `name:group` for each of them as well.
 ///
-/// Times are seconds since the start of the run, values nanoseconds, the maximum that stands in the line milliseconds.
+/// Times are seconds since the start of the run, values nanoseconds, the maximum in the line milliseconds.
 enum HistogramLog {
     static func head(started: Int64, tool: String) -> String {
         let seconds = DecimalText.text(started, decimals: 3, shown: 3...3)
@@ -50,7 +50,7 @@ enum HistogramLog {
 
     static func tag(_ metric: LatencyMetric, group: String?) -> String {
         guard let group else { return metric.rawValue }
-        // What the format gives a meaning cannot stand in a tag.
+        // Characters with a meaning in the format are not allowed in a tag.
         let safe = group.unicodeScalars.map { scalar -> Character in
             scalar.isASCII && scalar.value > 0x20 && scalar != "," && scalar != "=" && scalar.value < 0x7F
                 ? Character(scalar) : "_"

@@ -20,8 +20,8 @@ package struct IntervalMerge {
         self.take { $0.next() }
     }
 
-    /// The next interval of runs that continue. Intervals that begin before this moment are known to be complete, but for those of
-    /// runs that tell later: these come when they are there.
+    /// The next interval of runs that continue. Intervals that begin before this time are known to be
+    /// complete, except those of runs that report later: these come when they exist.
     package mutating func next(before moment: Instant) -> IntervalReader.Moment? {
         for index in self.heads.indices where self.heads[index] == nil {
             self.heads[index] = self.readers[index].next(before: moment)
@@ -29,7 +29,7 @@ package struct IntervalMerge {
         return self.take { _ in nil }
     }
 
-    /// Returns the first of the heads, and puts what `next` returns in its place.
+    /// Returns the first of the heads, and replaces it by what `next` returns.
     private mutating func take(
         _ next: (inout IntervalReader) -> IntervalReader.Moment?
     ) -> IntervalReader.Moment? {

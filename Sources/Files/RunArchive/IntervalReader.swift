@@ -8,7 +8,8 @@ package struct IntervalReader {
         package var from: Instant
         package var length: Interval
         package var table: MetricTable
-        /// The operations that were open at a moment after it; nil if there were none, or if no objective requests them.
+        /// The operations that were open at a time after it; nil if there were none, or if no objective
+        /// requests them.
         package var open: (table: MetricTable, at: Instant)?
     }
 
@@ -67,7 +68,7 @@ package struct IntervalReader {
         return (table, at)
     }
 
-    /// The next interval of growing files. Intervals that begin before this moment are known to be complete.
+    /// The next interval of growing files. Intervals that begin before this time are known to be complete.
     package mutating func next(before moment: Instant) -> Moment? {
         if self.nextSeries == nil { self.readSeries() }
         if self.nextHistogram == nil { self.readHistogram() }

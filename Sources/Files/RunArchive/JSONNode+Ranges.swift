@@ -11,7 +11,8 @@ extension JSONNode {
         self.integer.flatMap { (0...Self.countMax).contains($0) ? $0 : nil }
     }
 
-    /// The number as a moment or length in nanoseconds that a run can reach. `decimals`: of the text, see `scaled`.
+    /// The number as a time or length in nanoseconds that a run can reach. `decimals`: of the text, see
+    /// `scaled`.
     package func nanoseconds(_ decimals: Int) -> Int64? {
         self.scaled(decimals).flatMap { ObservationRange.time.contains($0) ? $0 : nil }
     }

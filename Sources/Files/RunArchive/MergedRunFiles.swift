@@ -35,7 +35,7 @@ extension RunReport {
         return ReportFile(name: RunDirectory.FileName.scans, bytes: ScansFile.bytes(all))
     }
 
-    /// The evidence of a merge, which is read in place of the log. `files`: those that it belongs to.
+    /// The evidence of a merge, which is read instead of the log. `files`: those that it belongs to.
     package func evidence(_ files: [ReportFile]) -> ReportFile? {
         guard let bytes = files.first(where: { $0.name == RunDirectory.FileName.head })?.bytes,
             let head = RunHead(reading: bytes)
@@ -76,7 +76,7 @@ extension RunReport {
 private struct MergedSeries {
     private(set) var counts: [UInt8] = []
     private(set) var histograms: [UInt8]
-    /// Those that begin at the moment that is under way.
+    /// Those that begin at the time that is under way.
     private var pending: [IntervalReader.Moment] = []
     /// What a run says of all of its time comes behind its intervals, and begins before them.
     private var late: [IntervalReader.Moment] = []

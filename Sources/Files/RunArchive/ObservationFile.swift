@@ -19,7 +19,7 @@ struct ObservationFile: ~Copyable {
         self.bytesMax = bytesMax
     }
 
-    /// False for the first observation that has no place any more; there is no word of those after it.
+    /// False for the first observation that no longer fits; those after it are not encoded.
     mutating func append(_ observation: Observation, _ cause: Cause?) -> Bool {
         guard !self.isFull else { return true }
         guard self.log.append(observation, cause, to: &self.file, bytesMax: self.bytesMax) else {

@@ -8,9 +8,9 @@ import Talaria
 ///     {"t":1250000000,"device":7,"scan":2,"side":"phone","what":"stream-lost","job":…,"attempt":1,"cause":"reset",…}
 ///
 /// `t` is nanoseconds since the start of the run, durations end in `_ns`, and what does not apply is null. Errors and findings
-/// end with `by` and, where a fault has injected them, with `fault`: the members of `cause` in `summary.json`, which the judge
-/// adds. They are no fields of the observation. Text of
-/// others is bounded. Observations hold no tokens, so no line does.
+/// end with `by` and, where a fault has injected them, with `fault`: the members of `cause` in
+/// `summary.json`, which the judge adds. They are not fields of the observation. Text of others is bounded.
+/// Observations hold no tokens, so no line does.
 package struct ObservationLog: ~Copyable {
     /// The maximum length of one text in the log, in UTF-8 bytes.
     package static let textBytesMax = 256

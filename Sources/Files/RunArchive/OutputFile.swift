@@ -62,8 +62,8 @@ struct OutputFile {
         }
     }
 
-    /// Writes a whole file so that it is never seen half written: beside its index, then moved there. What is not a file,
-    /// as a terminal or a pipe, is written to.
+    /// Writes a whole file so that it is never seen half written: next to its path, then moved there. What is
+    /// not a file, such as a terminal or a pipe, is written to.
     static func write(_ bytes: [UInt8], to path: String) throws(OutputError.Failure) {
         do throws(SystemError) {
             try File.save(bytes, to: path)

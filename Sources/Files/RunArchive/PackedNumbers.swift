@@ -9,7 +9,7 @@ enum PackedNumbers {
         return Deflate.packed(bytes).map { Base64.text($0) }
     }
 
-    /// Nil for what is no such text, or is one of more than `countMax` numbers.
+    /// Nil for what is not such a text, or has more than `countMax` numbers.
     static func numbers(_ text: String, countMax: Int) -> [Int64]? {
         guard let packed = Base64.bytes(Array(text.utf8)[...]),
             let bytes = Deflate.unpacked(packed, bytesMax: max(1, countMax * Self.bytesOfNumberMax))

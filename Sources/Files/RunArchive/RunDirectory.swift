@@ -163,7 +163,7 @@ package final class RunDirectory: RunLog {
         self.remarks.append(.end(.logFull(bytes: self.events.bytesMax)))
     }
 
-    /// Flushes the log to the system, for idle moments.
+    /// Flushes the log to the system, for idle times.
     package func flush() { self.events.file.flush() }
 
     /// The scenario as it runs, before it runs.
@@ -250,7 +250,7 @@ package final class RunDirectory: RunLog {
     package func rewrite(_ result: RunResult, _ timeline: RunTimeline, render: ReportRenderer) {
         let reports = render(RunReport(result, timeline, folders: [self.path]))
         for name in reports.map(\.name) {
-            // A folder in the place of a report is not ours.
+            // A folder at the path of a report is not ours.
             try? FileTree.remove(Self.joined(self.path, name))
             self.saved.removeAll { $0 == name }
         }
@@ -335,8 +335,8 @@ package final class RunDirectory: RunLog {
         try Self.at(path) { () throws(SystemError) in try FileTree.remove(path) }
     }
 
-    /// Points `latest` at a folder. The new link is made beside the old one and moved over it, so that there is no moment
-    /// without one. Returns a warning if that fails; the run itself is complete without the link.
+    /// Points `latest` at a folder. The new link is made next to the old one and moved over it, so that there
+    /// is no time without one. Returns a warning if that fails; the run itself is complete without the link.
     static func link(to path: String, in reports: String) -> Remark? {
         let link = Self.joined(reports, Self.latest)
         let name = URL(fileURLWithPath: path).lastPathComponent

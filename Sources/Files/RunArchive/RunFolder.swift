@@ -45,8 +45,8 @@ package final class RunFolder {
         "\(RunDirectory.joined(self.path, Self.shards))/\(Self.name(of: shard))"
     }
 
-    /// The folders of the shards of a run, in their order; empty for a folder that has none. What else is beside them is not
-    /// theirs.
+    /// The folders of the shards of a run, in their order; empty for a folder that has none. Other entries
+    /// next to them do not belong to the run.
     package static func shards(of folder: String) -> [String] {
         let path = RunDirectory.joined(folder, Self.shards)
         return Self.shards(among: (try? FileTree.names(inFolder: path)) ?? []).map {

@@ -83,7 +83,7 @@ extension RunHead {
         self.conditions = RunConditions(reading: value["conditions"])
         self.rules.settle = value["settle_ns"]?.nanoseconds(0).map { Interval(nanoseconds: $0) }
         self.rules.shufflesTies = value["shuffles_ties"]?.flag ?? false
-        // A table has one place for a group.
+        // A table has one row for a group.
         guard Set(self.groups.map(\.name)).count == self.groups.count else { return nil }
     }
 }

@@ -127,7 +127,7 @@ package struct RunReport: Sendable {
         var coarser = WindowFold(width: sloWidth, table)
         var rest = IntervalMerge(readers)
         while let moment = rest.next() {
-            // What tells of the whole run belongs to no window.
+            // What concerns the whole run belongs to no window.
             guard moment.length <= self.trackWidth else { continue }
             let shown = IntervalReader.Moment(
                 from: moment.from, length: moment.length, table: part(moment.table))
@@ -218,7 +218,7 @@ package struct SLOWindow: Equatable, Sendable {
         }
     }
 
-    /// A window without a failure, or without any of what is counted, has nothing to tell.
+    /// A window without a failure, or without any of what is counted, has nothing to report.
     package var isMeaningful: Bool {
         switch self.value {
         case .time: true

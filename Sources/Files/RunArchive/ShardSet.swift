@@ -18,7 +18,7 @@ package struct ShardSet: Sendable {
         case notAShard(String)
         /// Two folders disagree in something.
         case differ(String, first: String, second: String)
-        /// Two runs that are no shards disagree in something.
+        /// Two runs that are not shards differ in something.
         case runsDiffer(String, first: String, second: String)
         /// A summary has an invariant or a metric that this program does not know.
         case otherVersion(String, id: String)

@@ -4,8 +4,9 @@ package import RunMetrics
 import SimBase
 import SystemIO
 
-/// How a shard of a run in progress stands, for the dashboard of the run: its result and its timeline, in a folder within its
-/// own. They have the form of `summary.json` and of `evidence.ndjson`; the measurements of its operations are in its series.
+/// The state of a shard of a run in progress, for the dashboard of the run: its result and its timeline, in a
+/// folder within its own. They have the form of `summary.json` and of `evidence.ndjson`; the measurements of
+/// its operations are in its series.
 package struct ShardSnapshot: Sendable {
     private static let folder = "snapshot"
     private static let names = [RunDirectory.FileName.evidence, RunDirectory.FileName.summary]
@@ -13,7 +14,7 @@ package struct ShardSnapshot: Sendable {
     package let result: RunResult
     package let timeline: RunTimeline
 
-    /// Nil where there is none that is whole. `folder`: of the shard.
+    /// Nil if there is no complete one. `folder`: of the shard.
     package init?(of folder: String, head: RunHead, settings: JudgeSettings) {
         let path = RunDirectory.joined(folder, Self.folder)
         guard let summary = try? PastRun.summary(of: path),
@@ -23,7 +24,7 @@ package struct ShardSnapshot: Sendable {
         self.timeline = reader.timeline
     }
 
-    /// Writes a snapshot in the place of the one before. False where it cannot be written.
+    /// Writes a snapshot over the one before. False if it cannot be written.
     ///
     /// - Parameter timeline: Without the phones.
     /// - Parameter summary: The result as `summary.json`.

@@ -3,8 +3,9 @@ import RunJudge
 import SimBase
 import SystemIO
 
-/// The objectives for parts of a run, judged by the series of its shards, or of the workers of a test: runs that count time from
-/// one moment. The intervals of each end at the boundaries of these objectives, so that their sums are the parts of the whole.
+/// The objectives for parts of a run, judged by the series of its shards, or of the workers of a test: runs
+/// that count time from one time. The intervals of each end at the boundaries of these objectives, so that
+/// their sums are the parts of the whole.
 struct ShardSpans {
     private var readers: [IntervalReader]
     private var heads: [IntervalReader.Moment?] = []
@@ -41,7 +42,8 @@ struct ShardSpans {
         }
     }
 
-    /// The first of these files that has another size than its shard says, with both sizes; nil where there is none.
+    /// The first of these files that has another size than its shard says, with both sizes; nil if there is
+    /// none.
     ///
     /// - Parameter sizes: In bytes, by the name of the file.
     static func damage(
@@ -91,7 +93,7 @@ struct ShardSpans {
         return first
     }
 
-    /// The open operations of all shards, as old as they are at one moment.
+    /// The open operations of all shards, as old as they are at one time.
     private func allOpen(_ groups: [String], at moment: Instant) -> (table: MetricTable, at: Instant) {
         let at = self.open.compactMap { $0?.at }.max() ?? moment
         var all = MetricTable(groups: groups)

@@ -23,7 +23,7 @@ enum SurgeCode {
         return PackedNumbers.text(numbers)
     }
 
-    /// Nil for what are no such windows.
+    /// Nil for what are not such windows.
     static func windows(_ text: String) -> [SurgeWindow]? {
         let countMax = SurgeRecord.windowsMax
         guard let numbers = PackedNumbers.numbers(text, countMax: countMax * Self.columns),

@@ -28,8 +28,8 @@ package struct TrackFold<Samples: TrackSamples> {
     /// Adds a window with samples, in the order of time.
     package mutating func add(_ samples: Samples, from: Instant) { self.windows.append((from, samples)) }
 
-    /// Returns the track in the narrowest windows in which most samples lie in windows that have a 95th percentile; nil without
-    /// samples. `width`: that of the fine windows.
+    /// Returns the track in the narrowest windows in which most samples are in windows that have a 95th
+    /// percentile; nil without samples. `width`: that of the fine windows.
     package func track(width: Interval) -> LatencyTrack? {
         guard !self.windows.isEmpty else { return nil }
         let multiple = self.multiple(width)

@@ -42,7 +42,7 @@ struct CaptureReader {
         }
     }
 
-    /// Nil for a file that is too large or no text, which is reported with its place.
+    /// Nil for a file that is too large or not text, which is reported with its position.
     private func decoded(_ found: ScenarioLibrary.Found) -> String? {
         let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
         let bytes = found.bytes.starts(with: byteOrderMark) ? Array(found.bytes.dropFirst(3)) : found.bytes

@@ -31,7 +31,7 @@ package struct Diagnostic: Error, Hashable, Sendable {
                 source.count <= room ? 0 : min(max(0, self.caretOffset - room / 2), source.count - room)
             let shown = source.dropFirst(start).prefix(room)
             let offset = self.caretOffset - start
-            // Tabs stay tabs, so that the caret stands under its column whatever a tab is worth.
+            // Tabs stay tabs, so that the caret is under its column at any tab width.
             let before = shown.prefix(offset).map { $0 == "\t" ? "\t" : " " }
             let carets = max(1, min(self.caretLength, room - offset))
             lines.append(Self.margin + String(shown))

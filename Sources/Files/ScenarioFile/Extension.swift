@@ -5,7 +5,7 @@
 /// `description` are not inherited, since two scenarios of one name could not be distinguished. Groups keep
 /// their positions in the fleet, new ones follow.
 struct Extension {
-    /// Scenarios that stand on each other; more is a mistake.
+    /// Scenarios that extend each other; more is a mistake.
     static let depthMax = 8
     static let key = "extends"
     private static let ownKeys = ["name", "description"]

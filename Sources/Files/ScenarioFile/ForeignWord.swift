@@ -54,7 +54,7 @@ enum ForeignWord {
         }
     }
 
-    /// The keys that another tool's key stands for, so that they are not missed in addition.
+    /// The keys that another tool's key replaces, so that they are not missed in addition.
     static func meant(by key: String) -> [String] {
         switch key {
         case "vus", "users", "maxVUs", "preAllocatedVUs", "clients", "phones": ["devices"]

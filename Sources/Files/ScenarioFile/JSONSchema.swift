@@ -2,9 +2,9 @@ import JSON
 
 /// The part of JSON Schema (draft 2020-12) that the scenario format needs.
 ///
-/// A value that may be of several types has the rules of all of them: `pattern` is about texts only, `minimum` about numbers,
-/// `properties` about maps and `items` about lists. So a validator names the place and the rule that is broken, where `anyOf` would
-/// only say that nothing fits.
+/// A value that may be of several types has the rules of all of them: `pattern` applies to texts only,
+/// `minimum` about numbers, `properties` about maps and `items` about lists. So a validator names the
+/// position and the rule that is broken, where `anyOf` would only say that nothing fits.
 struct JSONSchema: Hashable {
     /// A value that may be written, or a default.
     enum Literal: Hashable {

@@ -60,7 +60,7 @@ struct LibraryReader {
             "byte-order-mark", default: format.hasByteOrderMark, Values.boolean)
     }
 
-    /// A file that the backend refuses for its size would be an import that nobody meant.
+    /// A file that the backend refuses for its size would be an import by mistake.
     private func checkSize(_ files: LibraryFiles, _ map: MapReader) {
         let most = CSVReader.Limits.imports.bytesMax / files.rowBytesMax
         guard files.rows.upperBound > most else { return }

@@ -114,8 +114,8 @@ extension Findings {
         }
     }
 
-    /// The location of a part of a scalar; the whole of it where its text is not what stands in the file (escapes, folded
-    /// lines, variables).
+    /// The location of a part of a scalar; the whole of it if its text differs from that in the file
+    /// (escapes, folded lines, variables).
     func location(of range: Range<Int>?, in node: Node, _ text: String) -> Place {
         guard let range else { return node.location }
         let line = self.sources[node.location.source].line(node.location.line)

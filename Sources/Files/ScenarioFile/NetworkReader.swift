@@ -6,7 +6,7 @@ import SimBase
 struct NetworkReader {
     /// The name for being offline in an itinerary.
     static let tunnel = "none"
-    /// A preset of other tools that is no link.
+    /// A preset of other tools that is not a link.
     private static let blackHole = "loss-100"
     private static let perfect = NamedLink(name: "perfect", profile: .perfect)
     private static let delayMax = Interval.hours(1)
@@ -92,8 +92,8 @@ struct NetworkReader {
 
     // MARK: Links
 
-    /// Nil when it is wrong, which is reported; within that, nil for none.
-    /// `words`: what it may be beside a preset.
+    /// Nil when it is wrong, which is reported; within that, nil for none. `words`: what it may be other than
+    /// a preset.
     private func link(_ node: Node, named key: String, words: [String]) -> NamedLink?? {
         if case .map = node.content {
             return self.customLink(node).map { NamedLink(name: NamedLink.custom, profile: $0) }

@@ -1,10 +1,10 @@
-/// A value of the file and where it stands.
+/// A value of the file and its position.
 struct Node {
     enum Content {
         case scalar(String)
         case list([Node])
         case map([Entry])
-        /// Something that was already reported; nobody needs to hear of it again.
+        /// Something that was already reported; it is not reported again.
         case reported
     }
 

@@ -139,7 +139,7 @@ struct SLOReader {
 }
 
 extension Findings {
-    /// Adds an error at its place in the text of a node. `help`: for an error that has none of its own.
+    /// Adds an error at its position in the text of a node. `help`: for an error that has none of its own.
     func report(_ error: SLOError, in node: Node, _ text: String, help: @autoclosure () -> String? = nil) {
         let rest = text.unicodeScalars.dropFirst(error.offset)
         let word = rest.prefix { $0 != " " }.count

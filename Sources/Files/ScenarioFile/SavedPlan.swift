@@ -23,7 +23,7 @@ package struct SavedPlan: Hashable, Sendable {
     package var settle: Interval?
     /// The share of phones that stay offline after that.
     package var staysOffline = Odds.never
-    /// Whether what is due at one moment happens in a drawn order.
+    /// Whether what is due at one time happens in a drawn order.
     package var shufflesTies = false
     /// Milliseconds since 1970 at the start.
     package var wallClockAtZero: Int64

@@ -8,7 +8,7 @@ package enum ScenarioFinder {
     /// The maximum number of listed files.
     package static let filesMax = 1_000
 
-    /// The folders beside the scenarios that have one for each known deviation of a client.
+    /// The folders next to the scenarios that have one for each known deviation of a client.
     package static let groups = ["gaps", "quirks"]
 
     /// A name under which there is nothing.
@@ -104,7 +104,7 @@ package enum ScenarioFinder {
 
     private static func packageFolder(_ executable: String) -> [String] {
         var folder = URL(fileURLWithPath: executable).resolvingSymlinksInPath().deletingLastPathComponent()
-        // .build/<triple>/<configuration>/swiftwing-sim lies three folders below the package.
+        // .build/<triple>/<configuration>/swiftwing-sim is three folders below the package.
         for _ in 0..<5 where folder.path != "/" {
             let scenarios = folder.appending(path: "Scenarios").path
             if self.isFile(folder.appending(path: "Package.swift").path), self.isFolder(scenarios) {

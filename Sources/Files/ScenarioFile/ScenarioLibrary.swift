@@ -60,8 +60,9 @@ package struct ScenarioLibrary: Sendable {
                 "`replay` is not available for this scenario", help: "give the stream itself in `stream`")
         }, identity: { $0 })
 
-    /// Files: beside the scenario that extends, then where scenarios are looked for by their name. `current` and
-    /// `folders` are absolute. `read` gives the bytes of a file that is not built in, or nil.
+    /// Files: next to the scenario that extends, then in the folders where scenarios are looked for by their
+    /// name. `current` and `folders` are absolute. `read` gives the bytes of a file that is not built in, or
+    /// nil.
     package static func files(
         current: String, folders: [String], read: @escaping @Sendable (String) -> [UInt8]?
     ) -> ScenarioLibrary {

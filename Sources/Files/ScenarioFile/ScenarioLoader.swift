@@ -32,7 +32,7 @@ package enum ScenarioLoader {
         return scenario
     }
 
-    /// A text that stands alone: it extends nothing.
+    /// A text of its own: it extends nothing.
     package static func load(
         path: String, bytes: [UInt8], overrides: [String], environment: [String: String]
     ) throws(ScenarioErrors) -> Scenario {
@@ -69,7 +69,8 @@ package enum ScenarioLoader {
         return scenario
     }
 
-    /// A scenario that is a part of something else and stands alone. What is wrong with it is reported.
+    /// A scenario that is a part of something else and is complete by itself. What is wrong with it is
+    /// reported.
     static func read(embedded tree: Node, _ findings: Findings) -> Scenario? {
         self.read(tree, "plan", [], [:], .none, .run, findings, { _ in [] })
     }

@@ -25,7 +25,7 @@ extension ScenarioSchema {
         return objectives
     }
 
-    /// What may stand in `expect-broken`.
+    /// What is allowed in `expect-broken`.
     static var expectedBreak: JSONSchema {
         let grouped = Invariant.allCases.filter { !Invariant.ofWholeFleet.contains($0) }
         let invariants = "(\(grouped.map { Self.escaped($0.rawValue) }.joined(separator: "|")))"

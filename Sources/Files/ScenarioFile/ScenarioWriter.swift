@@ -8,8 +8,8 @@ import SimBase
 import Talaria
 import TargetTrial
 
-/// Writes a scenario back as a file, with every default filled in. Reading it gives an equal scenario, provided that
-/// objectives of the same selector stand together, as they do in every file.
+/// Writes a scenario back as a file, with every default filled in. Reading it gives an equal scenario,
+/// provided that objectives of the same selector are adjacent, as they do in every file.
 package enum ScenarioWriter {
     package static func resolved(_ scenario: Scenario) -> String {
         var lines = [

@@ -15,7 +15,7 @@ enum Units {
         "minutes": "m", "hr": "h", "hour": "h", "hours": "h",
     ]
 
-    /// The length of the unit, or why the word is none. `number` is what stood before it.
+    /// The length of the unit, or why the word is not a unit. `number` is the text before it.
     static func time(_ word: String, after number: Decimal, at range: Range<Int>) throws(ValueError) -> Int64
     {
         if let unit = self.times.first(where: { $0.word == word }) { return unit.nanoseconds }

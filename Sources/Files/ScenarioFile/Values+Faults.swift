@@ -80,7 +80,7 @@ extension Values {
                 "`after` must be a number of records, such as `3 records`, or \(Self.list(steps)), not \(Findings.quoted(text))",
                 help: Self.didYouMean(text, steps))
         }
-        // `2 events` and `1..4 events`: the word stands at the end, after plain whole numbers.
+        // `2 events` and `1..4 events`: the word is at the end, after plain whole numbers.
         var counting = scanner
         let high = counting.take("..") ? try counting.takeNumber() : low
         counting.skipSpaces()

@@ -31,7 +31,7 @@ enum Values {
         return text
     }
 
-    /// Reads one of the words of an enum. `key`: where it stands, for error messages.
+    /// Reads one of the words of an enum. `key`: the key of the value, for error messages.
     static func word<Value>(_ key: String) -> (String) throws(ValueError) -> Value
     where Value: CaseIterable & RawRepresentable, Value.RawValue == String {
         { text throws(ValueError) in
@@ -42,7 +42,7 @@ enum Values {
         }
     }
 
-    /// A name that may stand in paths, in metrics and in other names.
+    /// A name that is allowed in paths, in metrics and in other names.
     static func name(_ text: String, what: String) throws(ValueError) -> String {
         let limit = ScenarioLimit.nameCharactersMax
         guard text.unicodeScalars.count <= limit else {

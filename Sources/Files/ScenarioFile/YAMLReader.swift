@@ -196,7 +196,7 @@ struct YAMLReader {
                 ?? self.help(context: context, opening))
     }
 
-    /// What is likely to be wrong where the parser meets a line at a place where it expects none: it names that line, and cannot
+    /// The likely mistake if the parser finds a line where it expects none: it names that line, and cannot
     /// know which one has the wrong indentation.
     private func help(_ problem: String, at location: Place) -> String? {
         let indentation = "the indentation of this line or of the line above may be wrong"
@@ -215,7 +215,8 @@ struct YAMLReader {
         }
     }
 
-    /// Where the bracket stands that is not closed: the parser notices it only at the end of what it takes for its content.
+    /// The position of the bracket that is not closed: the parser notices it only at the end of what it reads
+    /// as its content.
     private func help(context: String, _ opening: Place) -> String? {
         switch context {
         case " while parsing a flow mapping": "the `{` in line \(opening.line) is not closed"

@@ -78,7 +78,7 @@ package final class File: Sendable {
         }
     }
 
-    /// Writes all bytes at a place of the file in one call, which the end of this process cannot divide.
+    /// Writes all bytes at an offset of the file in one call, which the end of this process cannot divide.
     package func write(_ bytes: [UInt8], at place: Int) throws(SystemError) {
         let written = unsafe bytes.withUnsafeBytes {
             unsafe pwrite(self.descriptor.number, $0.baseAddress, $0.count, off_t(place))
@@ -137,7 +137,7 @@ extension File {
             let file = try File(path, .read)
             var bytes: [UInt8] = []
             var count = 0
-            // A file that grows meanwhile is read as far as it may be.
+            // A file that grows during the reading is read up to the limit.
             repeat {
                 let limit = min(bytesMax - bytes.count, max(size, Self.pieceBytes))
                 count = try file.read(appendingTo: &bytes, limit: limit)
@@ -155,8 +155,8 @@ extension File {
         try file.checkStored()
     }
 
-    /// Writes a file so that it is never seen half written: beside its name, then moved there. What is not a file, as a
-    /// terminal or a pipe, is written to.
+    /// Writes a file so that it is never seen half written: next to its path, then moved there. What is not a
+    /// file, such as a terminal or a pipe, is written to.
     package static func save(_ bytes: [UInt8], to path: String) throws(SystemError) {
         if case .other = FileTree.kind(of: path) { return try Self.write(bytes, to: path, .write) }
         let fresh = "\(path).\(getpid()).part"

@@ -5,7 +5,7 @@ package import Talaria
 /// `SimulationInvariants` describes it.
 package struct AuditFinding: Hashable, Sendable {
     package enum What: Hashable, Sendable {
-        /// Bytes that nobody can account for.
+        /// Bytes that are not accounted for.
         case leak(LinkLeg, LeakedBytes)
         /// More of something than its limit allows.
         case overLimit(Bound)

@@ -8,17 +8,17 @@ struct BackoffChain: Sendable {
     /// The job that a DELETE is for; nil for other operations.
     let job: String?
     private(set) var failures = 0
-    /// The moment of the last failed attempt; nil while one is open.
+    /// The time of the last failed attempt; nil while one is open.
     var failedAt: Instant?
     /// The wait that the server requested with it.
     var asked: Interval?
-    /// The moment of failure is known exactly: the phone says nothing at the end of some answers.
+    /// The time of failure is known exactly: the phone says nothing at the end of some answers.
     private(set) var isExact = true
     /// The answer was a 429: its wait is judged by limit.honoured.
     var isLimited = false
     /// A server's `retry:` has raised the base of the last wait, or may have.
     private(set) var raise = RetryFields.Raise.none
-    /// The moment since which something else has held back the next attempt.
+    /// The time since which something else has held back the next attempt.
     var heldAt: Instant?
 
     mutating func failed(at moment: Instant, isExact: Bool, isHeld: Bool, raise: RetryFields.Raise) {

@@ -1,17 +1,19 @@
 import SimBase
 import Talaria
 
-/// How the waits of a fleet between failed attempts are distributed, held against full jitter: each wait is drawn uniformly
-/// from zero to its ceiling, so that the share of the waits that are over after a part of the ceiling is that part.
+/// The distribution of the waits of a fleet between failed attempts, compared with full jitter: each wait is
+/// drawn uniformly from zero to its ceiling, so that the share of the waits that are over after a part of the
+/// ceiling is that part.
 ///
-/// Every wait counts that began with nothing else holding its phone back. Of one that something interrupts nobody knows how
-/// long it would have been: where the waits are too short it counts as a long one, where they are too long as a short one.
+/// Every wait counts that began with nothing else holding its phone back. The full length of an interrupted
+/// wait is unknown: if the waits are too short it counts as a long one, if they are too long as a short one.
 /// To leave such waits out would favour the short ones, which are over before anything can interrupt them.
 ///
-/// A count of `k` of `n` is held against the binomial distribution by Chernoff's bound: `P <= exp(-n D(k/n || p))`, with D
-/// the relative entropy. How many waits a run has depends on how long they are, which makes the bound `e x ln(n)` times as
-/// large for an exponent of x. With x = 34 and a million waits a count is wrong by chance once in 10^11 runs, and at most 250
-/// are judged, each once, at the end of a run: less than one false alarm in 1,000 million runs.
+/// A count of `k` of `n` is compared with the binomial distribution by Chernoff's bound:
+/// `P <= exp(-n D(k/n || p))`, with D the relative entropy. How many waits a run has depends on how long they
+/// are, which makes the bound `e x ln(n)` times as large for an exponent of x. With x = 34 and a million
+/// waits a count is wrong by chance once in 10^11 runs, and at most 250 are judged, each once, at the end of
+/// a run: less than one false alarm in 1,000 million runs.
 package struct BackoffSamples: Equatable, Sendable {
     /// Parts of the ceiling, in eighths.
     static let eighths: [Int64] = [1, 2, 4, 6, 7]
@@ -33,7 +35,7 @@ package struct BackoffSamples: Equatable, Sendable {
     struct Finding: Hashable, Sendable {
         /// Nil for all operations together.
         var operation: Operation?
-        /// From 0; the last one stands for all from there on.
+        /// From 0; the last one represents all from there on.
         var depth: Int
         var eighths: Int64
         var waits: Int
@@ -174,7 +176,7 @@ struct RetryStormDetector: Sendable {
     private var expected: Int64 = 0
     private var lastChange: Int64 = 0
     private var returned = 0
-    /// What a shard keeps in place of a judgement; nil where all phones are.
+    /// What a shard keeps instead of a judgement; nil if it has all phones.
     private(set) var record: SurgeRecord?
 
     /// Keeps windows from now on, and judges nothing.

@@ -67,9 +67,9 @@ package struct FleetEvidence: Equatable, Sendable {
         return (retries + [returns].compactMap { $0 }).min()
     }
 
-    /// Returns the verdicts of these checks on the fleet, and on each of its groups: what they find beside what was found of
-    /// single phones. Where windows are missing, what the others show is found, and nothing else is said of herds. The counts of
-    /// waits are always whole.
+    /// Returns the verdicts of these checks on the fleet, and on each of its groups: what they find in
+    /// addition to the findings about single phones. If windows are missing, herds are judged by the other
+    /// windows only. The counts of waits are always complete.
     package func verdicts(
         _ settings: SimulationInvariantSettings, ledger: LedgerSettings, endedAt: Instant
     ) -> (fleet: [Verdict], groups: [[Verdict]]) {

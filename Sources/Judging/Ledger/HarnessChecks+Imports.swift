@@ -4,8 +4,8 @@ import Observations
 import SimBase
 import Talaria
 
-// Imports and look-ups: what the backend counts is held against the file that was sent, and what a phone reads of an answer against
-// what the backend said of it.
+// Imports and look-ups: the counts of the backend are compared with the file that was sent, and what a phone
+// reads of an answer with what the backend said of it.
 
 /// The imports of one phone, recounted from its files.
 struct HarnessImports: Sendable {

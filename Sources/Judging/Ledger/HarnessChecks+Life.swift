@@ -8,12 +8,12 @@ import Talaria
 struct HarnessLifecycle: Sendable {
     var isAlive = false
     var isAway = false
-    /// Nil if it is not known: what a path does while the app is dead nobody reports.
+    /// Nil if it is not known: changes of a path while the app is dead are not reported.
     var hasPath: Bool?
     /// Faults that keep it from its path.
     var losses = 0
     var isFull = false
-    /// The moment at which each of these was last reported.
+    /// The time at which each of these was last reported.
     var launchedAt: Instant?
     var resumedAt: Instant?
     var reinstalledAt: Instant?

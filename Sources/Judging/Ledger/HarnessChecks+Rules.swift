@@ -40,7 +40,7 @@ extension HarnessChecks {
         var count: Int
         /// The last time. What is written to several streams of a job at once counts once.
         var at: Instant
-        /// The moment at which it had fired as often as it may; nil until then.
+        /// The time at which it had fired as often as it may; nil until then.
         var fullAt: Instant?
     }
 

@@ -40,7 +40,7 @@ struct HarnessChecks: Sendable {
         let kind: Kind
         let phoneIndex: Int
         let scan: ScanNumber
-        /// 0 for what is no exchange's.
+        /// 0 if it does not belong to an exchange.
         var attempt: UInt32 = 0
         /// Whether only a fault explains it.
         var needsFault: Bool
@@ -93,7 +93,7 @@ struct HarnessChecks: Sendable {
     private(set) var settings: HarnessSettings
     /// What the simulated backend finds.
     let shelf: Shelf
-    /// Nil for a backend of which it is not known why it answers as it does.
+    /// Nil for a backend whose reasons for its answers are not known.
     let server: SimulatedServer?
     let hasQuotas: Bool
     private let hasPingFaults: Bool
@@ -181,7 +181,7 @@ struct HarnessChecks: Sendable {
         }
     }
 
-    /// The backend's process died, and had reported everything up to this moment.
+    /// The backend's process died, and had reported everything up to this time.
     mutating func lostBackend(after moment: Instant) {
         self.accountEnd = moment
     }
@@ -203,7 +203,7 @@ struct HarnessChecks: Sendable {
 
     func watches(_ phoneIndex: Int) -> Bool { self.watches(self.phones[phoneIndex].device) }
 
-    /// Whether the server says once that a job is completed: what follows it cannot be held against a fault.
+    /// Whether the server says once that a job is completed: what follows cannot be blamed on a fault.
     var completesOnce: Bool { self.server?.dialect.completesOnce ?? true }
 
     /// Whether a phone deviates from the contract on purpose.
@@ -212,7 +212,7 @@ struct HarnessChecks: Sendable {
         return self.settings.fleet.value(of: device, in: self.settings.deviations) ?? false
     }
 
-    /// A book of an answer is filed. In one that a fault has reordered, none is at its place.
+    /// A book of an answer is filed. In an answer that a fault has reordered, no book is at its index.
     mutating func filed(_ book: Book?, _ ordinal: Int, _ scan: ScanNumber, _ phoneIndex: Int) {
         let results = self.phones[phoneIndex].exchanges.last { $0.scan == scan && $0.operation == .results }
         guard self.server != nil, let book, let results, results.isReordered else { return }

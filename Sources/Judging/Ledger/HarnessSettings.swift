@@ -110,7 +110,7 @@ package struct SimulatedServer: Hashable, Sendable {
 
 /// An effect of a fault that another side observes.
 package enum FaultEffect: Hashable, Sendable {
-    // In place of an answer.
+    // Instead of an answer.
     /// 429 beyond the quota. `isRecounted`: whether the requests that it counts are known from observations. `from`, `to`: when
     /// it is awake.
     case limit(Quota, retryAfter: Interval?, isRecounted: Bool, from: Instant, to: Instant)

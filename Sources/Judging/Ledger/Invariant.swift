@@ -308,7 +308,7 @@ package struct Verdict: Hashable, Sendable {
     package var expected: Int
     /// The first few, those that count before those that were expected.
     package var examples: [Violation]
-    /// Whether the run came to a moment at which it could have been broken.
+    /// Whether the run reached a time at which it could have been broken.
     package var hadOccasion: Bool
 
     package init(

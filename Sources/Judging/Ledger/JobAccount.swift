@@ -12,7 +12,7 @@ struct JobAccount: Sendable {
     var isAcceptedByBackend = false
     /// The photos that its upload brought.
     var photos = 1
-    /// The moment at which the token was issued; nil for a job from before this run.
+    /// The time at which the token was issued; nil for a job from before this run.
     var acceptedAt: Instant?
     var isTokenRevoked = false
     var isDeleted = false
@@ -25,7 +25,7 @@ struct JobAccount: Sendable {
     // What the phone said.
     /// Whether the phone decoded the 202.
     var isKnownToPhone = false
-    /// The moment at which it did.
+    /// The time at which it did.
     var knownAt: Instant?
     var terminal: EventKind?
     var sawError = false

@@ -1,16 +1,16 @@
 import SimBase
 
-/// The moment up to which a run that did not complete can be judged.
+/// The time up to which a run that did not complete can be judged.
 ///
-/// What was broken before stays broken; what only a later moment could have shown is not available
+/// What was broken before stays broken; what only a later time could have shown is not available
 /// (Docs/design.md sections 11.5 and 11.7).
 struct JudgementBounds: Hashable, Sendable {
-    /// The run was interrupted at this moment.
+    /// The run was interrupted at this time.
     var interruption: Instant?
-    /// The last moment up to which the backend, which died, had told everything.
+    /// The last time up to which the backend, which died, had reported everything.
     var backendEnd: Instant?
 
-    /// Whether a violation at this moment counts.
+    /// Whether a violation at this time counts.
     func counts(_ invariant: Invariant, at moment: Instant) -> Bool {
         if let interruption, moment >= interruption { return false }
         if let backendEnd, moment > backendEnd { return invariant.survivesBackendDeath }

@@ -79,13 +79,13 @@ package struct Ledger: Sendable {
         self.harness?.finish()
     }
 
-    /// The run was interrupted: what it leaves undone from this moment on is nobody's fault.
+    /// The run was interrupted: what it leaves undone from this time on does not count.
     package mutating func interrupted(at moment: Instant) {
         self.judgePresent()
         self.findings.bounds.interruption = moment
     }
 
-    /// The backend's process died, and had told everything up to this moment.
+    /// The backend's process died, and had reported everything up to this time.
     package mutating func lostBackend(after moment: Instant) {
         self.findings.bounds.backendEnd = moment
         self.harness?.lostBackend(after: moment)
@@ -103,7 +103,7 @@ package struct Ledger: Sendable {
             self.judge(only)
             return
         }
-        // The two buffers change places, so that neither is allocated again.
+        // The two buffers are exchanged, so that neither is allocated again.
         var moment = self.past
         self.past = []
         swap(&moment, &self.present)
@@ -241,7 +241,7 @@ package struct Ledger: Sendable {
             let hasTrial = self.rules.settings.isOnTrial
             for metric in Metric.unknown(hasTrial: hasTrial) { table.cannotKnow(metric) }
         } else if self.findings.bounds.backendEnd != nil {
-            // What it had told of single events stays measured; these would take all of it.
+            // Its earlier reports of single events stay measured; these would take all of it.
             for metric in Metric.needingBackend where metric.kind == .count { table.cannotKnow(metric) }
         }
     }

@@ -4,15 +4,15 @@ package import Talaria
 
 /// The properties of a run that the ledger needs before it starts.
 package struct LedgerSettings: Hashable, Sendable {
-    /// Whether the simulated backend's observations reach the ledger. Without them (`--target`) nobody knows the shelf
-    /// or the server's log, and what needs them is not available.
+    /// Whether the simulated backend's observations reach the ledger. Without them (`--target`) the shelf and
+    /// the server's log are not known, and what needs them is not available.
     package var hasBackendView: Bool
     /// What a foreign backend is held to; empty where it is not on trial.
     package var trial: [Invariant] = []
     package var isOnTrial: Bool { !self.trial.isEmpty }
     /// Stream slots of a phone (Docs/contract.md section 8: at most 5 at once).
     package var slotsMax: Int
-    /// Observations of the two sides that lie no further apart than this may have happened in either order.
+    /// Observations of the two sides that are no further apart than this may have happened in either order.
     package var clockTolerance: Interval
     /// Violations of one invariant that are kept as examples; all are counted.
     package var examplesMax: Int
@@ -30,20 +30,21 @@ package struct LedgerSettings: Hashable, Sendable {
     package var cancelTimes: [ClosedRange<Interval>?] = []
     /// The time from an answer to the next request for the status of a job, by the group's index.
     package var statusIntervals: [Interval] = []
-    /// Whether streams of v2 tell of the last change only, and pass over those between.
+    /// Whether streams of v2 report only the last change, and skip those between.
     package var passesChangesOver = false
-    /// Faults, by their indexes in the scenario's list, that keep no request from arriving while they last: what they do
-    /// the phone says itself. Any other excuses a DELETE that is made meanwhile.
+    /// Faults, by their indexes in the scenario's list, that do not keep requests from arriving while they
+    /// last: the phone reports their effects itself. Any other fault excuses a DELETE that is made while it
+    /// lasts.
     package var faultsOffPath: [Int]
     /// Faults, by their indexes in the scenario's list, that deliver a final answer or event: they explain a refusal.
     package var faultsThatRefuse: [Int]
     /// Faults, by their indexes in the scenario's list, that cut an exchange: of its answer not all was delivered, and its
     /// stream has no living link.
     package var faultsThatCut: [Int]
-    /// Faults, by their indexes in the scenario's list, that write on a stream what nobody can read.
+    /// Faults, by their indexes in the scenario's list, that write on a stream what cannot be read.
     package var faultsThatGarble: [Int]
-    /// Faults, by their indexes in the scenario's list, under which events have other data than without them: a phone, for
-    /// which ids alone are not unique, cannot tell that it has met such an event before.
+    /// Faults, by their indexes in the scenario's list, under which events have other data than without them:
+    /// a phone, for which ids alone are not unique, cannot recognize that it has met such an event before.
     package var faultsThatChange: [Int]
     /// Faults, by their indexes in the scenario's list, that take books out of an event or out of results, with their ids.
     package var faultsThatTakeBooks: [Int: String] = [:]

@@ -13,7 +13,7 @@ struct OpenStreams: Sendable {
         let attempt: UInt32
         var job: String?
         var isOpen = false
-        /// The moment at which the phone gave it up.
+        /// The time at which the phone gave it up.
         var endedAt: Instant?
         var isDead = false
     }

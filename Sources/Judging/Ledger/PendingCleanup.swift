@@ -42,7 +42,7 @@ struct PendingCleanup: Sendable {
     var state: State
     /// The latest request.
     var last: Attempt?
-    /// Requests of the present process that failed, or were told to come again.
+    /// Requests of the present process that failed, or were asked to come again.
     private(set) var failures = 0
     /// The phone had the time for a DELETE, and made none.
     var isOverdue = false
@@ -56,8 +56,8 @@ struct PendingCleanup: Sendable {
     static let failuresMax = 8
     /// Requests of one phone that may be under way at once.
     static let openMax = 10
-    /// The tolerance of a phone beyond the moment at which it may act: for its disk, its timers and the
-    /// jitter of a returning path.
+    /// The tolerance of a phone beyond the time at which it may act: for its disk, its timers and the jitter
+    /// of a returning path.
     static let grace = Interval.seconds(2)
     /// The maximum time without a response to a DELETE.
     static let timeout = Interval.seconds(30)
@@ -71,12 +71,12 @@ struct PendingCleanup: Sendable {
 
     func isOpen(_ attempt: UInt32) -> Bool { self.state == .open(attempt: attempt) }
 
-    /// The phone could have acted up to this moment.
+    /// The phone could have acted up to this time.
     mutating func passes(_ moment: Instant) {
         if case .waiting(let due) = self.state, due < moment { self.isOverdue = true }
     }
 
-    /// Something that kept the phone from acting is over: it is not due before `moment`.
+    /// Something that kept the phone from acting is over: it is not due before `time`.
     mutating func becomeDue(by moment: Instant) {
         if case .waiting(let due) = self.state { self.state = .waiting(due: max(due, moment)) }
     }

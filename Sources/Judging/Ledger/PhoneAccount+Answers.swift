@@ -3,8 +3,8 @@ import Observations
 import SimBase
 import Talaria
 
-// book.answered: what a phone has asked for is what comes. Of a backend that nobody observes, this is all there is to hold its books
-// against.
+// book.answered: the book that a phone has asked for is the one that arrives. For a backend that is not
+// observed, this is all that its books can be compared with.
 
 extension PhoneAccount {
     /// Books that one complaint names.
@@ -34,7 +34,8 @@ extension PhoneAccount {
 
     /// The books of a batch may come in any order. A scan of an earlier run may have asked for others than this run's shelf has.
     ///
-    /// Books that never came are named in the totals, and are no violation, as far as the backend counts them as failures.
+    /// Books that never came are named in the totals, and are not a violation, as far as the backend counts
+    /// them as failures.
     mutating func judgeBatch(
         at index: Int, _ moment: Instant, rules: Rules, into findings: inout Findings
     ) {
@@ -97,7 +98,7 @@ extension BatchEnd {
         }
     }
 
-    /// Whether books that never came are no violation; nil where nobody can know.
+    /// Whether books that never came are not a violation; nil if it cannot be known.
     ///
     /// - Parameter asked: The number of books that were asked for.
     /// - Parameter books: Those that came. Some backends count one that comes as not found among the failures, and others do not.

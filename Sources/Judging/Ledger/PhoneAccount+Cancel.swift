@@ -106,8 +106,8 @@ extension PhoneAccount {
         }
     }
 
-    /// A backend that is not observed says that there is no job, though it ran and nobody had deleted it before: what becomes of
-    /// it is unknown.
+    /// A backend that is not observed says that there is no job, though it ran and had not been deleted
+    /// before: its outcome is unknown.
     func judgeCancel(
         ofJob index: Int, answered status: Int, at moment: Instant, rules: Rules,
         into findings: inout Findings

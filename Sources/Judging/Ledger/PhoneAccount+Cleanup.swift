@@ -7,8 +7,8 @@ import Talaria
 extension PhoneAccount {
     // MARK: What a phone is able to do
 
-    /// Returns the moment up to which the phone could have sent a DELETE, seen at `moment`; nil if it cannot
-    /// send any.
+    /// Returns the time up to which the phone could have sent a DELETE, seen at `time`; nil if it cannot send
+    /// any.
     private func couldSend(_ reason: PendingCleanup.Reason, at moment: Instant) -> Instant? {
         guard self.isAlive, !self.isCutOff, self.faultsActive == 0 else { return nil }
         // A job is discarded only once a write says so durably.
@@ -31,7 +31,7 @@ extension PhoneAccount {
         self.jobs[index].pendingCleanup?.passes(until)
     }
 
-    /// Renews owed DELETEs afterwards: the phone gets a moment for them.
+    /// Renews owed DELETEs afterwards: the phone gets a time for them.
     mutating func renewDebts(at moment: Instant) {
         let due = moment + PendingCleanup.grace
         for index in self.jobs.indices { self.jobs[index].pendingCleanup?.becomeDue(by: due) }
@@ -271,7 +271,7 @@ extension PhoneAccount {
         if failure == .noPath {
             self.jobs[index].pendingCleanup?.interrupted(at: moment)
         } else {
-            // Of a foreign target's network nobody knows.
+            // The network of a foreign target is not known.
             if failure == .descriptorsExhausted || !rules.settings.hasBackendView {
                 self.jobs[index].pendingCleanup?.hit()
             }
@@ -419,7 +419,8 @@ extension PhoneAccount {
 
     // MARK: The end
 
-    /// The backend does not keep the job any longer. Nobody has to delete it from now on; who should have is told.
+    /// The backend does not keep the job any longer. It need not be deleted from now on; the client that
+    /// should have deleted it is named.
     mutating func debtExpires(ofJob index: Int, at moment: Instant) {
         self.checkDebt(ofJob: index, at: moment)
         guard let pendingCleanup = self.jobs[index].pendingCleanup, !pendingCleanup.isOver else { return }

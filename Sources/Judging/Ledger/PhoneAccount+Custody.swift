@@ -15,8 +15,8 @@ extension PhoneAccount {
             .scanCustody, device: self.device, scan: scan, at: at, "\(deed) after it was settled")
     }
 
-    /// Before its record is durable nobody but the process knows of a scan: a kill would take it, and its job would be
-    /// nobody's.
+    /// Before its record is durable only the process knows of a scan: a kill would lose it, and its job would
+    /// have no owner.
     mutating func requireRecord(of scan: ScanNumber, at: Instant, into findings: inout Findings) {
         guard let index = self.index(of: scan), self.scans[index].state == .open else { return }
         self.scans[index].wasUploaded = true
@@ -196,7 +196,7 @@ extension PhoneAccount {
 
     private static let decidedMax = 32
 
-    /// Whether what the phone learned at a moment had to be durable at a later one.
+    /// Whether what the phone learned at a time had to be durable at a later one.
     private func isWritten(_ learned: Instant, by moment: Instant, _ rules: Rules) -> Bool {
         !self.isStorageFull && max(learned, self.freedAt) + rules.settings.recordTime < moment
     }
@@ -301,7 +301,7 @@ extension PhoneAccount {
         case .photo: return scan.isPrepared ? "for a photo that could be read" : nil
         case .storage: return self.isStorageFull ? nil : "while its storage had room"
         case .queue:
-            // Those of which only the DELETE is left count, too.
+            // Those with only the DELETE left count, too.
             let followed = self.scans.count + self.inheritedUnnamed
             return followed > Self.unsettledMax ? nil : "while its queue had room"
         }
@@ -310,8 +310,8 @@ extension PhoneAccount {
     /// Unsettled scans of one phone; one more is refused.
     private static let unsettledMax = 1_000
 
-    /// Whether an answer to an upload is a verdict on the scan. 401, 403, 404 and 410 are verdicts on the caller or the
-    /// address, 408 and 429 on the moment. Of a look-up, 404 says that no provider has the book.
+    /// Whether an answer to an upload is a verdict on the scan. 401, 403, 404 and 410 are verdicts on the
+    /// caller or the address, 408 and 429 on the time. Of a look-up, 404 says that no provider has the book.
     private static func isFinal(_ status: Int, _ journey: Journey) -> Bool {
         if status == 404, !journey.hasJobs { return true }
         return (400...499).contains(status) && ![401, 403, 404, 408, 410, 429].contains(status)

@@ -46,7 +46,7 @@ extension PhoneAccount {
     mutating func eventWritten(job id: String, event: String, position: Int?, kind: EventKind) {
         guard let index = self.jobIndex(id) else { return }
         if kind == .enrichmentDegraded { self.updateScan(self.jobs[index].scan) { $0.isDegraded = true } }
-        // Nobody will apply it.
+        // It will not be applied.
         guard !self.jobs[index].deleteSent, !self.isSettled(self.jobs[index].scan) else { return }
         if let position {
             self.jobs[index].stream.written(id: event, position: position)

@@ -30,7 +30,7 @@ extension PhoneAccount {
             "request \(attempt) has the key \(key.bounded); an earlier one had \(first.bounded)")
     }
 
-    /// A look-up is requested: its key is told at once.
+    /// A look-up is requested: its key is reported at once.
     mutating func lookupSent(_ scan: ScanNumber, attempt: UInt32) {
         guard self.journey == .bookEnrichment else { return }
         self.updateScan(scan) { $0.keyDue = attempt }
@@ -102,7 +102,8 @@ extension PhoneAccount {
         return rules.shelf.count(device: self.device, scan: scan.number) == 0
     }
 
-    /// Whether a refusal says of a barcode that no provider has its book, which is so. Of a foreign backend nobody knows.
+    /// Whether a refusal says of a barcode that no provider has its book, which is true. For a foreign
+    /// backend it is not known.
     func isUnknownBook(_ index: Int, _ code: String, rules: Rules) -> Bool {
         guard self.journey == .bookEnrichment, code == ProblemCode.notFound.rawValue else { return false }
         return !rules.settings.hasBackendView

@@ -2,7 +2,7 @@ import Observations
 import SimBase
 import Talaria
 
-// rows.conserved: what becomes of the rows of a library file.
+// rows.conserved: the outcomes of the rows of a library file.
 
 /// The rows of one import, as the backend took them and as the phone read it.
 struct ImportedRows: Sendable {
@@ -164,7 +164,7 @@ extension PhoneAccount {
         findings.count(in: self.group) { $0.rows.withdrawn += rows }
     }
 
-    /// The run has no end that could tell what becomes of the imports under way.
+    /// The run has no end that could show the outcomes of the imports under way.
     func countUnsettledRows(into findings: inout Findings) {
         let rows = self.scans.reduce(0) { $0 + ($1.state == .open ? $1.fileRows ?? 0 : 0) }
         findings.count(in: self.group) { $0.rows.unsettled += rows }

@@ -31,7 +31,7 @@ extension PhoneAccount {
         )
     }
 
-    /// A status that ends the job takes the place of its terminal event.
+    /// A status that ends the job replaces its terminal event.
     mutating func statusDecoded(
         _ scan: ScanNumber, job id: String, _ status: JobStatus, at: Instant, rules: Rules,
         into findings: inout Findings

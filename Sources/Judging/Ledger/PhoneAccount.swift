@@ -32,7 +32,8 @@ struct PhoneAccount: Sendable {
     private var lastRegion = ScanNumber.none
     /// Whether it did anything in this run.
     var tookPart = false
-    /// The last moment at which its app or its path went or came: what was under way may have ended there.
+    /// The last time at which its app or its path appeared or disappeared: what was under way may have ended
+    /// there.
     var interruptedAt = Instant(nanoseconds: .min)
     private var hasLaunched = false
     private(set) var sawRelaunch = false
@@ -45,7 +46,7 @@ struct PhoneAccount: Sendable {
     var isCutOff = false
     var faultsActive = 0
     var isStorageFull = false
-    /// The moment at which the storage last had room again.
+    /// The time at which the storage last had room again.
     var freedAt = Instant.zero
     /// The last scans that were completed or refused, and when; nil while a process does over what a kill took from it.
     var decided: [(scan: ScanNumber, at: Instant?)] = []
@@ -91,8 +92,9 @@ struct PhoneAccount: Sendable {
 
     func isSettled(_ scan: ScanNumber) -> Bool { self.settled.contains(scan.raw) }
 
-    /// The record of a scan that something was done for. One that was never captured is taken for one that an earlier
-    /// run left, as long as there are such; otherwise it breaks custody. Nil for a settled scan without a record.
+    /// The record of a scan that something was done for. One that was never captured counts as one that an
+    /// earlier run left, as long as there are such; otherwise it breaks custody. Nil for a settled scan
+    /// without a record.
     mutating func take(
         _ scan: ScanNumber, for deed: String, at: Instant, into findings: inout Findings
     ) -> Int? {
@@ -193,7 +195,7 @@ struct PhoneAccount: Sendable {
             if self.scans[index].mayBeGone { inDoubt += 1 }
             self.scans[index].sawRelaunch = self.hasLaunched
             self.scans[index].hasFailedForGood = false  // It may not have been durable.
-            self.scans[index].isPrepared = false  // Its photo is prepared anew.
+            self.scans[index].isPrepared = false  // Its photo is prepared again.
         }
         if self.hasLaunched {
             self.sawRelaunch = true

@@ -2,11 +2,12 @@ import Observations
 import SimBase
 import Talaria
 
-/// The moments until which a phone must not use a resource. Uploads share one resource; any other request has one
-/// for each job. Cleared with the process, whose monotonic clock starts again.
+/// The times until which a phone must not use a resource. Uploads share one resource; any other request has
+/// one for each job. Cleared with the process, whose monotonic clock starts again.
 ///
-/// Where the answer is seen at its sender, its wait counts as the sender means it, from the moment at which the phone has
-/// the answer. The phone's own word is taken only for an answer that nobody else has seen, or that names no wait.
+/// Where the answer is seen at its sender, its wait counts as the sender means it, from the time at which the
+/// phone has the answer. The phone's own report is used only for an answer that was not observed elsewhere,
+/// or that names no wait.
 struct RateLimitAccount: Sendable {
     /// A 429 that was sent. Whether it arrives, only the phone knows.
     private struct Sent: Sendable {
@@ -20,7 +21,7 @@ struct RateLimitAccount: Sendable {
     private struct Limit: Sendable {
         var operation: Operation
         var owner: ScanNumber
-        /// Nil for an upload, and where only the phone has told of it.
+        /// Nil for an upload, and if only the phone has reported it.
         var job: String?
         var until: Instant
     }
@@ -130,7 +131,7 @@ struct RateLimitAccount: Sendable {
         return overflow ? .distantFuture : Instant(nanoseconds: sum)
     }
 
-    /// Returns by how much a request at this moment is too early; nil if it is allowed.
+    /// Returns by how much a request at this time is too early; nil if it is allowed.
     mutating func early(
         _ operation: Operation, scan: ScanNumber, job: String?, at: Instant
     ) -> Interval? {

@@ -7,7 +7,7 @@ import Talaria
 ///
 /// `retryAfterMs` of the body states the wait in milliseconds and takes precedence over the header, which is
 /// rounded up to whole seconds (Docs/design.md section 6). A contract phone adds nothing: its queue opens at
-/// that moment, for every waiting scan. The first upload after it is judged, counted from the moment at which
+/// that time, for every waiting scan. The first upload after it is judged, counted from the time at which
 /// nothing else holds the phone back: it has a slot, and the photos and the records of the scans that come
 /// first. If anything else happens to the phone in between, it is not judged.
 struct RateLimitCheck: Sendable {
@@ -27,7 +27,7 @@ struct RateLimitCheck: Sendable {
         var youngest: ScanNumber?
         /// The user has canceled a scan that may be the one that was to come first.
         var isCanceled = false
-        /// The moment at which it opens and nothing else holds the phone back.
+        /// The time at which it opens and nothing else holds the phone back.
         var dueAt = Instant.zero
     }
 
@@ -112,7 +112,7 @@ struct RateLimitCheck: Sendable {
         return nil
     }
 
-    /// The phone has read a 429. Its own word is taken only where nobody else knows what the answer requested.
+    /// The phone has read a 429. Its own report is used only if nothing else shows what the answer requested.
     private mutating func limited(_ scan: ScanNumber, saying: Interval, at: Instant, _ phoneIndex: Int) {
         var wait = saying
         if let index = self.phones[phoneIndex].limited.firstIndex(where: { $0.scan == scan }) {
@@ -128,7 +128,7 @@ struct RateLimitCheck: Sendable {
         let due = at + min(max(.zero, wait), .hours(24))
         let isShut = self.phones[phoneIndex].youngest != nil
         self.phones[phoneIndex].dueAt = isShut ? max(self.phones[phoneIndex].dueAt, due) : due
-        // Told to come at once, it serves a backoff.
+        // A wait of zero: it serves a backoff.
         guard wait > .zero else { return }
         self.phones[phoneIndex].youngest = max(self.phones[phoneIndex].youngest ?? scan, scan)
     }

@@ -5,7 +5,7 @@ package import Talaria
 package struct RequestForm: Hashable, Sendable {
     /// The relation of a token to the request's job. Only the backend knows whose token it is.
     package enum Token: Hashable, Sendable {
-        /// The bearer token of the job it requests, or of a job that is gone: of that nobody can say.
+        /// The bearer token of the job it requests, or of a job that is gone, for which it is not known.
         case own
         case foreign
         /// Not a bearer token.
@@ -60,7 +60,7 @@ struct RequestFormCheck: Sendable {
         let text: String
     }
 
-    /// The phone's announcement of a request at this moment.
+    /// The phone's announcement of a request at this time.
     private struct Word: Sendable {
         let at: Instant
         let scan: ScanNumber
@@ -93,7 +93,7 @@ struct RequestFormCheck: Sendable {
 
     var isPending: Bool { self.judged < self.pending.count }
 
-    /// Returns the complaints about requests that were sent before a moment.
+    /// Returns the complaints about requests that were sent before a time.
     ///
     /// - Parameter phone: The index of a phone, the `format=` of its results, and its journey.
     mutating func complaints(
@@ -330,9 +330,9 @@ package struct RequestGivenUp: Hashable, Sendable {
     package var operation: Operation
     package var attempt: UInt32
     package var at: Instant
-    /// The moment at which its first byte passed the link: on an existing connection, when it was sent.
+    /// The time at which its first byte passed the link: on an existing connection, when it was sent.
     package var readyAt: Instant
-    /// The moment at which the last byte moved, in either direction.
+    /// The time at which the last byte moved, in either direction.
     package var movedAt: Instant
     /// The size of its photo; 0 without one.
     package var photoBytes: Int

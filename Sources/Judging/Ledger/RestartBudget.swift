@@ -66,7 +66,7 @@ struct RestartBudget: Sendable {
 
     mutating func settled(_ scan: ScanNumber) { self.scans.removeAll { $0.scan == scan } }
 
-    /// Returns what is wrong with an upload of this moment.
+    /// Returns what is wrong with an upload of this time.
     func complaints(of scan: ScanNumber, at moment: Instant) -> [String] {
         guard let restarts = self.scans.first(where: { $0.scan == scan }) else { return [] }
         var complaints: [String] = []

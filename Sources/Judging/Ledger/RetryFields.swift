@@ -2,19 +2,19 @@ import SimBase
 
 /// The streams of one phone that may have received the server's `retry:`, by the scans whose jobs they follow.
 ///
-/// It stands after the head of each stream: whatever else comes of the stream comes after it. It holds as long as the phone
-/// follows the job.
+/// It follows the head of each stream: everything else of the stream comes after it. It holds as long as the
+/// phone follows the job.
 struct RetryFields: Sendable {
     enum Raise: Sendable {
         /// No stream of the job has been open.
         case none
-        /// One was, and nobody knows how much of it has come.
+        /// One was, and how much of it has arrived is not known.
         case unsure
         case raised
     }
 
     private var streams: [(scan: ScanNumber, raise: Raise)] = []
-    /// Streams that were opened, and of which nothing else has come so far.
+    /// Streams that were opened, without anything else so far.
     private(set) var unsure = 0
 
     var remembered: Int { self.streams.count }

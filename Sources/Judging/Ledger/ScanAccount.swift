@@ -1,7 +1,8 @@
 import SimBase
 import Talaria
 
-/// What the event at the end of a batch said of books that were not found. Each such event takes the place of the one before.
+/// What the event at the end of a batch said of books that were not found. Each such event replaces the one
+/// before.
 enum BatchEnd: Hashable, Sendable {
     /// Nothing: all of them have to come.
     case silent
@@ -43,13 +44,14 @@ struct ScanAccount: Sendable {
     var fileRows: Int? { self.file?.rows }
     /// Its photo was sent: it had to be durable by then.
     var wasUploaded = false
-    /// The moment at which the upload that is under way was sent.
+    /// The time at which the upload that is under way was sent.
     var uploadSentAt: Instant?
-    /// The moment at which the last upload was over.
+    /// The time at which the last upload was over.
     private(set) var uploadEndedAt: Instant?
-    /// The moments of its first and of its last 202.
+    /// The times of its first and of its last 202.
     private(set) var jobsCame: ClosedRange<Instant>?
-    /// The moment at which the last request for the status of its job was over; nil if another one may follow at once.
+    /// The time at which the last request for the status of its job was over; nil if another one may follow
+    /// at once.
     var statusEndedAt: Instant?
     /// What its stream brought last was not to be read: its process may know less than the backend has said.
     var isStreamUnreadable = false

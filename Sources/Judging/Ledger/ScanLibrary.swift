@@ -14,7 +14,8 @@ struct ScannedShelf {
     }
 }
 
-/// The books of one scan in its phone's library, told apart by what they are, and not by their places in an answer.
+/// The books of one scan in its phone's library, distinguished by their content, and not by their indexes in
+/// an answer.
 ///
 /// The phone decides by its record what it adds, and this type by what was observed of each book: a second witness.
 struct ScanLibrary: Sendable {
@@ -26,14 +27,14 @@ struct ScanLibrary: Sendable {
         case offShelf
     }
 
-    /// Keys by place. Places are those of the shelf where it is known (the keys are made once they are needed); otherwise those
-    /// of the books that came, each once.
+    /// Keys by index. Indexes are those of the shelf if it is known (the keys are made once they are needed);
+    /// otherwise those of the books that came, each once.
     private var keys: [BookKey] = []
-    /// Places of the books that were seen entering the library.
+    /// Indexes of the books that were seen entering the library.
     private(set) var added = NumberRanges<Int>()
-    /// Places of these, and of those that were recognized.
+    /// Indexes of these, and of those that were recognized.
     private(set) var places = NumberRanges<Int>()
-    /// Places that the answer at hand has named.
+    /// Indexes that the present answer has named.
     private var named = NumberRanges<Int>()
     /// Entries of the answer at hand.
     private var entries = NumberRanges<Int>()
@@ -119,7 +120,7 @@ struct ScanLibrary: Sendable {
 
     // MARK: Places
 
-    /// Almost always a book is as on the shelf, and at the same place.
+    /// Almost always a book is as on the shelf, and at the same index.
     private mutating func place(
         of book: Book, near ordinal: Int, on shelf: ScannedShelf, where fits: (Int) -> Bool
     ) -> Int? {
@@ -132,7 +133,7 @@ struct ScanLibrary: Sendable {
         return self.place(of: BookKey(book), where: fits)
     }
 
-    /// The place whose book is most like this one.
+    /// The index of the book that is most like this one.
     private func place(of key: BookKey, where fits: (Int) -> Bool) -> Int? {
         // The first answer of a foreign backend has only books that are new.
         guard self.named.count < self.keys.count else { return nil }

@@ -58,7 +58,7 @@ package struct FinalWorldState: Hashable, Sendable {
     package var stuck: [DeviceNumber]
     /// Phones whose app still wants to be woken, though nothing is left to do.
     package var restless: [DeviceNumber]
-    /// Phones that stayed broken, of which nothing is expected.
+    /// Phones that stayed broken. Nothing is expected of them.
     package var broken: [DeviceNumber]
     /// Scans that wait in the storage of their phones, whether these are broken or not.
     package var waiting: [WaitingRecord] = []

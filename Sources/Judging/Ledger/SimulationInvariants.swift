@@ -9,7 +9,7 @@ package struct SimulationInvariants: Sendable {
     struct SentJob: Sendable {
         var id: String
         var scan: ScanNumber
-        /// The moment at which a 401 reported that its token has expired.
+        /// The time at which a 401 reported that its token has expired.
         var refusedAt: Instant?
         var isDeleted = false
     }
@@ -36,7 +36,7 @@ package struct SimulationInvariants: Sendable {
         /// Its storage has no room, and when it had room again.
         var isFull = false
         var freedAt = Instant.zero
-        /// The moment of its last release: its limit ended, its path returned, its app was opened.
+        /// The time of its last release: its limit ended, its path returned, its app was opened.
         var releasedAt: Instant?
         /// Whether it has sent no request since its path returned.
         var isComingBack = false
@@ -78,7 +78,7 @@ package struct SimulationInvariants: Sendable {
     var herds: ThunderingHerdDetector
     var silences: IdleTimeoutCheck
     var forms = RequestFormCheck()
-    /// Requests that were given up at this moment.
+    /// Requests that were given up at this time.
     var givenUp: [RequestGivenUp] = []
     var order: UploadOrderCheck
     /// Nil in a run without a settled end, which does not judge it.
@@ -187,7 +187,7 @@ package struct SimulationInvariants: Sendable {
         }
     }
 
-    /// The run was interrupted: what is found from this moment on counts for nothing.
+    /// The run was interrupted: what is found from this time on does not count.
     package mutating func interrupted(at moment: Instant) { self.findings.bounds.interruption = moment }
 
     /// Records the link's view of an open stream.
@@ -279,7 +279,7 @@ package struct SimulationInvariants: Sendable {
         }
     }
 
-    /// A scan of a phone that is stuck, or that stays without a path, is no case of its own.
+    /// A scan of a phone that is stuck, or that stays without a path, is not a separate case.
     private mutating func judgeUnsettled(_ remains: FinalWorldState) {
         for record in remains.waiting
         where !remains.stuck.contains(record.device) && !remains.broken.contains(record.device) {

@@ -22,18 +22,19 @@ struct StreamAccount: Sendable {
         var position: Int
     }
 
-    /// The progress of the phone at a moment.
+    /// The progress of the phone at a time.
     private struct Mark: Hashable, Sendable {
         var at: Instant
         var position: Int
     }
 
-    /// A position beyond this is no position: sums of them cannot overflow.
+    /// A position beyond this is not a position: sums of them cannot overflow.
     private static let positionMax = 1 << 40
 
-    /// The server's own log, in the order of writing. Ids are opaque: only this tells where an event stands.
+    /// The server's own log, in the order of writing. Ids are opaque: only this gives the position of an
+    /// event.
     private var log: [Written] = []
-    /// The ids of events that said where the job stands, and are in no log.
+    /// The ids of events that gave the state of the job, and are not in a log.
     private var snapshots: Set<String> = []
     /// The index of the last found event in `log`; the next one is nearly always after it.
     private var found = 0
@@ -45,7 +46,8 @@ struct StreamAccount: Sendable {
     private var lastIgnoredID: String?
     /// The process was started again: what it remembers is as old as its last durable write.
     private var isForgetful = false
-    /// The position to resume from that was durable when the process was killed; empty: the start. Nil if nobody saw it.
+    /// The position to resume from that was durable when the process was killed; empty: the start. Nil if it
+    /// was not observed.
     private var keptID: String?
     /// The last GET requested exactly what it should.
     private(set) var askedExactly = true
@@ -54,11 +56,11 @@ struct StreamAccount: Sendable {
     private var opened: (attempt: UInt32, after: Int?)?
     /// The positions that the server wrote on the present connection.
     private var offered = NumberRanges<Int>()
-    /// Places in `log` of the events that the present process has applied since it took the job up.
+    /// Indexes in `log` of the events that the present process has applied since it took the job up.
     private var applied = NumberRanges<Int>()
     /// A fault has changed the data of some event: the same id need not be the same event.
     var isChanged = false
-    /// A fault has written an event that nobody can read.
+    /// A fault has written an event that cannot be read.
     var isGarbled = false
     /// The progress of the process over the last second and more, for checking its records.
     private var marks: [Mark] = []
@@ -113,7 +115,7 @@ struct StreamAccount: Sendable {
     mutating func laidAside() { self.applied = NumberRanges<Int>() }
 
     /// Returns the complaint about the resume position in the storage when the process is killed. `isWritten`
-    /// returns whether data received at a moment had to be durable.
+    /// returns whether data received at a time had to be durable.
     func complaint(keeping lastID: String?, isWritten: (Instant) -> Bool) -> String? {
         let kept = lastID ?? ""
         if kept != "", kept == self.terminalID, self.log.count(where: { $0.id == kept }) == 1 {
@@ -182,7 +184,7 @@ struct StreamAccount: Sendable {
             return nil
         }
         if id == self.lastID || id == self.lastIgnoredID || self.snapshots.contains(id) { return nil }
-        // Without a view of the log nobody can tell.
+        // It is not known without a view of the log.
         guard let last = self.lastPosition else {
             self.lastID = id
             return nil

@@ -26,7 +26,7 @@ package struct SurgeRecord: Equatable, Sendable {
 
     /// The windows in the order of time.
     package private(set) var windows: [SurgeWindow] = []
-    /// The number of the first window of which something may be missing; nil where all windows are kept.
+    /// The number of the first window that may be incomplete; nil if all windows are kept.
     package private(set) var incompleteFrom: Int64?
 
     package init() {}

@@ -3,10 +3,10 @@ import SimBase
 /// Detects reconnect surges: whether phones whose path returned send requests more densely than the
 /// contract's jitter allows.
 ///
-/// A phone whose path returns retries everything within the jitter's time: each of its jobs at its own
-/// moment, and its queue at one moment. The first of its requests is therefore in a window with a probability
-/// of at most (slots + 1) divided by the windows in that time. Phones draw independently: a window may have
-/// as many as that makes of all phones that may be returning, plus six standard deviations, plus ten.
+/// A phone whose path returns retries everything within the jitter's time: each of its jobs at its own time,
+/// and its queue at one time. The first of its requests is therefore in a window with a probability of at
+/// most (slots + 1) divided by the windows in that time. Phones draw independently: a window may have as many
+/// as that makes of all phones that may be returning, plus six standard deviations, plus ten.
 struct ThunderingHerdDetector: Sendable {
     /// More in one window than jitter explains.
     struct Herd: Sendable {
@@ -31,7 +31,7 @@ struct ThunderingHerdDetector: Sendable {
     private var returned = [Int](repeating: 0, count: Self.windows + 1)
     private var coming = 0
     private var released = 0
-    /// What a shard keeps in place of a judgement; nil where all phones are.
+    /// What a shard keeps instead of a judgement; nil if it has all phones.
     private(set) var record: SurgeRecord?
 
     /// `time`: in which phones spread what they try again. `slots`: jobs that a phone may have running.

@@ -11,7 +11,7 @@ package enum DiscardCause: String, CaseIterable, Hashable, Sendable {
     case notStored = "not-stored"
 }
 
-/// Where the scans of a run are. At any moment, and at the end with `open` 0:
+/// Where the scans of a run are. At any time, and at the end with `open` 0:
 ///
 ///     captured + restored = completed + refused + canceled + waiting + discarded + lost + open
 ///
@@ -109,7 +109,7 @@ package struct RowTotals: Hashable, Sendable {
     package var sent = 0
     /// What the phones read of completed imports. `pending`: the rows of files that wait.
     package var counts = RowCounts()
-    /// Those of completed and lost imports of which nobody knows what became of them.
+    /// Those of completed and lost imports with an unknown outcome.
     package var missing = 0
     /// The rows of files whose import was refused or discarded; in no other number.
     package var withdrawn = 0
@@ -123,7 +123,7 @@ package struct RowTotals: Hashable, Sendable {
 
     /// Completed imports of a foreign backend; in no other number.
     package var imports = 0
-    /// Those of `imports` of which every row failed, and those of which every row was a duplicate.
+    /// Those of `imports` in which every row failed, and those in which every row was a duplicate.
     package var failedWhole = 0
     package var skippedWhole = 0
 
@@ -133,7 +133,8 @@ package struct RowTotals: Hashable, Sendable {
     package var isNothingTaken: Bool { self.imports > 0 && self.failedWhole == self.imports }
     package var isNothingNew: Bool { self.imports > 0 && self.skippedWhole == self.imports }
 
-    /// Whether each row of the files has become one thing. Results that invent rows, which `rows.conserved` tells, break it too.
+    /// Whether each row of the files has become one thing. Results that invent rows, which `rows.conserved`
+    /// finds, break it too.
     package var isConserved: Bool { self.sent == self.counts.total + self.missing }
 }
 

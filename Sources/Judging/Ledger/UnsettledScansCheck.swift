@@ -41,7 +41,7 @@ struct UnsettledScansCheck: Sendable {
 
         init(_ number: ScanNumber) { self.number = number }
 
-        /// What is counted for a job, or for a process, begins anew.
+        /// What is counted for a job, or for a process, starts again from zero.
         mutating func startOver() {
             (self.refusals, self.badResults, self.statusRequests, self.statusFailures) = (0, 0, 0, 0)
         }

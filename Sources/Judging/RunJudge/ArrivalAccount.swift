@@ -6,7 +6,7 @@ package struct ArrivalAccount: Hashable, Sendable {
     /// The number of due captures: the schedule of the open groups, and the captures of the closed ones.
     package var planned: Int
     package var achieved: Int
-    /// Made more than a second after their moment.
+    /// Made more than a second after their time.
     package var late: Int
 
     package init(planned: Int, achieved: Int, late: Int) {

@@ -1,7 +1,7 @@
 package import Metrics
 import SimBase
 
-/// What the load generator did up to a moment. Only sums, so that the work of a step is a difference.
+/// What the load generator did up to a time. Only sums, so that the work of a step is a difference.
 package struct GeneratorCounts: Hashable, Sendable {
     package var captured = 0
     /// Captures that were made much later than they were due.
@@ -14,7 +14,8 @@ package struct GeneratorCounts: Hashable, Sendable {
 
     package init() {}
 
-    /// How the generator fell behind since a moment; nil if it kept up. The limits are those of a whole run: one in a hundred.
+    /// How the generator fell behind since a time; nil if it kept up. The limits are those of a whole run:
+    /// one in a hundred.
     package func lag(since other: GeneratorCounts) -> GeneratorLag? {
         let captured = self.captured - other.captured
         let late = self.late - other.late
@@ -42,12 +43,12 @@ struct CapacityAccount: Sendable {
         self.samples = StepSamples(objectives, groups: groups)
     }
 
-    /// The moment whose decision is due now; nil if none is.
+    /// The time whose decision is due now; nil if none is.
     func due(at now: Instant) -> Instant? {
         self.search.decidesAt.flatMap { $0 + Self.reportingTime <= now ? $0 : nil }
     }
 
-    /// The moment at which the next decision is due; nil if there is none.
+    /// The time at which the next decision is due; nil if there is none.
     var nextDue: Instant? { self.search.decidesAt.map { $0 + Self.reportingTime } }
 
     /// Adds the measurements of a second.

@@ -1,8 +1,9 @@
 import Observations
 package import SimBase
 
-/// The second source of the moments at which the captures of open groups were due: the schedule of the plan, made apart from the
-/// one that starts the captures. A scan that is measured from any other moment hides how late it began (coordinated omission).
+/// The second source of the times at which the captures of open groups were due: the schedule of the plan,
+/// made apart from the one that starts the captures. A scan that is measured from any other time hides how
+/// late it began (coordinated omission).
 ///
 /// Captures may come in any order, and some of the schedule may never come. Its memory is bounded by the number of those.
 package struct CaptureSchedule: Sendable {
@@ -17,7 +18,7 @@ package struct CaptureSchedule: Sendable {
         }
     }
 
-    /// What has not been looked at, in the order of its moments.
+    /// What has not been looked at, in the order of its times.
     private var rest: any IteratorProtocol<Capture> & Sendable
     private var next: Capture?
     /// The captures that were looked at and have not been made, each with its number of times.
@@ -28,7 +29,7 @@ package struct CaptureSchedule: Sendable {
     private var first: String?
     private var count = 0
 
-    /// - Parameter schedule: The captures of the open groups in the order of their moments.
+    /// - Parameter schedule: The captures of the open groups in the order of their times.
     /// - Parameter isOpenGroup: Whether a group has a schedule, for each group of the fleet.
     package init(_ schedule: any IteratorProtocol<Capture> & Sendable, isOpenGroup: [Bool]) {
         self.rest = schedule
@@ -36,7 +37,7 @@ package struct CaptureSchedule: Sendable {
         self.next = self.rest.next()
     }
 
-    /// Adds captures behind all others, in the order of their moments.
+    /// Adds captures behind all others, in the order of their times.
     mutating func extend(_ captures: [Capture]) {
         self.rest = Extended(rest: self.rest, more: captures.makeIterator())
         if self.next == nil { self.next = self.rest.next() }

@@ -68,7 +68,7 @@ package enum ExitReason: String, CaseIterable, Hashable, Sendable {
     }
 }
 
-/// Why a run, or several together, did not pass; empty if they did. The one place that decides an exit code.
+/// Why a run, or several together, did not pass; empty if they did. Only this decides an exit code.
 package struct ExitReasons: Hashable, Sendable, ExpressibleByArrayLiteral {
     private var reasons: Set<ExitReason>
 

@@ -78,7 +78,7 @@ package struct Judgement: Sendable {
         self.slos.filter { $0.isBreach && !self.expectations.covers($0) }
     }
 
-    /// A run without a single result is no pass (Docs/design.md section 11.2).
+    /// A run without a single result is not a pass (Docs/design.md section 11.2).
     private var hasCompletedNothing: Bool {
         !self.isPartial && self.totals.scans.isNothingCompleted && !self.expectations.includesNothingCompleted
     }

@@ -222,7 +222,7 @@ package struct LatencyCrossCheck: Sendable {
         return differences
     }
 
-    /// Whether every scan is somewhere, and at one place only.
+    /// Whether every scan is counted exactly once.
     package static func difference(in scans: ScanTotals) -> String? {
         guard !scans.isConserved else { return nil }
         let settled =
@@ -242,7 +242,7 @@ package struct LatencyCrossCheck: Sendable {
             differences.append("\(what): \(count) in \(name), but \(seen) was observed")
         }
         compare("books.repeated", totals.books.repeated, books.repeated)
-        // What earlier runs have stored nobody sees.
+        // What earlier runs have stored is not observed.
         if totals.scans.restored == 0 {
             compare("books.received", totals.books.received, books.added, isMost: true)
         }
@@ -291,14 +291,14 @@ package struct LatencyCrossCheck: Sendable {
         return differences
     }
 
-    /// The smallest value below or at which lie at least this share of all.
+    /// The smallest value such that at least this share of all values is less than or equal to it.
     private static func exact(_ percentile: Percentile, of values: [Int64]) -> Int64 {
         let product = values.count * Int(percentile.perMillion)
         return values[max(1, (product + 999_999) / 1_000_000) - 1]
     }
 
     private static func most(_ value: Int64, of maximum: Int64) -> Int64 {
-        // Beyond what is told apart there is only the greatest.
+        // Beyond the values that are distinguished there is only the greatest.
         if value > HDRLayout.highestTrackable { return maximum }
         return min(maximum, value + max(511, value / 1_000))
     }

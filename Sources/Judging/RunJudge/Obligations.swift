@@ -2,7 +2,7 @@ package import Ledger
 package import Metrics
 import SimBase
 
-/// Why a run could not judge an objective or an invariant. The raw values stand in `summary.json`.
+/// Why a run could not judge an objective or an invariant. The raw values are in `summary.json`.
 package enum OpenReason: String, CaseIterable, Hashable, Sendable {
     /// Only the simulated backend can know it.
     case target
@@ -19,12 +19,12 @@ package enum OpenReason: String, CaseIterable, Hashable, Sendable {
     case noCommonZero = "no-common-zero"
 }
 
-/// What a run had to judge, and what became of it (Docs/design.md section 11).
+/// What a run had to judge, and the outcome (Docs/design.md section 11).
 package struct Obligations: Hashable, Sendable {
     package struct Tally: Hashable, Sendable {
         /// Held, and had an occasion not to.
         package var held = 0
-        /// Held, because the run came to no moment at which they could have been broken.
+        /// Held, because the run came to no time at which they could have been broken.
         package var withoutOccasion = 0
         package var broken = 0
         /// Broken, or failed, as the scenario expects; objectives that only warn.

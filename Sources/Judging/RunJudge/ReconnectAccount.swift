@@ -8,7 +8,7 @@ struct ReconnectAccount: Sendable {
     private struct Stream: Sendable {
         let scan: ScanNumber
         var isOpen = false
-        /// The moment at which the loss was noticed.
+        /// The time at which the loss was noticed.
         var lostAt: Instant?
         /// The last launch after a kill that took the open stream, or the search for a lost one.
         var launchedAt: Instant?

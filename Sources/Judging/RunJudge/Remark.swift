@@ -2,7 +2,8 @@ package import Metrics
 import Observations
 package import SimBase
 
-/// What a reader must know of a run beside its figures. The words are in Reports (`RunResult+Remarks.swift`).
+/// What a reader must know of a run in addition to its figures. The words are in Reports
+/// (`RunResult+Remarks.swift`).
 package enum Remark: Hashable, Sendable {
     case load(LoadRemark)
     case start(StartRemark)
@@ -26,7 +27,7 @@ package enum Remark: Hashable, Sendable {
         }
     }
 
-    /// What becomes of the remark of a shard in the merge of all.
+    /// What happens to the remark of a shard in the merge of all.
     enum Merging { case kept, keptOfAll, madeAnew }
 
     var merging: Merging {

@@ -46,7 +46,7 @@ package enum RerunCommand {
     private static let shardFlags = ["--shard", "--start-at"]
     private static let headerFlag = "--header"
 
-    /// `Name: (left-out)`. The names of a file and of a variable are no secrets.
+    /// `Name: (left-out)`. The names of a file and of a variable are not secret.
     private static func header(_ text: some StringProtocol) -> String {
         let name = text.prefix { $0 != ":" }
         let value = text.dropFirst(name.count + 1).drop(while: \.isWhitespace)
@@ -56,7 +56,7 @@ package enum RerunCommand {
         return text.hasPrefix("@") || isVariable ? String(text) : name + ": " + Self.leftOut
     }
 
-    /// `https://user:password@host/` without what stands before the `@`.
+    /// `https://user:password@host/` without what precedes the `@`.
     package static func withoutUser(_ word: String) -> String {
         guard let scheme = word.firstRange(of: "://") else { return word }
         let authority = word[scheme.upperBound...].prefix { !"/?#".contains($0) }

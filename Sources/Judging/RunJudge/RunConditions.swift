@@ -1,7 +1,7 @@
 package import SimBase
 
-/// What a scenario does to its run: the faults in words, and the links of the phones over time. Reports show it beside the
-/// measurements.
+/// What a scenario does to its run: the faults in words, and the links of the phones over time. Reports show
+/// it next to the measurements.
 package struct RunConditions: Equatable, Sendable {
     /// The limit of faults, of itineraries and of the phases of an itinerary that are kept.
     package static let entriesMax = 256

@@ -2,11 +2,11 @@ package import Metrics
 package import SimBase
 package import Talaria
 
-/// What a run in the virtual world has beside its scenario.
+/// What a run in the virtual world has in addition to its scenario.
 package struct WorldRules: Equatable, Sendable {
     /// The time after the run in which faults are lifted; nil for none.
     package var settle: Interval?
-    /// Whether events of one moment come in a drawn order.
+    /// Whether events of one time come in a drawn order.
     package var shufflesTies = false
 
     package init() {}

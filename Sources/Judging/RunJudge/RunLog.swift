@@ -8,8 +8,8 @@ package import SimBase
 package protocol RunLog: AnyObject {
     /// `cause`: of an error or a finding.
     func log(_ observation: Observation, cause: Cause?)
-    /// Takes what was measured in one interval. `open`: the operations that were open at a moment after it, where an objective
-    /// requests them.
+    /// Takes what was measured in one interval. `open`: the operations that were open at a time after it, if
+    /// an objective requests them.
     func log(
         _ table: MetricTable, from: Instant, length: Interval, open: (table: MetricTable, at: Instant)?)
     /// The problems of the log that do not affect the result.

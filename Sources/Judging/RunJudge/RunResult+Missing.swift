@@ -3,8 +3,8 @@ import Metrics
 import SimBase
 
 extension RunResult {
-    /// Notes parts of the fleet of which nothing is known, as a worker that died: what held for the others is not known of the
-    /// whole.
+    /// Notes parts of the fleet about which nothing is known, such as a worker that died: what held for the
+    /// others is not known for the whole fleet.
     package mutating func lack(_ parts: [String]) {
         guard !parts.isEmpty else { return }
         self.add(parts.map { .merge(.noEvidence(of: $0)) })

@@ -50,7 +50,7 @@ package struct RunResult: Sendable {
     package var streamsOpen: GaugeSeries?
     /// The failures that the scenario expects.
     package var expectations = Expectations.none
-    /// Moments that the scenario says a run must come to, and this one did not: it has not tried what it is there for.
+    /// Coverage goals of the scenario that this run did not reach: it has not tested its subject.
     package var unreached: [String] = []
     /// What the operator did to the run while it ran, in the order of time.
     package var controls: [ControlRecord] = []
@@ -173,7 +173,7 @@ package struct RunResult: Sendable {
     }
 }
 
-/// Which of the two worlds a run took place in (Docs/design.md section 1).
+/// In which of the two worlds a run was made (Docs/design.md section 1).
 package enum WorldKind: String, Hashable, Sendable {
     case live, virtual
 

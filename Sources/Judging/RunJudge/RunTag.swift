@@ -53,7 +53,7 @@ package struct RunTag: Hashable, Sendable {
         try self.init(key: String(text[..<sign]), value: String(text[text.index(after: sign)...]))
     }
 
-    /// Reads the values of `--tag`, of which no two have the same key.
+    /// Reads the values of `--tag`. No two may have the same key.
     package static func list(parsing texts: [String]) throws(Problem) -> [RunTag] {
         guard texts.count <= Self.countMax else { throw .tooMany(texts.count) }
         var tags: [RunTag] = []

@@ -79,7 +79,7 @@ package struct ShardMerge {
         self.count = parts[0].shard.count
     }
 
-    /// Returns how the shards of a run in progress stand together, without objectives; nil without any.
+    /// Returns the combined state of the shards of a run in progress, without objectives; nil without any.
     package static func soFar(
         _ shards: [(result: RunResult, timeline: RunTimeline)]
     ) -> (result: RunResult, timeline: RunTimeline)? {
@@ -138,8 +138,8 @@ package struct ShardMerge {
         return (result, merged.timeline)
     }
 
-    /// What shards ended with of which the merge does not know why. A shard that breaks nothing may end with 97 if the scenario
-    /// expects that something breaks.
+    /// Ends of shards whose reason the merge does not know. A shard that breaks nothing may end with 97 if
+    /// the scenario expects that something breaks.
     private var unseenExits: [(shard: FleetShard, exit: RunExit)] {
         self.incomplete.compactMap { shard in
             guard let exit = self.exits[shard] else { return nil }
@@ -190,7 +190,8 @@ package struct ShardMerge {
 
     // MARK: Remarks
 
-    /// What the shards have to say beside their figures, and the whole. What the sums of the shards say, no shard says.
+    /// The remarks of the shards in addition to their figures, and those of the whole. A shard has no remark
+    /// about the sums of all shards.
     private func remarks(_ result: RunResult) -> [Remark] {
         let ofShards = self.parts.flatMap { part in
             part.result.remarks.filter { $0.merging == .kept }.map {
@@ -249,7 +250,7 @@ package struct ShardMerge {
 
     // MARK: What is missing
 
-    /// Shards of which the merge does not know everything.
+    /// Shards about which the merge does not know everything.
     private var gaps: [Remark] {
         self.missing.map { self.gap($0, .folder) }
             + self.parts.compactMap { part in part.defect.map { self.gap(part.shard, $0) } }

@@ -95,7 +95,7 @@ package struct TotalsCrossCheck: Sendable {
         return differences.compactMap { $0 }
     }
 
-    /// Operations that ended well have each left a time: of these rates and latencies one is told by the other.
+    /// Operations that ended well have each left a time: of these rates and latencies each implies the other.
     private static let timed: [(RateMetric, LatencyMetric)] = [
         (.preprocessFailed, .preprocessTime), (.uploadFailed, .uploadTime),
         (.sseReconnectFailed, .sseReconnectTime), (.resultsFailed, .resultsTime),

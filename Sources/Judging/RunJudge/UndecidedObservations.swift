@@ -2,8 +2,8 @@ import Observations
 import RunMetrics
 import SimBase
 
-/// The observations from an error on, for as long as the fault that caused it may still be observed: in the virtual world for the
-/// same instant, live for a moment in which a busy server comes to report it.
+/// The observations from an error on, for as long as the fault that caused it may still be observed: in the
+/// virtual world for the same instant, live for a short time in which a busy server reports it.
 struct UndecidedObservations: Sendable {
     private static let countMax = 100_000
     /// Judged ones are removed together, when they are half of all.
@@ -21,8 +21,8 @@ struct UndecidedObservations: Sendable {
 
     mutating func append(_ observation: consuming Observation) { self.observations.append(observation) }
 
-    /// Returns whether the first can be judged: it needs no fault, or none can be observed for it any more. `moment`: of the
-    /// latest observation; nil at the end of the run.
+    /// Returns whether the first can be judged: it needs no fault, or none can be observed for it any more.
+    /// `time`: of the latest observation; nil at the end of the run.
     func isReady(at moment: Instant?) -> Bool {
         guard !self.isEmpty else { return false }
         guard let moment, CauseAccount.isBlamed(self.observations[self.head]),

@@ -19,7 +19,7 @@ struct AttemptAccount: Sendable {
     }
 
     private var open: [Attempt] = []
-    /// Whether the scan is a look-up: a 404 may say that no provider has the book, which is no failure.
+    /// Whether the scan is a look-up: a 404 may say that no provider has the book, which is not a failure.
     var isLookup = false
     /// A request of a look-up that was answered with 404, as long as it is not known what that means.
     private var undecided: Attempt?

@@ -13,8 +13,8 @@ package struct Disconnection: Equatable, Sendable {
     /// A new stream began from the start: without a Last-Event-ID, or of another job, where the first was over.
     package var restarted: Int64
     package var gaveUp: Int64
-    /// The time from the moment at which the loss was noticed (after a kill: the next launch) to the next 200 head of the
-    /// same job, also for a first connect that failed. The values of `sse.reconnect.time`, by cause.
+    /// The time since the loss was noticed (after a kill: the next launch) to the next 200 head of the same
+    /// job, also for a first connect that failed. The values of `sse.reconnect.time`, by cause.
     package var reconnectTime: HDRHistogram
 
     package init(

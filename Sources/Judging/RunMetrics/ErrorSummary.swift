@@ -57,7 +57,7 @@ package struct RunError: Hashable, Sendable {
                 }
             self.init(family: family, name: "\(operation.name): HTTP \(status)")
         case .badAnswer(let operation, _, let problem):
-            // A status that is no success has been counted already.
+            // A status that is not a success has been counted already.
             guard problem != .notSuccess else { return nil }
             // What cannot be decoded of a stream is its terminal event.
             let name =

@@ -53,7 +53,7 @@ package struct Measurements: Equatable, Sendable {
     }
 }
 
-/// What is measured of a group, or of the fleet, beside metrics.
+/// What is measured of a group, or of the fleet, in addition to metrics.
 package struct GroupTables: Equatable, Sendable {
     package var disconnections = Disconnections()
     package var findings = FindingsTable()

@@ -32,7 +32,7 @@ package struct PhoneSummary: Equatable, Sendable {
     package private(set) var gaveUp = 0
     package private(set) var errors = 0
     package private(set) var kills = 0
-    /// Look-ups of books that no provider has: their refusal is nobody's problem.
+    /// Look-ups of books that no provider has: their refusal is not a problem.
     private var unknownBooks = 0
     /// Scans that went with the app.
     private var discarded = 0

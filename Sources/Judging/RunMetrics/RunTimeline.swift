@@ -125,7 +125,7 @@ package struct RunTimeline: Sendable {
         return self.phones.count - 1
     }
 
-    /// The window of a moment, made where it is not there yet.
+    /// The window of a time, created if it does not exist yet.
     private mutating func windowIndex(_ moment: Instant) -> Int {
         var index = Int(max(0, moment.nanoseconds) / self.width.nanoseconds)
         while index >= Self.windowsMax {
@@ -134,7 +134,7 @@ package struct RunTimeline: Sendable {
         }
         while self.windows.count <= index {
             var window = TimelineWindow()
-            // Nobody comes or goes in a quiet window.
+            // No phone appears or disappears in a quiet window.
             window.record(self.gauges)
             self.windows.append(window)
         }
@@ -170,7 +170,7 @@ package struct RunTimeline: Sendable {
         return kept
     }
 
-    /// One in so many of the worst-affected phones may be there for its slow scan.
+    /// One in so many of the worst-affected phones may be listed for its slow scan.
     private static let phonesPerSlowest = 3
 
     /// The timeline without the phones, for showing a run that continues.
@@ -181,8 +181,8 @@ package struct RunTimeline: Sendable {
         return copy
     }
 
-    /// Returns the timeline at a moment: only windows that had ended, including quiet ones, and at most as
-    /// many as requested.
+    /// Returns the timeline at a time: only windows that had ended, including quiet ones, and at most as many
+    /// as requested.
     package func shown(at moment: Instant, windowsMax: Int) -> RunTimeline {
         var copy = self
         if moment > .zero { _ = copy.windowIndex(moment) }

@@ -277,7 +277,7 @@ struct ScanCauses: Sendable {
         guard finding.operation == .stream, let id = self.exchanges[index].job,
             let job = self.jobs.first(where: { $0.id == id })
         else { return .target }
-        // The number of books is held against those that came, be it with the event or with the results.
+        // The number of books is compared with those that arrived, with the event or with the results.
         let isCount = finding.path == "summary.totalDetected" && !job.hasResults
         return job.changes.compactMap { rules[$0] }.first { fault in
             isCount && fault.effects.takesBooks

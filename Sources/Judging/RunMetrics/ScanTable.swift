@@ -3,7 +3,7 @@ package import Observations
 package import SimBase
 import Talaria
 
-/// What became of a scan.
+/// The outcome of a scan.
 package enum ScanEnd: String, CaseIterable, Sendable {
     case completed, refused, canceled
     /// It waits, was discarded or lost, or was under way when the run ended.
@@ -18,7 +18,8 @@ package struct ScanRow: Equatable, Sendable {
     package var at: Instant
     package var end = ScanEnd.unfinished
     package var books = 0
-    /// By the place of the metric in `ScanTable.metrics`, in units of `ScanTable.unit`; the maximum where nothing was measured.
+    /// By the index of the metric in `ScanTable.metrics`, in units of `ScanTable.unit`; the maximum if
+    /// nothing was measured.
     package var times = SIMD16<UInt32>(repeating: .max)
 
     package init(device: DeviceNumber, scan: ScanNumber, at: Instant) {

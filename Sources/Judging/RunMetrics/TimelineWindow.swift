@@ -14,7 +14,7 @@ package struct TimelineWindow: Equatable, Sendable {
     /// GET of a stream by a phone that had lost one.
     package var reconnectAttempts = 0
     package var reconnected = 0
-    /// The most of them at any moment.
+    /// The most of them at any time.
     package var connectedMost = 0
     package var reconnectingMost = 0
     package var offlineMost = 0

@@ -24,7 +24,7 @@ extension Backend {
         look(Bound("RateLimiter.devicesMax", self.limiter?.devices ?? 0, max: RateLimiter.devicesMax))
     }
 
-    /// Whether a request shows a token that is not that of the job it requests. Of a job that is gone nobody can say.
+    /// Whether a request shows a token that is not that of the job it requests. False for a job that is gone.
     package func isTokenOfOtherJob(authorization: String, target: String) -> Bool {
         let path = Substring(target.utf8.prefix { $0 != UInt8(ascii: "?") })
         let jobID: String

@@ -17,7 +17,7 @@ extension Backend {
     /// removed (410), the token must belong to the job (401) and not be expired (401). The token of a removed
     /// job no longer exists, so any token gets the 410.
     ///
-    /// Faults that answer in place of the server and wait for nothing act here: on a request that would have
+    /// Faults that answer instead of the server and wait for nothing act here: on a request that would have
     /// been served.
     mutating func access(
         _ context: RequestContext, _ request: OriginRequest, _ device: DeviceKey?, _ jobID: String,
@@ -136,8 +136,8 @@ extension Backend {
             at: self.wall)
     }
 
-    /// A job of v2 is not deleted after its books, and a canceled job of v3 not at all: from now on, it only keeps its place as
-    /// long as nobody needs it.
+    /// A job of v2 is not deleted after its books, and a canceled job of v3 not at all: from now on, it is
+    /// removed when its slot is needed.
     private mutating func noteServed(_ key: JobKey) {
         let isNews = self.jobs.update(key) { job in
             defer { job.isServed = true }
@@ -218,7 +218,8 @@ extension Backend {
 
     // MARK: Cleanup and cancel
 
-    /// Idempotent: the first removes the job with its token and results and ends its streams; the next are told so.
+    /// Idempotent: the first removes the job with its token and results and ends its streams; the next get an
+    /// answer that says so.
     mutating func cleanupRequested(
         _ context: RequestContext, _ request: OriginRequest, _ device: DeviceKey?, _ jobID: String,
         into effects: inout [OriginEffect]

@@ -4,8 +4,8 @@ internal import SimBase
 internal import Talaria
 
 extension Backend {
-    /// Whether an upload may come now: first by the armed faults, in their order, then by the server's own limit.
-    /// Success carries the headers that tell how much is left.
+    /// Whether an upload may come now: first by the armed faults, in their order, then by the server's own
+    /// limit. Success carries the headers with the remaining limit.
     mutating func limit(
         _ context: RequestContext, _ device: DeviceKey, into effects: inout [OriginEffect]
     ) -> Result<[HeaderField], Refusal> {

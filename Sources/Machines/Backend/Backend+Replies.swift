@@ -62,7 +62,7 @@ extension Backend {
         effects.append(.observe(self.payload(context.caller, refusal.payload(context))))
     }
 
-    /// Refuses a request that is for no operation, of which no observation can speak. What was requested is not
+    /// Refuses a request that is not for an operation and cannot be observed. What was requested is not
     /// repeated in the answer: it may be anything.
     func refuseUnrouted(
         _ exchange: ExchangeID, _ code: ProblemCode, _ detail: String, _ headers: [HeaderField],

@@ -32,7 +32,7 @@ struct Assignment: Sendable {
 }
 
 extension Backend {
-    /// The maximum size of a multipart body beside its photos.
+    /// The maximum size of a multipart body without its photos.
     private static let overheadBytesMax = 65_536
 
     mutating func uploadRequested(
@@ -136,7 +136,7 @@ extension Backend {
     mutating func uploadFailed(
         _ exchange: ExchangeID, _ fault: UploadFault, into effects: inout [OriginEffect]
     ) {
-        guard let upload = self.takePending(exchange) else { return }  // Aborted meanwhile.
+        guard let upload = self.takePending(exchange) else { return }  // Aborted by now.
         let refusal: Refusal
         switch (fault, upload.context.journey.payload) {
         case (.malformed, .json): refusal = Refusal(.invalidRequest, "The body cannot be read.")
@@ -156,7 +156,7 @@ extension Backend {
     mutating func uploaded(
         _ exchange: ExchangeID, _ parts: [UploadPart], into effects: inout [OriginEffect]
     ) {
-        guard let upload = self.takePending(exchange) else { return }  // Aborted meanwhile.
+        guard let upload = self.takePending(exchange) else { return }  // Aborted by now.
         let journey = upload.context.journey
         if journey.payload != .json {
             self.observe(ContractNotes(parts: parts, of: journey), of: upload.context, into: &effects)

@@ -79,8 +79,9 @@ package struct BackendConfiguration: Hashable, Sendable {
     package var photoBytesMax = ContractLimit.photoBytesMax
     /// All photos of one upload together.
     package var batchBytesMax = ContractLimit.batchBytesMax
-    /// Jobs alive, with the uploads that would become one; beyond it uploads get 503 `CIRCUIT_OPEN`. A job lives until
-    /// it is cleaned up or expires. One of v2 whose results were served expires when its place is needed.
+    /// Jobs alive, with the uploads that would become one; beyond it uploads get 503 `CIRCUIT_OPEN`. A job
+    /// lives until it is cleaned up or expires. One of v2 whose results were served expires when its slot is
+    /// needed.
     package var jobsMax = 100_000
     /// Bytes of all documents of v2 that are held; beyond it uploads get 503 `CIRCUIT_OPEN`.
     package var documentBytesMax = 512 << 20

@@ -1,14 +1,14 @@
 internal import OriginServer
 internal import SimBase
 
-/// A queue of deadlines. A deadline is not removed: it becomes stale if its purpose has ended or its moment
-/// has changed. Stale deadlines are dropped when they reach the front or outnumber the others.
+/// A queue of deadlines. A deadline is not removed: it becomes stale if its purpose has ended or its time has
+/// changed. Stale deadlines are dropped when they reach the front or outnumber the others.
 struct DeadlineQueue: Sendable {
     enum Deadline: Hashable, Sendable {
         /// The next event of the job, or the next step of its end.
         case job(JobKey)
         case ping(ExchangeID)
-        /// The moment of an armed fault that acts by itself.
+        /// The time of an armed fault that acts by itself.
         case fault(ExchangeID)
         /// The end of a stream that outlives its terminal event.
         case linger(ExchangeID)
@@ -30,7 +30,8 @@ struct DeadlineQueue: Sendable {
         self.heap.popDue(at: now).map { ($0.at, $0.element) }
     }
 
-    /// Drops stale deadlines. `live`: how many are not; `isLive` tells which.
+    /// Drops stale deadlines. `live`: the number of others; `isLive` returns whether a deadline is one of
+    /// them.
     mutating func drop(live: Int, isLive: (Deadline, Instant) -> Bool) {
         while let next = self.heap.next, !isLive(next.element, next.at) { _ = self.heap.popFirst() }
         guard self.heap.count > 2 * live + Self.staleMin else { return }

@@ -56,7 +56,7 @@ struct EventLog: Sendable {
         let entries: [Entry]
     }
 
-    /// An id that is no entry's: of a fresh replay, or of an event that a fault made up.
+    /// An id that does not belong to an entry: of a fresh replay, or of an event that a fault made up.
     private struct Alias: Hashable, Sendable {
         let milliseconds: Int64
         let name: String
@@ -71,7 +71,7 @@ struct EventLog: Sendable {
     /// The last one is kept whatever its age: it is the job's current state.
     private var entries: [Entry] = []
     private var aliases: [Alias] = []
-    /// The latest event, whatever became of the buffer.
+    /// The latest event, whatever happened to the buffer.
     private(set) var latest: Entry?
     /// Events ever appended.
     private(set) var count = 0
@@ -81,7 +81,7 @@ struct EventLog: Sendable {
 
     /// What a dialect says of ids and replays.
     struct Rules: Hashable, Sendable {
-        /// No two events have the same milliseconds. Otherwise an id stands for a time, and what is later follows it.
+        /// No two events have the same milliseconds. Otherwise an id is a time, and later events follow it.
         var hasIncreasingIDs: Bool
         /// Entries that are kept at most.
         var entriesMax: Int?
@@ -135,8 +135,8 @@ struct EventLog: Sendable {
         self.latest = self.entries.last
     }
 
-    /// The milliseconds of a fresh id for an event of this name that is sent beside the log; a stream that continues after
-    /// it continues after `position`.
+    /// The milliseconds of a fresh id for an event of this name that is sent and not in the log; a stream
+    /// that continues after it continues after `position`.
     mutating func alias(_ name: String, position: Int, wall: Int64, at now: Instant) -> Int64 {
         self.forget(at: now)
         let milliseconds = self.mint(wall: wall)
@@ -186,7 +186,7 @@ struct EventLog: Sendable {
         return Replay(after: nil, entries: left.isEmpty ? self.entries.suffix(1) : left)
     }
 
-    /// The position of the event that has or had this id. A ping's id stands for the last event before it.
+    /// The position of the event that has or had this id. A ping's id means the last event before it.
     private func resumePosition(of id: String) -> Int? {
         guard let dash = id.firstIndex(of: "-"), let milliseconds = Int64(id[..<dash]) else { return nil }
         guard self.rules.hasIncreasingIDs else {

@@ -68,10 +68,10 @@ struct Job: Sendable {
     var degradation: Degradation?
     /// A DELETE has taken it away, and its open streams go on (`Dialect.cleanupLeavesStreams`).
     var isCleaned = false
-    /// Places on the shelf of the books that could not be looked up, in order.
+    /// Indexes on the shelf of the books that could not be looked up, in order.
     var degradedBooks: [Int] = []
     var log: EventLog
-    /// What became of the rows of an import; nil for other jobs.
+    /// The outcomes of the rows of an import; nil for other jobs.
     var rows: ImportAccount?
     /// Bytes of its document, or of what is left of it, that are held.
     var documentBytes = 0
@@ -108,7 +108,7 @@ struct Job: Sendable {
         return .zero
     }
 
-    /// The moment at which the next step is due.
+    /// The time at which the next step is due.
     var nextStepDue: Instant {
         self.delays.reduce(self.facts.accepted + self.facts.script.offset(at: self.step)) {
             self.step < $1.from ? $0 : $0 + $1.by

@@ -104,7 +104,7 @@ struct JobScript: Hashable, Sendable {
         count == .ticks ? self.ticks + 1 : self.count(of: count)
     }
 
-    /// Progress events of an import, of which each tells of some more rows.
+    /// Progress events of an import. Each reports some more rows.
     private var ticks: Int {
         let intervals = Int((self.time.nanoseconds - 1) / Self.tickMax.nanoseconds)
         return min(max(Self.ticksMin, intervals), max(0, self.rows - 1))

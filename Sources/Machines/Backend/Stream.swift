@@ -9,9 +9,9 @@ struct Stream: Sendable {
     var nextPing: Instant
     /// The ping at `nextPing` was delayed already.
     var isPingLate = false
-    /// The moment at which it ends with a `timeout` event; nil for one of v3.
+    /// The time at which it ends with a `timeout` event; nil for one of v3.
     var endsAt: Instant?
-    /// When it looks for changes of its job; nil for one that is told of each at once.
+    /// When it looks for changes of its job; nil for one that receives each change at once.
     var polling: StreamPolling?
     /// Events of the job's log that it has brought, or passed over.
     var eventsKnown = 0

@@ -98,7 +98,7 @@ struct Token: Hashable, Sendable {
     enum Verdict: Hashable, Sendable { case valid, expired, wrong }
 
     let secret: TokenSecret
-    /// The moment of expiry.
+    /// The time of expiry.
     let expires: Instant
     private(set) var isRevoked = false
 

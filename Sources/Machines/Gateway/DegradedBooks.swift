@@ -3,7 +3,7 @@ import JSON
 internal import OriginServer
 internal import Talaria
 
-/// A foreign backend's books, of which a fault has degraded some: what a lookup adds is taken from them.
+/// A foreign backend's books, some of which a fault has degraded: what a lookup adds is removed from them.
 struct DegradedBooks {
     struct Taken: Hashable {
         var title: String

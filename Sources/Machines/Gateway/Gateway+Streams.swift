@@ -109,7 +109,7 @@ extension Gateway {
         var blocks: [SSEBlock] = []
         self.streams.update(id) { $0.reader.receive(bytes, into: &blocks) }
         for block in blocks {
-            // A fault may have ended it meanwhile.
+            // A fault may have ended it by now.
             guard self.streams[id] != nil else { return }
             self.pass(block, id, into: &effects)
         }
@@ -133,7 +133,7 @@ extension Gateway {
         self.applyFaults(of: id, into: &effects)
     }
 
-    /// Passes a ping event, or the comment that v2 has in its place.
+    /// Passes a ping event, or the comment that v2 has instead.
     private mutating func passPing(
         _ block: SSEBlock, _ id: ExchangeID, into effects: inout [OriginEffect]
     ) {

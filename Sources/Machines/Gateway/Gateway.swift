@@ -151,10 +151,10 @@ struct Relay: Sendable {
     let context: RequestContext?
     let jobID: String?
     let authority: String?
-    /// Whether an error in the place of the answer has the form of v2.
+    /// Whether an error instead of the answer has the form of v2.
     let isV2: Bool
     var phase = Phase.asked(deadline: nil)
-    /// The bytes of a response that is read completely. Stored beside the phase, so that they are changed in
+    /// The bytes of a response that is read completely. Stored outside the phase, so that they are changed in
     /// place.
     var held: [UInt8] = []
 }

@@ -7,7 +7,7 @@ internal import Wire
 // (Docs/contract.md sections 2.1 and 3.3).
 
 extension Journey {
-    /// Whether a block without an event is what v2 has in place of a ping.
+    /// Whether a block without an event is what v2 has instead of a ping.
     func isHeartbeat(_ block: [UInt8]) -> Bool {
         guard self.isV2, block.first == UInt8(ascii: ":") else { return false }
         let text = block.dropFirst().drop { $0 == UInt8(ascii: " ") }

@@ -12,7 +12,7 @@ package struct RecordingError: Error, Hashable, Sendable {
 
 /// A server's responses to its clients, with their times: read from a file, to be replayed.
 package struct Recording: Sendable {
-    /// One answer. Its times count from the moment at which the request was complete.
+    /// One answer. Its times count from the time at which the request was complete.
     struct Answer: Hashable, Sendable {
         struct Step: Hashable, Sendable {
             enum What: Hashable, Sendable {

@@ -110,12 +110,12 @@ extension RecordingLine {
         } + [UInt8(ascii: "\n")]
     }
 
-    /// A moment beyond is in no recording: ten years from its begin.
+    /// No recording has a later time: ten years from its start.
     private static let moments = 0...Interval.hours(24 * 365 * 10).nanoseconds
     /// The maximum recorded length of a response.
     private static let lengthMax = 1 << 40
 
-    /// Nil for a text that is no such line.
+    /// Nil for a text that is not such a line.
     package static func read(_ text: [UInt8]) -> RecordingLine? { RecordingLine(text[...]) }
 
     init?(_ text: ArraySlice<UInt8>) {

@@ -51,7 +51,8 @@ package struct RecordingPlayer: Sendable {
     private var reading = SlotMap<ExchangeID, PendingUpload>()
     private var playing = SlotMap<ExchangeID, Playing>()
     private(set) var jobs = SlotMap<String, ReplayedJob>()
-    /// Jobs that are remembered. Nobody cleans up those of v2: beyond it, the older half is forgotten.
+    /// Jobs that are remembered. Those of v2 are not cleaned up: beyond this number, the older half is
+    /// forgotten.
     var jobsMax = 50_000
     private var deadlines = EventHeap<ExchangeID>()
 
@@ -112,7 +113,7 @@ package struct RecordingPlayer: Sendable {
         let question = Recording.Question(
             operation: operation, journey: job.journey, jobID: job.recorded)
         let answers = self.recording.others[question] ?? []
-        // Once it is cleaned up as often as was recorded, nobody has a right to request it.
+        // Once it is cleaned up as often as was recorded, it must not be requested.
         self.jobs[jobID] = operation == .cleanup && count + 1 >= answers.count ? nil : job
         if let answer = count < answers.count ? answers[count] : Self.again(operation, answers) {
             self.play(answer, id, recorded: job.recorded, played: jobID)
@@ -216,7 +217,8 @@ package struct RecordingPlayer: Sendable {
             self.playing[id] = nil
             effects.append(.passEnd(id))
         case .end(let end):
-            // Where the client left first, or the body is left out, there is nothing more to tell: the stream stays open, and silent.
+            // If the client left first, or the body is left out, nothing more is sent: the stream stays open
+            // and silent.
             guard let cut = end.cut else { return }
             self.playing[id] = nil
             effects.append(.breakOff(id, cut))

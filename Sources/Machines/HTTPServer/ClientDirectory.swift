@@ -38,7 +38,7 @@ struct ClientDirectory: Sendable {
         if let owner = jobId.flatMap({ self.owners[$0] }) {
             return Caller(device: owner.device, scan: owner.scan, attempt: foreigner.requests)
         }
-        // The upper half of the numbers, so that no foreigner is taken for a phone of the fleet.
+        // The upper half of the numbers, so that no foreign client is mistaken for a phone of the fleet.
         let device = DeviceNumber(UInt32(truncatingIfNeeded: hash) | 0x8000_0000)
         return Caller(
             device: device, scan: operation == .upload ? ScanNumber(foreigner.uploads) : .none,
@@ -55,7 +55,7 @@ struct ClientDirectory: Sendable {
         }
     }
 
-    /// Follows the jobs, so that they can be told whose they are.
+    /// Follows the jobs, to know their clients.
     mutating func record(_ observation: Observation) {
         guard case .backend(let payload) = observation.what else { return }
         switch payload {

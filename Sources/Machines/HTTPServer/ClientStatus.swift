@@ -6,7 +6,7 @@ import SimBase
 struct ClientStatus: Hashable, Sendable {
     let report: ClientReport
     let expectations: ClientExpectations
-    /// The moment of the report.
+    /// The time of the report.
     let at: Instant
 
     var verdict: ClientVerdict { ClientVerdict(self.report, self.expectations) }

@@ -12,10 +12,10 @@ struct ConnectionLink: Sendable {
     private var up = LinkQueue(LinkProfile.perfect.up, readyAt: .zero)
     private var down = LinkQueue(LinkProfile.perfect.down, readyAt: .zero)
     private var itinerary = FleetLinks.perfect
-    /// The moment of the link's next change.
+    /// The time of the link's next change.
     private var changesAt = Instant.distantFuture
     private(set) var roundTrip = Interval.zero
-    /// The moment from which it delivers bytes.
+    /// The time from which it delivers bytes.
     private(set) var readyAt: Instant?
     private var bytesBefore = 0
     /// The last arrival in each direction: faults come and go, and nothing may overtake.
@@ -45,7 +45,7 @@ struct ConnectionLink: Sendable {
         self.roundTrip = profile.roundTrip
     }
 
-    /// Returns the moment at which bytes of the phone reach the backend.
+    /// Returns the time at which bytes of the phone reach the backend.
     mutating func arrivalUp(
         of bytes: Int, at now: Instant, _ impairments: inout LinkImpairments, acted: inout [Int]
     ) -> Instant {
@@ -73,7 +73,7 @@ struct ConnectionLink: Sendable {
         return self.arrivalDown(of: bytes, at: now, &none, acted: &acted)
     }
 
-    /// Returns the moment at which bytes of the backend reach the phone.
+    /// Returns the time at which bytes of the backend reach the phone.
     mutating func arrivalDown(
         of bytes: Int, at now: Instant, _ impairments: inout LinkImpairments, acted: inout [Int]
     ) -> Instant {
@@ -83,10 +83,10 @@ struct ConnectionLink: Sendable {
         return self.lastDown
     }
 
-    /// Delays all data to the phone until a moment.
+    /// Delays all data to the phone until a time.
     mutating func holdDown(until moment: Instant) { self.lastDown = max(self.lastDown, moment) }
 
-    /// Returns the moment at which the phone may continue to send if its link is too far behind; nil if it is
+    /// Returns the time at which the phone may continue to send if its link is too far behind; nil if it is
     /// not.
     func upResumes(at now: Instant, _ impairments: LinkImpairments?) -> Instant? {
         guard self.isKnown else { return nil }

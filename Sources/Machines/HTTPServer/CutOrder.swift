@@ -2,7 +2,7 @@ import Faults
 
 /// A cut of a connection, decided and on its way.
 struct CutOrder: Sendable {
-    /// Nil if it is no fault's, but how the upstream ended.
+    /// Nil if it is not a fault's, but the end of the upstream.
     let cause: (fault: Int, key: ExchangeKey)?
     let ending: CutEnding
 

@@ -3,13 +3,13 @@ import OriginServer
 import SimBase
 import Wire
 
-/// One request on a connection and what has become of it (Docs/machines/connection.md).
+/// One request on a connection and its outcome (Docs/machines/connection.md).
 struct Exchange: Sendable {
     /// The progress of the multipart body; it is read as it arrives, whatever the link still delays.
     enum Upload: Sendable {
         case none
         case reading(MultipartReader)
-        /// A body that is no form, kept whole.
+        /// A body that is not a form, kept whole.
         case keeping([UInt8])
         case failed(UploadFault)
     }
@@ -20,12 +20,12 @@ struct Exchange: Sendable {
         case idle
         /// Leaves to `idle` with the end of the body, or to `overdue`.
         case waiting
-        /// The body did not come in its time: nobody waits for the rest of it.
+        /// The body did not arrive in time: its rest is not waited for.
         case overdue
     }
 
-    /// The state of the response. `pending` leaves to any other state, and these leave to `answered`. `since` is the
-    /// moment at which the head of the response went to the link.
+    /// The state of the response. `pending` leaves to any other state, and these leave to `answered`. `since`
+    /// is the time at which the head of the response went to the link.
     enum Answer: Sendable {
         case pending
         /// Decided, and waiting for the rest of the body to come in, as a server behind a CDN would.
@@ -111,7 +111,7 @@ struct Exchange: Sendable {
             return
         }
         guard case .reading(var reader) = self.upload else { return }
-        self.upload = .none  // So that the reader is changed where it stands.
+        self.upload = .none  // The reader is changed in place.
         do throws(MultipartError) {
             try reader.receive(piece)
             self.upload = .reading(reader)

@@ -26,7 +26,7 @@ package struct HTTPServerConfiguration: Sendable {
     /// The response of `GET /_sim/nonce`, with which a caller verifies that it reached the server that it
     /// started; nil if no caller checks it.
     package var nonce: String?
-    /// Every request is told when it is over.
+    /// Whether every request is reported when it is over.
     package var reportsRequests = false
     /// Whether `GET /_sim` shows the state of the server.
     package var showsStatus = false

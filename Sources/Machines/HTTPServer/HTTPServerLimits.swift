@@ -28,7 +28,7 @@ package enum HTTPServerLimits {
     static let multipart = MultipartReader.Limits(
         partsMax: 32, headBytesMax: 8_192, partBytesMax: 10_000_000, prefixBytesMax: 64)
 
-    /// A body that is no form is kept whole up to this length.
+    /// A body that is not a form is kept whole up to this length.
     static func plainBodyBytesMax(_ path: String) -> Int {
         path == EnrichmentRequest.path ? EnrichmentRequest.bodyBytesMax : BatchRequest.bodyBytesMax
     }

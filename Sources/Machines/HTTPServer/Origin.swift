@@ -15,10 +15,10 @@ enum Origin: Sendable {
     struct Traits: Sendable {
         /// Bodies and answers pass as they come. Otherwise uploads are read as multipart, and answers are whole.
         let hasUpstream: Bool
-        /// Events for phones of this program get a comment with the time at which they are passed to the link. For the event of a foreign backend that
-        /// time would be taken for the time of the backend.
+        /// Events for phones of this program get a comment with the time at which they are passed to the
+        /// link. For the event of a foreign backend that time would be read as the time of the backend.
         let stampsEvents: Bool
-        /// The answers are nobody's secret: pages of other sites may read them.
+        /// The answers are not secret: pages of other sites may read them.
         let isPublic: Bool
     }
 

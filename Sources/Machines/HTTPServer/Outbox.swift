@@ -11,7 +11,7 @@ struct Outbox: Sendable {
         case finish
         /// The cut that the connection has pending.
         case cut
-        /// The answer to this exchange is cut where it stands, if any of it is still under way.
+        /// The answer to this exchange is cut at its current position, if any of it is still under way.
         case cutRest(ExchangeID, CutOrder)
     }
 
@@ -20,11 +20,11 @@ struct Outbox: Sendable {
     private(set) var bytes = 0
     /// The most that they ever were.
     private(set) var bytesMost = 0
-    /// The earliest moment for the next byte, so that the receiver sees the last piece separately.
+    /// The earliest time for the next byte, so that the receiver sees the last piece separately.
     private var gate = Instant.zero
 
     var isEmpty: Bool { self.underway.isEmpty }
-    /// The moment of the next action.
+    /// The time of the next action.
     var nextAt: Instant? { self.underway.nextAt.map { max($0, self.gate) } }
 
     mutating func insert(_ item: Item, at arrival: Instant) {

@@ -32,7 +32,7 @@ extension OriginRequest {
     /// The device of pages that name none.
     private static let pageDevice = "00000000-0000-4000-8000-00000000face"
 
-    /// `?token=`, and `&device=` beside it (Docs/contract.md section 7, C13). Headers win.
+    /// `?token=`, and `&device=` after it (Docs/contract.md section 7, C13). Headers win.
     mutating func takeFromQuery(of head: RequestHead) {
         guard self.authorization == nil, let token = head.queryValue("token") else { return }
         self.authorization = "Bearer \(token)"

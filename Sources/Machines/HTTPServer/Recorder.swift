@@ -16,7 +16,7 @@ package struct Recorder: Sendable {
     private var tracks: [ConnectionID: Track] = [:]
     private var exchangesMade: UInt64 = 0
     private var redaction = TokenRedaction()
-    /// Bytes of answers that are told when they are whole, on all connections.
+    /// Bytes of answers that are reported when they are complete, on all connections.
     private var heldBytes = 0
 
     package init() {}
@@ -29,7 +29,7 @@ package struct Recorder: Sendable {
         var track = self.tracks.removeValue(forKey: connection) ?? Track()
         defer { self.tracks[connection] = track }
         var events: [RequestEvent] = []
-        // What cannot be read is answered, and the answer is told.
+        // What cannot be read is answered, and the answer is reported.
         try? track.requests.receive(bytes, into: &events)
         while track.requests.hasLeftOver {
             let count = events.count
@@ -44,7 +44,8 @@ package struct Recorder: Sendable {
                 track.exchanges.append(RecordedExchange(number: self.exchangesMade, head: head))
             case .body: break
             case .end:
-                // An answer may be complete before its request is: then there is nothing more to tell of the request.
+                // An answer may be complete before its request is: then nothing more is reported of the
+                // request.
                 guard let last = track.exchanges.indices.last else { continue }
                 track.exchanges[last].asked(at: now, into: &lines)
             }
@@ -124,7 +125,7 @@ private struct RecordedExchange: Sendable {
         case stream(StampFilter)
         /// Recorded when it is complete: its token is known only then.
         case whole([UInt8])
-        /// Too long to be kept, which has been told. Nothing of it is told: nobody knows which of it are tokens.
+        /// Too long to be kept, which has been reported. Its content is not reported: it may contain tokens.
         case leftOut
     }
 

@@ -17,7 +17,7 @@ extension ServedConnection {
             self.endIfAnswered(at: now, &context)
         } else if self.exchange?.isWorthDraining == true, reply.status != 413 {
             self.exchange?.answer = .held(reply)
-            self.exchange?.upload = .none  // Nobody waits for what the body holds.
+            self.exchange?.upload = .none  // The content of the body is not needed.
         } else {
             self.write(reply, closing: true, at: now, &context)
         }
@@ -235,8 +235,9 @@ extension ServedConnection {
         self.sendChunk(piece, cutAfter: nil, at: now, &context)
     }
 
-    /// Says how many events a reader may have whole. Of one that is cut in its last line end, which has up to four bytes, it may
-    /// see the end. What the simulated backend sends, its phones can tell apart by the stamps.
+    /// Returns how many events a reader may have received completely. If an event is cut in its last line
+    /// end, which has up to four bytes, the reader may see its end. Phones distinguish the events of the
+    /// simulated backend by the stamps.
     private func notePassed(
         _ piece: [UInt8], _ kind: StreamPiece, cutAfter count: Int, by fault: Int, _ key: ExchangeKey,
         at now: Instant, _ context: inout ServerContext
@@ -281,7 +282,7 @@ extension ServedConnection {
         self.send(bytes, at: now, &context)
     }
 
-    /// The moment of the next cut with a time trigger.
+    /// The time of the next cut with a time trigger.
     var nextCutterDue: Instant? {
         guard let since = self.exchange?.answer.since, self.exchange?.cutters.isEmpty == false else {
             return nil

@@ -49,7 +49,8 @@ struct ServedConnection: Sendable {
     var inbound = EventHeap<Inbound>()
     var outbox = Outbox()
     var exchange: Exchange?
-    /// Whether the exchange meets any fault. Beside it, because to look into it copies it.
+    /// Whether the exchange meets any fault. Stored outside the exchange, because reading the exchange copies
+    /// it.
     var isArmed = false
     /// Bytes of the present request so far, its head included.
     var requestBytes = 0
@@ -57,12 +58,12 @@ struct ServedConnection: Sendable {
     var early: [UInt8] = []
     /// The last exchange that got its answer.
     var answered: ExchangeID?
-    /// The moment by which the peer must act.
+    /// The time by which the peer must act.
     var deadline: Instant
     var isPeerDone = false
     /// Bytes of the present request that wait for the upstream.
     var uploadWaiting = 0
-    /// Bytes that the peer has not taken, as the driver told last.
+    /// Bytes that the peer has not taken, as the driver reported last.
     var backlog = 0
     /// The upstream is held up, because what it sends is not taken.
     var isUpstreamPaused = false
@@ -99,8 +100,9 @@ struct ServedConnection: Sendable {
         self.updateReading(at: now, &context)
     }
 
-    /// Returns the moment of the next wake-up. `now` must be that of `updateReading`: a link that catches up between
-    /// two readings of the clock would otherwise leave the connection unread and without a wake-up for good.
+    /// Returns the time of the next wake-up. `now` must be that of `updateReading`: a link that catches up
+    /// between two readings of the clock would otherwise leave the connection unread and without a wake-up
+    /// for good.
     func nextWake(at now: Instant) -> Instant? {
         var next = self.outbox.nextAt ?? .distantFuture
         switch self.state {

@@ -82,8 +82,8 @@ struct ServerContext: Sendable {
         }
     }
 
-    /// Why a request is not served at all. Of a simulated backend, whose answers are nobody's secret, pages may request
-    /// everything but what the server says of itself.
+    /// Why a request is not served at all. Pages may request everything from a simulated backend, whose
+    /// answers are not secret, except what the server says of itself.
     func refusal(of head: RequestHead) -> CrossSiteGuard.Refusal? {
         guard let crossSite = self.crossSite else { return nil }
         if !self.origin.isPublic { return crossSite.refusal(of: head) }
@@ -219,7 +219,7 @@ struct ServerContext: Sendable {
         }
     }
 
-    /// A fault that was on its way met nobody any more: it has not done what it was armed for.
+    /// A fault that was on its way met no request: it has not done what it was armed for.
     mutating func faultMissed(_ fault: Int, _ key: ExchangeKey) {
         self.planner?.missed(fault, key)
         if self.reportsRequests, let id = self.ofKey[key] {

@@ -13,8 +13,8 @@ package enum ServerEffect: Sendable {
     case sendApart(ConnectionID, [UInt8])
     /// FIN after everything before. The connection is out of the server's hands: what still comes is thrown away.
     case finish(ConnectionID)
-    /// The connection ends here by a fault, after everything before; answered with `.cutDone`. After a silence it is not
-    /// out of the server's hands: `.gone` tells when its peer has given up.
+    /// The connection ends here by a fault, after everything before; answered with `.cutDone`. After a
+    /// silence the server still owns it: `.gone` reports that its peer has given up.
     case cut(ConnectionID, CutEnding)
     /// Whether the connection is to be read. It is at first.
     case read(ConnectionID, Bool)
@@ -28,7 +28,7 @@ package enum ServerEffect: Sendable {
     package static var nothing: ServerEffect { .read(ConnectionID(serial: 0, slot: 0), true) }
 }
 
-/// One request and what became of it, for users who look on.
+/// One request and its outcome, for users who watch.
 package struct ServedRequest: Sendable {
     package var began: Instant
     package var took = Interval.zero
@@ -59,7 +59,7 @@ package enum UpstreamEffect: Sendable {
     case release(ExchangeID)
     /// A phone's connection is over, and so are those that were made to the upstream for it.
     case hangUp(slot: UInt32)
-    /// A request of the trial. What comes of it is reported like that of an exchange.
+    /// A request of the trial. Its outcome is reported like that of an exchange.
     case probe(ProbeOrder)
     /// The upstream failed, for the log.
     case failed(ExchangeID, UpstreamFailure)

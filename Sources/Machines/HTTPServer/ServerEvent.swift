@@ -25,7 +25,7 @@ package enum ServerEvent: Sendable {
     case backlog(ConnectionID, bytes: Int)
     /// An event of the foreign backend behind a gateway.
     case upstream(UpstreamEvent)
-    /// The moment that `nextWake` requested has come, or another.
+    /// The time that `nextWake` requested has come, or another.
     case woke
 }
 

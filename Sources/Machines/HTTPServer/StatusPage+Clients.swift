@@ -25,7 +25,7 @@ extension StatusPage {
             """
     }
 
-    /// What became of a rule, the worst first.
+    /// The outcome of a rule, the worst first.
     private enum Standing: String, CaseIterable {
         case broken, note
         case expected = "broken as expected"

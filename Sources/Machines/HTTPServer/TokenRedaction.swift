@@ -10,7 +10,7 @@ struct TokenRedaction: Sendable {
     private static let parameters = ["token", "access_token"]
     /// Tokens that are remembered; the oldest goes first.
     private static let tokensMax = 10_000
-    /// Shorter texts are no secret, and would be found everywhere.
+    /// Shorter texts are not secret, and would be found everywhere.
     private static let tokenBytesMin = 8
 
     private var ordinals: [String: Int] = [:]
@@ -78,7 +78,7 @@ struct TokenRedaction: Sendable {
         var bytes = bytes
         for run in Self.runs(in: bytes[...], of: Self.isOfToken) {
             if self.replace(run, in: &bytes) { continue }
-            // A token may stand behind a slash or an equals sign that is not its own.
+            // A token may follow a slash or an equals sign that is not part of it.
             for part in Self.runs(in: bytes[run], of: Self.isOfSegment) { _ = self.replace(part, in: &bytes) }
         }
         return bytes

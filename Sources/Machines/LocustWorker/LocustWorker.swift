@@ -58,7 +58,7 @@ package struct LocustWorker: Sendable {
 
     package init(_ settings: LocustWorkerSettings) { self.settings = settings }
 
-    /// The moment of its next own action.
+    /// The time of its next own action.
     package var nextWake: Instant? {
         [self.retryAt, self.heartbeatAt, self.statsAt, self.silentAt].compactMap { $0 }.min()
     }

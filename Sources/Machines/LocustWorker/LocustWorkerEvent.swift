@@ -4,12 +4,12 @@ package import SimBase
 package enum LocustWorkerEvent: Hashable, Sendable {
     case started
     case received(MasterMessage)
-    /// Something that is no message, or lacks what its type needs.
+    /// Something that is not a message, or lacks what its type needs.
     case receivedMalformed
     /// The scenario can be run here.
     case prepared
     case preparationFailed
-    /// Phones have stopped as they were told to.
+    /// Phones have stopped as ordered.
     case closed([ClosedPhone])
     /// The run of the present test is judged and written.
     case runEnded
@@ -41,7 +41,7 @@ package enum LocustWorkerEffect: Hashable, Sendable {
 package enum RunEnd: Hashable, Sendable {
     /// Captures end; unfinished scans get the time of the scenario's drain.
     case drained
-    /// Phones shut down now, and what they leave is held against nobody.
+    /// Phones shut down now, and what they leave open does not count as a fault.
     case atOnce
 }
 
@@ -78,7 +78,7 @@ package struct LocustWorkerSettings: Hashable, Sendable {
     /// Name and version of this program.
     package var tool: String
     package var phonesMax: Int
-    /// The silence of the master after which it is taken for gone. It answers every heartbeat.
+    /// The silence of the master after which it counts as gone. It answers every heartbeat.
     package var masterSilenceMax: Interval
 
     package init(tool: String, phonesMax: Int, masterSilenceMax: Interval) {

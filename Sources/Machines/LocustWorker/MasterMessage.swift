@@ -33,7 +33,7 @@ package struct SpawnOrder: Hashable, Sendable {
         }
     }
 
-    /// In billionths of a second since 1970, to tell a late message from a new one.
+    /// In billionths of a second since 1970, to distinguish a late message from a new one.
     package var timestamp: Int64
     package var counts: [Count]
     /// The backend to load; nil for one of the worker's own.
@@ -116,7 +116,7 @@ package struct ClosedPhone: Hashable, Sendable {
 // MARK: Reading
 
 extension MasterMessage {
-    /// Nil for what is no message, or lacks what its type needs.
+    /// Nil for what is not a message, or lacks what its type needs.
     package init?(_ value: MessageValue) {
         guard let parts = value.list, parts.count == 3, let type = parts[0].text else { return nil }
         let data = parts[1]

@@ -15,7 +15,7 @@ struct PhoneRoster: Hashable, Sendable {
 
     private var groups: [Group]
     private let phonesMax: Int
-    /// Phones that were told to stop and have not.
+    /// Phones that were ordered to stop and have not.
     private(set) var closing = 0
     private(set) var isAsking = false
 
@@ -33,7 +33,8 @@ struct PhoneRoster: Hashable, Sendable {
         self.groups.allSatisfy { $0.open.count + $0.denied == $0.wanted } && !self.isAsking
     }
 
-    /// Takes the numbers that are wanted from now on. A class that is no group of the scenario has no phones.
+    /// Takes the numbers that are wanted from now on. A class that is not a group of the scenario has no
+    /// phones.
     mutating func want(_ counts: [SpawnOrder.Count]) {
         for index in self.groups.indices {
             self.groups[index].wanted =
@@ -56,8 +57,8 @@ struct PhoneRoster: Hashable, Sendable {
         return surplus
     }
 
-    /// Returns what is missing, to be asked of the master; empty while an answer is awaited. What this worker has no place
-    /// for is denied: `full` then. A large order is asked for in parts.
+    /// Returns what is missing, to be asked of the master; empty while an answer is awaited. An order beyond
+    /// this worker's capacity is denied: `full` then. A large order is asked for in parts.
     mutating func ask() -> (counts: [SpawnOrder.Count], isFull: Bool) {
         guard !self.isAsking else { return ([], false) }
         var answer = LeasedPhone.countMax

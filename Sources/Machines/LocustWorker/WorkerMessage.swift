@@ -56,7 +56,7 @@ package struct EvidencePart: Hashable, Sendable {
     }
 }
 
-/// What a test's evidence consists of, so that the master can tell that it has everything.
+/// What a test's evidence consists of, so that the master knows that it has everything.
 package struct EvidenceList: Hashable, Sendable {
     package struct File: Hashable, Sendable {
         package var name: String

@@ -58,7 +58,7 @@ extension ActiveScan.Stage {
         return .disconnected(stream, episode, pause)
     }
 
-    /// The user was told that the scan has failed, while its client opens the stream again.
+    /// The app has shown that the scan has failed, while its client opens the stream again.
     func reportedFailure() -> Self {
         guard case .disconnected(var stream, let episode, let pause) = self else {
             self.isIllegal("reported as failed")
@@ -78,7 +78,7 @@ extension ActiveScan.Stage {
         return .unfetched(fetch, ActiveScan.Pause(until: now, floor: now))
     }
 
-    /// The status of the job will be requested: at a moment, or after the wait for a lost stream.
+    /// The status of the job will be requested: at a time, or after the wait for a lost stream.
     func followedByStatus(at moment: Instant) -> Self {
         switch self {
         case .recording:
@@ -169,7 +169,7 @@ extension ActiveScan.Stage {
         }
     }
 
-    /// The path is back: a wait ends at this moment.
+    /// The path is back: a wait ends at this time.
     func pathReturned(tryAt moment: Instant) -> Self {
         switch self {
         case .disconnected(let stream, let episode, let pause):
@@ -230,12 +230,12 @@ extension ActiveScan.Stage {
         }
     }
 
-    /// The slot of a scan of which only the DELETE is left; nil for the others.
+    /// The slot of a scan with only the DELETE left; nil for the others.
     var slot: ActiveScan.Slot? {
         if case .cleaning(let slot) = self { slot } else { nil }
     }
 
-    /// The moment until which its client reads no event of the open stream; nil while it does.
+    /// The time until which its client reads no event of the open stream; nil while it does.
     var blockedUntil: Instant? {
         if case .streaming(_, let connection) = self { connection.blockedUntil } else { nil }
     }
@@ -259,7 +259,7 @@ extension ActiveScan.Stage {
         }
     }
 
-    /// The moment of the last bytes of the open stream; nil if nothing more can come.
+    /// The time of the last bytes of the open stream; nil if nothing more can come.
     var lastByteAt: Instant? {
         if case .streaming(_, let connection) = self, !connection.isOver {
             connection.lastByteAt

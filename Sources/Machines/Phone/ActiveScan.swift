@@ -56,7 +56,7 @@ struct ActiveScan: Sendable {
         var refusals = 0
         /// Failed requests and streams.
         var losses = 0
-        /// Whether the user was told that the scan has failed.
+        /// Whether the app has shown that the scan has failed.
         var hasFailed = false
         /// The books that came in events of their own on the open stream.
         var books: [Book] = []
@@ -137,7 +137,7 @@ struct LossEpisode: Hashable, Sendable {
     let noticedAt: Instant
     var attempts = 0
 
-    /// Why the scan waits meanwhile; nil for a loss that is nobody's failure.
+    /// Why the scan waits; nil for a loss that does not count as a failure.
     var waitingCause: WaitingCause? {
         switch self.cause {
         case .refusedByStatus: .serverError

@@ -25,7 +25,7 @@ struct Answer: Sendable {
     /// The deviations from the contract, as far as the response has been read.
     var notes = ContractNotes()
 
-    /// `isCut`: the rest of the body was lost on its way, which is nobody's deviation.
+    /// `isCut`: the rest of the body was lost on its way, which is not a deviation of the backend.
     init(
         head: ReplyHead, body: [UInt8], isTooLarge: Bool, isCut: Bool, journey: Journey = .scan,
         problems: ProblemReadingPolicy, waits: WaitPolicy, wallNanoseconds: Int64
@@ -117,7 +117,7 @@ struct Answer: Sendable {
 
     private static let anyStatus = "a status of the contract"
 
-    /// Notes what deviates in the answer to the DELETE of a job of v2, of which nothing is needed.
+    /// Notes what deviates in the answer to the DELETE of a job of v2, from which nothing is needed.
     mutating func noteCanceled() {
         guard self.head.status == 200, !self.isTooLarge else { return }
         CanceledReading.note(self.body, into: &self.notes)
@@ -202,7 +202,7 @@ enum ServerText {
             }
     }
 
-    /// Whether it may stand in a header: visible ASCII only.
+    /// Whether it is allowed in a header: visible ASCII only.
     static func isToken(_ text: String) -> Bool {
         (1...AppLimits.tokenBytesMax).contains(text.utf8.count)
             && text.utf8.allSatisfy { (0x21...0x7E).contains($0) }

@@ -69,7 +69,7 @@ enum StreamJudgement: Hashable, Sendable {
 
 /// The meaning of the response to a results request.
 enum ResultsJudgement: Hashable, Sendable {
-    /// `rows`: of an import, whose results are no books of the app's library. `listed`: how many they list.
+    /// `rows`: of an import, whose results are not books of the app's library. `listed`: how many they list.
     case books([Book], rows: RowCounts?, listed: Int?)
     case jobEnded(JobEnd)
     /// The server cannot just now.
@@ -119,7 +119,7 @@ enum ResultsJudgement: Hashable, Sendable {
 enum StatusJudgement: Hashable, Sendable {
     case status(JobStatus)
     case jobEnded(JobEnd)
-    /// Too many requests: nobody's failure.
+    /// Too many requests: not a failure.
     case limited(for: Interval?)
     /// The server cannot just now.
     case again(after: Interval?)

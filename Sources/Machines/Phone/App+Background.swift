@@ -5,7 +5,7 @@ import Talaria
 // A client that goes to the background and leaves its streams as they are (Docs/contract.md section 4.8).
 
 extension App {
-    /// Leaves the open streams to their servers: nobody reads them any more, and nobody closes them.
+    /// Leaves the open streams to their servers: they are no longer read or closed.
     mutating func leaveStreams(at now: Instant) {
         guard self.profile.background == .leavesStreams else { return }
         for index in self.exchanges.indices

@@ -19,8 +19,8 @@ extension App {
         self.active[index].scan.record.cancelDueUnixNs = self.unixNanoseconds(at: due)
     }
 
-    /// Cancels what the user cancels by now. The app has to be on the screen, and nothing is canceled during an upload, whose
-    /// job nobody could delete.
+    /// Cancels what the user cancels by now. The app has to be on the screen, and nothing is canceled during
+    /// an upload, whose job could not be deleted.
     mutating func cancelDueScans(at now: Instant, into effects: inout [PhoneEffect]) {
         guard self.profile.cancel.isMade, self.phase == .running else { return }
         for scan in self.active.indices.map({ self.active[$0].number }) {
@@ -35,7 +35,7 @@ extension App {
         }
     }
 
-    /// The moment of the next cancel; nil if none is to come by itself.
+    /// The time of the next cancel; nil if none is scheduled.
     var nextCancel: Instant? {
         guard self.profile.cancel.isMade, self.phase == .running else { return nil }
         var next: Instant?

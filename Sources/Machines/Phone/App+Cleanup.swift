@@ -5,7 +5,7 @@ import Talaria
 // DELETE, and the end of a scan.
 
 extension App {
-    /// A restored scan of which only the DELETE is left. Its outcome was observed by the process before.
+    /// A restored scan with only the DELETE left. Its outcome was observed by the process before.
     mutating func startFinishing(_ scan: Scan, at now: Instant, into effects: inout [PhoneEffect]) {
         var scan = scan
         if scan.record.isCanceled { scan.canceledAt = now }
@@ -14,7 +14,7 @@ extension App {
     }
 
     /// Cleans up after a scan whose outcome is durable: deletes its job, if it has one, then settles it.
-    /// `attempt`: the number of the DELETE, if it is already reserved. `due`: not before this moment.
+    /// `attempt`: the number of the DELETE, if it is already reserved. `due`: not before this time.
     mutating func clean(
         _ index: Int, attempt: UInt32?, due: Instant, at now: Instant, into effects: inout [PhoneEffect]
     ) {

@@ -10,7 +10,7 @@ extension App {
         self.profile.queue.storage == .offlineOnly && cause != .offline
     }
 
-    /// The earliest moment for the next scan that was taken offline; nil while another one is being worked on.
+    /// The earliest time for the next scan that was taken offline; nil while another one is being worked on.
     var offlineOpensAt: Instant? {
         guard self.profile.queue.drain == .once else { return .zero }
         return self.isDrainBusy ? nil : self.drainsAgainAt
@@ -21,8 +21,8 @@ extension App {
         return false
     }
 
-    /// Whether a scan of a drain is removed instead of waiting again. One that met a limit waits with the others, and one that
-    /// is interrupted by the background is still in its place.
+    /// Whether a scan of a drain is removed instead of waiting again. One that met a limit waits with the
+    /// others, and one that is interrupted by the background keeps its position.
     func removesDrained(_ index: Int, _ cause: WaitingCause) -> Bool {
         self.active[index].scan.isDrained && cause != .rateLimited && !self.phase.isAway
     }

@@ -1,7 +1,7 @@
 import SimBase
 
-// The moments that a scan's times are measured from. They are in its record, by the run's wall clock, so that neither the
-// background nor a relaunch makes a late scan look early.
+// The times that a scan's times are measured from. They are in its record, by the run's wall clock, so that
+// neither the background nor a relaunch makes a late scan look early.
 
 extension App {
     /// Returns the scheduled time of the capture.
@@ -16,13 +16,13 @@ extension App {
         record.uploadDueUnixNs.map { self.instant(ofUnixNanoseconds: $0) }
     }
 
-    /// The next upload counts from this moment, unless it was due before already.
+    /// The next upload counts from this time, unless it was due before already.
     func uploadIsDue(_ scan: inout Scan, at moment: Instant) {
         guard scan.record.uploadDueUnixNs == nil else { return }
         scan.record.uploadDueUnixNs = self.unixNanoseconds(at: moment)
     }
 
-    /// Returns the moment at which the user cancels the scan; nil if that is not to be.
+    /// Returns the time at which the user cancels the scan; nil if that is not to be.
     func cancelDue(_ record: DurableScan) -> Instant? {
         record.cancelDueUnixNs.map { self.instant(ofUnixNanoseconds: $0) }
     }
@@ -32,7 +32,7 @@ extension App {
         self.wallClockAtZero &* 1_000_000 &+ moment.nanoseconds
     }
 
-    /// A moment of the wall clock on the run's clock: before `zero` for an earlier run.
+    /// A time of the wall clock on the run's clock: before `zero` for an earlier run.
     private func instant(ofUnixNanoseconds unix: Int64) -> Instant {
         let (nanoseconds, overflow) = unix.subtractingReportingOverflow(self.wallClockAtZero &* 1_000_000)
         // A century either way: a record of a broken clock must not break ours.

@@ -5,7 +5,8 @@ import Talaria
 // How the phone speaks: observations, durable writes, requests.
 
 extension App {
-    /// Changes nothing. A phone that was only lent for it would be copied wherever something of its own is told.
+    /// Changes nothing. It is `mutating` because a borrowed phone would be copied wherever an observation
+    /// contains a value of the phone.
     mutating func observe(
         _ what: PhoneObservation, of scan: ScanNumber, at now: Instant, into effects: inout [PhoneEffect]
     ) {

@@ -5,7 +5,7 @@ import Talaria
 // A scan that its client does not try to finish any more.
 
 extension App {
-    /// What becomes of the job of a scan that is given up.
+    /// What happens to the job of a scan that is given up.
     enum AbandonedJob: Hashable, Sendable {
         /// It stays on the server, without anybody who knows it.
         case left

@@ -99,8 +99,8 @@ extension App {
         }
     }
 
-    /// The system stops the app where it stands. What only helps the server is abandoned; the DELETE of a decided scan
-    /// is made when the app is opened again.
+    /// The system stops the app at once. What only helps the server is abandoned; the DELETE of a decided
+    /// scan is made when the app is opened again.
     mutating func freezeIfDue(at now: Instant, into effects: inout [PhoneEffect]) {
         guard case .suspended(let until) = self.phase, until <= now else { return }
         self.phase = .frozen

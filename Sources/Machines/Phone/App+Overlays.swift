@@ -3,7 +3,7 @@ import SimBase
 import Talaria
 import Wire
 
-// A client that shows a warning or an error inside its loop over the events of a job: what comes meanwhile is held.
+// A client that shows a warning or an error inside its loop over the events of a job: later events are held.
 
 extension App {
     /// Blocks the stream of a scan while something is shown.

@@ -89,8 +89,8 @@ extension App {
         self.tryAgain(at: now)
     }
 
-    /// Everything tries again within a jittered moment: the jobs each at their own, the queue at one for all, so that it
-    /// goes oldest first. Only what a server requested is waited out.
+    /// Everything tries again within a jittered time: the jobs each at their own, the queue at one for all,
+    /// so that it goes oldest first. Only what a server requested is waited out.
     private mutating func tryAgain(at now: Instant) {
         self.pathReturns += 1
         for index in self.active.indices {

@@ -185,7 +185,7 @@ extension App {
         self.giveOutlastedSlots(at: now, into: &effects)
     }
 
-    /// The slot is given at a moment, and once the stream is over whose terminal event has come.
+    /// The slot is given at a time, and not before the end of the stream that had the terminal event.
     mutating func leaveSlot(
         of scan: ScanNumber, until moment: Instant, at now: Instant, into effects: inout [PhoneEffect]
     ) {

@@ -130,7 +130,8 @@ extension App {
         self.active[index].stage = self.active[index].stage.accepted(writeID)
     }
 
-    /// The scheduled start of an upload. A process that was started meanwhile does not wait for the delay of an automatic retry.
+    /// The scheduled start of an upload. A process that was started later does not wait for the delay of an
+    /// automatic retry.
     func uploadBegan(_ exchange: Exchange, _ index: Int) -> Instant {
         min(self.uploadDue(self.active[index].scan.record) ?? exchange.sentAt, exchange.sentAt)
     }

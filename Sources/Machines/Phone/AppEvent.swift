@@ -20,16 +20,16 @@ package enum AppEvent: Sendable {
     case launched(restored: [DurableScan], pathAvailable: Bool)
     /// The shutter. `scheduled` is when the load model wanted it.
     case captured(scan: ScanNumber, photo: PhotoReference, scheduled: Instant)
-    /// `took`: nil when the photo had been prepared for an earlier scan.
-    /// `file`: what a library file contains. `barcode`: what is scanned in place of a photo.
+    /// `took`: nil when the photo had been prepared for an earlier scan. `file`: what a library file
+    /// contains. `barcode`: what is scanned instead of a photo.
     case photoPrepared(
         scan: ScanNumber, bytes: Int, took: Interval?, file: LibraryContent? = nil, barcode: String? = nil)
     /// The photo cannot be used; shown to the user.
     case photoRejected(scan: ScanNumber, reason: String)
     case pathLost
     case pathReturned
-    /// The network changed under the phone: what was under way on the old path is lost without a close. There is a
-    /// new one at once, or `.pathReturned` tells when.
+    /// The network changed under the phone: what was under way on the old path is lost without a close. There
+    /// is a new path at once, or `.pathReturned` reports it.
     case pathChanged(isAvailable: Bool)
     /// The app goes to the background, or the run ends: clean up what runs, within `AppLimits.backgroundTime`; put
     /// unfinished scans back into the durable queue; start nothing.
@@ -45,7 +45,7 @@ package enum AppEvent: Sendable {
     /// The body is complete.
     case replyEnded(RequestID)
     case replyFailed(RequestID, TransportFailure)
-    /// The moment that `nextWake` requested has come, or another; early wake-ups are harmless.
+    /// The time that `nextWake` requested has come, or another; early wake-ups are harmless.
     case woke
     /// Everything up to and including this ticket is durable. A driver that kills a phone hands out the tickets that
     /// are durable first and keeps nothing but the observations of what that causes: a book in the library has been

@@ -9,7 +9,7 @@ struct Cleanup: Sendable {
     /// Whether it is the DELETE that cancels a job of v3. A job that has ended before cannot be canceled, and is cleaned up.
     private(set) var cancels: Bool
     private(set) var state: State
-    /// Requests that failed or were told to come again.
+    /// Requests that failed or were asked to come again.
     private var failures = 0
     private var backoff = Backoff()
 
@@ -90,7 +90,7 @@ struct Cleanup: Sendable {
         self.state = .waiting(until: now, floor: now, attempt: nil)
     }
 
-    /// The path went away: nobody's failure, and not counted as one.
+    /// The path went away: it does not count as a failure.
     mutating func interrupted(at now: Instant) {
         switch self.state {
         case .sent: self.state = .waiting(until: now, floor: now, attempt: nil)

@@ -4,7 +4,8 @@ package import SimBase
 package struct DeviceIdentity: Hashable, Sendable {
     package let text: String
 
-    /// The identity that (seed, salt, device) gives; `installation` counts those before it, each of which had its own.
+    /// The identity that (seed, salt, device) gives; `installation` counts the installations before it, each
+    /// with its own identity.
     package static func draw(
         _ random: KeyedRandom, _ device: DeviceNumber, installation: UInt64 = 0, salt: DeviceSalt? = nil
     ) -> DeviceIdentity {
@@ -14,8 +15,8 @@ package struct DeviceIdentity: Hashable, Sendable {
             low: random.draw(.deviceIdentity, UInt64(device.raw), 1, installation))
     }
 
-    /// The identity of one scan, of a client that does not keep its own. `ofService`: that of the object that a client
-    /// creates beside it.
+    /// The identity of one scan, of a client that does not keep its own. `ofService`: that of the object that
+    /// a client creates in addition.
     static func draw(
         _ random: KeyedRandom, _ device: DeviceNumber, _ scan: ScanNumber, ofService: Bool, salt: DeviceSalt?
     ) -> DeviceIdentity {

@@ -8,7 +8,7 @@ package struct DurableState: Sendable {
     private var records = SlotMap<ScanNumber, DurableScan>()
     /// The library.
     package private(set) var books = SlotMap<ResultKey, Book>()
-    /// Writes of a book to a place that was taken already. A correct phone makes none.
+    /// Writes of a book to an index that was taken already. A correct phone makes none.
     package private(set) var booksDoubled = 0
     /// Settled scans in the order in which they were settled.
     package private(set) var settled: [(scan: ScanNumber, outcome: SettledOutcome)] = []

@@ -12,7 +12,7 @@ struct Exchange: Sendable {
     /// `Last-Event-ID` as it was sent.
     let lastEventID: String?
     var purpose: Purpose
-    /// The moment at which it is given up. An open stream has its idle timeout instead.
+    /// The time at which it is given up. An open stream has its idle timeout instead.
     var deadline: Instant?
     var head: ReplyHead?
     var body: [UInt8] = []
@@ -30,7 +30,7 @@ struct Exchange: Sendable {
         case cancel
         /// A stream whose terminal event was applied, on its way to its end. Nothing of it matters any more.
         case drain
-        /// A stream that nobody reads or closes any more, since the app went to the background.
+        /// A stream that is no longer read or closed, since the app went to the background.
         case left
 
         var isDelete: Bool { self == .cleanup || self == .cancel }

@@ -136,9 +136,9 @@ extension Phone {
 
     // MARK: The process
 
-    /// The process is gone with all that it had in memory, and nobody is told: its connections stay open and unread until
-    /// the next one starts. What was acknowledged as durable is kept. Of the writes under way the storage took none, some or
-    /// all, in their order.
+    /// The process is gone with everything in its memory, without notice: its connections stay open and
+    /// unread until the next one starts. What was acknowledged as durable is kept. Of the writes under way
+    /// the storage took none, some or all, in their order.
     private mutating func kill(kept: Int?, at now: Instant, into effects: inout [PhoneEffect]) {
         guard self.isAlive else { return }
         precondition(

@@ -48,11 +48,11 @@ package struct Phone: Sendable {
     /// Captures that were due while there was no shutter: they are made when the app is in the foreground again, and their
     /// time counts from when they were due.
     package internal(set) var deferred: [DeferredCapture] = []
-    /// The scans of the last capture that are not settled: in a closed group nothing else is captured meanwhile.
+    /// The scans of the last capture that are not settled: a closed group captures nothing else before.
     var awaited: [ScanNumber] = []
-    /// Scans that a dead process left in its storage, and of these the ones of which more than the DELETE is left.
+    /// Scans that a dead process left in its storage, and of these the ones with more than the DELETE left.
     var left = (records: 0, unsettled: 0)
-    /// The moment of the app's next own action.
+    /// The time of the app's next own action.
     package private(set) var nextWake: Instant?
     /// Whether nothing more happens without a new event from outside.
     package private(set) var isQuiescent = true

@@ -8,8 +8,8 @@ package enum PhoneEffect: Sendable {
     /// each write once, in order, and appends it to the phone's journal.
     case app(AppEffect)
     case observe(Observation)
-    /// The number is used from now on, whatever becomes of the scan. `beginsCapture`: false for another region of the same
-    /// photo.
+    /// The number is used from now on, whatever the outcome of the scan. `beginsCapture`: false for another
+    /// region of the same photo.
     case use(ScanNumber, beginsCapture: Bool)
     /// The writes so far are to be made durable: first `.flushing`, then `.flushed`.
     case flush

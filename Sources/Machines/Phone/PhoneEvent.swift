@@ -7,7 +7,7 @@ package enum PhoneEvent: Sendable {
     indirect case disturbed(PhoneDisturbance)
     /// The schedule wants a capture.
     case captureDue(Arrival, PhotoReference)
-    /// The run is over for its user: the app is sent away, and nobody takes it up again.
+    /// The run is over for its user: the app goes to the background and is not opened again.
     case runEnded
     /// Every fault ends: whatever held the phone or its app ends, and the user takes the phone up again. No disturbance
     /// that was scheduled may be sent any more.

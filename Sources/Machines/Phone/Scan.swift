@@ -6,7 +6,7 @@ struct Scan: Sendable {
     /// The record in the durable store, including pending writes.
     var record: DurableScan
     var photo: PhotoState
-    /// What was scanned in place of a photo, as long as it is prepared.
+    /// What was scanned instead of a photo, as long as it is prepared.
     var barcode: String?
     /// The scheduled time of the capture: completion is measured from it.
     let scheduled: Instant
@@ -16,7 +16,7 @@ struct Scan: Sendable {
     var isDrained = false
     /// Whether it is uploaded by the other path of its journey.
     var usesOtherPath = false
-    /// The moment of its cancel or, in a later process, of the launch.
+    /// The time of its cancel or, in a later process, of the launch.
     var canceledAt: Instant?
     /// The drains that still have it before them, besides the one that works on it.
     var copies = 0

@@ -35,7 +35,7 @@ struct WaitingScan: Sendable {
 
     func isReady(at now: Instant) -> Bool { self.readyAt.map { $0 <= now } ?? false }
 
-    /// The earliest moment at which it may have a slot, as far as its own clocks go; nil while it is parked.
+    /// The earliest time at which it may have a slot, as far as its own clocks go; nil while it is parked.
     var readyAt: Instant? {
         switch self.hold {
         case .none: self.floor
@@ -48,7 +48,7 @@ struct WaitingScan: Sendable {
 /// The durable queue, oldest capture first. The offline queue and the rate-limit queue are views of it by cause.
 struct ScanQueue: Sendable {
     private(set) var scans: [WaitingScan] = []
-    /// Scans of which only the DELETE is left: restored ones, so nearly always none.
+    /// Scans with only the DELETE left: restored ones, so nearly always none.
     private var decidedCount = 0
 
     var count: Int { self.scans.count }
@@ -85,10 +85,10 @@ struct ScanQueue: Sendable {
         var durable: WriteID
         /// The gate of all uploads.
         var gate: RateGate
-        /// The earliest moment for all scans: the path has only just returned.
+        /// The earliest time for all scans: the path has only just returned.
         var opensAt: Instant
-        /// The earliest moment for those that were taken offline: another one is still being worked on. Nil while its end is
-        /// not known.
+        /// The earliest time for those that were taken offline: another one is still being worked on. Nil
+        /// while its end is not known.
         var offlineOpensAt: Instant?
     }
 
@@ -138,7 +138,7 @@ struct ScanQueue: Sendable {
         return count
     }
 
-    /// Returns the moment after now at which the next scan becomes ready by the clock alone.
+    /// Returns the time after now at which the next scan becomes ready by the clock alone.
     func nextReady(_ conditions: Conditions, hasSlot: Bool) -> Instant? {
         guard hasSlot || self.decidedCount > 0 else { return nil }
         var earliest: Instant?

@@ -5,8 +5,8 @@ import Wire
 /// and in their order.
 ///
 /// Known by a digest of id, name and data, because ids alone are not unique everywhere
-/// (Docs/contract.md section 2.2); an event without an id of its own is never taken for a repetition. The
-/// first events of the job are remembered for good and, of a job that has more than that, the newest ones.
+/// (Docs/contract.md section 2.2); an event without an id of its own never counts as a repetition. The first
+/// events of the job are remembered for good and, of a job that has more than that, the newest ones.
 struct SeenEvents: Sendable {
     private var first: [UInt64] = []
     /// A ring, once it is full.

@@ -6,21 +6,21 @@ import Wire
 struct StreamConnection: Sendable {
     private var reader: SSEReader
     let openedAt: Instant
-    /// The moment of the last data, including the head.
+    /// The time of the last data, including the head.
     private(set) var lastByteAt: Instant
     private var lastPingAt: Instant?
     private var stamp: Stamp?
     /// Whether the time to the first event is still to be measured: it is for streams opened from the start, because
     /// a resumed one owes nothing until something happens.
     private var awaitsFirstEvent: Bool
-    /// The moment until which the client reads no event; nil while it reads.
+    /// The time until which the client reads no event; nil while it reads.
     private(set) var blockedUntil: Instant?
     /// What came in the meantime, in its order.
     private var held: [SSEItem] = []
-    /// Whether the body is over, and nobody was told yet: what is held comes first.
+    /// Whether the body is over and this has not been reported yet: what is held comes first.
     private(set) var isOver = false
 
-    /// The moment at which the backend passed the next event to the link: from our backend's comment line,
+    /// The time at which the backend passed the next event to the link: from our backend's comment line,
     /// absent elsewhere.
     struct Stamp: Hashable, Sendable {
         var at: Instant

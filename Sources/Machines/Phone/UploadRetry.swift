@@ -45,7 +45,7 @@ struct UploadRetry: Hashable, Sendable {
         Self(cause: .rateLimited, wait: wait == .zero ? .backoff : .none, atLeast: .zero)
     }
 
-    /// The path was lost during the upload, or another came in its place.
+    /// The path was lost during the upload, or another replaced it.
     static func pathLost(hasAnother: Bool) -> Self {
         Self(cause: hasAnother ? .transport : .offline, wait: .none, atLeast: .zero)
     }

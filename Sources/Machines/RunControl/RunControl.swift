@@ -21,7 +21,7 @@ package struct RunControl: Sendable {
     /// A fault of the scenario.
     package struct Fault: Hashable, Sendable {
         package var id: String
-        /// Whether it acts on a phone, which is what can be told to start it.
+        /// Whether it acts on a phone. The phone is then ordered to start it.
         package var isOfPhone: Bool
 
         package init(id: String, isOfPhone: Bool) {

@@ -64,15 +64,15 @@ package final class Dashboard {
     /// The address of the page with the token that its controls need.
     package let controlURL: String
 
-    /// `run`: tells this run from others; letters and digits. `token`: for orders; hard to guess. `stays`: whether the page is
-    /// served after the run, until `end`.
+    /// `run`: identifies this run; letters and digits. `token`: for orders; hard to guess. `stays`: whether
+    /// the page is served after the run, until `end`.
     package init(
         _ listener: DashboardListener, scenario: String, description: String, run: String, token: String,
         stays: Bool, clock: LoopClock
     ) throws(SystemError) {
         self.url = listener.url
         self.controlURL = "\(listener.url)?control=\(token)"
-        // A moment a second, and they are taken at once: what is more is a thread that does not run.
+        // A moment a second, and they are taken at once: a longer queue means a thread that does not run.
         let messages = try Mailbox<Message>(messagesMax: 64)
         let over = try Mailbox<Bool>(messagesMax: 1)
         self.messages = messages
@@ -158,7 +158,7 @@ package final class Dashboard {
         private let loop: Loop
         private var server: DashboardServer?
         private var page: LivePage?
-        /// The newest moment if it was not rendered, because nobody follows.
+        /// The newest moment if it was not rendered, because no browser follows.
         private var undrawn: LiveMoment?
         private var flushTimer: LoopTimer?
         private var flushDeadline: Instant?
@@ -200,7 +200,7 @@ package final class Dashboard {
                     if isNewest { self.take(moment) }
                 case .judged(let result, let timeline):
                     self.undrawn = nil
-                    // Nothing is rendered while nobody follows, or will.
+                    // Nothing is rendered while no browser follows.
                     guard self.stays || self.server?.hasFollowers == true,
                         let frame = self.page?.lastFrame(result, timeline)
                     else { continue }

@@ -4,7 +4,7 @@ import SimBase
 package struct DashboardAddress: Equatable, Sendable {
     package enum Problem: Error, Equatable {
         case unreadable
-        /// This page shows what a run does to whoever asks, and is for nobody but this machine.
+        /// This page shows a run to every client that asks, and is for this machine only.
         case notLoopback
     }
 
@@ -13,7 +13,7 @@ package struct DashboardAddress: Equatable, Sendable {
     /// 0 lets the system choose.
     package let port: UInt16
 
-    /// Whether another port may be taken in place of one that is in use.
+    /// Whether another port may be taken instead of one that is in use.
     package let mayMove: Bool
 
     package static let anyPort = DashboardAddress(host: "127.0.0.1", port: 0)

@@ -112,13 +112,15 @@ final class DashboardConnection {
         switch StreamSocket.receive(self.socket, appendingTo: &bytes, limit: Self.readBytesMax) {
         case .bytes: self.received(bytes[...])
         case .wouldBlock: return
-        // A browser that leaves a page closes its connection; nobody follows a stream with half of one.
+        // A browser that leaves a page closes its connection; no browser follows a stream on a half-closed
+        // one.
         case .end, .failed: self.close()
         }
     }
 
     private func received(_ bytes: ArraySlice<UInt8>) {
-        // What comes after the request is nobody's, but unread it would turn the end of the connection into a reset.
+        // Bytes after the request have no meaning, but unread they would turn the end of the connection into
+        // a reset.
         guard case .asking = self.state else { return }
         var events: [RequestEvent] = []
         do throws(RequestError) {

@@ -53,7 +53,7 @@ struct DashboardRouter {
                     "Referrer-Policy": "no-referrer",
                 ], self.page, head)
         }
-        // Pages of others cannot read the events, but could take all places.
+        // Pages of other sites cannot read the events, but could take all connections.
         guard Self.crossSite.allowsPage(of: head) else {
             return self.refusal(403, "the events are only available to the page at this address", head)
         }

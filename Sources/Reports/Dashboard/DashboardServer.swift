@@ -18,14 +18,14 @@ final class DashboardServer {
     private var answer: (after: Int, version: Int, events: [UInt8])?
     /// Returns the newest frame that was not rendered yet.
     private let renew: () -> LiveFrame?
-    /// Sends an order to the run, which answers with its number. Nil if nobody takes orders.
+    /// Sends an order to the run, which answers with its number. Nil if orders are not accepted.
     var takeOrder: ((Int, ControlOrder) -> Void)?
     private var orders = 0
     /// Connections that wait for the run to decide, by the numbers of their orders.
     private var deciding: [(number: Int, connection: DashboardConnection)] = []
     /// The last bytes of each stream, once the run is over.
     private(set) var last: [UInt8]?
-    /// Whether nobody is served any more.
+    /// Whether the server has stopped.
     private var isOver = false
 
     init(
@@ -61,7 +61,7 @@ final class DashboardServer {
         for connection in self.connections { connection.sendNewest() }
     }
 
-    /// Renders the newest moment, which was not rendered while nobody followed.
+    /// Renders the newest moment, which was not rendered while no browser followed.
     func followerJoined() {
         guard self.last == nil, let frame = self.renew() else { return }
         self.show(frame)

@@ -16,7 +16,7 @@ struct FrameCache {
     /// Counts frames; 0 before the first.
     private(set) var version = 0
 
-    /// `run`: tells this run from others; letters and digits.
+    /// `run`: identifies this run; letters and digits.
     init(run: String) { self.run = run }
 
     mutating func take(_ frame: LiveFrame) {

@@ -42,7 +42,7 @@ package struct LiveMoment: Sendable {
     }
 }
 
-/// The content of a page at one moment: its title, and its parts by id, as HTML.
+/// The content of a page at one time: its title, and its parts by id, as HTML.
 package struct LiveFrame: Equatable, Sendable {
     package struct Part: Equatable, Sendable {
         package let id: String

@@ -26,7 +26,8 @@ package struct LivePage {
         self.series = LiveSeries(folders: folders, objectives: objectives)
     }
 
-    /// Reads new measurements. Called for every moment, also while nobody follows, so that each call reads little.
+    /// Reads new measurements. Called for every moment, also while no browser follows, so that each call
+    /// reads little.
     package mutating func read(_ moment: LiveMoment) {
         self.series.read(before: moment.measured)
         guard let used = moment.result.resources.client?.processor else { return }
@@ -105,7 +106,7 @@ package struct LivePage {
 
     // MARK: The document
 
-    /// The element that the verdict stands in.
+    /// The element with the verdict.
     static let head = "head"
 
     /// The header of HTTP that lets the page load nothing but its own events.

@@ -43,10 +43,10 @@ struct LiveSeries {
         self.table = folders[0].head.table
     }
 
-    /// Reads what was written since: all intervals that begin before this moment.
+    /// Reads what was written since: all intervals that begin before this time.
     mutating func read(before moment: Instant) {
         while let interval = self.reader.next(before: moment) {
-            // What tells of the whole run comes at its end, and belongs to no window.
+            // What concerns the whole run comes at its end, and belongs to no window.
             guard interval.length <= RunTimeline.widthFirst else { continue }
             self.table.add(interval.table)
             self.objectives.add(interval.table, from: interval.from)

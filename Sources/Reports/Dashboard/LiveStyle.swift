@@ -1,4 +1,4 @@
-/// The styles of the dashboard beside those of the report.
+/// The styles of the dashboard in addition to those of the report.
 enum LiveStyle {
     static let text = """
 

@@ -43,7 +43,7 @@ package enum Figures {
         DecimalText.text(nanoseconds, decimals: 6, shown: 3...3)
     }
 
-    /// Seconds with three digits after the point, for machines and for moments of a run.
+    /// Seconds with three digits after the point, for machines and for times of a run.
     package static func seconds(_ nanoseconds: Int64) -> String {
         DecimalText.text(nanoseconds, decimals: 9, shown: 3...3)
     }

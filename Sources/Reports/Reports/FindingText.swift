@@ -6,8 +6,8 @@ import RunMetrics
 import SimBase
 import Talaria
 
-/// A finding in words. What a server wrote is in `excerpt` and perhaps in the names beside it: every format escapes all of
-/// them in its own way.
+/// A finding in words. What a server wrote is in `excerpt` and perhaps in the names next to it: every format
+/// escapes all of them in its own way.
 struct FindingText {
     /// `upload 202`.
     let answer: String
@@ -64,7 +64,7 @@ extension FindingsTable {
             ? "" : "; \(Figures.count(injected)) of them injected by faults of the scenario"
     }
 
-    /// Kinds, and those that could not be told apart any more as one.
+    /// Kinds, and those that could no longer be distinguished as one.
     var kinds: Int { self.rows.count + (self.other > 0 ? 1 : 0) }
 
     func shown(_ most: Int, of result: RunResult) -> [FindingText] {

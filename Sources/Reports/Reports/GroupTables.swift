@@ -6,7 +6,7 @@ import RunMetrics
 import SimBase
 import Talaria
 
-/// A table of the report with the groups beside each other, as plain text.
+/// A table of the report with the groups next to each other, as plain text.
 struct GroupTable {
     let id: String
     let title: String
@@ -74,7 +74,7 @@ extension RunResult {
             }, textColumns: 2, note: self.retryNote)
     }
 
-    /// Why the phones of v2 reconnect later than those of v3; nil where no stream of v2 was lost beside others.
+    /// Why the phones of v2 reconnect later than those of v3; nil if not both versions lost streams.
     private var retryNote: String? {
         let lost = self.groups.filter { !$0.tables.disconnections.losses.isEmpty }.map(\.journey.isV2)
         guard self.hasBackendView, lost.contains(true), lost.contains(false) else { return nil }

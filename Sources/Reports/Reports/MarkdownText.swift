@@ -42,7 +42,8 @@ package enum MarkdownText {
 
     private static let joiner = "&#8205;".unicodeScalars
 
-    /// Text that a server may have written: in a code span nothing has a meaning, and nobody is mentioned.
+    /// Text that a server may have written: in a code span nothing has a meaning, and a name does not become
+    /// a mention.
     package static func code(_ text: String, bytesMax: Int = Printable.bytesMax) -> String {
         let line = Printable.line(text, bytesMax: bytesMax)
         guard line.contains(where: { $0 != " " }) else { return "" }

@@ -15,13 +15,13 @@ extension OpenReason {
         }
     }
 
-    /// Beside an objective or an invariant.
+    /// Next to an objective or an invariant.
     var remark: String { "could not be judged " + self.words }
 }
 
 extension Obligations {
-    /// What became of everything that had to be judged: `5 SLOs and 9 invariants held; 4 invariants could not be judged with a
-    /// target; 6 invariants had no occasion`.
+    /// The outcome of everything that had to be judged: `5 SLOs and 9 invariants held; 4 invariants could not
+    /// be judged with a target; 6 invariants had no occasion`.
     var sentence: String {
         let judged = [
             Self.both(self.objectives.broken, self.invariants.broken).map { "\($0) failed" },

@@ -167,7 +167,7 @@ enum OpenMetrics {
             })
     }
 
-    /// The text as it stands in a label and in a help text.
+    /// The text as it is written in a label and in a help text.
     private static func escaped(_ text: String) -> String {
         Printable.line(text).map { sign in
             switch sign {

@@ -2,7 +2,7 @@ import Ledger
 import RunJudge
 import SimBase
 
-// What the phones of one group cost their users, in one sentence for each group of which there is something to say.
+// What the phones of one group cost their users, in one sentence for each group with something to report.
 extension RunResult {
     struct GroupHeadline {
         let group: String

@@ -44,7 +44,7 @@ extension RunResult {
     /// Whether uploads of some phones become jobs.
     var hasJobs: Bool { self.groups.isEmpty || self.groups.contains { $0.journey.hasJobs } }
 
-    /// What the look-ups of single books cost, in words; nil where nobody knows.
+    /// What the look-ups of single books cost, in words; nil if it is not known.
     var billing: String? {
         guard self.hasBackendView else { return nil }
         let lookups = self.totals.lookups
@@ -99,7 +99,8 @@ extension RunResult {
     /// The names that a note has.
     private static let namesMax = 5
 
-    /// Books that were asked for by name and never came, and why that is no violation; a sentence part for each reason.
+    /// Books that were asked for by name and never came, and why that is not a violation; a sentence part for
+    /// each reason.
     static func notes(_ books: BookTotals) -> [String] {
         func absent(_ count: Int, _ why: String) -> [String] {
             count > 0
@@ -264,7 +265,7 @@ extension RunResult {
     /// Causes with losses.
     package var losses: [Disconnection] { self.disconnections.losses }
 
-    /// Faults in the order of the scenario; nil if nobody saw whether they fired.
+    /// Faults in the order of the scenario; nil if it was not observed whether they fired.
     package var faults: [(id: String, count: Int64?)] {
         self.metrics.everything(of: .fleet).faults.names.map { id in
             switch self.metrics.count(fault: id, of: .fleet) {
@@ -301,8 +302,8 @@ extension RunResult {
         }
     }
 
-    /// The rows of a table of latencies, in the order of the metrics. The generator's own lateness is told elsewhere,
-    /// and the service time of uploads only where it tells something else than the response time.
+    /// The rows of a table of latencies, in the order of the metrics. The generator's own lateness is shown
+    /// elsewhere, and the service time of uploads only if it differs from the response time.
     var latencyRows: [LatencyRow] {
         LatencyMetric.allCases.compactMap { metric in
             let summary = self.latency(metric)

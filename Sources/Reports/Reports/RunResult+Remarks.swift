@@ -9,7 +9,7 @@ extension RunResult {
     /// Why the measurement cannot be trusted, one sentence each; empty if it can.
     package var complaints: [String] { self.texts(.complaint) }
 
-    /// The problems beside the run: unreadable photos, a truncated log.
+    /// The problems apart from the run: unreadable photos, a truncated log.
     package var warnings: [String] { self.texts(.warning) }
 
     /// What else a reader should know.

@@ -12,7 +12,7 @@ package struct ScanRemains: Sendable {
     private var added: Set<BookKey> = []
     private var created = 0
     private var deleted: Set<String> = []
-    /// Times that a provider was asked for its book; nil for what is no look-up.
+    /// Times that a provider was asked for its book; nil for what is not a look-up.
     private var billed: Int?
 
     /// - Parameter observations: Those of one scan, in the order of time.

@@ -3,7 +3,7 @@ package import Observations
 package import SimBase
 package import Talaria
 
-/// What both sides did about one scan, line by line, with the moments at which it went wrong.
+/// What both sides did about one scan, line by line, with the times at which it went wrong.
 package struct ScanStory: Sendable {
     package enum Mark: Hashable, Sendable {
         /// The longest time in which nothing happened, or the end without an end of the scan.
@@ -22,11 +22,11 @@ package struct ScanStory: Sendable {
         package var mark: Mark?
     }
 
-    /// A shorter time without a line is no silence.
+    /// A shorter time without a line is not a silence.
     package static let silenceMin = Interval.seconds(1)
 
     package private(set) var lines: [Line] = []
-    /// What became of the scan: `completed`, `refused`, `canceled` or `not finished`.
+    /// The outcome of the scan: `completed`, `refused`, `canceled` or `not finished`.
     package let outcome: String
 
     /// - Parameter observations: Those of the phone, in the order of time.
@@ -95,7 +95,7 @@ package struct ScanStory: Sendable {
     }
 
     private mutating func mark(_ violation: Violation) {
-        // Reports have the moment of a violation in microseconds.
+        // Reports have the time of a violation in microseconds.
         let moment = violation.at + .microseconds(1)
         let place = self.lines.lastIndex { $0.at <= moment && $0.mark != .silence } ?? 0
         guard self.lines.indices.contains(place) else { return }

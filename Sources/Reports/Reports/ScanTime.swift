@@ -2,7 +2,7 @@ import Observations
 import SimBase
 import Talaria
 
-/// Where the time of one scan went: each moment from its capture to its end belongs to one activity.
+/// Where the time of one scan went: each time from its capture to its end belongs to one activity.
 struct ScanTime {
     /// The raw value is the CSS class.
     enum Activity: String, CaseIterable {
@@ -48,7 +48,7 @@ struct ScanTime {
         var activity: Activity
     }
 
-    /// Smaller parts are not told.
+    /// Smaller parts are left out.
     private static let shareMin: Int64 = 50
 
     let scan: ScanNumber

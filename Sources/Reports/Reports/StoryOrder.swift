@@ -1,8 +1,8 @@
 package import Observations
 import Talaria
 
-/// Puts causes before their effects where both have the same time: in the virtual world an answer can arrive at the very moment at
-/// which it is sent, and each side reports for itself.
+/// Puts causes before their effects where both have the same time: in the virtual world an answer can arrive
+/// at the very time at which it is sent, and each side reports for itself.
 package enum StoryOrder {
     /// Returns the observations, which are in the order of time, with simultaneous ones in the order of cause and effect.
     package static func causesFirst(_ observations: [Observation]) -> [Observation] {
@@ -20,7 +20,8 @@ package enum StoryOrder {
         return ordered
     }
 
-    /// Whether an observation of the phone is the arrival of what the server has sent at the same moment: both say the same.
+    /// Whether an observation of the phone is the arrival of what the server has sent at the same time: both
+    /// say the same.
     package static func isArrival(_ observation: Observation, of sent: Observation) -> Bool {
         guard observation.at == sent.at, (observation.device, observation.scan) == (sent.device, sent.scan),
             case .backend(let server) = sent.what, case .phone(let phone) = observation.what

@@ -3,7 +3,8 @@ import RunArchive
 import SimBase
 
 extension SummaryJSON {
-    /// What a load in steps found. Rates are whole arrivals per hour, beside their text. `SummaryReader` reads it back.
+    /// What a load in steps found. Rates are whole arrivals per hour, next to their text. `SummaryReader`
+    /// reads it back.
     static func capacity(_ capacity: CapacitySummary) -> JSONValue {
         .object([
             "text": .string(Printable.bounded(capacity.text, bytesMax: 1_000)),

@@ -191,7 +191,7 @@ package enum SummaryJSON {
         ])
     }
 
-    /// What had to be judged, by what became of it. `open` has a number for each reason.
+    /// What had to be judged, by its outcome. `open` has a number for each reason.
     private static func obligations(_ obligations: Obligations) -> JSONValue {
         func tally(_ tally: Obligations.Tally) -> JSONValue {
             .object([
@@ -265,7 +265,7 @@ package enum SummaryJSON {
         return .object(members)
     }
 
-    /// `at_peak_s` and `near_peak_s`: how long it stood at its peak, and within 1 % of it.
+    /// `at_peak_s` and `near_peak_s`: how long it was at its peak, and within 1 % of it.
     private static func gauge(_ series: GaugeSeries?) -> JSONValue {
         guard let series, let peak = series.peak else { return .notAvailable }
         func seconds(_ level: Int) -> JSONValue {

@@ -46,8 +46,8 @@ package struct TerminalPage {
         if let last = self.lines.last, !last.isEmpty { self.lines.append("") }
     }
 
-    /// A paragraph, broken between words; words that are wider than a line are cut. `first` stands before its first
-    /// line and takes `indent` columns, by which the other lines are indented.
+    /// A paragraph, broken between words; words that are wider than a line are cut. `first` precedes its
+    /// first line and takes `indent` columns, by which the other lines are indented.
     package mutating func paragraph(_ first: Piece, indent: Int, _ pieces: [Piece]) {
         let room = self.style.columns - indent
         var lead = [self.shown(first)]
@@ -211,7 +211,7 @@ package struct TerminalPage {
         var open: String?
         var pending = ""
         for piece in pieces where !piece.text.isEmpty {
-            // Spaces at the end of a line are no text, and plain ones need no ink.
+            // Spaces at the end of a line are not text, and plain ones are invisible.
             if piece.ink == .plain, piece.text.allSatisfy({ $0 == " " }) {
                 pending += piece.text
                 continue

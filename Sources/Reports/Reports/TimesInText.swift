@@ -41,7 +41,7 @@ enum TimesInText {
         return time.number + space + (time.unit == "us" ? "µs" : time.unit)
     }
 
-    /// Nil for a number that is no time.
+    /// Nil for a number that is not a time.
     private static func time(_ scalars: [Unicode.Scalar], from start: Int) -> Time? {
         var end = start
         while end < scalars.count, Self.isDigit(scalars[end]) { end += 1 }

@@ -12,7 +12,7 @@ package struct ComparedRun: Sendable {
     package var folder: String
     package var head: RunHead
     package var result: RunResult
-    /// Whether it was killed: nobody judged it.
+    /// Whether it was killed: it was not judged.
     package var wasCutOff: Bool
     /// What its scans took, one by one; nil if its folder does not say.
     package var scans: ScanTable?
@@ -48,7 +48,7 @@ package struct ComparedRun: Sendable {
         var reader = IntervalReader(folder: run.folder, head: run.head)
         var fold = WindowFold(width: width, reader.emptyTable)
         while let moment = reader.next() {
-            // What tells of the whole run belongs to no window.
+            // What concerns the whole run belongs to no window.
             guard moment.length <= width, let full = fold.add(moment) else { continue }
             self.add(full)
         }

@@ -87,7 +87,7 @@ extension LatencyFinding {
         self.ratio.isFinite ? RunComparison.growth(ratio: self.ratio) : "unfinished"
     }
 
-    /// `-3% and +210%`; nil where there is none.
+    /// `-3% and +210%`; nil if there is none.
     var intervalText: String? { self.interval.map { Self.text($0, " and ") } }
 
     fileprivate static func text(_ interval: ClosedRange<Double>, _ between: String) -> String {

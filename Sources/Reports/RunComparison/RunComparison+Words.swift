@@ -126,7 +126,7 @@ extension RunComparison {
         DecimalText.text(self.tolerance, decimals: 4, shown: 0...4) + "%"
     }
 
-    /// A sign, and what it stands for.
+    /// A sign, and its meaning.
     static func sign(_ change: Change) -> String {
         switch change {
         case .worse: "✗"
@@ -146,7 +146,7 @@ extension RunComparison {
         return Self.growth(ratio: Double(new) / Double(base))
     }
 
-    /// The growth that a ratio stands for; 1 is no change.
+    /// The growth that a ratio means; 1 is no change.
     static func growth(ratio: Double) -> String {
         guard ratio != 1 else { return "0%" }
         guard ratio < 10 else { return ratio < 1_000_000 ? "×\(Int(nearest: ratio))" : "–" }
@@ -173,7 +173,7 @@ extension RunComparison {
         ] + result.labels.words
     }
 
-    /// The tags in which the runs differ, one phrase each. Of the backends a warning tells.
+    /// The tags in which the runs differ, one phrase each. A warning reports different backends.
     var tagChanges: [String] {
         RunLabels.differences(base: self.base.head.labels, new: self.new.head.labels)
     }
@@ -185,7 +185,7 @@ extension RunComparison {
             : "\(run.result.headline.lowercased()) (exit code \(run.result.exit.rawValue))"
     }
 
-    /// Why it is no success, in one sentence each; what is proven leaves no room for what is not.
+    /// Why it is not a success, in one sentence each; what is proven leaves no room for what is not.
     package var reasons: [String] { self.isRegression ? self.regressions : self.doubts }
 
     /// The state in which each run ended.
@@ -285,8 +285,8 @@ extension RunComparison {
 
     private static let scenarioLinesMax = 4_000
 
-    /// Lines of the scenario as it ran that only one of the runs has, `-` or `+` before them. Without the seed, which is
-    /// told for itself.
+    /// Lines of the scenario as it ran that only one of the runs has, `-` or `+` before them. Without the
+    /// seed, which is shown separately.
     var scenarioChanges: [String] {
         let (base, new) = (Self.lines(self.base.scenarioText), Self.lines(self.new.scenarioText))
         guard base != new else { return [] }

@@ -65,7 +65,7 @@ package struct RunComparison: Sendable {
     package let new: ComparedRun
     /// `--max-regression`, in parts per million.
     package let tolerance: Int64
-    /// `--judge`: latencies that are judged beside `scan.time` and those with a stated objective.
+    /// `--judge`: latencies that are judged in addition to `scan.time` and those with a stated objective.
     package let judged: [LatencyMetric]
     /// The width of a window of the runs' tracks.
     package let width: Interval

@@ -4,7 +4,7 @@ import Reports
 package import RunJudge
 import SimBase
 
-/// Several runs of one scenario, for example with different client profiles, beside each other.
+/// Several runs of one scenario, for example with different client profiles, next to each other.
 package enum RunDifferences {
     /// The rows of a table: a header with the names, then each figure that is not the same in all runs. Without a difference,
     /// only the header.

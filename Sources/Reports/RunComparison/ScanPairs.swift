@@ -103,7 +103,7 @@ struct ScanPairs: Sendable {
     /// Scans that are compared.
     var count: Int { self.pairs.count }
 
-    /// The block of a moment.
+    /// The block of a time.
     func block(of moment: Instant) -> Int {
         var (low, high) = (0, self.bounds.count)
         while low < high {
@@ -164,7 +164,7 @@ struct ScanPairs: Sendable {
 }
 
 extension ScanRow {
-    /// Nanoseconds, and never 0, of which there is no ratio.
+    /// Nanoseconds, and never 0, because a ratio with 0 does not exist.
     fileprivate func value(_ metric: LatencyMetric) -> Double? {
         self[metric].map { Double(max($0, ScanTable.unit).nanoseconds) }
     }

@@ -2,7 +2,7 @@ import Reports
 import RunArchive
 import SimBase
 
-/// A figure of several runs, one place for each run from the left to the right.
+/// A figure of several runs, one column for each run from the left to the right.
 struct TrendChart {
     struct Series {
         var name: String
@@ -36,7 +36,7 @@ struct TrendChart {
         }
     }
 
-    /// The middle of the place of a run, as a share of the width.
+    /// The middle of the column of a run, as a share of the width.
     private func x(_ index: Int) -> Double { (Double(index) + 0.5) / Double(max(self.labels.count, 1)) }
 
     var html: String {

@@ -12,7 +12,7 @@ package final class Campaign {
     private static let shrunkPerKind = 5
     /// The time between two looks at whether the search is to end.
     private static let lookEvery = Interval.milliseconds(100)
-    /// The time that workers have to end when they are told to.
+    /// The time that workers have to end when they are ordered to.
     private static let patience = Interval.seconds(10)
 
     private let request: CampaignRequest
@@ -79,7 +79,8 @@ package final class Campaign {
 
     // MARK: Repetition
 
-    /// Runs some seeds again, each in a process of its own: a seed must not depend on its place in the search.
+    /// Runs some seeds again, each in a process of its own: a seed must not depend on its position in the
+    /// search.
     private func repeatSeeds() throws {
         for seed in self.findings.digests.keys.sorted() {
             guard !Interruption.isRequested else { return }

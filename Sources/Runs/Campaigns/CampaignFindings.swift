@@ -32,12 +32,12 @@ struct CampaignFindings: Sendable {
     var endedEarly: CampaignEnd?
     var searchTime = Interval.zero
 
-    /// Seeds of which nothing is known, although the search was not ended before them.
+    /// Seeds without any known result, although the search was not ended before them.
     func missing(of seeds: Int) -> Int {
         self.endedEarly == nil ? seeds - self.tally.seeds - Set(self.crashes.map(\.seed)).count : 0
     }
 
-    /// Seeds that were to be run again, and of which no second result is known.
+    /// Seeds that were to be run again, without a known second result.
     var unrepeated: Int { self.endedEarly == .interrupted ? 0 : self.digests.count - self.repeats }
 
     /// Seeds that did not fail alike when they were run again.

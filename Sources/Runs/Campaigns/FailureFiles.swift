@@ -7,7 +7,7 @@ import Search
 import SystemIO
 import Talaria
 
-/// Prints the reports of failures, and saves each beside its smallest plan.
+/// Prints the reports of failures, and saves each next to its smallest plan.
 struct FailureFiles {
     let folder: String
     let console: Console

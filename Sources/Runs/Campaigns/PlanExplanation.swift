@@ -13,10 +13,10 @@ import VirtualWorld
 
 /// `simulate PLAN`: why a saved plan fails, as the shortest story that is left of it (Docs/simulation.md section 8).
 ///
-/// A plan of a live run is searched for what that run broke. What the virtual world does not show is told with the first step
-/// at which the runs differ.
+/// A plan of a live run is searched for what that run broke. What the virtual world does not show is reported
+/// with the first step at which the runs differ.
 package struct PlanExplanation {
-    /// Kinds of failures of one plan that are told.
+    /// Kinds of failures of one plan that are reported.
     private static let kindsMax = 5
 
     private let saved: SavedPlan
@@ -35,7 +35,7 @@ package struct PlanExplanation {
         self.isQuiet = isQuiet
     }
 
-    /// Tells every failure of the plan, and returns what the process ends with; nil if the plan has none.
+    /// Reports every failure of the plan, and returns the exit code of the process; nil if the plan has none.
     package func run() throws -> ExitCode? {
         let plan = WorldPlan(self.saved)
         guard let live = self.saved.live, !live.failures.isEmpty else {

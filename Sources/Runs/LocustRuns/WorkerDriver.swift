@@ -50,7 +50,7 @@ package final class WorkerDriver {
                 tool: ThisProgram.tool, phonesMax: request.phonesMax,
                 masterSilenceMax: request.masterSilenceMax))
         self.usage = (self.loop.now(), ResourceUsage.own().processor)
-        // As Locust names its own workers: it spreads users over hosts by what stands before the underscore.
+        // As Locust names its own workers: it spreads users over hosts by the text before the underscore.
         let digits = Hexadecimal.text(UInt64.random(in: .min ... .max), digits: 16)
         let host = ProcessInfo.processInfo.hostName.replacing("_", with: "-")
         self.socket = try MasterSocket(
@@ -202,7 +202,7 @@ package final class WorkerDriver {
         self.handle(.runEnded)
     }
 
-    /// Tells both the person at this machine and the master's. Returns the code for it.
+    /// Reports to the person at this machine and to the master's. Returns the code for it.
     private func tell(_ error: any Error, of what: String) -> ExitCode {
         let (code, text, hint): (ExitCode, String, String?) =
             switch error {

@@ -4,9 +4,9 @@ package import SimBase
 
 /// The parameters of `worker`.
 package struct WorkerRequest {
-    /// Phones of one worker, unless it is told otherwise.
+    /// Phones of one worker, unless an option says otherwise.
     package static let phonesMaxDefault = 20_000
-    /// A master that answers no heartbeat for so long is taken for gone.
+    /// A master that answers no heartbeat for so long counts as gone.
     package static let masterSilenceDefault = Interval.seconds(10)
 
     let host: String

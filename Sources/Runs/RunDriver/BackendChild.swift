@@ -4,8 +4,8 @@ import LiveServer
 import SimBase
 import SystemIO
 
-/// The embedded backend as the run sees it: a child process that is started, told the run's zero, listened to, and
-/// ended.
+/// The embedded backend as the run sees it: a child process that is started, receives the run's zero,
+/// reports, and ends.
 final class BackendChild {
     /// The time that a child has to start, and to exit.
     static let patience = Interval.seconds(10)
@@ -23,7 +23,7 @@ final class BackendChild {
     private(set) var isReady = false
     private(set) var base: String?
     private(set) var exit: ChildExit?
-    /// The child's story is told to its end.
+    /// Everything that the child reports has arrived.
     private(set) var isToldOut = false
     private var hasBegun = false
     /// The sequence error in the child's report, if it is incomplete or out of order.
@@ -51,7 +51,8 @@ final class BackendChild {
     /// Whether the process and its reports ended properly.
     var hasEndedWell: Bool { self.exit?.cause == .exited(code: 0) && self.disorder == nil }
 
-    /// Starts this very program with these words, `serve` or `proxy` with `--embedded`. `receive` gets what the child tells.
+    /// Starts this very program with these words, `serve` or `proxy` with `--embedded`. `receive` gets the
+    /// reports of the child.
     init(
         _ words: [String], loop: Loop, receive: @escaping ([BackendReport]) -> Void
     ) throws {
@@ -122,7 +123,7 @@ final class BackendChild {
         case .bytes: break
         case .wouldBlock: return
         case .end, .failed:
-            // One that was let go before it began has nothing to report, not even an end.
+            // A child that was released before it began has nothing to report, not even an end.
             if self.hasBegun {
                 do throws(BackendReportReader.SequenceError) { try self.reader.finish() } catch {
                     self.disorder = error

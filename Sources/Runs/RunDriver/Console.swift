@@ -11,7 +11,7 @@ package final class Console {
     /// Whether standard output may be colored, unless `--no-color` says otherwise.
     package private(set) var colors: Bool
     private let isASCII: Bool
-    /// `COLUMNS`, which goes before what the terminals say.
+    /// `COLUMNS`, which takes precedence over the terminals.
     private let columnsAsked: Int?
     private var showsProgress = false
 

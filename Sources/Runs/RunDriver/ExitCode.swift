@@ -19,10 +19,11 @@ package enum ExitCode: Int32, CaseIterable {
     /// Creates the exit code of a run.
     package init(_ exit: RunExit) { self = Self(rawValue: exit.rawValue) ?? .internalError }
 
-    /// The reasons of a run of which only the code is known; empty for a code that no run ends with.
+    /// The reasons of a run if only its code is known; empty for a code that no run ends with.
     package var reasons: ExitReasons { RunExit(rawValue: self.rawValue).map { ExitReasons(of: $0) } ?? [] }
 
-    /// The code of several runs of which only the codes are known. A code that no run ends with counts if no other does.
+    /// The code of several runs if only their codes are known. A code that no run ends with counts if no
+    /// other does.
     package static func worst(_ codes: [ExitCode]) -> ExitCode {
         let reasons = codes.reduce(into: ExitReasons()) { $0.add($1.reasons) }
         let exit = ExitCode(reasons.exit)

@@ -5,9 +5,10 @@ import RunArchive
 import RunJudge
 import SimBase
 
-/// The run's own backend, or its gateway to a foreign one: started, told the zero, known by its nonce, and ended.
+/// The run's own backend, or its gateway to a foreign one: it is started, receives the zero, is identified by
+/// its nonce, and ends.
 extension LiveRun {
-    /// Nil when the run was interrupted meanwhile.
+    /// Nil if the run was interrupted by then.
     func startChild() throws -> (base: String, curl: CurlTarget)? {
         let nonce = Hexadecimal.text(UInt64.random(in: .min ... .max), digits: 16)
         let path = self.directory.path + "/" + RunDirectory.FileName.scenario

@@ -45,7 +45,7 @@ extension LiveRun {
         self.page = nil
     }
 
-    /// Returns the moment from data that is already known: measurements are read from the files by the page.
+    /// Returns the time from data that is already known: measurements are read from the files by the page.
     func moment(at now: Instant) -> LiveMoment {
         let dueByNow = self.due.count(upTo: now)
         let judge = self.feed.judge

@@ -7,7 +7,8 @@ import RunJudge
 import RunMetrics
 package import SimBase
 
-/// What makes a run that of a worker: its phones start and stop while it runs, and its captures end when they are told to.
+/// What makes a run that of a worker: its phones start and stop while it runs, and its captures end when they
+/// are ordered to.
 package struct WorkerTerms {
     /// The loop that also serves the master.
     let loop: Loop

@@ -18,7 +18,8 @@ import SimBase
 /// receives the reports of both, and passes them to the judge and the report. It decides nothing that a phone
 /// or the backend decides.
 package final class LiveRun {
-    /// Between telling the backend the run's zero and that zero: what connecting and the preflight take.
+    /// The time between sending the run's zero to the backend and that zero: for connecting and the
+    /// preflight.
     static let headStart = Interval.milliseconds(250)
 
     let preparation: RunPreparation
@@ -208,8 +209,8 @@ package final class LiveRun {
 
     /// The time at which all shards start, in nanoseconds since 1970, and the time until then; nil if this run starts by itself.
     ///
-    /// The processes of one run wait by the monotonic clock of their machine: somebody may set the other one meanwhile. Those of
-    /// several machines have the other one only.
+    /// The processes of one run wait by the monotonic clock of their machine: the other one may be set during
+    /// the wait. Those of several machines have the other one only.
     private func awaitStart() -> (wall: Int64, remaining: () -> Int64)? {
         guard let link = self.link else {
             return self.request.startAt.map { start in
@@ -276,7 +277,7 @@ package final class LiveRun {
         return phone
     }
 
-    /// The trace id's run: of this seed and this moment, never 0.
+    /// The trace id's run: of this seed and this time, never 0.
     private var runID: UInt64 {
         KeyedRandom(seed: self.plan.scenario.seed)
             .draw(.deviceIdentity, .max, UInt64(bitPattern: self.startedWall)) | 1
@@ -314,7 +315,7 @@ package final class LiveRun {
         Interruption.isRequested || self.isStoppedByOperator || self.link?.hasEnded == true
     }
 
-    /// Handles an interruption: phones clean up and return their scans to the queue; the rest is not held
+    /// Handles an interruption: phones clean up and return their scans to the queue; the rest does not count
     /// against them.
     func noticeInterruption() {
         guard !self.feed.judge.isInterrupted, self.isAskedToEnd else { return }
@@ -359,7 +360,7 @@ package final class LiveRun {
         self.fleet?.stop()
     }
 
-    /// Handles the loss of the backend: observations that it had not sent are unknown, and are not held
+    /// Handles the loss of the backend: observations that it had not sent are unknown, and do not count
     /// against a phone.
     func lostBackend(_ end: String) {
         guard !self.feed.judge.hasLostBackend else { return }

@@ -1,14 +1,14 @@
 package import EventLoop
 package import SimBase
 
-/// A place for a value that is known later than the closure that needs it.
+/// Holds a value that is known later than the closure that needs it.
 package final class Box<Value> {
     package var value: Value
     package init(_ value: Value) { self.value = value }
 }
 
 extension Loop {
-    /// Turns the loop until something holds or the time is over; tells whether it held.
+    /// Turns the loop until something holds or the time is over; returns whether it held.
     package func turn(until holds: () -> Bool, atMost time: Interval) -> Bool {
         let end = self.now() + time
         let timer = LoopTimer(loop: self) { _ in }

@@ -58,7 +58,8 @@ struct ObservationFeed {
         self.settle()
     }
 
-    /// What the operator does now. The threads have told nothing of this moment yet, so that one of them can be its source.
+    /// What the operator does now. The threads have reported nothing of this time yet, so that one of them
+    /// can be its source.
     mutating func receive(control action: ControlObservation, at moment: Instant) {
         self.received += 1
         self.merge.add(
@@ -90,12 +91,12 @@ struct ObservationFeed {
         self.closeBackend()
     }
 
-    /// The phones will tell nothing more.
+    /// The phones will report nothing more.
     mutating func closePhones() {
         for thread in 0..<self.threads { self.merge.close(source: thread) }
     }
 
-    /// The backend will tell nothing more.
+    /// The backend will report nothing more.
     mutating func closeBackend() {
         if self.hasReports { self.merge.close(source: self.threads) }
     }

@@ -7,12 +7,12 @@ import Talaria
 
 /// The photos of every group, read or painted before anything starts.
 package struct PhotoCorpus {
-    /// Makes photos of shelves, or what stands for them.
+    /// Makes photos of shelves, or their replacement.
     package typealias Painter = ([PaintedShelf]) throws -> [SourcePhoto]
 
     package private(set) var photos: [SourcePhoto] = []
-    /// The ranges of indexes in `photos`, in the order of the groups. A group without photos has a range of one, which is none of
-    /// them: its captures have a photo by number, and nobody opens it.
+    /// The ranges of indexes in `photos`, in the order of the groups. A group without photos has a range of
+    /// one, which is none of them: its captures have a photo by number, and is not opened.
     package private(set) var ranges: [Range<Int>] = []
     /// The skipped photos, with their reasons.
     package private(set) var problems: [String] = []
@@ -43,7 +43,7 @@ package struct PhotoCorpus {
         }
     }
 
-    /// A run should not wait long for its photos unless it is told to.
+    /// A run should not wait long for its photos unless an option asks for it.
     private static func sizes(_ size: PhotoSize?) -> PaintedShelf.Sizes {
         guard let size else { return .halved }
         return .exactly(PixelSize(width: size.width, height: size.height))

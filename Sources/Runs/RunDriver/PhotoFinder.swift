@@ -10,10 +10,10 @@ struct PhotoFinder {
     let scenarioPath: String
     /// Absolute.
     let current: String
-    /// The folders of scenarios, each of which may have `Images` beside it. Absolute.
+    /// The folders of scenarios, each of which may have `Images` next to it. Absolute.
     let folders: [String]
 
-    /// The first of the places that has photos. Throws if none has.
+    /// The first of the folders that has photos. Throws if none has.
     func find(_ name: String) throws(CommandFailure) -> String {
         let places = self.places(of: name)
         if let found = places.first(where: Self.hasPhotos) { return self.shown(found) }
@@ -31,8 +31,9 @@ struct PhotoFinder {
                 + places.map(self.shown).joined(separator: ", "))
     }
 
-    /// Where a name can lead, in this order: beside the scenario's file, in a folder `Images`, in the current folder, in the
-    /// program. A path that begins with `/`, `./` or `../` is in no `Images`. Each place is named once.
+    /// Where a name can lead, in this order: next to the scenario's file, in a folder `Images`, in the
+    /// current folder, in the program. A path that begins with `/`, `./` or `../` is in no `Images`. Each
+    /// folder is named once.
     func places(of name: String) -> [String] {
         guard !name.hasPrefix("/"), !BuiltInFiles.isPath(name) else { return [name] }
         let isPath = name.hasPrefix("./") || name.hasPrefix("../")

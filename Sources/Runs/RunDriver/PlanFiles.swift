@@ -7,7 +7,7 @@ package import VirtualWorld
 
 /// Plans on disk and plans that a world understands.
 package enum PlanFiles {
-    /// More captures are left to their schedule: nobody reads them.
+    /// More captures are not listed: they would not be read.
     private static let capturesWrittenMax = 100_000
 
     package static func load(_ path: String) throws -> (plan: SavedPlan, bytes: [UInt8]) {

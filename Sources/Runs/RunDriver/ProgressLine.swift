@@ -1,6 +1,6 @@
 import SimBase
 
-/// How a run stands.
+/// The state of a run.
 struct RunStanding {
     /// The time of the run.
     var moment: Instant
@@ -13,7 +13,7 @@ struct RunStanding {
     }
 }
 
-/// Shows from time to time how a run stands, in one line.
+/// Shows the state of a run from time to time, in one line.
 struct ProgressLine {
     private let console: Console
     private let isQuiet: Bool

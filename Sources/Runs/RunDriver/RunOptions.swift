@@ -16,7 +16,7 @@ package struct RunOptions {
     let output: String?
     let isTraced: Bool
     package let isQuiet: Bool
-    /// Whether one line is printed in place of the summary.
+    /// Whether one line is printed instead of the summary.
     package var isOneLine = false
 
     package init(

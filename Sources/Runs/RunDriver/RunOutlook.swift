@@ -73,7 +73,7 @@ struct RunOutlook: Hashable, Sendable {
         }
     }
 
-    /// Returns the time that is left; nil if nobody can know.
+    /// Returns the time that is left; nil if it cannot be known.
     func remainder(at moment: Instant, settled: Int) -> Remainder? {
         guard moment > .zero, self.scans > 0 else { return nil }
         if self.isClosed {

@@ -12,7 +12,7 @@ struct RunOutput {
     let console: Console
     /// The failures of other outputs, such as the plan of `--save-plan`.
     var failures: [OutputError.Failure] = []
-    /// Whether one line is printed in place of the summary.
+    /// Whether one line is printed instead of the summary.
     var isOneLine: Bool
     /// Whether others are to merge it.
     var isShard = false

@@ -8,8 +8,8 @@ import RunMetrics
 import SimBase
 import SystemIO
 
-/// The dashboard of a run, on the run's loop: it is shown once a second how the run stands, and never waited for but at the very
-/// end.
+/// The dashboard of a run, on the run's loop: it shows the state of the run once a second, and the run waits
+/// for it only at the very end.
 final class RunPage {
     private static let shownEvery = Interval.seconds(1)
 
@@ -40,7 +40,7 @@ final class RunPage {
         console.error("dashboard: \(self.dashboard.controlURL)")
     }
 
-    /// 128 bits that nobody can guess: the right to control this run.
+    /// 128 bits that cannot be guessed: the right to control this run.
     private static func drawToken() -> String {
         (0..<2).map { _ in Hexadecimal.text(UInt64.random(in: .min ... .max), digits: 16) }.joined()
     }

@@ -27,7 +27,7 @@ package struct RunRequest {
     package var shard = FleetShard.whole
     /// The start of the run in milliseconds since 1970; nil: as soon as everything is ready.
     package var startAt: Int64?
-    /// Whether another process started this one as a shard, and tells it when to start.
+    /// Whether another process started this one as a shard, and orders its start.
     package var isLinked = false
     /// The address of the live dashboard; nil for none.
     package var dashboard: DashboardAddress?
@@ -77,7 +77,7 @@ package struct RunPreparation {
             beside: request.dashboard == nil ? 0 : DashboardLimits.descriptors)
         self.dashboard = try request.dashboard.map { try RunPage.listen($0) }
         try RunInterruption.check()
-        // Nobody knows how long a worker's phones will run.
+        // How long a worker's phones will run is not known.
         self.expectedArrivals =
             request.worker == nil
             ? self.plan.expectedArrivals

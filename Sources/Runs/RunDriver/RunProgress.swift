@@ -1,7 +1,8 @@
 import Ledger
 import LivePhones
 
-/// How a run stands, in numbers: for the progress line, and from the processes of a run to the one that started them.
+/// The state of a run in numbers: for the progress line, and from the processes of a run to the one that
+/// started them.
 struct RunProgress: Equatable {
     /// What the numbers are, in the order in which they are sent.
     private static let fields: [any WritableKeyPath<RunProgress, Int> & Sendable] = [

@@ -14,7 +14,7 @@ package struct RunState {
     let path: String
     /// What is odd about the folder, and does not keep its phones from going on.
     let remarks: [Remark]
-    /// Scans that are gone from the folder, although nobody settled them.
+    /// Scans that are gone from the folder, although they were not settled.
     let lost: [StateFolder.LostScan]
     /// The phones whose device ids it had.
     let phonesKnown: Set<DeviceNumber>

@@ -7,19 +7,20 @@ enum ShardMessage: Equatable {
 
     /// It can start.
     case ready
-    /// How it stands.
+    /// Its state.
     case progress(RunProgress)
     /// Its snapshot is written. All intervals that begin before `measured` are in its files. `lateness`: the maximum timer lag
     /// of its phones.
     case snapshot(measured: Instant, lateness: Interval)
-    /// Its phones have ended. It judges the run and writes its reports, and says nothing meanwhile.
+    /// Its phones have ended. It judges the run and writes its reports, and sends nothing during this time.
     case judging
 
     // To a shard:
 
     /// A dashboard shows the run: it is to write a snapshot once a second.
     case show
-    /// Its zero, as this machine's monotonic clock reads it, and in nanoseconds since 1970: somebody may set that clock meanwhile.
+    /// Its zero, as this machine's monotonic clock reads it, and in nanoseconds since 1970: that clock may be
+    /// set in between.
     case start(zero: Int64, wall: Int64)
     /// What the operator has ordered. Phones are counted among all of their group.
     case control(ControlEffect)

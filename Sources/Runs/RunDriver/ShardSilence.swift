@@ -1,18 +1,20 @@
 import SimBase
 
-/// Finds processes that say nothing any more. Each says four times a second how it stands, until its phones have ended.
+/// Finds processes that have become silent. Each reports its state four times a second, until its phones have
+/// ended.
 struct ShardSilence {
     /// A process as it was looked at.
     struct Look {
         /// How often it has said something.
         var messages: Int
-        /// Whether it judges the run and writes its reports, and says nothing meanwhile.
+        /// Whether it judges the run and writes its reports, and sends nothing during this time.
         var isJudging: Bool
     }
 
     /// A process that judges may be silent so many times as long.
     static let judgingFactor: Int64 = 20
-    /// A longer time between two looks means that this process did not run itself: nobody is silent for that.
+    /// A longer time between two looks means that this process did not run itself: then no process counts as
+    /// silent.
     private static let pauseMax = Interval.seconds(1)
 
     private let silenceMax: Interval

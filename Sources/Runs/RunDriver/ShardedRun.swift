@@ -10,8 +10,8 @@ import RunMetrics
 package import SimBase
 import SystemIO
 
-/// One run in several processes of this machine: each has a shard of the phones and, against the simulated backend, a backend of
-/// its own. It starts them together, shows how they stand, and merges what they leave.
+/// One run in several processes of this machine: each has a shard of the phones and, against the simulated
+/// backend, a backend of its own. It starts them together, shows their state, and merges their results.
 package final class ShardedRun {
     /// The parameters.
     package struct Request {
@@ -58,7 +58,7 @@ package final class ShardedRun {
         }
     }
 
-    /// The option that tells a process that another one started it.
+    /// The option that marks a process as started by another one.
     package static let linkOption = "--linked"
     private static let headStart = Interval.seconds(1)
     /// The time in which each process prepares the run.
@@ -131,7 +131,7 @@ package final class ShardedRun {
         }
     }
 
-    /// Starts all of them at one moment. Throws if one of them cannot.
+    /// Starts all of them at one time. Throws if one of them cannot.
     private func start() throws {
         let areReady = self.loop.turn(
             until: {
@@ -277,7 +277,7 @@ package final class ShardedRun {
         }
     }
 
-    /// What the shards have found by themselves goes before a merge that fails.
+    /// What the shards have found by themselves takes precedence over a merge that fails.
     private func merged(
         _ folders: MergedShards.Folders
     ) throws -> (report: RunReport, waiting: [WaitingRecord]) {

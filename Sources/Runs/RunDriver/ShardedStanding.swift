@@ -7,7 +7,8 @@ import RunMetrics
 import RunSetup
 import SimBase
 
-/// How the shards of a run in progress stand together, for its dashboard: from the snapshots that they write.
+/// The combined state of the shards of a run in progress, for its dashboard: from the snapshots that they
+/// write.
 struct ShardedStanding {
     private let settings: JudgeSettings
     private let scansPlanned: Int?
@@ -42,7 +43,7 @@ struct ShardedStanding {
         return folders
     }
 
-    /// Returns how they stand now; nil before all that run have said it.
+    /// Returns their present state; nil before all that run have reported it.
     mutating func moment(at now: Instant, _ shards: [ShardProcess]) -> LiveMoment? {
         for (index, head) in self.heads.enumerated() {
             guard let head, shards[index].snapshot != nil,

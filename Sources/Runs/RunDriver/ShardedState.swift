@@ -11,7 +11,7 @@ enum ShardedState {
         "\(path)/\(RunFolder.name(of: shard))"
     }
 
-    /// The number of processes that have begun with the folder, beside their folders.
+    /// The number of processes that have begun with the folder, next to their folders.
     private static func countPath(in path: String) -> String { "\(path)/processes" }
 
     /// Throws if the folder holds the state of a run in another number of processes, or lacks that of one of them. Makes it where

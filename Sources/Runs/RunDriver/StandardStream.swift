@@ -4,7 +4,7 @@ import SystemIO
 
 /// Standard output or standard error. Text is written whole; the first failure is kept and ends the writing.
 ///
-/// A reader that went away (`| head`) is no failure: it has seen what it wanted.
+/// A reader that went away (`| head`) is not a failure: it has seen what it wanted.
 package final class StandardStream: Sendable {
     package static let output = StandardStream(STDOUT_FILENO)
     package static let error = StandardStream(STDERR_FILENO)
@@ -22,7 +22,7 @@ package final class StandardStream: Sendable {
     /// The errno value of the first write that failed.
     package var failure: Int32? { self.state.withLock { $0.failure } }
 
-    /// Whether nobody reads any more.
+    /// Whether the reader has gone away.
     package var isReaderGone: Bool { self.state.withLock { $0.isReaderGone } }
 
     package func write(_ text: String) {

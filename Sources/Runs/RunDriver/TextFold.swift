@@ -2,7 +2,8 @@ import SimBase
 
 /// Breaks lines between words so that they fit a terminal. A word that is wider than a line, as a path may be, stays whole.
 package enum TextFold {
-    /// Every line of the text within so many columns; nil: as it is. What continues a line stands two columns deeper.
+    /// Every line of the text within so many columns; nil: as it is. What continues a line is indented by two
+    /// columns.
     package static func text(_ text: String, columns: Int?) -> String {
         guard let columns else { return text }
         return text.split(separator: "\n", omittingEmptySubsequences: false).flatMap { line in

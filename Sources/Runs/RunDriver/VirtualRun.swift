@@ -143,7 +143,7 @@ package final class VirtualRun {
         self.world.endEarly()
     }
 
-    /// Decides on the next stage of a load in steps, before anything happens after the moment of the decision.
+    /// Decides on the next stage of a load in steps, before anything happens after the time of the decision.
     private func followSteps(at due: Instant) {
         guard let order = self.judge.capacityOrder(at: due, GeneratorCounts(), into: self.directory)
         else { return }

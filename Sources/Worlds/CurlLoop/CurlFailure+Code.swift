@@ -61,9 +61,10 @@ extension Transfer {
         }
     }
 
-    /// Whether a failure to receive is none of the system's: libcurl says the same of chunks that it cannot read and of
-    /// heads that do not end, and only its words tell them apart (its errno may be that of an earlier exchange). Under
-    /// TLS it also says so of a connection that ended without its goodbye.
+    /// Whether a failure to receive does not come from the system: libcurl says the same of chunks that it
+    /// cannot read and of heads that do not end, and only its message distinguishes them (its errno may be
+    /// that of an earlier exchange). Under TLS it also says so of a connection that ended without its closing
+    /// message.
     private func isRefusedByParser(_ result: CURLcode) -> Bool {
         result == CURLE_RECV_ERROR && self.request?.url.hasPrefix("http:") == true
             && !self.easy.message.hasPrefix("Recv failure")

@@ -1,6 +1,6 @@
 import CCurl
 
-/// libcurl, of which there is one in a process.
+/// libcurl. A process has one.
 package enum CurlGlobal {
     private static let isReady: Bool = curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK
 

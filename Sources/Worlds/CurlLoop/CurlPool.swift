@@ -126,8 +126,8 @@ package final class CurlPool {
         if upload.end() { transfer.wakeUpload() }
     }
 
-    /// Runs libcurl's pending work now instead of at the end of the turn, where it would be behind everything that has
-    /// arrived meanwhile, and delivers what comes of it.
+    /// Runs libcurl's pending work now instead of at the end of the turn, where it would be after everything
+    /// that has arrived by then, and delivers the results.
     package func flushPending() {
         // More of an answer must not come between what is being delivered of it and its end.
         guard !self.isDelivering else { return }
@@ -135,8 +135,8 @@ package final class CurlPool {
         self.deliver()
     }
 
-    /// Receives nothing more of an exchange until it is resumed, so that its peer feels that nobody takes what it sends.
-    /// What libcurl has read already is still delivered.
+    /// Receives nothing more of an exchange until it is resumed, so that its peer sees that its data is not
+    /// read. What libcurl has read already is still delivered.
     package func pause(_ transfer: TransferID) { self.running(transfer)?.pause(true) }
 
     package func resume(_ transfer: TransferID) {

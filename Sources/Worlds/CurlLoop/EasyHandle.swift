@@ -12,7 +12,7 @@ import SimBase
         self.clearMessage()
     }
 
-    /// Takes a new handle in the place of this one, which is freed with its buffers and options.
+    /// Takes a new handle instead of this one, which is freed with its buffers and options.
     mutating func renew() {
         unsafe curl_easy_cleanup(self.raw)
         unsafe self.raw = Self.make()

@@ -3,7 +3,8 @@ import CSystem
 import EventLoop
 import SimBase
 
-/// libcurl's `CURLM` on the loop: it says which sockets and which time it wants, and is told when they come.
+/// libcurl's `CURLM` on the loop: it says which sockets and which time it wants, and is called when they are
+/// ready.
 @safe final class MultiHandle {
     private let raw: UnsafeMutableRawPointer
     private let loop: Loop

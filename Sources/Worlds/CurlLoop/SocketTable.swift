@@ -104,8 +104,8 @@ final class SocketTable {
 
     // MARK: - Behind libcurl's back
 
-    /// Keeps the phone's sockets open and unread, and leaves libcurl a dead one in the place of each. libcurl finds
-    /// out when it next looks: a TLS goodbye or an HTTP/2 GOAWAY goes nowhere too.
+    /// Keeps the phone's sockets open and unread, and leaves libcurl a dead one instead of each. libcurl
+    /// finds out when it next looks: a TLS close_notify or an HTTP/2 GOAWAY goes nowhere too.
     func park(_ phone: Int) {
         for socket in self.liveSockets(of: phone) {
             let kept = shim_duplicate(socket, 0)

@@ -66,9 +66,9 @@ package struct CurlFailure: Error, Hashable, Sendable {
 package struct TransferStats: Hashable, Sendable {
     /// The scheduled time in the request.
     package var scheduled: Instant?
-    /// The moment at which `start` was called.
+    /// The time at which `start` was called.
     package var started: Instant
-    /// The moment at which libcurl had a connection and was about to send; nil if it never did.
+    /// The time at which libcurl had a connection and was about to send; nil if it never did.
     package var sent: Instant?
     /// The first byte of the final response head was delivered by libcurl.
     package var replied: Instant?

@@ -11,12 +11,12 @@ final class UploadQueue {
     /// Bytes of the first piece that libcurl has taken.
     private var start = 0
     private var isEnded = false
-    /// libcurl asked, and there was nothing yet: it asks no more until it is told.
+    /// libcurl asked, and there was nothing yet: it does not ask again until it is resumed.
     private(set) var isStarved = false
     /// Bytes that libcurl has not taken.
     private(set) var count = 0
 
-    /// True when libcurl is to be told that there is more.
+    /// True if libcurl must be resumed because there is more.
     func append(_ piece: [UInt8]) -> Bool {
         self.count += piece.count
         let last = self.pieces.count - 1

@@ -43,7 +43,7 @@ final class UploadReader {
     }
 }
 
-/// libcurl's `curl_mime`: a multipart body of which the parts are read by callback.
+/// libcurl's `curl_mime`: a multipart body whose parts are read by callback.
 @safe struct MultipartBody: ~Copyable {
     private let raw: OpaquePointer
     // Borrowed by libcurl.

@@ -3,7 +3,7 @@ import CSystem
 import SimBase
 import SystemIO
 
-/// Ends a loop's wait at a moment. It calls nobody: the loop looks at its timers after every wait.
+/// Ends a loop's wait at a time. It has no callback: the loop looks at its timers after every wait.
 ///
 /// On Linux this is a timerfd of our own. libevent's ordinary timers there are late by up to 4.5 ms and early by up to
 /// 3 ms, and its precise ones make a system call in every turn (measured, libevent 2.1.12). Elsewhere it is a timer of
@@ -30,12 +30,12 @@ struct Alarm: ~Copyable {
         if isOwn { self.event.add() }
     }
 
-    /// Makes sure that the next wait ends at `moment` at the latest. It may end sooner: what was set for an earlier moment
-    /// is left as it is, since most timers are pushed back before they are due.
+    /// Makes sure that the next wait ends at `time` at the latest. It may end sooner: what was set for an
+    /// earlier time is left as it is, since most timers are pushed back before they are due.
     mutating func set(at moment: Int64?) {
         let now = MonotonicClock.now()
         if let set = self.moment, set > now, moment.map({ set <= $0 }) ?? true { return }
-        // What has rung is silenced by being set anew.
+        // Setting it again silences an alarm that has rung.
         guard moment != nil || self.moment != nil else { return }
         self.moment = moment
         if self.number >= 0 {

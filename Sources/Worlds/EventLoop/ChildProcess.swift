@@ -21,8 +21,8 @@ package struct ChildPlan {
     package var arguments: [String]
     /// `NAME=value` each; nil gives the child the parent's environment.
     package var environment: [String]?
-    /// The descriptors beside standard input, output and error, which the child shares unless they are listed
-    /// here, and the two of `ChildDescriptor`. All others are close-on-exec.
+    /// The descriptors in addition to standard input, output and error, which the child shares unless they
+    /// are listed here, and the two of `ChildDescriptor`. All others are close-on-exec.
     package var inherited: [Inheritance]
 
     package init(executable: String, arguments: [String], environment: [String]?, inherited: [Inheritance]) {

@@ -1,5 +1,5 @@
-// ThreadSanitizer reports a false "Swift access race" on a correct `Mutex` on Linux (6.3.1), whose futex path the
-// runtime does not announce to it; under -DSIM_TSAN a pthread mutex, which it knows, takes its place.
+// ThreadSanitizer reports a false "Swift access race" on a correct `Mutex` on Linux (6.3.1), whose futex path
+// the runtime does not announce to it; under -DSIM_TSAN a pthread mutex, which it knows, replaces it.
 #if SIM_TSAN
 
     import CSystem

@@ -2,7 +2,7 @@ import CSystem
 import SimBase
 package import SystemIO
 
-/// The wish to end the program early: SIGINT (Ctrl-C), SIGTERM or SIGHUP, from the first moment on.
+/// The wish to end the program early: SIGINT (Ctrl-C), SIGTERM or SIGHUP, from the first one on.
 ///
 /// The signals are blocked in every thread, and one thread awaits them. So they are noticed whatever the program is doing,
 /// and what answers them may do more than a signal handler may. Work in progress asks `isRequested`.
@@ -40,7 +40,8 @@ struct SignalBurst: Sendable {
         case first, same, again
     }
 
-    /// Signals of any kind this soon after the first are the first. Nobody presses Ctrl-C again without having seen what it did.
+    /// Signals of any kind this soon after the first are the first. A person presses Ctrl-C again only after
+    /// seeing what it did.
     static let length = Interval.milliseconds(500)
 
     private var began: Instant?

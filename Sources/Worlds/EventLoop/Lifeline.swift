@@ -1,6 +1,6 @@
 package import SystemIO
 
-/// The child's side of the pipe that tells it of its parent's end.
+/// The child's side of the pipe that reports its parent's end.
 package final class Lifeline {
     private let descriptor: Descriptor
     private var watch: Watch?

@@ -5,8 +5,8 @@ package import SystemIO
 
 /// One thread's event loop: descriptors, timers and signals, on libevent's core.
 ///
-/// A turn waits for descriptors, then calls the handlers of all that are ready, of the timers that are due, and of the
-/// tasks that were scheduled meanwhile.
+/// A turn waits for descriptors, then calls the handlers of all that are ready, of the timers that are due,
+/// and of the tasks that were scheduled during the turn.
 ///
 /// Not `Sendable`: it is made inside its thread and stays there, and so does everything made from it. Others reach it
 /// through a `Mailbox`. What is registered holds the loop, not the other way round.

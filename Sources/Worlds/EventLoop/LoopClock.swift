@@ -3,7 +3,7 @@ package import SimBase
 
 /// CLOCK_MONOTONIC, the one clock of a live run: the same for every process of one machine.
 package enum MonotonicClock {
-    /// Nanoseconds since some moment before this process began.
+    /// Nanoseconds since some time before this process began.
     package static func now() -> Int64 { shim_monotonic_nanoseconds() }
 }
 
@@ -28,7 +28,7 @@ package struct LoopClock: Hashable, Sendable {
 
     package init(zero: Int64) { self.zero = zero }
 
-    /// A clock whose zero is this moment.
+    /// A clock whose zero is this time.
     package static func startingNow() -> LoopClock { LoopClock(zero: MonotonicClock.now()) }
 
     package func now() -> Instant { Instant(nanoseconds: MonotonicClock.now() - self.zero) }

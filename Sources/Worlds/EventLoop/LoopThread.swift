@@ -64,10 +64,10 @@ package enum CurrentThread {
     /// Lowers the thread's priority, for long work: all other threads run first.
     package static func lowerPriority() { shim_stand_back() }
 
-    /// Lets other threads that are ready on this processor run first. Costs a system call where there is none.
+    /// Lets other threads that are ready on this processor run first. Costs a system call if there is none.
     package static func yield() { shim_yield() }
 
-    /// Does nothing for so long; its loop does not turn meanwhile.
+    /// Does nothing for a time; its loop does not turn during it.
     package static func pause(milliseconds: Int32) { shim_pause(milliseconds) }
 }
 

@@ -7,7 +7,7 @@ package final class LoopTimer {
     private let loop: Loop
     private let key: Int
 
-    /// `handler` receives the moment that the timer was armed for.
+    /// `handler` receives the time that the timer was armed for.
     package init(loop: Loop, handler: @escaping (Instant) -> Void) {
         self.loop = loop
         self.key = loop.addTimer(handler)
@@ -15,10 +15,10 @@ package final class LoopTimer {
 
     deinit { self.loop.removeTimer(self.key) }
 
-    /// The moment that the timer is armed for.
+    /// The time that the timer is armed for.
     package var armedFor: Instant? { self.loop.moment(ofTimer: self.key) }
 
-    /// A moment in the past fires at the end of this turn of the loop, or in the next one.
+    /// A time in the past fires at the end of this turn of the loop, or in the next one.
     package func arm(at moment: Instant) { self.loop.setTimer(self.key, at: moment) }
 
     package func arm(after delay: Interval) { self.arm(at: self.loop.now() + delay) }

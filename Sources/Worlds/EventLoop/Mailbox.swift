@@ -31,7 +31,7 @@ package final class Mailbox<Message: Sendable>: Sendable {
         shim_close(self.writing)
     }
 
-    /// Posts from any thread. False when the mailbox is full or nobody will read it any more.
+    /// Posts from any thread. False when the mailbox is full or is no longer read.
     @discardableResult
     package func post(_ message: Message) -> Bool { self.post(contentsOf: CollectionOfOne(message)) }
 

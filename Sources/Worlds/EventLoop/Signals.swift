@@ -28,7 +28,7 @@ extension Signal {
 
 /// Handles a signal on the loop's thread, as any other event, until it is let go.
 ///
-/// libevent keeps signals in one place: in a process only one loop may have signal watches at a time.
+/// libevent keeps the signals of a process together: only one loop may have signal watches at a time.
 package final class SignalHandler {
     private let loop: Loop
     private let handler: () -> Void

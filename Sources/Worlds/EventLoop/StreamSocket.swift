@@ -96,8 +96,8 @@ package enum StreamSocket {
     /// read may hide it.
     package static func isPeerGone(_ socket: Int32) -> Bool { shim_peer_is_gone(socket) != 0 }
 
-    /// Takes a port on loopback that nobody listens on and nobody else gets while the descriptor is open: connecting
-    /// to it is refused.
+    /// Takes a port on loopback that has no listener and cannot be taken by others while the descriptor is
+    /// open: connecting to it is refused.
     package static func reserveClosedPort() throws(SystemError) -> Descriptor {
         Descriptor(owning: try SystemError.check("bind", unsafe shim_bind("127.0.0.1", 0)))
     }

@@ -2,9 +2,9 @@ package import SimBase
 
 /// Wake-ups for thousands of keys (small integers, such as a phone's index in its shard), on one timer of the loop.
 ///
-/// Each key has at most one moment; setting replaces, and pushing back costs next to nothing: see `WakeQueue`.
+/// Each key has at most one time; setting replaces, and pushing back costs next to nothing: see `WakeQueue`.
 package final class WakeTable {
-    /// Called with the key, the moment it was due at, and how late that is.
+    /// Called with the key, the time it was due at, and how late that is.
     package typealias Handler = (_ key: Int, _ due: Instant, _ lateness: Interval) -> Void
 
     /// Wake-ups handled in one turn, so that keys that are always due do not starve the sockets.
@@ -24,7 +24,7 @@ package final class WakeTable {
         self.timer = LoopTimer(loop: loop) { [unowned self] _ in self.fire() }
     }
 
-    /// Arms the key for a moment, or disarms it with nil.
+    /// Arms the key for a time, or disarms it with nil.
     package func set(key: Int, at moment: Instant?) {
         self.queue.set(key: key, at: moment)
         guard let moment else { return }
@@ -33,7 +33,7 @@ package final class WakeTable {
         self.armTimer()
     }
 
-    /// The moment at which the key is due.
+    /// The time at which the key is due.
     package subscript(key: Int) -> Instant? { self.queue[key] }
 
     /// Entries in the heap, stale ones included.

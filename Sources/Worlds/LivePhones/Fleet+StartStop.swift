@@ -11,7 +11,7 @@ extension Fleet {
         let now = self.loop.now()
         for phone in phones {
             let place = self.freePlaces.popLast() ?? self.phones.count
-            // Beyond it there is no place in the pool.
+            // Beyond it the pool is full.
             guard place < self.plan.phonesMax ?? 0 else {
                 return self.fail(.other("more phones were opened than the fleet has places for"))
             }

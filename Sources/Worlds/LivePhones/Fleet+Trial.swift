@@ -6,7 +6,7 @@ import Talaria
 import TargetTrial
 import Wire
 
-// The target on trial, where no gateway stands before it: what it is asked, and what it answers.
+// The target on trial, if it has no gateway in front: what it is asked, and what it answers.
 
 extension Fleet {
     func tryRequest(_ request: AppRequest, _ transfer: TransferID, of phone: Int) {

@@ -7,13 +7,14 @@ import Talaria
 
 /// A report of the fleet's threads to the main thread.
 package enum FleetReport: Sendable {
-    /// Everything that one thread's phones saw up to a moment, nearly in order. After the end of time there is nothing.
+    /// Everything that one thread's phones saw up to a time, nearly in order. After the end of time there is
+    /// nothing.
     case observations([Observation], thread: Int, upTo: Instant)
     /// The counts of all threads together.
     case gauges(FleetGauges)
-    /// Phones that were told to close and have done so.
+    /// Phones that were ordered to close and have closed.
     case closed([FleetClosing])
-    /// A thread has failed at this moment: what its phones leave undone from then on is not theirs.
+    /// A thread has failed at this time: what its phones leave undone from then on is not their failure.
     case failing(at: Instant)
     /// The last message, once every thread is done.
     case finished(FleetOutcome)
@@ -45,8 +46,8 @@ struct ShardReport: Sendable {
     var payload: Payload
 }
 
-/// Holds what one thread tells against its own numbers: a report or an observation that is lost, doubled or moved between the
-/// threads is known by what it is, and not by what it makes of the verdict.
+/// Compares the reports of one thread with its own numbers: a report or an observation that is lost, doubled
+/// or moved between the threads is found directly, and not by its effect on the verdict.
 struct ShardSequence: Sendable {
     private var reports = 0
     private var observations = 0
@@ -126,7 +127,7 @@ package struct FleetOutcome: Sendable {
     package var capturesDeferred: Int
     /// Captures of closed groups that were due, and all of a fleet whose phones start and stop while it runs.
     package var closedDue: Int
-    /// Captures that were made later than `FleetLimits.arrivalLatenessMax` after their moment.
+    /// Captures that were made later than `FleetLimits.arrivalLatenessMax` after their time.
     package var arrivalsLate: Int
     /// Captures that were due and that the operator held back.
     package var heldBack: Int

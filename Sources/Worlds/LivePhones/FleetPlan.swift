@@ -53,12 +53,12 @@ package struct FleetPlan: Sendable {
     /// Those of the shard, in the order of their numbers. Without any at first, and in the order in which they are opened, where
     /// `phonesMax` is set.
     package var phones: [PhonePlan]
-    /// The number of phones that may be open at once, for a fleet whose phones start and stop while it runs. It ends only when
-    /// it is told to.
+    /// The number of phones that may be open at once, for a fleet whose phones start and stop while it runs.
+    /// It ends only when it is ordered to.
     package var phonesMax: Int?
     /// The schedule of the phones of the process, on every thread.
     package var arrivals: ArrivalSchedule
-    /// The moment of the last capture: after it, unfinished scans get the time of `drain`.
+    /// The time of the last capture: after it, unfinished scans get the time of `drain`.
     package var lastArrival: Instant
     package var photos: [SourcePhoto]
     package var target: CurlTarget

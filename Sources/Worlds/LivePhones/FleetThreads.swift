@@ -125,7 +125,7 @@ package final class FleetThreads {
         }
     }
 
-    /// Closes phones; `FleetReport.closed` tells when they have.
+    /// Closes phones; `FleetReport.closed` reports when they have closed.
     package func close(_ devices: [DeviceNumber]) {
         for (thread, orders) in self.orders.enumerated() {
             let those = devices.filter { self.thread(of: $0) == thread }
@@ -168,7 +168,7 @@ package final class FleetThreads {
             self.deliver(.failing(at: moment))
             self.stop()
         case .finished(let outcome, _):
-            // Also of a thread that never started and told nothing before.
+            // Also of a thread that never started and reported nothing before.
             if outcome.failure != nil { self.stop() }
             self.outcomes[report.thread] = outcome
             self.gauges[report.thread].isIdle = true

@@ -33,7 +33,7 @@ final class Refusals {
         return port
     }
 
-    /// Held from the first refusal on, so that nobody else comes to listen there.
+    /// Held from the first refusal on, so that no other process can listen there.
     private func closedPort() throws(SystemError) -> UInt16 {
         if self.closed == nil { self.closed = try StreamSocket.reserveClosedPort() }
         guard let number = self.closed?.number else { preconditionFailure("just reserved") }

@@ -1,8 +1,9 @@
 import EventLoop
 
-/// Counts the observations that wait for the main thread. A thread of the fleet that finds too many waits in its turn until
-/// some are judged. Meanwhile it reads no socket, so a server that floods its phones is slowed down as by any slow client;
-/// without it whatever came faster than it is judged would be kept in memory.
+/// Counts the observations that wait for the main thread. A thread of the fleet that finds too many waits in
+/// its turn until some are judged. While it waits it reads no socket, so a server that floods its phones is
+/// slowed down as by any slow client; otherwise observations that arrive faster than they are judged would
+/// fill the memory.
 final class ReportBacklog: Sendable {
     private struct Contents: Sendable {
         var waiting = 0

@@ -70,7 +70,7 @@ package struct StateFolder: Sendable {
     /// Writes that the process before did not finish, at most one for each journal: what they were to say was never durable.
     /// They were cut off.
     package private(set) var writesTorn = 0
-    /// Scans whose records were stored and are gone, although nobody settled them: by phone, and by number.
+    /// Scans whose records were stored and are gone, although they were not settled: by phone, and by number.
     package private(set) var lost: [LostScan] = []
     /// While the folder is read: the scans of each phone whose records were stored, without those that were settled.
     private var stored: [DeviceNumber: Set<UInt32>] = [:]
@@ -117,7 +117,7 @@ package struct StateFolder: Sendable {
         }
         try StateManifest.add(
             StateJournal.Location.all(in: self.path) + locations, of: self.fleet, in: self.path)
-        // All are made before any is written to: their number tells how many threads the layout is for.
+        // All are made before any is written to: their number is the number of threads of the layout.
         do throws(SystemError) {
             for location in locations { _ = try StateJournal(location) }
         } catch { throw .system(error) }
@@ -129,8 +129,8 @@ package struct StateFolder: Sendable {
         FileTree.exists(StateManifest.path(in: path)) || !StateJournal.Location.all(in: path).isEmpty
     }
 
-    /// Deletes the journals of a folder, and the folder. Threads that still write can make no journal in it meanwhile: it
-    /// has another name by then.
+    /// Deletes the journals of a folder, and the folder. Threads that still write cannot create a journal in
+    /// it: it has another name by then.
     package static func remove(path: String) {
         let gone = path + ".gone"
         guard (try? FileTree.replace(gone, by: path)) != nil else { return Self.removeJournals(path) }
@@ -216,7 +216,7 @@ package struct StateFolder: Sendable {
         }
     }
 
-    /// Keeps the lines of scans that nobody has settled: those that were need not be decoded.
+    /// Keeps the lines of scans that are not settled: those of settled scans need not be decoded.
     private mutating func collectScans(_ location: StateJournal.Location, into scanLines: inout ScanLines)
         throws(Failure)
     {
@@ -290,8 +290,8 @@ package struct StateFolder: Sendable {
         self.stored[device]?.remove(scan)
     }
 
-    /// The library alone says which books it has: a kill may have come between a book and its record, and the number of a line
-    /// of an older version is the place of the book in an answer.
+    /// The library alone says which books it has: a kill may have come between a book and its record, and the
+    /// number of a line of an older version is the index of the book in an answer.
     private mutating func restoreLibrary(
         _ location: StateJournal.Location,
         into records: inout [DeviceNumber: SlotMap<UInt32, DurableScan>]

@@ -72,7 +72,7 @@ package final class StateJournal {
         self.pendingDevices.writeLine(device) { $0.member("identity", identity) }
     }
 
-    /// The scan's number is used from now on, whatever becomes of it.
+    /// The scan's number is used from now on, whatever its outcome.
     package func use(_ scan: ScanNumber, of device: DeviceNumber) {
         self.pendingDevices.writeLine(device, scan.raw) { _ in }
     }

@@ -48,7 +48,7 @@ struct StateManifest {
         }
     }
 
-    /// Nil in a folder of which no run has said whose it is.
+    /// Nil in a folder without a run that claims it.
     let fleet: StateFleet?
     private(set) var lines: [(location: StateJournal.Location, sizes: Sizes)] = []
     private let headBytes: Int

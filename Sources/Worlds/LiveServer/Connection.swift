@@ -5,8 +5,8 @@ import SimBase
 import SystemIO
 import TLS
 
-/// The socket of one connection of the server: it reads, writes, and ends as it is told. With TLS, what the server hears of and
-/// says is plaintext.
+/// The socket of one connection of the server: it reads, writes, and closes as ordered. With TLS, the server
+/// reads and writes plaintext.
 final class Connection {
     /// The state of the socket.
     enum State {
@@ -122,7 +122,7 @@ final class Connection {
             if until <= now || (self.isPeerDone && self.unsentCount == 0) { self.close() }
         case .cutting(let ending, let since): self.checkCut(ending, since: since, at: now)
         case .silent(let until):
-            // A peer that has given up says goodbye to nobody; its socket here is of no more use to anyone.
+            // A peer that has given up sends no close; its socket here is of no more use.
             if until <= now || StreamSocket.isPeerGone(self.socket) { self.close() }
         }
         if case .closed = self.state { return }

@@ -5,8 +5,8 @@ package import SimBase
 package import SystemIO
 import Talaria
 
-/// The backend as a child process of a run: it hears of its parent's end by a lifeline, gets the run's zero by a
-/// control pipe and tells what it sees by an observation pipe.
+/// The backend as a child process of a run: it learns of its parent's end by a lifeline, gets the run's zero
+/// by a control pipe and reports what it sees by an observation pipe.
 package final class EmbeddedBackend {
     /// The number of the child's observation pipe; see `ChildDescriptor` for the lifeline.
     package static let observationDescriptor = ChildDescriptor.firstFree
@@ -31,7 +31,7 @@ package final class EmbeddedBackend {
     package weak var server: SocketServer?
     private let failed: () -> Void
 
-    /// Takes over the inherited pipe. `failed` is called when the parent cannot be told any more.
+    /// Takes over the inherited pipe. `failed` is called when reports no longer reach the parent.
     package init(loop: Loop, failed: @escaping () -> Void) throws(SystemError) {
         self.loop = loop
         self.failed = failed

@@ -7,7 +7,7 @@ import Talaria
 /// advanced.
 package enum BackendReport: Hashable, Sendable {
     case observation(Observation)
-    /// Everything up to this moment has been told. `late`: the delay of the timer that says so.
+    /// Everything up to this time has been reported. `late`: the delay of the timer that reports it.
     case upTo(Instant, late: Interval)
     /// The end of the report: the most memory that the process has had, in bytes.
     case ended(residentMax: Int64)

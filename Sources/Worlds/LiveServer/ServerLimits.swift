@@ -9,7 +9,7 @@ package enum ServerLimits {
     package static let receiveBufferBytes: Int32 = 64 * 1_024
     /// Bytes that wait for a peer that does not read; beyond it the connection is reset.
     package static let unsentBytesMax = 4 << 20
-    /// Fewer bytes that wait are nobody's concern.
+    /// Fewer waiting bytes are not reported.
     package static let backlogToldMin = 32 * 1_024
     /// The time for which the peer's data is read and discarded after a refusal; otherwise an RST would
     /// destroy the response on its way.

@@ -85,7 +85,8 @@ extension LiveServerConfiguration {
     }
 }
 
-/// The simulated Talaria, or the gateway to a foreign one, on real sockets: it does what `Server` wants, and tells it what comes.
+/// The simulated Talaria, or the gateway to a foreign one, on real sockets: it carries out the effects of
+/// `Server` and passes events to it.
 ///
 /// Belongs to its loop's thread. It never shares its port: two servers on one port would answer each other's phones.
 package final class SocketServer {
@@ -120,7 +121,7 @@ package final class SocketServer {
 
     /// Connections closed at once because there were too many, or no descriptor was left.
     package private(set) var connectionsRefused = 0
-    /// Exchanges of which the upstream failed.
+    /// Exchanges whose upstream failed.
     package private(set) var upstreamFailures = 0
 
     /// Listens at once. `observe` is called for everything seen, in order.
@@ -233,7 +234,8 @@ package final class SocketServer {
         guard !self.isHandling else { return }
         self.isHandling = true
         self.handleWaiting()
-        // Once: what comes of it waits for the next turn of the loop, where everything else has its turn too.
+        // Once: what results from it waits for the next turn of the loop, in which everything else has its
+        // turn too.
         if let upstream = self.upstream {
             upstream.flushPending()
             self.handleWaiting()

@@ -12,7 +12,7 @@ package struct UpstreamConfiguration: Sendable {
     /// Scheme, host, port and base path, without a slash at the end.
     package var base: String
     package var target: CurlTarget
-    /// Sent with every request, in place of the phone's of the same name.
+    /// Sent with every request, instead of the phone's field of the same name.
     package var headers: [HeaderField]
     package var gateway: GatewayConfiguration
     /// Phones' connections; each has connections to the upstream of its own.
@@ -69,7 +69,7 @@ final class Upstream: TransferDelegate {
         case .forward(let id, let request): self.forward(id, request)
         case .feed(let id, let bytes):
             guard let transfer = self.transfers[id], self.exchanges[transfer]?.isRefused == false else {
-                self.report(.bodyLeft(id, 0))  // Nobody takes the rest of the body.
+                self.report(.bodyLeft(id, 0))  // The rest of the body is not read.
                 return
             }
             self.pool.feed(transfer, bytes)
@@ -119,7 +119,7 @@ final class Upstream: TransferDelegate {
             id: id, isReleased: request.isComplete, isWorthDraining: request.isWorthDraining)
     }
 
-    /// The request is complete: what the upstream has answered meanwhile may be told.
+    /// The request is complete: what the upstream has answered so far may be reported.
     private func complete(_ id: ExchangeID) {
         guard let transfer = self.transfers[id], let exchange = self.exchanges[transfer] else { return }
         self.exchanges[transfer]?.isReleased = true
@@ -244,7 +244,7 @@ final class Upstream: TransferDelegate {
         let event = UpstreamEvent.ended(exchange.id, end.failure.map { .transport($0.kind) })
         if !exchange.isHeld { self.forget(transfer) }
         self.handle(event, exchange, transfer)
-        // Nobody takes the rest of the body any more.
+        // The rest of the body is no longer read.
         self.report(.bodyLeft(exchange.id, 0))
     }
 

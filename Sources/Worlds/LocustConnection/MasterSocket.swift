@@ -6,9 +6,9 @@ package import SystemIO
 
 /// The connection to a Locust master: a DEALER socket of ZeroMQ on the event loop.
 ///
-/// libzmq connects by itself, and again after a connection was lost; messages wait meanwhile. Its descriptor says only that
-/// something may have changed, once: after every wake-up and after every send it has to be asked what it is, until there is
-/// nothing left (zmq_getsockopt(3), ZMQ_FD).
+/// libzmq connects by itself, and again after a connection was lost; messages wait until then. Its descriptor
+/// signals only once that something may have changed: after every wake-up and after every send libzmq must be
+/// asked what has changed, until nothing is left (zmq_getsockopt(3), ZMQ_FD).
 package final class MasterSocket {
     /// Messages that may wait in each direction.
     private static let messagesMax: Int32 = 20_000
@@ -30,7 +30,7 @@ package final class MasterSocket {
     package let identity: String
     private let endpoint: String
     private let loop: Loop
-    /// Nil: something that is no message.
+    /// Nil: something that is not a message.
     private let receive: (MasterMessage?) -> Void
     private var dealer: Dealer?
     private var watch: Watch?

@@ -45,7 +45,7 @@ package enum MessagePack {
 
     // MARK: Reading
 
-    /// Nil for bytes that are no message, or more than one. Nesting is limited by the library.
+    /// Nil for bytes that are not a message, or more than one. Nesting is limited by the library.
     package static func value(_ bytes: [UInt8]) -> MessageValue? {
         var unpacked = unsafe msgpack_unpacked()
         let isWhole = unsafe bytes.withUnsafeBytes { room in

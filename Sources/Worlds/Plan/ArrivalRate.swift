@@ -13,14 +13,14 @@ package struct ArrivalRate: Hashable, Sendable {
         self.per = per / divisor
     }
 
-    /// Returns the moment of arrival number `index` (from 0) at equal distances, the first of them after one
+    /// Returns the time of arrival number `index` (from 0) at equal distances, the first of them after one
     /// distance; saturates at the end of time.
     package func moment(of index: Int) -> Instant {
         let product = UInt128(index + 1) * UInt128(self.per.nanoseconds)
         return Instant(nanoseconds: Int64(clamping: product / UInt128(self.arrivals)))
     }
 
-    /// Returns the moment of a position; saturates at the end of time.
+    /// Returns the time of a position; saturates at the end of time.
     package func moment(ofPosition position: ArrivalPosition) -> Instant {
         let product = position.multipliedFullWidth(by: UInt128(self.per.nanoseconds))
         let divisor = UInt128(self.arrivals) << 32
@@ -28,10 +28,10 @@ package struct ArrivalRate: Hashable, Sendable {
         return Instant(nanoseconds: Int64(clamping: divisor.dividingFullWidth(product).quotient))
     }
 
-    /// Arrivals that are due before `moment` at equal distances.
+    /// Arrivals that are due before `time` at equal distances.
     package func count(before moment: Instant) -> Int {
         guard moment > .zero else { return 0 }
-        // The largest n with n x per / arrivals < moment.
+        // The largest n with n x per / arrivals < time.
         let product = UInt128(moment.nanoseconds) * UInt128(self.arrivals)
         return Int(clamping: (product - 1) / UInt128(self.per.nanoseconds))
     }

@@ -12,8 +12,8 @@ package struct ArrivalStage: Hashable, Sendable {
     private let toTerm: UInt128
     private let per: UInt128
 
-    /// `length` must be above zero. Rates whose common denominator needs more than 63 bits lose what lies below: less
-    /// than one arrival in a century.
+    /// `length` must be above zero. Rates whose common denominator needs more than 63 bits lose what is
+    /// below: less than one arrival in a century.
     package init(from: ArrivalRate?, to: ArrivalRate?, length: Interval) {
         precondition(length > .zero, "a stage takes time")
         self.from = from
@@ -49,9 +49,9 @@ package struct ArrivalStage: Hashable, Sendable {
         time >= self.length ? self.total : self.position(after: UInt128(max(0, time.nanoseconds))).quotient
     }
 
-    /// The last moment by which no more than `position` has arrived: with rates r0 and r1 and the length L, the
-    /// largest t for which r0 t + (r1 - r0) t^2 / 2L is at most that. Found by halving, because a square root would
-    /// have to be rounded.
+    /// The last time by which no more than `position` has arrived: with rates r0 and r1 and the length L, the
+    /// largest t for which r0 t + (r1 - r0) t^2 / 2L is at most that. Found by halving, because a square root
+    /// would have to be rounded.
     func time(of position: ArrivalPosition) -> Interval {
         // t (A (2L - t) + B t) / (2 L P), with t and the position in the same units of 2^-32.
         if self.fromTerm == self.toTerm, self.fromTerm > 0 { return self.time(ofConstant: position) }
@@ -133,7 +133,7 @@ package struct ArrivalStages: Hashable, Sendable {
     /// The number of whole arrivals of all stages.
     package var total: Int { Int(clamping: self.before[self.stages.count] >> 32) }
 
-    /// Returns the moment of a position; nil if it is never reached. An arrival exactly at the end still
+    /// Returns the time of a position; nil if it is never reached. An arrival exactly at the end still
     /// arrives.
     func moment(of position: ArrivalPosition) -> Instant? {
         guard let index = self.stages.indices.first(where: { position <= self.before[$0 + 1] }) else {
@@ -142,7 +142,7 @@ package struct ArrivalStages: Hashable, Sendable {
         return self.begins[index] + self.stages[index].time(of: position - self.before[index])
     }
 
-    /// Returns the number of whole arrivals before `moment`.
+    /// Returns the number of whole arrivals before `time`.
     func count(before moment: Instant) -> Int {
         guard moment > .zero else { return 0 }
         let last = moment - .nanoseconds(1)

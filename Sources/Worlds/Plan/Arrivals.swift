@@ -114,9 +114,10 @@ private struct GroupArrivals: Sendable {
     }
 }
 
-/// The scheduled arrivals of the whole fleet, those of its open groups, in the order of their moments; of equal moments the earlier group comes first.
+/// The scheduled arrivals of the whole fleet, those of its open groups, in the order of their times; of equal
+/// times the earlier group comes first.
 ///
-/// The schedule of a shard has the same moments: it is the whole one without the arrivals of other phones.
+/// The schedule of a shard has the same times: it is the whole one without the arrivals of other phones.
 package struct ArrivalSchedule: Sequence, IteratorProtocol, Sendable {
     private var groups: [GroupArrivals]
     private let shard: FleetShard

@@ -98,7 +98,7 @@ extension RunPlan {
     /// is counted, not estimated: a stream, results or cleanup fault by the scans that the draws choose, a
     /// rate limit by the captures of a phone that come sooner than its quota allows, a phone fault by the
     /// phones it hits. A fault still misses a scan whose exchange ends before its trigger, and windows are
-    /// held against the moment of the capture.
+    /// compared with the time of the capture.
     package var expectedFirings: [Int] {
         let planner = self.faultDesk
         var firings = Array(repeating: 0, count: self.scenario.faults.count)
@@ -164,7 +164,7 @@ private struct QuotaWindow: Sendable {
 }
 
 extension FaultWindow {
-    /// Whether an exchange that begins at `moment` can still meet the fault.
+    /// Whether an exchange that begins at `time` can still meet the fault.
     fileprivate func isAwake(from moment: Instant) -> Bool {
         self.length.map { moment < Instant.zero + self.at + $0 } ?? true
     }

@@ -44,7 +44,7 @@ extension Scenario {
         }
         let groups = self.groups.map { MetricScope.group($0.name) }
         let scopes = stated.isEmpty && !isApart ? [.fleet] : groups.filter { !stated.contains($0) }
-        // Steps end in an overload: what it leaves unfinished is no failure, and what it loses is one.
+        // Steps end in an overload: what it leaves unfinished is not a failure, and what it loses is one.
         let isOfOverload = self.steps != nil && ImplicitObjective.ofOverload.contains(metric)
         return scopes.map { scope in
             SLO(

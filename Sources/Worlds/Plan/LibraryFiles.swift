@@ -29,7 +29,7 @@ package struct LibraryFiles: Hashable, Sendable {
 
     /// What multipart adds to a file.
     private static let formBytesMax = 1_024
-    /// What a row takes beside its texts while it is imported.
+    /// The size of a row without its texts while it is imported.
     private static let readRowBytesMax = 512
 
     /// The file of one scan.

@@ -27,8 +27,8 @@ package enum ArrivalCurve: Hashable, Sendable {
     /// computed from the curve holds if every step holds, and is over after so much time.
     case stepped(SteppedArrivals)
 
-    /// Returns the last moment at which the position is not exceeded. Nil if it is never reached; saturates
-    /// at the end of time.
+    /// Returns the last time at which the position is not exceeded. Nil if it is never reached; saturates at
+    /// the end of time.
     package func moment(of position: ArrivalPosition) -> Instant? {
         switch self {
         case .constant(let rate): rate.moment(ofPosition: position)
@@ -37,10 +37,10 @@ package enum ArrivalCurve: Hashable, Sendable {
         }
     }
 
-    /// Returns the moment of arrival number `index` (from 0) at equal distances.
+    /// Returns the time of arrival number `index` (from 0) at equal distances.
     package func moment(of index: Int) -> Instant? { self.moment(of: ArrivalPosition(index + 1) << 32) }
 
-    /// Arrivals that are due before `moment` at equal distances.
+    /// Arrivals that are due before `time` at equal distances.
     package func count(before moment: Instant) -> Int {
         switch self {
         case .constant(let rate): rate.count(before: moment)
@@ -74,7 +74,7 @@ package enum ArrivalSpacing: Hashable, Sendable {
     case uniform
     /// Independently of each other: exponential distances.
     case poisson
-    /// This number at the same moment.
+    /// This number at the same time.
     case burst(Int)
 }
 

@@ -25,7 +25,7 @@ package struct RunNeeds: Hashable, Sendable {
     /// and a response at once are possible, but rare.
     package var descriptorsBest: Int { max(self.descriptorsLeast, self.phones * 3 + self.descriptorsBeside) }
 
-    /// About, beside the photos.
+    /// Approximate, without the photos.
     package var bytes: Int64 { Self.processBytes + Int64(self.phones) * Self.phoneBytes }
 }
 

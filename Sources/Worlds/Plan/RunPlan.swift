@@ -118,7 +118,7 @@ package struct RunPlan: Hashable, Sendable {
         self.groupIfAny(of: device)?.profile.journey ?? .scan
     }
 
-    /// Returns the link of a phone at a moment.
+    /// Returns the link of a phone at a time.
     package func link(of device: DeviceNumber, at moment: Instant) -> LinkProfile {
         self.group(of: device).spec.network.profile(at: moment)
     }

@@ -4,8 +4,8 @@ import Phone
 import SimBase
 import Talaria
 
-// Firings that are counted against the attempts that a phone makes. A fault that may fire five times is no obstacle to a
-// phone that tries for ever, and the end of the scan for one that tries three times.
+// Firings that are counted against the attempts that a phone makes. A fault that may fire five times does not
+// stop a phone that tries for ever, and ends the scan of a phone that tries three times.
 
 extension ScenarioCheck {
     /// Faults that scans which they choose, each or together, can never get past before the run is over.
@@ -149,7 +149,7 @@ extension ScenarioCheck {
         return self.sum(sum, .nanoseconds(overflow ? .max : rest))
     }
 
-    /// Far below the end of time, so that it can be added to a moment.
+    /// Far below the end of time, so that it can be added to a time.
     private static func sum(_ left: Interval, _ right: Interval) -> Interval {
         let (sum, overflow) = left.nanoseconds.addingReportingOverflow(right.nanoseconds)
         return .nanoseconds(overflow ? .max / 4 : min(sum, .max / 4))

@@ -6,7 +6,8 @@ import Talaria
 // Where phones and backend follow different documents of v2.
 
 extension ScenarioCheck {
-    /// What a fleet cannot read, or asks for in a way that the backend does not take, and switches that concern nobody.
+    /// What a fleet cannot read, or asks for in a way that the backend does not accept, and switches without
+    /// effect on any group.
     static func dialects(_ scenario: Scenario) -> [ScenarioFinding] {
         self.strangeEvents(scenario) + self.misplacedTokens(scenario, ofV2: false)
             + self.switchesOfNobody(scenario) + self.longCooldown(scenario)
@@ -27,7 +28,8 @@ extension ScenarioCheck {
         } ?? []
     }
 
-    /// Groups whose streams are all refused. In v2 the server could be told to take their tokens; in v3 only a target can.
+    /// Groups whose streams are all refused. In v2 the server could be configured to accept their tokens; in
+    /// v3 only a target can.
     static func misplacedTokens(_ scenario: Scenario, ofV2: Bool) -> [ScenarioFinding] {
         let backend = scenario.server.backend
         return scenario.groups.enumerated().compactMap { index, group in

@@ -30,8 +30,8 @@ package struct ScenarioFinding: Hashable, Sendable {
 
 /// The checks that look at more than one value: above all whether a scan can get through at all.
 package enum ScenarioCheck {
-    /// The minimum size of an event of a stream, including its timestamp: data that is cut off before was no
-    /// event.
+    /// The minimum size of an event of a stream, including its timestamp: data that is cut off earlier was
+    /// not an event.
     package static let eventBytesMin = 64
 
     /// The purpose of a scenario.
@@ -161,7 +161,7 @@ package enum ScenarioCheck {
         return findings
     }
 
-    /// Requests for the status that nobody makes, or that a phone makes too often or too rarely.
+    /// Requests for the status that no phone makes, or that a phone makes too often or too rarely.
     private static func statuses(_ scenario: Scenario) -> [ScenarioFinding] {
         var findings: [ScenarioFinding] = []
         let pollsSomewhere = scenario.groups.contains { $0.makes(.status) }
@@ -253,7 +253,7 @@ package enum ScenarioCheck {
         }
     }
 
-    /// Faults of what v2 does not have, where no phone meets another version, and photos that nobody takes.
+    /// Faults of what v2 does not have, if no phone has another version, and photos that no phone takes.
     private static func journeys(_ scenario: Scenario) -> [ScenarioFinding] {
         var findings: [ScenarioFinding] = []
         for (index, fault) in scenario.faults.enumerated() {
@@ -423,7 +423,7 @@ package enum ScenarioCheck {
         let (wanted, overflow) = group.devices.multipliedReportingOverflow(by: group.scansPerDevice)
         let bounded = min(overflow ? .max : wanted, .max / (2 * ScenarioLimit.groupsMax))
         let end = scenario.duration.map { Instant.zero + $0 }
-        // Whatever lies beyond is too long already, and sums must not overflow.
+        // Everything beyond is too long already, and sums must not overflow.
         let horizon = end ?? Instant.zero + ScenarioLimit.timeMax * 2
         switch group.load {
         case .open(let curve, _):

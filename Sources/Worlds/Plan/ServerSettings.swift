@@ -1,7 +1,7 @@
 package import Backend
 package import SimBase
 
-/// The simulated backend as a scenario wants it: its configuration and what stands on the shelves.
+/// The simulated backend as a scenario wants it: its configuration and the books on the shelves.
 package struct ServerSettings: Hashable, Sendable {
     /// Books of a scan.
     package var books: ClosedRange<Int>

@@ -156,7 +156,7 @@ extension RetryLimits {
 }
 
 extension CoverageTable {
-    /// `expected`: beside what the scenario itself names.
+    /// `expected`: in addition to what the scenario itself names.
     package init(_ scenario: Scenario, expected: [CoverageGoal], slotsMax: Int) {
         self.init(
             expected: expected, named: scenario.moments.compactMap { CoverageGoal(rawValue: $0) },

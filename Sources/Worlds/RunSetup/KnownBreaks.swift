@@ -99,7 +99,7 @@ extension BooksQuirk {
         case .backoff: [.retryBudget, .herdBounded]
         // Neither a new upload nor an end: the same request again, with a token that is worth nothing.
         case .streamStatuses: [.authNoStaleUse, .retryBudget, .scanSettles, .limitHonoured]
-        // The terminal event of the job is read, and nothing comes of it.
+        // The terminal event of the job is read, without any effect.
         case .transportErrors: [.scanSettles, .jobCleaned]
         case .remainder: [.streamNoGap, .streamParseRobust]
         case .dottedNames: [.scanSettles, .streamParseRobust]

@@ -43,7 +43,7 @@ struct AnchoredFaults {
         }.filter(self.isSensible)
     }
 
-    /// A fault of the phone without a trigger is tied to the moments of the scan.
+    /// A fault of the phone without a trigger is tied to the events of the scan.
     private func anchored(
         _ entry: FaultKindEntry, _ kind: FaultKind, on target: FaultTarget
     ) -> [FaultSpec] {

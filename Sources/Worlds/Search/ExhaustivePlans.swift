@@ -70,7 +70,7 @@ package struct ExhaustivePlans: Sendable {
         scenario.groups[0].network = .always(NamedLink(name: "perfect", profile: .perfect))
         // A kill between two books of a result needs two.
         scenario.server.books = 2...2
-        // A job that nobody knows of costs its lifetime.
+        // A job that no phone knows of costs its lifetime.
         let backend = scenario.server.backend
         scenario.server.backend.tokenLifetime = min(backend.tokenLifetime, Self.lifetime)
         scenario.server.backend.resultsLifetime = min(backend.resultsLifetime, Self.lifetime)

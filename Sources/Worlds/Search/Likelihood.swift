@@ -1,24 +1,24 @@
 package import SimBase
 package import VirtualWorld
 
-/// How likely a failure is when a run goes on with other draws from a moment on: where it rises, the cause lies.
+/// How likely a failure is when a run goes on with other draws from a time on: the cause is where it rises.
 package struct Likelihood: Hashable, Sendable {
     package struct Point: Hashable, Sendable {
         package var at: Instant
-        /// Events before that moment.
+        /// Events before that time.
         package var events: Int
         /// The number of runs that fail, of `Likelihood.forks`.
         package var failures: Int
     }
 
-    /// Runs that go on from each moment.
+    /// Runs that go on from each time.
     package static let forks = 16
-    /// Moments at equal distances; those that narrow the cause are more.
+    /// Times at equal distances; more are added to narrow the cause.
     package static let pointsMax = 12
 
     package var points: [Point] = []
 
-    /// The first moment from which on every run fails; nil if there is none.
+    /// The first time from which on every run fails; nil if there is none.
     package var certainFrom: Point? {
         guard let last = self.points.lastIndex(where: { $0.failures < Self.forks }) else {
             return self.points.first
@@ -26,7 +26,7 @@ package struct Likelihood: Hashable, Sendable {
         return last + 1 < self.points.count ? self.points[last + 1] : nil
     }
 
-    /// Returns the number of events until a moment.
+    /// Returns the number of events until a time.
     static func events(of plan: WorldPlan, until moment: Instant) -> Int {
         var trial = Trial(plan)
         while trial.now < moment, trial.advance(by: 1) {}
@@ -45,7 +45,8 @@ package struct Likelihood: Hashable, Sendable {
         self.narrow(plan, kind, seed: seed)
     }
 
-    /// Adds points between the last moment from which not every run fails and the next, until these are one event apart.
+    /// Adds points between the last time from which not every run fails and the next, until these are one
+    /// event apart.
     private mutating func narrow(_ plan: WorldPlan, _ kind: FailureKind, seed: UInt64) {
         guard let certain = self.certainFrom, let place = self.points.firstIndex(of: certain), place > 0
         else { return }

@@ -80,7 +80,7 @@ package struct LiveCheck: Sendable {
 }
 
 extension LiveRecord.Failure {
-    /// The invariants that a settled simulation breaks if this failure is no accident of its time.
+    /// The invariants that a settled simulation breaks if this failure is not an accident of its timing.
     fileprivate var invariants: [Invariant] {
         switch self.kind {
         case .broken(let invariant): [invariant]

@@ -18,10 +18,10 @@ package struct LivePlan: Sendable {
 
     package private(set) var plan: WorldPlan
     package private(set) var phones: [DeviceNumber] = []
-    /// Faults of the first phone that have no place.
+    /// Faults of the first phone that fit nowhere.
     package private(set) var faultsLeftOut = 0
 
-    /// - Parameter candidates: The phones, the most important first. Those that have no place any more are left out.
+    /// - Parameter candidates: The phones, the most important first. Those that no longer fit are left out.
     /// - Parameter observations: Those of at least these phones, in the order of time.
     /// - Parameter wallClockAtZero: Milliseconds since 1970 at the start of the run.
     /// - Parameter endedAt: The end of the run.

@@ -8,7 +8,7 @@ struct ScanAnchors: Sendable {
     /// Records of the phone's storage that are counted, from 1. A scan without accidents has about as many.
     private static let recordsMax = 16
 
-    /// The moments at which the phone or the backend does something, and the one after the last of them.
+    /// The times at which the phone or the backend does something, and the one after the last of them.
     let moments: [Interval]
     /// The number of events of its stream.
     let events: Int
@@ -34,8 +34,8 @@ struct ScanAnchors: Sendable {
         self.events = events
     }
 
-    /// The triggers of a kind of fault: at once, and each event of the scan that its kind can wait for. Bytes and times of an
-    /// exchange are left out, because they are no events.
+    /// The triggers of a kind of fault: at once, and each event of the scan that its kind can wait for. Bytes
+    /// and times of an exchange are left out, because they are not events.
     func triggers(of entry: FaultKindEntry) -> [FaultTrigger] {
         entry.triggers.reduce(into: [.atOnce]) { triggers, form in
             switch form {

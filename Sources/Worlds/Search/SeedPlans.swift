@@ -7,7 +7,7 @@ package import VirtualWorld
 package enum FaultSource: String, CaseIterable, Hashable, Sendable {
     /// The scenario.
     case file
-    /// Drawn from the seed, in place of those of the scenario.
+    /// Drawn from the seed, instead of those of the scenario.
     case swarm
     /// All faults and pairs of faults that can be tied to the events of one scan. Seeds are their numbers, from 1.
     case pairs

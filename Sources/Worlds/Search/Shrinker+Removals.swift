@@ -62,7 +62,7 @@ extension Shrinker {
         }
     }
 
-    /// Leaves out what the failure does not need beside faults and captures.
+    /// Leaves out what the failure does not need in addition to faults and captures.
     mutating func quieten() {
         self.attempt("no phone stays offline") { $0.staysOffline = .never }
         self.attempt("simultaneous events in fixed order") { $0.shufflesTies = false }

@@ -15,7 +15,7 @@ struct SwarmDraws {
 
     init(seed: UInt64) { self.random = KeyedRandom(seed: seed) }
 
-    /// A uniform whole number below `bound`. `item` and `detail` tell draws of one purpose apart.
+    /// A uniform whole number below `bound`. `item` and `detail` distinguish draws of one purpose.
     func below(_ bound: Int, _ purpose: Purpose, _ item: Int = 0, _ detail: Int = 0) -> Int {
         Int(
             self.random.below(

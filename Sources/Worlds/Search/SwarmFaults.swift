@@ -41,7 +41,7 @@ struct SwarmFaults {
 
     // MARK: One fault
 
-    /// Draws a fault of a kind. `item` tells faults of one kind apart. Nil if no draw makes sense.
+    /// Draws a fault of a kind. `item` distinguishes faults of one kind. Nil if no draw makes sense.
     private func fault(_ kind: Int, item: Int = 0, chances: [UInt32]) -> FaultSpec? {
         self.firstSensible(kind, item) { entry, key in
             guard var spec = self.base(entry, item: item, key: key) else { return nil }

@@ -2,7 +2,7 @@ package import Ledger
 package import RunJudge
 package import SimBase
 
-/// What is wrong with a run, without the place where it happened: failures of one kind are likely one bug.
+/// What is wrong with a run, without the position where it happened: failures of one kind are likely one bug.
 package enum FailureKind: Hashable, Sendable, Comparable {
     /// `client`: the profile of the phone that broke it; nil if the violation is about no one phone.
     case invariant(Invariant, client: String?)
@@ -29,7 +29,7 @@ package enum FailureKind: Hashable, Sendable, Comparable {
     }
 }
 
-/// What became of a trial.
+/// The outcome of a trial.
 package struct TrialOutcome: Hashable, Sendable {
     /// An invariant that does not hold.
     package struct Break: Hashable, Sendable {

@@ -1,8 +1,8 @@
 internal import COpenSSL
 import SimBase
 
-/// A certificate authority that issues the certificate of one server. A client that trusts it trusts each certificate that it
-/// issues, so the certificate of a server can be made anew at each start.
+/// A certificate authority that issues the certificate of one server. A client that trusts it trusts each
+/// certificate that it issues, so the certificate of a server can be made again at each start.
 @safe package struct CertificateAuthority: ~Copyable {
     /// A certificate and its private key as PEM files.
     package struct Files: Hashable, Sendable {

@@ -1,7 +1,7 @@
 internal import COpenSSL
 
-/// OpenSSL's queue of errors, of which each thread has one. libcurl uses it, too: an operation whose error is read begins
-/// with `clear`.
+/// OpenSSL's queue of errors. Each thread has its own. libcurl uses it, too: an operation whose error is read
+/// begins with `clear`.
 enum OpenSSLErrors {
     static func clear() { ERR_clear_error() }
 

@@ -18,7 +18,7 @@ internal import COpenSSL
 
     /// Reads the first key of a PEM file. A key that is encrypted with a password is an error.
     static func read(_ pem: [UInt8]) throws(TLSIdentityError) -> PrivateKey {
-        // OpenSSL does not tell a file without a key from a key that it cannot read.
+        // OpenSSL does not distinguish a file without a key from a key that it cannot read.
         guard pem.firstRange(of: Array("PRIVATE KEY-----".utf8)) != nil else { throw .noKey }
         let file = PEMText(pem)
         var isEncrypted: Int32 = 0

@@ -1,7 +1,7 @@
 import SimBase
 
-/// A digest of everything that has happened, in order, with a value for every so many events: two runs that agree in the
-/// last value agree in all, and two that do not are told apart by the first value in which they differ.
+/// A digest of everything that has happened, in order, with a value for every so many events: two runs that
+/// agree in the last value agree in all, and the first value that differs shows where two runs diverge.
 package struct Chain: Hashable, Sendable {
     /// Events from one checkpoint to the next.
     package static let interval = 1_024

@@ -47,7 +47,7 @@ extension Scenario {
             case (.expireToken, _): expect(.tokenRefused, .restarted)
             case (.jobGone, .stream)
             where self.groups.allSatisfy({ $0.profile.stream.statuses == .unchecked }):
-                break  // It is asked for again, and no scan starts anew.
+                break  // It is asked for again, and no scan starts again.
             case (.jobGone, _): expect(.restarted)
             case (.phone(.kill), _): for moment in self.moments(ofKill: fault.trigger) { expect(moment) }
             case (.phone(.background), _): expect(.suspended)

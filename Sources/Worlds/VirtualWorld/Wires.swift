@@ -50,7 +50,7 @@ struct WireState: Sendable {
     var request: RequestID?
     /// The last request, until the next one.
     var asked: RequestOnWire?
-    /// The moment of the last byte in either direction, as seen from the phone's side.
+    /// The time of the last byte in either direction, as seen from the phone's side.
     var movedAt = Instant.zero
     /// The stream that it carries, once the phone has its 200.
     var stream: StreamOnWire?
@@ -105,7 +105,7 @@ struct StreamOnWire: Sendable {
     var bytes = 0
 }
 
-/// Bytes of a wire that nobody can account for.
+/// Bytes of a wire that are not accounted for.
 struct WireLeak: Sendable {
     let phone: Int
     let leg: LinkLeg
@@ -135,7 +135,7 @@ struct WireTable: Sendable {
         return WireID(slot: slot, generation: self.generations[Int(slot)])
     }
 
-    /// Changes a wire where it stands; nil when it is gone. One that is over on both sides goes.
+    /// Changes a wire in place; nil when it is gone. A wire that is over on both sides is removed.
     @discardableResult
     mutating func update<Result>(_ id: WireID, _ change: (inout WireState) -> Result) -> Result? {
         let slot = Int(id.slot)

@@ -40,16 +40,16 @@ struct RunProgress: Sendable {
     var captured = 0
     var closedDue = 0
     var shutdownsTimedOut = 0
-    /// The moment at which the last phone was done.
+    /// The time at which the last phone was done.
     var phonesEnded = Instant.zero
     /// The schedule of the open groups: explicit, or as the plan makes it.
     private var list: [Arrival]?
     private var listNext = 0
     private var schedule: ArrivalSchedule
     private(set) var nextArrival: Arrival?
-    /// The phones that have photos to prepare for everybody. Nil for a photo that nobody has to.
+    /// The phones that prepare photos for all. Nil for a photo that no phone prepares.
     private var preparers: [DeviceNumber?]
-    /// Before this moment the run is not over, though no phone of its shard has anything left to capture.
+    /// Before this time the run is not over, though no phone of its shard has anything left to capture.
     let lastArrival: Instant
 
     init(_ plan: WorldPlan) {
@@ -306,7 +306,7 @@ extension World {
     package var capturesDeferred: Int { self.phones.reduce(0) { $0 + $1.machine.deferred.count } }
     /// Phones that were still cleaning up when their time was over.
     package var shutdownsTimedOut: Int { self.progress.shutdownsTimedOut }
-    /// The moment at which the last phone was done.
+    /// The time at which the last phone was done.
     package var phonesEnded: Instant { self.progress.phonesEnded }
     package var phonesBusy: Int { self.progress.busy }
     package var phonesOffline: Int { self.phones.count { !$0.machine.hasPath } }

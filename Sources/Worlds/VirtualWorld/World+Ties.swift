@@ -2,11 +2,11 @@ import Phone
 import Plan
 import SimBase
 
-// In which order what is due at one moment happens, where the plan has it drawn.
+// The order of events that are due at one time, if the plan has it drawn.
 
 extension World {
-    /// Drawn for whom the event concerns and for the moment: what concerns one phone, its wires among it, stays in the order
-    /// in which it was brought about.
+    /// Drawn by the subject of the event and the time: the events of one phone and its wires stay in the
+    /// order in which they were caused.
     func tie(of event: WorldEvent, at moment: Instant) -> UInt64 {
         self.random.draw(.ties, self.entity(of: event), UInt64(bitPattern: moment.nanoseconds))
     }

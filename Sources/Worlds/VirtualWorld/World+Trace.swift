@@ -40,7 +40,7 @@ extension World {
         let text: String =
             switch effect {
             case .observe(let observation), .app(.observe(let observation)): "sees \(observation.what)"
-            // A token is nobody's business: headers are not told.
+            // A token is secret: headers are not reported.
             case .app(.send(let request)): "sends \(request.method) \(request.target)"
             case .app(.abort(let id)): "cancels request \(id.raw)"
             case .app(.preparePhoto(let scan, _)): "prepares the photo of scan \(scan.raw)"

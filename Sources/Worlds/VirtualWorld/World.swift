@@ -18,7 +18,7 @@ package struct World: Sendable {
     private(set) var random: KeyedRandom
     package internal(set) var now = Instant.zero
     var queue = EventHeap<WorldEvent>()
-    /// The moment of each phone's next wake-up.
+    /// The time of each phone's next wake-up.
     var wakes: WakeQueue
     var server: Server
     var phones: [WorldPhone] = []
@@ -134,7 +134,7 @@ package struct World: Sendable {
         return true
     }
 
-    /// Handles a number of events, and none after a moment.
+    /// Handles a number of events, and none after a time.
     package mutating func steps(_ count: Int, upTo moment: Instant) throws(WorldFailure) -> StepsEnd {
         for _ in 0..<count {
             guard self.nextMoment() <= moment else { return self.progress.isGoing ? .atMoment : .over }
@@ -147,7 +147,7 @@ package struct World: Sendable {
     package enum StepsEnd: Hashable, Sendable {
         /// It is the number that was asked for.
         case ongoing
-        /// The next one is after the moment.
+        /// The next one is after the time.
         case atMoment
         /// Nothing is left.
         case over

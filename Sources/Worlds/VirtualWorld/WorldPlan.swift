@@ -23,7 +23,7 @@ package struct WorldPlan: Hashable, Sendable {
     package var limits: WorldLimits
     /// The share of phones that stay offline after all faults have ended.
     package var staysOffline: Odds
-    /// Whether what is due at one moment happens in a drawn order, and not in that in which it was brought about.
+    /// Whether what is due at one time happens in a drawn order, and not in the order in which it was caused.
     package var shufflesTies: Bool
     /// Whether the stages of a load in steps come by `World.extendLoad`. Otherwise every step is made.
     package var stepsAreOrdered = false
@@ -70,7 +70,7 @@ package struct WorldPlan: Hashable, Sendable {
     private static let photoBytesDrawn = 120_000...380_000
 }
 
-/// The numbers that tell a run from a mistake of ours.
+/// The numbers that distinguish a run from a mistake of the program.
 package struct WorldLimits: Hashable, Sendable {
     /// Events that may wait.
     package var heapMax: Int

@@ -13,7 +13,7 @@ struct TriedClient {
     private(set) var now = Instant.zero + .seconds(1)
     private var requestsMade: UInt64 = 0
     private var jobsMade = 0
-    /// Added to each request, or in the place of what it has.
+    /// Added to each request, or replaces what it has.
     var device: String? = Self.device
     var userAgent = "App/1"
     var connection: UInt64 = 1

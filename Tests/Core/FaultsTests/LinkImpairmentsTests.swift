@@ -15,7 +15,7 @@ struct LinkTroublesTests {
         LinkImpairments(faults, way: way, roundTrip: .milliseconds(20))
     }
 
-    /// When so many bytes arrive that are handed over at these moments, and which faults acted on each.
+    /// When these bytes arrive that are handed over at these times, and which faults acted on each.
     private func arrivals(
         _ impairments: LinkImpairments, _ direction: LinkDirection, _ blocks: [(bytes: Int, at: Instant)]
     ) -> [(at: Instant, acted: [Int])] {

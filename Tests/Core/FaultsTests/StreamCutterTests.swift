@@ -71,7 +71,7 @@ struct StreamCutterTests {
             #expect(String(validating: head, as: UTF8.self) == nil, "the head ends inside a sequence")
             offsets.insert(offset)
         }
-        // Three characters of three bytes have two places each, one of four bytes has three.
+        // Three characters of three bytes have two positions each, one of four bytes has three.
         #expect(offsets.count == 9)
     }
 

@@ -114,7 +114,7 @@ import Testing
             guard let text = String(validating: bytes, as: UTF8.self), !text.utf8.contains(0),
                 !text.unicodeScalars.contains("\u{FEFF}"), !text.contains("\\u")
             else { return }
-            // It refuses a number beyond a double, which is read here and is no value.
+            // It refuses a number beyond a double, which is read here and is not a value.
             guard let node = JSONNode(bytes), Self.hasValues(node) else { return }
             let object = try JSONSerialization.jsonObject(with: Data(bytes), options: .fragmentsAllowed)
             try Self.compare(node, object)

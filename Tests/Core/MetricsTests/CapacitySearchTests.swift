@@ -204,7 +204,7 @@ import Testing
         }
         let evidence = samples.evidence(of: Self.part, begun: .zero, open: queue, lag: nil)
         #expect(evidence.failed.isEmpty == holds)
-        // What began before the step is not held against it.
+        // What began before the step does not count against it.
         let later = samples.evidence(of: Self.part, begun: .zero + .seconds(28), open: queue, lag: nil)
         #expect(later.failed.isEmpty)
     }

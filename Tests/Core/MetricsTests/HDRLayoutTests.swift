@@ -14,7 +14,7 @@ struct HDRLayoutTests {
         #expect(HDRLayout.countsLength == (HDRLayout.bucketCount + 1) * HDRLayout.subBucketHalfCount)
     }
 
-    /// (value, place, lowest, highest), as the published Python and Java implementations give them for
+    /// (value, index, lowest, highest), as the published Python and Java implementations give them for
     /// (1,000, 3,600,000,000,000, 3).
     @Test(
         arguments: [

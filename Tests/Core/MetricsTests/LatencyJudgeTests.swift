@@ -181,7 +181,7 @@ import Testing
         index * 7_919 % 1_009 < 545 ? 100 + Double(index * 37 % 101) : 3_000
     }
 
-    /// The middle lies in the one heap or in the other, by the scans that are drawn.
+    /// The middle is in one heap or in the other, depending on the scans that are drawn.
     @Test func `pairs tell what no percentile does where values come in two heaps`() {
         let slower = self.heaps.map { $0 < 1_000 ? $0 * 1.3 : $0 }
         let findings = self.findings(self.heaps, slower)

@@ -2,7 +2,7 @@ import Metrics
 import SimBase
 import Testing
 
-/// Operations that have not ended stand above every upper limit.
+/// Operations that have not ended exceed every upper limit.
 @Suite struct SLOUnfinishedTests {
     private static func slo(_ condition: String, passesWithoutData: Bool? = nil) throws -> SLO {
         let selector = try MetricSelector(parsing: "scan.time", vocabulary: nil)
@@ -67,8 +67,8 @@ import Testing
 
     // MARK: Windows
 
-    /// One scan of a second in the first second; then so many are open, the oldest since a moment. Something is observed
-    /// at each of these seconds.
+    /// One scan of a second in the first second; then so many are open, the oldest since a time. Something is
+    /// observed at each of these seconds.
     private static func judged(
         _ condition: String, open: Int, since: Int64, observed: [Int64], end: Int64
     ) throws -> SLOResult {

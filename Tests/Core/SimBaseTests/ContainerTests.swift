@@ -122,7 +122,7 @@ import Testing
     }
 }
 
-/// A table remembers the place that was changed last: it must not take it for that of a key that is gone.
+/// A table remembers the index that was changed last: it must not use it for a key that is gone.
 @Suite struct OrderedTableMemoryTests {
     @Test func `a key that was changed and taken out is not found where the next one stands`() {
         var table = SlotMap<Int, String>()

@@ -47,7 +47,7 @@ import Testing
                     try #require(keptBytes(reader) <= 48 + 64 + 3 * (3 * 48))
                 }
                 try #require(found == expected)
-                // What was not finished is forgotten, and the next connection begins anew.
+                // What was not finished is forgotten, and the next connection starts from the beginning.
                 reader.finish()
                 found = []
                 reader.receive(Array("data: x\n\n".utf8), into: &found)

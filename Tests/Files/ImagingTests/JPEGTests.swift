@@ -2,7 +2,7 @@ import Testing
 
 @testable import Imaging
 
-/// A picture without symmetry: every pixel depends on its place.
+/// A picture without symmetry: every pixel depends on its position.
 func pattern(_ width: Int, _ height: Int) -> Bitmap {
     var pixels: [UInt8] = []
     for y in 0..<height {

@@ -12,7 +12,7 @@ import Testing
             size: PixelSize(width: width, height: height), light: light, contrast: contrast, seed: seed)
     }
 
-    /// How far the tones lie from their mean, squared.
+    /// How far the tones are from their mean, squared.
     private func spread(_ bitmap: Bitmap) -> Double {
         let mean = bitmap.meanLuma
         let squares = stride(from: 0, to: bitmap.pixels.count, by: 3).reduce(0.0) { sum, start in

@@ -9,7 +9,7 @@ import Testing
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent().appending(path: "Docs")
 
-    /// Pages that lie beside the manual, under the name of their topic.
+    /// Pages next to the manual, under the name of their topic.
     private static let beside = ["fault-kinds": "faults.md", "real-app": "real-app.md"]
 
     @Test func `every page of the manual is a topic, and every topic a page`() throws {

@@ -53,7 +53,7 @@ import Testing
         .end(.digest("4a9d1d6c228513d8", events: .max)), .end(.phonesLeftOut(13)), .quoted(.note, "𝄞"),
     ]
 
-    /// Those that it makes anew, or has alone.
+    /// Files that it creates itself, or that only it has.
     private static let ofMerges: [Remark] = [
         .load(.controlled), .load(.capturesSkipped(1)), .end(.judgedWhenMerged),
         .end(.regions(RegionSummary(captures: 2, regions: 3, complete: 1))), .merge(.seriesNotWhole),

@@ -14,7 +14,8 @@ import Testing
 
 @testable import RunArchive
 
-/// Files that somebody edited, and what is in the place of a file: read within bounds, or refused.
+/// Files that a person edited, and other things than files at their paths: they are read within bounds, or
+/// refused.
 @Suite struct HostileFileTests {
     private let scratch: Scratch
 

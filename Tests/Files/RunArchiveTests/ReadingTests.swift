@@ -10,7 +10,7 @@ import Testing
 
 @testable import RunArchive
 
-/// What is written is read back, and what is damaged is not taken for anything.
+/// What is written is read back, and what is damaged is rejected.
 @Suite struct ReadingTests {
     // MARK: Observations
 

@@ -10,7 +10,7 @@ import Testing
 
 @testable import RunArchive
 
-/// Folders of runs that are no shards, as those of the workers of a test, in one report.
+/// Folders of runs that are not shards, such as those of the workers of a test, in one report.
 @Suite struct RunMergeTests {
     private let scratch: Scratch
 

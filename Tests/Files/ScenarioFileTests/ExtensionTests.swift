@@ -5,7 +5,7 @@ import Testing
 
 @testable import ScenarioFile
 
-/// Scenarios that stand on others.
+/// Scenarios that extend others.
 struct ExtensionTests {
     private let base = """
         scenario: 1

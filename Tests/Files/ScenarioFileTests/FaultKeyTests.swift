@@ -30,7 +30,7 @@ struct FaultKeyTests {
         return FaultPlanner(specs: try load(text).faults, random: KeyedRandom(seed: 5))
     }
 
-    /// All that the fault at this place does to 3 phones of 40 scans.
+    /// All that the fault of this key does to 3 phones of 40 scans.
     private func decisions(_ planner: FaultPlanner, _ fault: Int) -> [String] {
         var planner = planner
         var decisions: [String] = []

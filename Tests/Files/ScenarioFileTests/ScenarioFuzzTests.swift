@@ -6,8 +6,8 @@ import Testing
 
 @testable import ScenarioFile
 
-/// Damaged scenarios. Each is read or refused soon, with errors whose places are in the file; what is read can be
-/// written, and is then read the same.
+/// Damaged scenarios. Each is read or refused soon, with errors whose positions are in the file; what is read
+/// can be written, and is then read the same.
 struct ScenarioFuzzTests {
     private static let words = [
         "{", "}", "[", "]", ": ", "- ", "\n  ", "\n    ", "#", "'", "&a ", "*a", "!x ", "|", ">", "---\n",

@@ -34,8 +34,8 @@ struct ShippedScenarioTests {
         }
     }
 
-    /// Where each invariant has something to judge, and by which moments a run shows that it came to it. What any run with a
-    /// scan comes to has none.
+    /// Where each invariant has something to judge, and by which times a run shows that it came to it. What
+    /// any run with a scan comes to has none.
     private static let reached: [(Invariant, scenario: String, moments: [CoverageGoal])] = [
         (.scanCustody, "torn-writes", [.relaunched]),
         (.scanRefusedForCause, "backend-degraded", [.scanRefused]),

@@ -202,7 +202,7 @@ package struct History {
         self.phone(.slotGiven)
     }
 
-    /// Up to the moment where the job's stream is open and two events were applied.
+    /// Up to the time at which the job's stream is open and two events were applied.
     package mutating func streaming() {
         self.launch()
         self.capture()
@@ -222,7 +222,8 @@ package struct History {
 
     package static func id(_ position: Int) -> String { "1738419600\(100 + position)-progress" }
 
-    /// This history after an earlier one of the phone, whose app runs on. A whole number of seconds lies between them.
+    /// This history after an earlier one of the phone, whose app runs on. A whole number of seconds is
+    /// between them.
     package func following(_ earlier: History) -> History {
         var whole = earlier
         let start = Interval.seconds(earlier.now.nanoseconds / 1_000_000_000 + 10)

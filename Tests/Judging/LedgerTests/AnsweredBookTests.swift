@@ -7,7 +7,8 @@ import SimBase
 import Talaria
 import Testing
 
-/// book.answered: what comes of the books that a batch or a look-up asks for, above all of a backend that nobody observes.
+/// book.answered: the outcome of the books that a batch or a look-up asks for, above all with a backend that
+/// is not observed.
 @Suite struct AnsweredBookTests {
     private static func ledger(_ history: History, _ journey: Journey, isForeign: Bool = true) -> Ledger {
         history.ledger {
@@ -120,7 +121,7 @@ import Testing
             $0.open(attempt: 2, after: History.id(2), serverAfter: 2)
             $0.event(2, .completed, replayed: true)
             $0.phone(.terminalApplied(job: $0.job, kind: .completed, inline: .absent))
-            // The second was durable, and nobody had told of it.
+            // The second was durable, and had not been reported.
             $0.repeatBooks([0])
             $0.repeatBooks([1])
             $0.addBooks([2])
@@ -258,7 +259,7 @@ import Testing
         #expect(self.complaints(history, .batchEnrichment).count == 1)
     }
 
-    /// A batch of which one book never came, and whose end nobody could read.
+    /// A batch with one book that never came, and whose end could not be read.
     private func garbled(byFault: Bool) -> Ledger {
         let history = History { history in
             history.streaming()

@@ -30,7 +30,8 @@ import Testing
         history.phone(.streamLost(job: history.job, attempt: attempt, .reset, silence: nil))
     }
 
-    /// Fails so often in a row, and comes again after the last failure when the wait is over. `script` runs meanwhile.
+    /// Fails so often in a row, and comes again after the last failure when the wait is over. `script` runs
+    /// during the wait.
     private static func stream(
         failures: UInt32, wait: Interval, _ script: (inout History) -> Void = { _ in }
     ) -> [Invariant] {
@@ -301,8 +302,8 @@ import Testing
 
     // MARK: What ends a row of failures, the cap, and a server's `retry:`
 
-    /// Streams of so many phones are opened and lost so often in a row; `opened` is what comes of each before it is lost.
-    /// The wait is drawn below the ceiling that `ceiling` makes of the number of failures.
+    /// Streams of so many phones are opened and lost so often in a row; `opened` is what each receives before
+    /// it is lost. The wait is drawn below the ceiling that `ceiling` makes of the number of failures.
     private static func lossy(
         _ phones: UInt32, failures: UInt32, retry: Interval? = nil,
         opened: (inout History) -> Void = { _ in }, ceiling: (UInt32) -> Interval
@@ -376,7 +377,7 @@ import Testing
             #expect(waits(Self.base) == [.retryBudget])
             #expect(waits(.seconds(10)) == [.retryBudget])
         }
-        // Nobody knows whether it has come.
+        // It is not known whether it has come.
         #expect(Self.lossy(60, failures: 1, retry: retry) { Self.growing($0, base: retry) } == [])
         #expect(Self.lossy(60, failures: 1, retry: retry) { Self.growing($0) } == [])
         // No more than the cap, and no less than the base.
@@ -437,7 +438,8 @@ import Testing
             ])
     }
 
-    /// Waits that something else interrupts at any moment up to a multiple of their ceiling, if it comes before their end.
+    /// Waits that something else interrupts at any time up to a multiple of their ceiling, if it comes before
+    /// their end.
     private static func interrupted(
         _ waits: UInt64, within ceilings: Int64 = 1, draw: (Int64) -> Int64
     ) -> [BackoffSamples.Finding] {
@@ -465,8 +467,8 @@ import Testing
     }
 
     @Test func `waits that the run ends are not left out`() {
-        // Phones lose their streams at one moment, and the run ends when half of the longest wait is over: for every second
-        // phone too early. Without these all that is known would be too short.
+        // Phones lose their streams at one time, and the run ends when half of the longest wait is over: for
+        // every second phone too early. Without these all that is known would be too short.
         func fleet(running: Bool) -> [Invariant] {
             Self.broken(
                 History {
@@ -697,7 +699,7 @@ import Testing
 
     // MARK: Herds
 
-    /// So many phones fail at one moment and come again after their waits.
+    /// So many phones fail at one time and come again after their waits.
     private static func returns(_ phones: UInt32, wait: (UInt32) -> Interval) -> [Invariant] {
         var watch = RetryStormDetector()
         let failed = Instant.zero + .seconds(60)

@@ -5,7 +5,7 @@ import SimBase
 import Talaria
 import Testing
 
-/// Each history that breaks an invariant stands beside one that is nearly the same and breaks none.
+/// Each history that breaks an invariant is next to one that is nearly the same and breaks none.
 @Suite struct CustodyInvariantTests {
     @Test func `each region of a photo is taken, unless the app leaves the screen`() {
         func broken(_ taken: [(capture: UInt32, number: Int)], leaves: Bool = false) -> [Invariant] {

@@ -30,7 +30,7 @@ import Testing
     @Test func `the earliest windows are kept`() {
         var record = SurgeRecord()
         let most = Int64(SurgeRecord.windowsMax)
-        // The ends of waits lie ahead, and go before what comes then.
+        // The ends of waits are in the future, and come before other events of their time.
         record.change(2 * most) { $0.ends += 1 }
         for number in 0..<most { record.change(number) { $0.came += 1 } }
         #expect(record.windows.map(\.number) == Array(0..<most))

@@ -6,7 +6,7 @@ import SimBase
 import Talaria
 import Testing
 
-/// The books of a foreign backend, whose shelf nobody knows: what its summaries promise, and what a book is.
+/// The books of a foreign backend, whose shelf is not known: what its summaries promise, and what a book is.
 @Suite struct ForeignBooksTests {
     private static func book(_ number: Int, title: String? = nil) -> Book {
         Book(

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Ledger
 
-/// limit.honoured and slots.bounded, where the backend has seen what the phone was told and what it has open.
+/// limit.honoured and slots.bounded, where the backend has seen what the phone was sent and what it has open.
 @Suite struct WitnessTests {
     private static func limited(
         _ history: inout History, _ operation: Talaria.Operation = .upload, attempt: UInt32 = 1,
@@ -26,8 +26,8 @@ import Testing
 
     // MARK: limit.honoured
 
-    /// An upload that is answered 429 and told to wait; the phone takes it for `word` and comes again after `gap`, counted
-    /// from the answer's head.
+    /// An upload that is answered 429 and asked to wait; the phone reads it as `word` and comes again after
+    /// `gap`, counted from the answer's head.
     private static func upload(told wait: Interval?, word: Interval?, gap: Interval) -> History {
         History {
             $0.launch()
@@ -69,7 +69,8 @@ import Testing
         #expect(Self.upload(told: nil, word: word, gap: .seconds(59)).broken() == [.limitHonoured])
     }
 
-    /// Two uploads are under way when the first is answered; the second, or a third, goes out at the given moments.
+    /// Two uploads are under way when the first is answered; the second, or a third, goes out at the given
+    /// times.
     private static func pair(_ script: (inout History) -> Void) -> [Invariant] {
         History {
             $0.launch()

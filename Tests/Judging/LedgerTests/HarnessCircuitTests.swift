@@ -85,7 +85,7 @@ import Testing
         #expect(other == ["the circuit opened, but no job of it did that"])
     }
 
-    /// Opens the circuit, waits for its cooldown, and has jobs complete, of which some are said to close it.
+    /// Opens the circuit, waits for its cooldown, and has jobs complete, some of which are said to close it.
     private static func errors(closing: [Bool]) -> [String] {
         Self.errors { story in
             Self.job(&story, 1, failing: "PROVIDER_ERROR")

@@ -9,7 +9,7 @@ import Testing
 
 /// What the backend counts of imports, and says of look-ups, is counted once more.
 @Suite struct HarnessImportTests {
-    /// Files of which every third row or so repeats an earlier one, and every third has a flaw.
+    /// Files in which every third row or so repeats an earlier one, and every third has a flaw.
     private static let spec: LibrarySpec = {
         var spec = LibrarySpec()
         spec.rows = 40

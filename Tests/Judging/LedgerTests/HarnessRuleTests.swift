@@ -27,7 +27,7 @@ import Testing
         #expect(story(times: 2).errors([Self.refuses], rules: [twice]) == [])
         #expect(story(times: 3).errors([Self.refuses], rules: [twice]).count == 1)
         #expect(story(times: 9).errors([Self.refuses], rules: [FaultRule()]) == [])
-        // An event that is written to two streams of a job, of which one is dead.
+        // An event that is written to two streams of a job, one of which is dead.
         let atOnce = HarnessStory {
             $0.begin()
             $0.open(attempt: 2, after: 1)

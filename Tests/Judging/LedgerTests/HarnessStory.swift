@@ -7,7 +7,8 @@ import Talaria
 
 @testable import Ledger
 
-/// What both sides of a run saw, instant by instant: the harness does nothing wrong in it unless a test has it lie.
+/// What both sides of a run saw, instant by instant: the harness does nothing wrong in it unless a test makes
+/// it report wrong things.
 struct HarnessStory {
     static let server = SimulatedServer(
         quota: nil, tokenLifetime: .minutes(10), resultsLifetime: .minutes(5), jobsMax: 100)

@@ -4,7 +4,7 @@ import Observations
 import SimBase
 import Talaria
 
-// The requests of a history as they stand on the wire, in the contract's form.
+// The requests of a history as they are on the wire, in the contract's form.
 
 extension History {
     /// In their order.

@@ -42,7 +42,7 @@ struct Example: Sendable {
         var bytes = 0
     }
 
-    /// What is not the contract's in the requests of the history, of which the world tells.
+    /// Differences from the contract in the requests of the history, which the world reports.
     struct FormChange: Sendable {
         let change: @Sendable (inout RequestForm) -> Void
     }
@@ -111,7 +111,7 @@ extension Invariant {
     static let ofPhones = Self.allCases.filter { $0.targetRule == nil }
 }
 
-/// The places of the faults in the lists of the examples' scenarios.
+/// The indexes of the faults in the lists of the examples' scenarios.
 enum Fault {
     /// An answer, or an act of the phone.
     static let answers = 0

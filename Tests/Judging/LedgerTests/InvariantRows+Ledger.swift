@@ -989,7 +989,7 @@ extension RowCounts {
 }
 
 extension Example {
-    /// A file of ten rows, of which something is said before the scan is completed.
+    /// A file of ten rows, about which something is said before the scan is completed.
     fileprivate static func imported(
         _ name: String, _ said: @escaping @Sendable (inout History) -> Void
     ) -> Example {
@@ -1166,7 +1166,7 @@ extension Example {
         }
     }
 
-    /// Eleven jobs to delete, of which ten are deleted at once, and so much later the end.
+    /// Eleven jobs to delete, ten of which are deleted at once, and so much later the end.
     fileprivate static func eleventh(_ name: String, wait: Interval) -> Example {
         Example(name) {
             $0.launch()

@@ -25,7 +25,7 @@ extension History {
         self.complete()
     }
 
-    /// Two captures, of which the second is uploaded.
+    /// Two captures, the second of which is uploaded.
     fileprivate mutating func youngerFirst(_ between: (inout History) -> Void = { _ in }) {
         self.launch()
         for scan in 1...2 {
@@ -53,7 +53,7 @@ extension History {
         self.phone(.queued(cause))
     }
 
-    /// A DELETE, and what comes of it; then another.
+    /// A DELETE and its outcome; then another.
     fileprivate mutating func cleanAgain(_ status: Int?, _ between: (inout History) -> Void = { _ in }) {
         self.journey()
         self.backend(.expired(job: self.job))
@@ -165,7 +165,7 @@ extension History {
         self.send(.stream, attempt: 2, job: self.job, after: index)
     }
 
-    /// An upload, and another one while nothing has become of the first.
+    /// An upload, and another one while the first has no outcome.
     fileprivate mutating func uploadTwice(_ between: (inout History) -> Void) {
         self.launch()
         self.capture()
@@ -207,7 +207,7 @@ extension Example {
         }
     }
 
-    /// Six scans, of which so many are uploaded at once when the phone is let go.
+    /// Six scans, a number of which are uploaded at once when the phone is let go.
     fileprivate static func release(
         _ name: String, _ count: Int, after cause: PhoneObservation, wait: Interval
     ) -> Example {
@@ -295,7 +295,7 @@ extension Example {
 }
 
 extension Excuse {
-    /// What takes a stream with it does so at that moment.
+    /// What takes a stream with it does so at that time.
     fileprivate static func uprooting(
         _ accident: String, _ leaves: PhoneObservation, _ returns: PhoneObservation
     ) -> Excuse {
@@ -397,7 +397,7 @@ extension Example {
         }
     }
 
-    /// A stream that is asked for again, and whose request names no place.
+    /// A stream that is asked for again, and whose request names no position.
     fileprivate static func resuming(_ name: String, after index: String?) -> Example {
         Example(
             name, form: FormChange { form in form.headers.removeAll { $0.name == HeaderName.lastEventID } }

@@ -3,7 +3,8 @@ import Observations
 import SimBase
 import Talaria
 
-/// How often what each invariant speaks of has happened in a run: moments at which a phone that does it wrong breaks it.
+/// How often what each invariant speaks of has happened in a run: times at which a phone that does it wrong
+/// breaks it.
 struct InvariantSubjects {
     private var counts: [Invariant: Int] = [:]
     private var phones: [DeviceNumber: Phone] = [:]

@@ -183,7 +183,7 @@ import Testing
         #expect(self.unexplained(self.notFound(), unknown: .always) == 0)
         #expect(self.unexplained(self.notFound(), unknown: .never) == 1)
         #expect(self.unexplained(self.notFound("GONE"), unknown: .always) == 1)
-        // Of the books of a foreign backend nobody knows.
+        // The books of a foreign backend are not known.
         #expect(self.unexplained(self.notFound(), unknown: .never, isForeign: true) == 0)
     }
 

@@ -136,7 +136,7 @@ import Testing
 
     @Test func `an event is applied once, whatever the server says again`() {
         #expect(self.again(ids: History.id) == [.streamIDMonotone])
-        // Under an id that is new nobody can tell.
+        // It cannot be known with a new id.
         #expect(self.again(ids: { "fresh-\($0)" }) == [])
         // With other data neither can the phone.
         #expect(self.again(ids: History.id, changed: true) == [])

@@ -4,7 +4,8 @@ import SimBase
 import Talaria
 import Testing
 
-/// Runs that do not come to their end: what was broken before stays broken, and nobody is blamed for what is missing.
+/// Runs that do not come to their end: what was broken before stays broken, and no one is blamed for what is
+/// missing.
 @Suite struct ShortenedRunTests {
     /// What happens before the end, the end, and what is seen after it.
     private struct Story {
@@ -37,7 +38,7 @@ import Testing
 
     private func withoutBackend(_ story: Story) -> Ledger { story.ledger { $0.lostBackend(after: $1) } }
 
-    /// A completed scan whose job nobody has deleted yet.
+    /// A completed scan whose job is not deleted yet.
     private static let undeleted: @Sendable (inout History) -> Void = {
         $0.streaming()
         $0.terminal(2)

@@ -659,7 +659,7 @@ import Testing
         #expect(self.broken(lost) == [])
     }
 
-    /// What the world itself finds is told as it is, and counts for the phone, if it is one's.
+    /// What the world itself finds is reported unchanged, and counts for the phone that it belongs to.
     private func reported(_ what: AuditFinding.What, of device: DeviceNumber? = DeviceNumber(3)) -> [String] {
         var invariants = SimulationInvariants(
             SimulationInvariantSettings(

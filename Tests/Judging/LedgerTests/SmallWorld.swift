@@ -19,7 +19,7 @@ struct SmallWorld {
         /// How often each phone is killed, and goes without a path.
         var kills = 0
         var outages = 0
-        /// How often the app leaves the screen, the network changes, and the app is installed anew.
+        /// How often the app leaves the screen, the network changes, and the app is installed again.
         var aways = 0
         var handovers = 0
         var reinstalls = 0
@@ -203,7 +203,7 @@ struct SmallWorld {
         self.handle(.launched(restored: self.store.scans, pathAvailable: self.hasPath))
     }
 
-    /// What was not acknowledged is lost from some point on, but nothing that the ledger was told of.
+    /// What was not acknowledged is lost from some point on, but nothing that was reported to the ledger.
     private mutating func kill() {
         guard self.isAlive else { return }
         self.observe(.phone(.killed))

@@ -180,7 +180,7 @@ import Testing
     }
 
     @Test func `a planted bug is found`() {
-        // The phone forgets what it was told to send as Last-Event-ID.
+        // The phone forgets what it should send as Last-Event-ID.
         var forgetful = SmallWorld.Weather()
         forgetful.reset = 10
         forgetful.plant = { observation in

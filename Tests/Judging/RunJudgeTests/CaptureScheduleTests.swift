@@ -6,7 +6,7 @@ import Testing
 
 @testable import RunJudge
 
-/// Captures are measured from the moments of the schedule, and from no others.
+/// Captures are measured from the times of the schedule, and from no others.
 @Suite struct CaptureScheduleTests {
     /// Phones 0 and 1 are of an open group and phone 2 is of a closed one.
     private static let fleet = FleetMap([("open", 2), ("closed", 1)])

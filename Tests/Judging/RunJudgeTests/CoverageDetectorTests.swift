@@ -7,7 +7,8 @@ import Testing
 
 @testable import Ledger
 
-/// Moments that it takes several observations to see: each with a history that just comes to it, and one that just does not.
+/// Times that need several observations: each with a history that just reaches it, and one that just does
+/// not.
 @Suite struct CoverageDetectorTests {
     private func count(
         _ moment: CoverageGoal, raisesBase: Bool = false, _ script: (inout History) -> Void
@@ -122,7 +123,7 @@ import Testing
                 $0.twoErrors()
                 $0.ended(.retryableError)
             } == 1)
-        // What a fresh process says of the queue is no new error.
+        // What a fresh process says of the queue is not a new error.
         #expect(
             self.count(.failedThrice) {
                 $0.twoErrors()

@@ -6,7 +6,7 @@ import SimBase
 import Talaria
 import Testing
 
-/// A run whose harness was found to lie says so, in one sentence.
+/// A run whose harness was found to be wrong says so, in one sentence.
 @Suite struct HarnessErrorTests {
     private static func error(_ status: Int, by fault: Int?) -> String? {
         let fleet = FleetMap(groups: ["all"], groupOfDevice: [0])

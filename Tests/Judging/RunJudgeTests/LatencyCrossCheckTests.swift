@@ -85,7 +85,7 @@ import Testing
         #expect(differing == Set(LatencyMetric.allCases.map(\.rawValue)).subtracting(["generator.lateness"]))
     }
 
-    /// A scan that was due at 1 s, of which the phone reports these times at 5 s and at 9 s.
+    /// A scan that was due at 1 s, for which the phone reports these times at 5 s and at 9 s.
     private static func late(upload: Interval, scan: Interval, attempts: Int = 1) -> [String] {
         let due = Instant.zero + .seconds(1)
         let sent = PhoneObservation.requestSent(.upload, attempt: 1, job: nil, lastEventID: nil)
@@ -191,7 +191,7 @@ import Testing
     }
 
     @Test func `a value in a bucket that is not its own is told by the percentile that it moves`() {
-        // As many, with the same extremes and the same sum: only where they lie differs.
+        // As many, with the same extremes and the same sum: only their positions differ.
         var witness = LatencyCrossCheck()
         var table = MetricTable(groups: [])
         for (seen, measured) in [(1, 1), (40, 20), (50, 70), (100, 100)] as [(Int64, Int64)] {

@@ -6,7 +6,7 @@ import SimBase
 import Talaria
 import Testing
 
-/// Phones that the objectives leave out: what is meant to stay broken is no failure of the others.
+/// Phones that the objectives leave out: what is meant to stay broken is not a failure of the others.
 @Suite struct LeftOutTests {
     private static func slo(_ selector: String, _ condition: String) throws -> SLO {
         let selector = try MetricSelector(parsing: selector, vocabulary: nil)

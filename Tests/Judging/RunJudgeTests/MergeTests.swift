@@ -56,7 +56,7 @@ import VirtualWorld
             return settings
         }
 
-        /// Judges the phones that are chosen. What the driver counted is told with the first of them.
+        /// Judges the phones that are chosen. The counts of the driver are reported with the first of them.
         func judged(_ isChosen: (DeviceNumber) -> Bool) -> (result: RunResult, timeline: RunTimeline) {
             var judge = RunJudge(self.settings)
             let log = LogCounts()
@@ -98,7 +98,7 @@ import VirtualWorld
         #expect(merged.verdicts.map(\.expected) == whole.verdicts.map(\.expected))
     }
 
-    /// Names stand in the order of their first use, which is another in each shard.
+    /// Names are in the order of their first use, which differs between shards.
     private static func sorted(_ counters: Counters) -> Counters {
         counters.entries.sorted { $0.name < $1.name }.reduce(into: Counters()) {
             $0.add($1.count, to: $1.name)

@@ -54,7 +54,7 @@ import Testing
 
     // MARK: Scans
 
-    /// Three scans, one of them refused, and what became of them.
+    /// Three scans, one of them refused, and their outcomes.
     private static func scans(_ change: (inout [ScanRow]) -> Void) -> ScanTable {
         var rows = (1...3).map { ScanRow(device: DeviceNumber(1), scan: ScanNumber($0), at: .zero) }
         for index in 0..<2 {

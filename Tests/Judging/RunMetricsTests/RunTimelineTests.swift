@@ -123,7 +123,7 @@ import Testing
         #expect(timeline.worstPhones(9).map(\.device) == [DeviceNumber(3), DeviceNumber(2)])
     }
 
-    /// Phones 0 to 8 with fewer and fewer losses, of which the last but one has the slowest scan.
+    /// Phones 0 to 8 with fewer and fewer losses, the last but one of which has the slowest scan.
     private static func losses(_ most: UInt32) -> RunTimeline {
         var observations: [Observation] = []
         for device in UInt32(0)...8 {

@@ -8,7 +8,7 @@ import SimTestSupport
 import Talaria
 import Testing
 
-/// Faults that answer in place of the server.
+/// Faults that answer instead of the server.
 @Suite struct AnswerFaultTests {
     private static func error(
         _ status: Int, code: String? = nil, retryable: Bool? = nil, retryAfter: Interval? = nil,

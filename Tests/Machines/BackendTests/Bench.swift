@@ -56,7 +56,7 @@ struct Bench {
         return Array(self.effects[before...])
     }
 
-    /// Wakes the backend whenever it asks for it, up to a moment, which is the present afterwards.
+    /// Wakes the backend whenever it asks for it, up to a time, which is the present afterwards.
     @discardableResult mutating func run(to moment: Instant) -> [OriginEffect] {
         let before = self.effects.count
         var wakesInVain = 0
@@ -149,7 +149,7 @@ struct Bench {
         Caller(device: DeviceNumber(device), scan: ScanNumber(scan), attempt: attempt)
     }
 
-    /// Opens a stream and tells what it began with, see `positions`.
+    /// Opens a stream and returns what it began with, see `positions`.
     mutating func opening(_ job: Job, after: String? = nil) -> [Int] {
         let (exchange, _) = self.stream(job, after: after)
         return self.positions(exchange)
@@ -196,7 +196,7 @@ extension [OriginEffect] {
 
     var status: Int? { self.reply?.status }
 
-    /// `401 TOKEN_EXPIRED`, or only the status where the body is no problem.
+    /// `401 TOKEN_EXPIRED`, or only the status if the body is not a problem document.
     var verdict: String {
         guard let reply = self.reply else {
             return self.contains { if case .openStream = $0 { true } else { false } } ? "stream" : "none"

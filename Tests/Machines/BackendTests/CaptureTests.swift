@@ -201,7 +201,7 @@ import Testing
             "1000-initial", "900-progress", "2000-result", "2000-result", "3000-completed", "3500-final",
         ]
         #expect(names(after: nil) == all)
-        // Of two events with one id nobody knows which one the client has.
+        // If two events have one id, it is not known which one the client has.
         #expect(names(after: "2000-result") == Array(all[4...]))
         #expect(names(after: "3000-completed") == ["3500-final"])
         #expect(names(after: "3500-final") == ["3500-final"])

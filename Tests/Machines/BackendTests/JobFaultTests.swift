@@ -8,7 +8,7 @@ import Talaria
 import Testing
 import Wire
 
-/// Faults that change what becomes of a job.
+/// Faults that change the outcome of a job.
 @Suite struct JobFaultTests {
     private static let firing = FaultObservation.fired(fault: 2, .stream, attempt: 1)
 

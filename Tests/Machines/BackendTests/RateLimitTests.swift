@@ -86,7 +86,7 @@ import Testing
                 ]
             ).status == 202)
         #expect(bench.upload(caller: Bench.caller(scan: 4)).status == 202)
-        // What a fault refused has not counted for the server's own limit, of which one was left until now.
+        // What a fault refused has not counted for the server's own limit, which had one left until now.
         #expect(bench.upload(caller: Bench.caller(scan: 5)).header("X-RateLimit-Limit") == "3")
         #expect(bench.upload(caller: Bench.caller(scan: 5)).status == 429)
     }

@@ -2,7 +2,7 @@ import Faults
 import SimBase
 import Talaria
 
-// The rows of the journeys of v2: those of a scan, with what differs in the answers and the moments of v2.
+// The rows of the journeys of v2: those of a scan, with what differs in the answers and the times of v2.
 
 extension FaultParityTests {
     static let v2Rows =
@@ -55,13 +55,14 @@ extension FaultParityTests {
         [ScanPhase.analyzing, .identifying].map { phase in
             var row = Self.slow(
                 Row(journey: journey, kind: .slowStage(phase, by: .seconds(2)...(.seconds(2)))))
-            // The end of an import is due before the ping of its moment, and comes first.
+            // The end of an import is due before the ping of its time, and comes first.
             if journey == .csvImport { row.answers.removeAll { $0.contains("pings") } }
             return row
         }
     }
 
-    /// The events come at the same moments. Only the last one says when the job ended, which the upstream's did earlier.
+    /// The events come at the same times. Only the last one says when the job ended, which the upstream's did
+    /// earlier.
     private static func slow(_ row: Row) -> Row {
         var row = row
         row.answers = [

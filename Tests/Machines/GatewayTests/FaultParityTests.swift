@@ -79,7 +79,8 @@ import Testing
                 "+ 10000 enrichment_degraded ", "+ 10000 enrichment_degraded ", "+ 10000 completed ",
                 "+ 20000 completed ",
             ]),
-        // The job at the upstream is not slow: events come at the same moments with its time stamps, and its pings end with it.
+        // The job at the upstream is not slow: events come at the same times with its time stamps, and its
+        // pings end with it.
         Row(
             kind: .slowStage(.enriching, by: .seconds(2)...(.seconds(2))),
             answers: [
@@ -231,9 +232,10 @@ extension TwoWays {
         self.observed.compactMap { if case .fault(let payload) = $0.what { payload } else { nil } }
     }
 
-    /// The observations that both ways can make, with their moments. The gateway does not look into jobs: single events, pings,
-    /// served results, counts of books and positions are the backend's alone. It observes the end of a job on each stream that
-    /// carries it; only the first counts here. What happens at one moment is sorted.
+    /// The observations that both ways can make, with their times. The gateway does not look into jobs:
+    /// single events, pings, served results, counts of books and positions are the backend's alone. It
+    /// observes the end of a job on each stream that carries it; only the first counts here. What happens at
+    /// one time is sorted.
     var seen: [String] {
         var hasFinished = false
         var lines: [(at: Instant, text: String)] = []

@@ -8,7 +8,8 @@ import Testing
 
 @testable import Gateway
 
-/// Requests, answers and events of v2 that pass the gateway, and what it says in their place (Docs/contract.md sections 3.1 to 3.3).
+/// Requests, answers and events of v2 that pass the gateway, and what it says instead of them
+/// (Docs/contract.md sections 3.1 to 3.3).
 @Suite struct GatewayV2Tests {
     /// A gateway whose upstream is the test.
     private struct Bench {
@@ -145,7 +146,7 @@ import Testing
         let reply = try #require(bench.ask("GET", Self.jobPath + "/results").reply)
         #expect(reply.status == 401)
         #expect(JSONNode(reply.body)?["error"]?["code"]?.text == "UNAUTHORIZED")
-        // By the path of another journey the upstream has no such job, and a fault meets nobody.
+        // By the path of another journey the upstream has no such job, and a fault meets no request.
         let other = bench.ask("GET", "/v3/jobs/scans/\(Self.job)/results", [Self.unavailable])
         #expect(other.contains(.forward(bench.last, .asSent)) && other.reply == nil)
     }

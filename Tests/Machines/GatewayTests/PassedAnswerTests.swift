@@ -7,7 +7,8 @@ import Wire
 
 @testable import Gateway
 
-/// What a foreign backend answers reaches the phone as it is. Only where it gives no answer does the gateway answer in its place.
+/// What a foreign backend answers reaches the phone as it is. Only where it gives no answer does the gateway
+/// answer instead.
 @Suite struct PassedAnswerTests {
     /// The answer that a client gets, and how it ends.
     private struct Passed: Equatable {

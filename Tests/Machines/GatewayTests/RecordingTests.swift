@@ -165,7 +165,7 @@ import Testing
             self.effects += effects.map { (self.now - start, $0) }
         }
 
-        /// All that comes of one request.
+        /// The results of one request.
         mutating func ask(_ method: String, _ path: String) -> [String] {
             self.exchanges += 1
             let id = ExchangeID(self.exchanges)
@@ -249,7 +249,7 @@ import Testing
         let stream = "/api/v2/scans/\(Self.scan)/stream"
         #expect(deck.ask("GET", stream) == ["1 head 200", "2 data: \(Self.scan)\n\n", "3 end"])
         #expect(deck.ask("GET", "/v3/jobs/scans/\(Self.scan)/stream") == ["0 reply 404"])
-        // Nobody has recorded these.
+        // These are not recorded.
         #expect(deck.ask("POST", "/v3/jobs/scans") == ["0 reply 404"])
         #expect(deck.ask("POST", "/api/batch-enrich") == ["0 reply 404"])
         #expect(deck.ask("GET", "/api/v2/scans/\(Self.scan)/results") == ["0 reply 404"])

@@ -17,7 +17,8 @@ struct TwoWays {
         var operation: Talaria.Operation
         var status = 0
         var body: [UInt8] = []
-        /// Events of a stream with their moments, without their ids: those of faults differ between the two ways.
+        /// Events of a stream with their times, without their ids: those of faults differ between the two
+        /// ways.
         var events: [String] = []
         var ids: [String] = []
         var pings: [Int64] = []

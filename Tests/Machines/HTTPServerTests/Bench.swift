@@ -26,7 +26,7 @@ struct Bench {
     private(set) var observations: [Observation] = []
     /// Requests that went on to the upstream.
     private(set) var forwarded = 0
-    /// What a recorder tells of all that passes, where there is one.
+    /// The reports of a recorder about all traffic, if there is one.
     var recorder: Recorder?
     private(set) var recorded: [RecordingLine] = []
     /// Whether cuts are made as soon as they are asked for.
@@ -60,7 +60,7 @@ struct Bench {
         self.server = Server(setup)
     }
 
-    /// A gateway whose upstream nobody is.
+    /// A gateway without an upstream.
     init(gatewayFor crossSite: CrossSiteGuard?) {
         var setup = HTTPServerConfiguration(
             origin: .upstream(

@@ -41,7 +41,7 @@ import Wire
                 rules: ClientTrialRules(), followsOwnPhones: ownPhones, expectations: expectations))
     }
 
-    /// A request of a client that is no phone of this program.
+    /// A request of a client that is not a phone of this program.
     private static func foreign(_ bytes: [UInt8]) -> [UInt8] {
         let lines = String(decoding: bytes, as: UTF8.self).components(separatedBy: "\r\n")
         return Array(lines.filter { !$0.hasPrefix("traceparent:") }.joined(separator: "\r\n").utf8)

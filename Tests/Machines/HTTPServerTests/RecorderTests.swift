@@ -7,7 +7,7 @@ import Testing
 
 @testable import HTTPServer
 
-/// What passes on connections, told as a recording.
+/// What passes on connections, written as a recording.
 @Suite struct RecorderTests {
     private static let one = ConnectionID(serial: 1, slot: 0)
     private static let two = ConnectionID(serial: 2, slot: 1)

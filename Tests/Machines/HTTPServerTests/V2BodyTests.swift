@@ -123,7 +123,7 @@ struct V2BodyTests {
         #expect(Self.jobs(bench) == 0)
     }
 
-    /// A file that nobody waits for is not kept: the answer goes out behind its last byte.
+    /// A file that is not needed is not kept: the answer is sent after its last byte.
     @Test func aRefusedFileIsReadToItsEnd() {
         var bench = Bench()
         for _ in 0..<10 {

@@ -1,7 +1,7 @@
 import LocustWorker
 import SimBase
 
-/// A worker with a clock that stands still until it is moved.
+/// A worker with a clock that does not advance until it is moved.
 struct Bench {
     static let offer = ScenarioOffer(name: "short", text: [1, 2], tool: "x")
     static let order = TestOrder(
@@ -60,7 +60,8 @@ struct Bench {
         phones.map { LeasedPhone(group: $0.1, number: DeviceNumber($0.0), lastScan: .none) }
     }
 
-    /// Wakes the worker as often as it wants until that much time has passed; the master answers each heartbeat if told to.
+    /// Wakes the worker as often as it wants until that much time has passed; the master answers each
+    /// heartbeat if it should.
     mutating func pass(_ time: Interval, answering: Bool) -> [LocustWorkerEffect] {
         let end = self.now + time
         var effects: [LocustWorkerEffect] = []

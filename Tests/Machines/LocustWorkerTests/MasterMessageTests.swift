@@ -69,7 +69,7 @@ import Testing
                         ("test", .text("t")), ("started_ms", .integer(started)), ("groups", Self.map()),
                         ("device_salt", .text("7")))))
         }
-        // In April 2262: later times are no number of nanoseconds.
+        // In April 2262: later times are not a number of nanoseconds.
         #expect(begin(9_223_372_036_854) != nil && begin(9_223_372_036_855) == nil)
         #expect(begin(10_413_792_000_000) == nil && begin(-1) == nil)
     }

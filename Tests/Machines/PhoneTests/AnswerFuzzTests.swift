@@ -4,8 +4,8 @@ import SimTestSupport
 import Talaria
 import Testing
 
-/// Damaged answers. Whatever a server says, every scan has one place, nothing is added twice, the phone does not spin,
-/// how the bytes were cut does not show, and a good server later is all it takes.
+/// Damaged answers. Whatever a server says, every scan is in one list, nothing is added twice, the phone does
+/// not spin, how the bytes were cut does not show, and a good server later is all it takes.
 @Suite struct AnswerFuzzTests {
     private static let words = [
         "data:", "event: completed\n", "event: error\n", "event: progress\n", "id: ", "retry: ", "\n\n",

@@ -102,7 +102,7 @@ struct Bench {
         }
     }
 
-    /// What was wanted of the driver beside being seen, in a word each.
+    /// The effects requested of the driver other than observations, in a word each.
     var wanted: [String] {
         self.effects.compactMap { effect in
             switch effect {

@@ -158,7 +158,7 @@ struct JourneyTests {
                         ], body: .none)),
             ])
 
-        // The stream ends by itself meanwhile: nobody's loss.
+        // The stream ends by itself at that time, which is not a loss.
         phone.handle(.replyEnded(RequestID(2)))
         #expect(phone.take() == [observe(.slotGiven, at: 50)])
 

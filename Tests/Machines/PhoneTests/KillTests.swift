@@ -16,7 +16,7 @@ struct KillTests {
         var durable = 0
         /// Tickets of this process count from here.
         var journalAtLaunch = 0
-        /// What the phone is to be told next, in order.
+        /// The events that the phone receives next, in order.
         var pending: [AppEvent] = []
         var seen: [PhoneObservation] = []
         var steps = 0
@@ -77,7 +77,7 @@ struct KillTests {
                 self.journal.removeLast(self.journal.count - self.durable)
             } else {
                 self.durable = self.journal.count
-                // What is durable is told first, and of what that causes only the observations are kept.
+                // What is durable is reported first, and of what that causes only the observations are kept.
                 let writeID = WriteID(UInt64(self.durable - self.journalAtLaunch))
                 let effects = self.phone.handle(.stored(writeID), at: self.now)
                 for case .observe(let observation) in effects {

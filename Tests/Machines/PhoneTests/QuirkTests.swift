@@ -39,7 +39,7 @@ struct QuirkTests {
                 profile: NamedProfile.contract.profile(
                     with: quirks.map { ToggleSetting(.quirk($0), isOn: true) }))
             phone.captureToStream()
-            // One text of two lines, of which the second alone is a document, too.
+            // One text of two lines, the second of which is a document by itself.
             phone.stream("data: {}\n\nevent: completed\ndata: {\"jobId\":\ndata: {}\n\n")
             let ignored = phone.payloads.count { if case .eventIgnored = $0 { true } else { false } }
             // The name `message` is one that the contract does not have.

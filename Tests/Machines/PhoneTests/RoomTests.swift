@@ -3,7 +3,7 @@ import Testing
 
 @testable import Phone
 
-/// What a phone holds when it has nothing left to do: thousands of them lie idle at any moment.
+/// What a phone holds when it has nothing left to do: thousands of them are idle at any time.
 struct RoomTests {
     @Test func `a phone that is done gives back the room of its journeys, requests and cleanups`() {
         var phone = TestPhone()

@@ -3,7 +3,7 @@ import SimBase
 import Talaria
 import Testing
 
-/// What the times of a scan are measured from, whatever happens to the app meanwhile.
+/// What the times of a scan are measured from, whatever happens to the app.
 struct ScheduleTests {
     /// What `upload.time` and `upload.service_time` were at the last upload.
     private func lastUpload(_ phone: TestPhone) -> [Interval]? {

@@ -3,8 +3,8 @@ import SimBase
 import Talaria
 import Testing
 
-/// The least backend that a journey needs, written for these tests: it takes a request and says what the phone is told,
-/// step by step.
+/// The least backend that a journey needs, written for these tests: it accepts a request and returns what the
+/// phone receives, step by step.
 struct StubTalaria {
     var booksPerScan = 3
     /// The books are left out of the terminal event.

@@ -18,7 +18,7 @@ import Testing
         seen.compactMap { if case .bookRepeated(let ordinal, _) = $0 { ordinal } else { nil } }
     }
 
-    /// A phone whose job has just told of so many books; nothing of that is flushed.
+    /// A phone whose job has just reported this many books; nothing of that is flushed.
     private func completing(books: Int, seed: UInt64 = 7, after trigger: PhoneTrigger? = nil) -> Bench {
         var bench = Bench(seed: seed)
         if let trigger { bench.act(.begins(bench.window(.kill, from: 0, to: 2, after: trigger))) }
@@ -30,7 +30,8 @@ import Testing
         return bench
     }
 
-    /// The next process takes the scan up, is told of the end of the job once more, and makes everything durable.
+    /// The next process takes the scan up, receives the end of the job once more, and makes everything
+    /// durable.
     private func relaunched(_ bench: inout Bench, books: Int) -> [PhoneObservation] {
         _ = bench.take()
         bench.now = bench.now + .seconds(2)

@@ -6,7 +6,8 @@ import SimTestSupport
 import Talaria
 import Testing
 
-/// A phone with a scripted world around it: every event is told by the test, and what the phone wants is kept for it.
+/// A phone with a scripted world around it: the test sends every event, and the effects of the phone are kept
+/// for it.
 struct TestPhone {
     var app: App
     var now = Instant.zero

@@ -84,7 +84,7 @@ import Testing
         let late = try bench.follow()
         bench.run { late.isEnded }
         #expect(late.text.hasPrefix("HTTP/1.1 503 "))
-        // A place that becomes free is given away again.
+        // A slot that becomes free is given out again.
         readers[0].close()
         bench.run { bench.server.hasRoom }
         let next = try bench.follow()

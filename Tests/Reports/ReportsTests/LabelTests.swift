@@ -11,7 +11,8 @@ import Testing
 @testable import Reports
 @testable import RunArchive
 
-/// What tells a run from others of its scenario stands in every report: the target, and the tags of `--tag`.
+/// What distinguishes a run from others of its scenario is in every report: the target, and the tags of
+/// `--tag`.
 @Suite struct LabelTests {
     private static let target = "http://127.0.0.1:8080"
 

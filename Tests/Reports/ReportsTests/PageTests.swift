@@ -155,7 +155,7 @@ import Testing
         #expect(time.contains("<g class=\"bands-fault\"><rect"))
         #expect(time.contains("class=\"band gap\"") && time.contains("class=\"band fault\""))
         #expect(self.section("latency", of: page).contains("class=\"band gap\"") || report.tracks.isEmpty)
-        // What lasts for the whole run is no band.
+        // What lasts for the whole run is not a band.
         #expect(!time.contains("rate-limit-1</b> 0:00"))
     }
 

@@ -57,7 +57,7 @@ import Testing
             marked == ["creates job 01234567 with 3 books", "VIOLATION of stream.no-gap: skipped"])
     }
 
-    /// Reports have moments in microseconds: the violation is read back as up to one of them too early.
+    /// Reports have times in microseconds: the violation is read back as up to one of them too early.
     @Test func `the line is found although its violation was written with fewer digits`() {
         var observations = Self.observations
         observations[4].at = .zero + .nanoseconds(2_250_000_224)

@@ -25,7 +25,8 @@ import Testing
         return scans.sorted.first?.last
     }
 
-    /// The end of a run suspends every phone, which gives up its requests and deletes its jobs: that is no part of what hung.
+    /// The end of a run suspends every phone, which gives up its requests and deletes its jobs: that is not
+    /// part of what hung.
     @Test func `the last event of an unfinished scan is from before the end of the run`() {
         let end: [(seconds: Int64, scan: UInt32, what: PhoneObservation)] = [
             (40, 0, .suspended), (41, 1, .requestFailed(.upload, attempt: 1, .reset, took: .seconds(39))),

@@ -10,7 +10,7 @@ import Testing
 @testable import RunArchive
 @testable import RunComparison
 
-/// Two runs side by side: what counts as worse beside the latencies, and how it is told.
+/// Two runs side by side: what counts as worse in addition to the latencies, and how it is reported.
 @Suite struct ComparisonTests {
     private func side(
         _ result: RunResult, folder: String = "a", seed: UInt64 = 42, isKilled: Bool = false,
@@ -94,7 +94,7 @@ import Testing
         #expect(comparison.regressions == [])
     }
 
-    /// One operation of eighty decides on which side of 1 % a rate lies.
+    /// One operation of eighty decides whether a rate is above or below 1 %.
     @Test func `an objective that chance put on the other side of its limit is told, and decides nothing`()
         throws
     {

@@ -11,7 +11,7 @@ import Testing
 
 @testable import RunComparison
 
-/// Two runs scan by scan: what is worse, what is no regression, and what is not proven.
+/// Two runs scan by scan: what is worse, what is not a regression, and what is not proven.
 @Suite struct PairingTests {
     private func run(
         _ change: @escaping (inout ScanRow) -> Bool = { _ in true }, seed: UInt64 = 42,
@@ -188,7 +188,7 @@ import Testing
     }
 
     @Test func `the growth within pairs is judged beside the percentiles, in every format`() throws {
-        // Fast and slow scans by turns of the dice: the p50 lies in the one heap or in the other.
+        // Fast and slow scans at random: the p50 is in one heap or in the other.
         func run(_ factor: Double) -> ComparedRun {
             self.run {
                 let isFast = PairedRun.number($0) * 7_919 % 1_009 < 545

@@ -38,7 +38,7 @@ import Testing
         #expect(conditions.faults.allSatisfy { ($0.expected ?? 0) > 0 })
     }
 
-    /// As a Locust worker has it: nobody knows when its scans end.
+    /// As a Locust worker has it: the end of its scans is not known.
     @Test(.timeLimit(.minutes(1))) func `firings of a run without an end are not counted`() throws {
         let loaded = try LoadedScenario(
             path: "\(Checkout.root.path)/Scenarios/flaky-network.scenario", overrides: [], environment: [:])

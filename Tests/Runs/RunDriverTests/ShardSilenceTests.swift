@@ -12,7 +12,7 @@ import Testing
             at: .zero + .milliseconds(Int64(second * 1_000)))
     }
 
-    /// Looks every half second, at processes of which the first goes on speaking.
+    /// Looks every half second, at processes, the first of which continues to report.
     private static func found(until second: Int, isJudging: Bool = false) -> [Int] {
         var silence = ShardSilence(.seconds(3), processes: 2, at: .zero)
         var found: [Int] = []

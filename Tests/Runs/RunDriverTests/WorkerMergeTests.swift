@@ -104,7 +104,7 @@ import VirtualWorld
         func folders(_ count: UInt32) throws -> [String] {
             try (0..<count).map { worker in
                 let path = scratch.appending(path: "\(worker)-of-\(count)").path
-                // Leases are no shards: numbers come as the users do.
+                // Leases are not shards: numbers come as the users do.
                 try recorded.write(to: path) { $0.raw * count / UInt32(recorded.plan.devices) == worker }
                 return path
             }

@@ -72,7 +72,7 @@ import Testing
         #expect(try self.outcome(of: storm) == [.failed(.malformed)])
     }
 
-    /// libcurl undoes a transfer coding that nobody asked for.
+    /// libcurl undoes a transfer coding that was not asked for.
     @Test func `a bomb of gzip is cut off before it fills the memory`() throws {
         let before = ResourceUsage.own().residentMax
         let head = Array("HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip\r\n\r\n".utf8)

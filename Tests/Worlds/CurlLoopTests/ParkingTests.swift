@@ -41,7 +41,7 @@ import Testing
         #expect(!bench.pool.isRunning(scene.stream))
         #expect(bench.pool.counts.socketsParkedNow == 2)
         bench.settle()
-        // What the server sends goes nowhere, and it cannot tell.
+        // What the server sends goes nowhere, and it cannot notice.
         server.connections[0].send("data: lost\n\n")
         bench.settle()
         #expect(scene.ends == [nil, nil, nil])

@@ -37,7 +37,7 @@ import Testing
     @Test func `what is hurried is sent before the loop turns`() throws {
         let bench = try Bench(phones: 1)
         bench.server.answer = { connection, _ in connection.reply("200 OK", body: "") }
-        // With a connection that stands there is nothing to wait for.
+        // With an open connection there is nothing to wait for.
         #expect(bench.finish(bench.get(0)))
         let transfer = bench.pool.start(bench.request(0, .post, "/scan", body: .streamed(length: 6)))
         bench.pool.feed(transfer, [1, 2, 3])

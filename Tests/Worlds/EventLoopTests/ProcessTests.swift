@@ -39,7 +39,7 @@ import Testing
         let before = try #require(DescriptorLimit.open())
         let held = try (0..<300).map { _ in try HeldPipe() }
         let during = try #require(DescriptorLimit.open())
-        // Other tests open and close some meanwhile.
+        // Other tests open and close some at the same time.
         #expect(during - before > 400 && during - before < 800)
         withExtendedLifetime(held) {}
     }

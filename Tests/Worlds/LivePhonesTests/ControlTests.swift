@@ -58,7 +58,7 @@ extension FleetThreadsTests {
         try bench.start()
         #expect(bench.turn(until: { bench.gauges.captured >= 4 }))
         bench.control(.hold)
-        // Longer than the drain: the pause is no end of the run.
+        // Longer than the drain: the pause is not an end of the run.
         _ = bench.turn(until: { bench.outcome != nil }, atMost: .milliseconds(700))
         #expect(bench.outcome == nil)
         bench.control(.release)

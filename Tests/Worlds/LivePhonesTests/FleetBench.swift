@@ -127,7 +127,7 @@ final class FleetBench {
     func open(_ phones: [FleetPlan.PhonePlan]) { self.fleet?.open(phones) }
     func close(_ devices: [DeviceNumber]) { self.fleet?.close(devices) }
 
-    /// Turns the loop until something holds, so long at most; tells whether it held.
+    /// Turns the loop until something holds, for at most this long; returns whether it held.
     func turn(until holds: () -> Bool, atMost time: Interval = .seconds(20)) -> Bool {
         let end = self.loop.now() + time
         let tick = LoopTimer(loop: self.loop) { _ in }

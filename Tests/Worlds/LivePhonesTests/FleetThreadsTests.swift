@@ -125,7 +125,7 @@ import Testing
         }
         #expect(text.contains("scans-0.1.journal"))
         #expect(outcome.captured <= 4)
-        // From that moment on, the phones are not to blame.
+        // From that time on, the phones are not to blame.
         #expect(bench.failedAt.map { $0 <= bench.loop.now() } == true)
     }
 

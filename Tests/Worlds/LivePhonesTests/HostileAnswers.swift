@@ -56,7 +56,7 @@ extension HostileAnswer {
         0x2A, 0x29, 0x2A, 0x4D, 0xAD, 0x05, 0x00, 0x5E, 0x2C, 0x61, 0xC1, 0x10, 0, 0, 0,
     ]
 
-    /// What is no HTTP, or no whole answer, whatever was asked for.
+    /// What is not HTTP, or not a complete answer, whatever was asked for.
     static let broken: [HostileAnswer] =
         Self.toAll("an end without a byte", "failed reset", [.close])
         + Self.toAll("a reset", "failed reset", [.reset])

@@ -4,9 +4,9 @@ import SystemIO
 import Talaria
 import Wire
 
-/// What stands between phones and a real backend and answers some requests itself, as no backend should.
+/// A proxy between phones and a real backend that answers some requests itself, as no backend should.
 final class HostileFront {
-    /// What becomes of one request.
+    /// The outcome of one request.
     enum Hostility {
         /// The backend's answer up to this byte, then the end of the connection.
         case cut(after: Int)

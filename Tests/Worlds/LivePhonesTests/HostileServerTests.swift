@@ -26,7 +26,7 @@ import Testing
         let bench = try FleetBench(
             devices: answers.count, threads: 1, state: path, drain: .seconds(45),
             profile: { index, profile in
-                // Who is to see a deadline pass should not wait long for it; nobody else should see one.
+                // A test of a deadline should not wait long for it; no other test should reach one.
                 let isAboutTime = answers[index].named.contains {
                     $0 == "failed timed-out" || $0 == "lost silence"
                 }
@@ -92,7 +92,7 @@ import Testing
         func count() -> Int { bench.reports.reduce(0) { $0 + $1.observations.count } }
         let isFlooded = bench.turn(until: { bench.front?.replaced.count == 4 && count() > 1_000 })
         #expect(isFlooded)
-        // Nobody judges for a while.
+        // Nothing is judged for a while.
         CurrentThread.pause(milliseconds: 4_000)
         let before = count()
         bench.loop.runOnce()
@@ -177,7 +177,7 @@ import Testing
                 #expect(!noticed.contains(device), "\(cut): nothing was cut")
                 continue
             }
-            // What comes behind the last event matters to nobody.
+            // What follows the last event does not matter.
             let last = String(decoding: sent, as: UTF8.self).split(separator: "event: completed\n")
                 .dropFirst().last
             let isOver = cut.operation == .stream && last?.contains("\n\n") == true

@@ -81,7 +81,7 @@ import Testing
         let queue = try PreprocessingQueue(photos: try self.corpus(), clock: .startingNow()) { result in
             done.withLock { $0.append(result.job.scan) }
             begun.signal()
-            // Each takes so long that the last is far away when the queue is told to stop.
+            // Each takes so long that the last is far away when the queue is ordered to stop.
             _ = never.wait(timeout: .now() + .milliseconds(200))
         }
         for scan in 1...20 as ClosedRange<UInt32> { #expect(queue.intake.work(on: self.job(scan, photo: 0))) }

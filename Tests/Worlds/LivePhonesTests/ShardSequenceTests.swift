@@ -5,7 +5,7 @@ import Testing
 
 @testable import LivePhones
 
-/// What a thread tells, held against its own numbers.
+/// The reports of a thread, compared with its own numbers.
 @Suite struct ShardSequenceTests {
     private static func observations(_ count: Int) -> [Observation] {
         Array(

@@ -33,7 +33,7 @@ extension FleetThreadsTests {
         #expect(bench.turn(until: { bench.closed.count == 2 }))
         #expect(Set(bench.closed.map(\.device)) == [DeviceNumber(1), DeviceNumber(2)])
         #expect(bench.closed.allSatisfy { $0.lastScan > .none })
-        // They have the places of those that have closed. One continues where it was in another process.
+        // They have the slots of those that have closed. One continues where it was in another process.
         var phones = [bench.phones[4], bench.phones[5]]
         phones[1].lastScan = ScanNumber(40)
         bench.open(phones)

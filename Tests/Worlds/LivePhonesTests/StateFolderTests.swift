@@ -60,7 +60,7 @@ struct TemporaryFolder: ~Copyable {
 
     // MARK: Losses
 
-    /// Three scans that were stored, of which the first was settled.
+    /// Three scans that were stored, the first of which was settled.
     private func writeThree(_ path: String) throws {
         try self.write(path) { journals in
             let state = journals[0]

@@ -112,7 +112,7 @@ struct GatewayUpstreamTests {
         #expect(reply.body == "ok")
     }
 
-    /// In the next turn it would stand behind whatever else has come by then.
+    /// In the next turn it would be behind everything else that has come by then.
     @Test func `a request goes on in the turn in which it comes`() throws {
         let loop = try Loop(clock: .startingNow())
         let upstream = try RawUpstream(loop: loop, [.bytes("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")])
@@ -120,7 +120,7 @@ struct GatewayUpstreamTests {
         let client = try gateway.connect()
         client.send("GET /first HTTP/1.1\r\nHost: phone.test\r\n\r\n")
         gateway.run(until: { client.isReplyComplete })
-        // Both connections stand by now.
+        // Both connections are open by now.
         let turns = (0..<10).map { number in
             client.clear()
             client.send("GET /\(number) HTTP/1.1\r\nHost: phone.test\r\n\r\n")
@@ -166,7 +166,7 @@ struct GatewayUpstreamTests {
         }
         #expect(sent < 800 * event.utf8.count, "the upstream was held up")
         client.isReading = true
-        // What stands behind the last blank line passes with the end.
+        // What follows the last blank line passes with the end.
         upstream.closeAll()
         gateway.run(until: { client.end != .open })
         #expect(client.unchunked.utf8.count == sent)

@@ -57,7 +57,7 @@ import Testing
         stream.send(Script.get(job.sseUrl, token: token, .stream))
         server.run(until: { stream.end != .open })
         #expect(stream.end == .reset)
-        // The state of the job at first, which is no new event; two new ones; the beginning of the third.
+        // The state of the job at first, which is not a new event; two new ones; the beginning of the third.
         let events = stream.text.components(separatedBy: "\nid: ").count - 1
         #expect(events == 3 || events == 4)
         #expect(!stream.text.hasSuffix("\n\n") && !stream.text.hasSuffix("\r\n"))

@@ -153,7 +153,7 @@ extension TestClient {
     var isChunkedToItsEnd: Bool { self.text.hasSuffix("0\r\n\r\n") }
 }
 
-/// An upstream that does what it is told, byte for byte.
+/// An upstream that does what the test orders, byte for byte.
 final class RawUpstream {
     enum Answer {
         case bytes(String)

@@ -81,7 +81,7 @@ final class TestServer {
         }
     }
 
-    /// The moments at which a fault took effect.
+    /// The times at which a fault took effect.
     func firings(of fault: Int, _ operation: Talaria.Operation) -> [Instant] {
         self.sink.observations.filter {
             guard case .fault(.fired(fault, operation, _)) = $0.what else { return false }

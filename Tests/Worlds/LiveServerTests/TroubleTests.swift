@@ -89,7 +89,7 @@ import Testing
         #expect(server.firings(of: 0, .upload).count == 1)
     }
 
-    /// The moments at which pings come, and when the window was open.
+    /// The times at which pings come, and when the window was open.
     @Test func `a stream that is open feels a window when it opens, and no longer when it closes`() throws {
         let by = Interval.milliseconds(90)
         let window = FaultWindow(at: .milliseconds(300), length: .milliseconds(300))

@@ -57,7 +57,7 @@ struct DialectCheckTests {
         #expect(Self.warnings(.scan, Self.dotted).map(\.subject) == [.server(key: "v2")])
         let breaker = Self.warnings(.scan) { $0.breaker = CircuitBreakerRules() }
         #expect(breaker.map(\.subject) == [.server(key: "circuit-breaker")])
-        // Those of a dialect nobody has chosen one by one.
+        // Those of a dialect that were not chosen one by one.
         var phones = scenario()
         phones.server.backend = BackendConfiguration.preset("bendv3") ?? .contract
         #expect(ScenarioCheck.warnings(phones) == [])

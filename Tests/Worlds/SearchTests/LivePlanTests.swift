@@ -9,7 +9,7 @@ import SimBase
 import Testing
 import VirtualWorld
 
-/// Plans of live runs. A virtual run stands for the live one: both report the same observations.
+/// Plans of live runs. A virtual run replaces the live one: both report the same observations.
 struct LivePlanTests {
     private static func scenario(_ toggles: [ProfileToggle]) -> Scenario {
         SearchBench.scenario(

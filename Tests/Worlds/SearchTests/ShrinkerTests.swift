@@ -10,7 +10,7 @@ import VirtualWorld
 struct ShrinkerTests {
     private static let kind = FailureKind.invariant(.streamParseRobust, client: "contract")
 
-    /// Eight scans of four phones, and five faults of which one is to blame.
+    /// Eight scans of four phones, and five faults one of which is to blame.
     private static func plan() -> WorldPlan {
         SearchBench.plan(
             SearchBench.scenario(

@@ -11,7 +11,7 @@ import Testing
 @testable import Phone
 @testable import VirtualWorld
 
-/// What a world says of itself: every byte is accounted for, or it is told.
+/// What a world says of itself: every byte is accounted for, or it is reported.
 @Suite struct AuditTests {
     private static let slow = LinkProfile(
         up: LinkDirection(delay: .milliseconds(20), bitsPerSecond: 2_000_000),
@@ -38,7 +38,7 @@ import Testing
         #expect(offline == [.parked])
     }
 
-    /// Runs a world up to some moment, then lets something go wrong with it that it knows nothing of.
+    /// Runs a world up to some time, then lets something go wrong with it that it knows nothing of.
     private func findings(
         after events: Int, _ change: (inout World) -> Void
     ) throws -> [AuditFinding.What] {
@@ -73,7 +73,7 @@ import Testing
             }
         }
         #expect(vanished > 0)
-        #expect(found.map(\.device) == [nil])  // Nobody knows whose they were.
+        #expect(found.map(\.device) == [nil])  // Their owners are not known.
         #expect(
             found.map(\.what) == [
                 .leak(.everywhere, LeakedBytes(sent: vanished, delivered: 0, destroyed: 0, underway: 0))

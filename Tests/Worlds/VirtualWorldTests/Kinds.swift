@@ -2,7 +2,7 @@ import Faults
 import SimBase
 import Testing
 
-/// One fault of every kind, as it would stand in a scenario.
+/// One fault of every kind, as it would be written in a scenario.
 enum Kinds {
     struct Sample: Sendable, CustomTestStringConvertible {
         var name: String

@@ -9,7 +9,7 @@ package import SimBase
 /// - for a request: after its head, which identifies the phone; the server does not act on the request;
 /// - for a response: before its first byte. The server has acted, and the phone gets no response.
 ///
-/// A time counts from the head of the request, or from the moment of the response.
+/// A time counts from the head of the request, or from the time of the response.
 package struct MessageCut: Hashable, Sendable {
     package enum Place: Hashable, Sendable {
         case byte(Int)

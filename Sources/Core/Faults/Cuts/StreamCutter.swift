@@ -23,9 +23,9 @@ package enum CutVerdict: Hashable, Sendable {
 /// `HTTPServer.ServedConnection` then queues the cut behind that byte (`ServedConnection+Sending.swift`) and emits its
 /// effect, which `LiveServer.Connection` or the virtual world carries out. `MessageCut` does the same for a message.
 ///
-/// It is shown every piece that is about to be sent, whole, in order: an event with its stamp comment is one piece.
-/// Places are in payload bytes, before any chunk framing. First the trigger must be reached; what counts as an event
-/// for it is a new event, neither a ping nor a replay. Then the cut takes its place:
+/// It is shown every piece that is about to be sent, complete and in order: an event with its stamp comment
+/// is one piece. Positions are in payload bytes, before any chunk framing. First the trigger must be reached;
+/// what counts as an event for it is a new event, neither a ping nor a replay. Then the cut is made:
 ///
 /// - `between-events`: where the trigger was reached: right after the n-th event, after the piece that holds the n-th
 ///   byte, at once when a time has passed.

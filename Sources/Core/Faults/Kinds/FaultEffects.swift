@@ -4,7 +4,7 @@ package import Talaria
 
 /// What a fault itself changes of the exchanges on which it fires. Only that is injected (Docs/design.md section 11.11).
 package struct FaultEffects: Hashable, Sendable {
-    /// What becomes of the connection.
+    /// What happens to the connection.
     package enum Connection: Hashable, Sendable {
         case untouched
         /// It fails, or is refused.
@@ -25,7 +25,7 @@ package struct FaultEffects: Hashable, Sendable {
         case event(EventKind)
         /// The name of an event.
         case eventName(String)
-        /// The data of an event, or the body of an answer: they are no JSON.
+        /// The data of an event, or the body of an answer: it is not JSON.
         case text
         /// A member of the events of this kind, with what is in it.
         case member(String, of: EventKind)
@@ -36,7 +36,7 @@ package struct FaultEffects: Hashable, Sendable {
     /// Whether one firing changes one message, and no other.
     package var isSingle = false
 
-    /// The status of the answer in place of the server's; nil if it gives none.
+    /// The status of the answer instead of the server's; nil if it gives none.
     package var status: Int? {
         for case .answer(let status) in self.parts { return status }
         return nil

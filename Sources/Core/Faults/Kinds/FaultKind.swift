@@ -112,7 +112,7 @@ extension FaultKind {
         switch self {
         case .finalError: true
         case .httpError(let fault):
-            // These are verdicts on the caller or the moment, and tried again.
+            // These are verdicts on the caller or the time, and tried again.
             (400...499).contains(fault.status) && ![401, 404, 408, 410, 429].contains(fault.status)
                 && fault.retryable != true
         case .rateLimit, .stripBooks, .truncateResults, .reorderResults, .expireToken, .jobGone,
@@ -151,7 +151,7 @@ package enum FaultLayer: String, CaseIterable, Hashable, Sendable {
     case server, link, phone
 }
 
-/// An answer of the server's in place of the one that it would give.
+/// An answer of the server instead of the one that it would give.
 package struct HTTPFault: Hashable, Sendable {
     /// 400 to 599.
     package var status: Int

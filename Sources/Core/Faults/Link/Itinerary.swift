@@ -76,13 +76,13 @@ package struct Itinerary: Hashable, Sendable {
         Itinerary([Step(at: .zero, link: link, length: nil)])
     }
 
-    /// The link at a moment; nil without a path.
+    /// The link at a time; nil without a path.
     package func link(at moment: Instant) -> NamedLink? { self.leg(at: moment).link }
 
-    /// Returns the link whose timing applies at a moment; in a tunnel, the link before it.
+    /// Returns the link whose timing applies at a time; in a tunnel, the link before it.
     package func profile(at moment: Instant) -> LinkProfile { self.leg(at: moment).profile }
 
-    /// Returns the moment of the next change; nil if there is none.
+    /// Returns the time of the next change; nil if there is none.
     package func nextChange(after moment: Instant) -> Instant? {
         self.legs.first { $0.from > moment }?.from
     }

@@ -64,7 +64,7 @@ package struct LinkProfile: Hashable, Sendable {
 
     package var roundTrip: Interval { self.up.delay + self.down.delay }
 
-    /// The two queues of a new connection that was accepted at `moment`.
+    /// The two queues of a new connection that was accepted at `time`.
     ///
     /// On loopback the kernel's handshake takes no time, so the round trip that SYN and SYN-ACK would have taken is
     /// charged here, after the lookup of the name: nothing that the phone sends enters the link before it. A lost SYN or SYN-ACK costs a second, then
@@ -110,10 +110,10 @@ package struct LinkProfile: Hashable, Sendable {
 package struct LinkQueue: Hashable, Sendable {
     private var direction: LinkDirection
     private var losses: SegmentLoss?
-    /// The moment at which the last admitted byte has been sent.
+    /// The time at which the last admitted byte has been sent.
     package private(set) var idleAt: Instant
 
-    /// The moment at which the last of them arrives.
+    /// The time at which the last of them arrives.
     private var arrivedAt = Instant.zero
 
     /// `readyAt`: nothing is sent before. `losing`: which segments are lost; nil when none is.
@@ -135,7 +135,7 @@ package struct LinkQueue: Hashable, Sendable {
             to: self.direction.loss, stall: SegmentLoss.stall(roundTrip: profile.roundTrip))
     }
 
-    /// Admits bytes and returns the moment at which the last of them arrives. Saturates at the end of time.
+    /// Admits bytes and returns the time at which the last of them arrives. Saturates at the end of time.
     package mutating func admit(bytes: Int, at now: Instant) -> Instant {
         let start = max(now, self.idleAt)
         self.idleAt = Self.later(start, by: self.direction.time(toSend: bytes))

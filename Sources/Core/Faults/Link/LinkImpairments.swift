@@ -28,7 +28,7 @@ package struct LinkImpairments: Hashable, Sendable {
         let fault: Int
         let window: FaultWindow
         let direction: LinkDirection
-        /// The moment at which the last byte under it has been sent.
+        /// The time at which the last byte under it has been sent.
         var idleAt = Instant.zero
     }
 
@@ -81,7 +81,7 @@ package struct LinkImpairments: Hashable, Sendable {
 
     package var isEmpty: Bool { self.delays.isEmpty && self.caps.isEmpty && self.losses.isEmpty }
 
-    /// Admits bytes to the link and returns the moment at which the last of them arrives. `acted`: the faults
+    /// Admits bytes to the link and returns the time at which the last of them arrives. `acted`: the faults
     /// that affected them, by index in the scenario's list.
     package mutating func admit(
         bytes: Int, at now: Instant, through queue: inout LinkQueue, acted: inout [Int]
@@ -111,7 +111,7 @@ package struct LinkImpairments: Hashable, Sendable {
         return arrival
     }
 
-    /// The moment until which admitted bytes keep the exchange's share of the link busy.
+    /// The time until which admitted bytes keep the exchange's share of the link busy.
     package var idleAt: Instant { self.caps.map(\.idleAt).max() ?? .zero }
 }
 

@@ -27,8 +27,8 @@ package struct Slicer: Hashable, Sendable {
         self.random = KeyedRandom(seed: armed.draw)
     }
 
-    /// The lengths of the pieces of a block, of which there is one at least; nil when the fault sleeps, or leaves the
-    /// block in one piece.
+    /// The lengths of the pieces of a block, at least one; nil when the fault sleeps, or leaves the block in
+    /// one piece.
     package mutating func cut(_ count: Int, at now: Instant) -> [Int]? {
         guard self.window.contains(now), count > 1 else { return nil }
         let finest = (count + self.bytes.lowerBound - 1) / self.bytes.lowerBound

@@ -72,7 +72,7 @@ extension Contract {
                 "error", .object(ContractObject(nil, "What has failed", Self.v2Failure)), "What has failed"),
         ] + Self.v2Ending)
 
-    /// An `error` event, of which the documents say nothing but its name.
+    /// An `error` event, of which the documents give only the name.
     static let v2ErrorEvent = ContractObject(
         "V2ErrorEvent", "The stream ends with an error",
         [

@@ -30,7 +30,7 @@ package struct ContractOperation: Sendable {
 
     package let operation: Operation
     package let method: String
-    /// With `{jobId}` in place of the job.
+    /// With `{jobId}` instead of the job.
     package let path: String
     package let id: String
     package let summary: String

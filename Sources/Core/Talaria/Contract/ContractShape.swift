@@ -118,7 +118,7 @@ struct ContractRule: Sendable {
 
     let kind: JSONNode.Kind
     let values: Values
-    /// Whether null is taken for missing, which the member may be.
+    /// Whether null counts as missing, which is allowed for the member.
     let takesNull: Bool
 
     init(_ member: ContractMember) {

@@ -12,7 +12,7 @@ struct V2Operation: Sendable {
     }
 
     let method: String
-    /// With `{jobId}` in place of the job.
+    /// With `{jobId}` instead of the job.
     let path: String
     let id: String
     let summary: String

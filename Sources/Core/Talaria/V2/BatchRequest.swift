@@ -16,7 +16,7 @@ package struct BatchRequest: Hashable, Sendable {
         case book(title: String, author: String, isbn: String?)
     }
 
-    /// Why a body is no batch.
+    /// Why a body is not a batch.
     package enum Flaw: Error, Hashable, Sendable {
         case notJSON, noBooks, both, empty, tooMany, badMember(String)
         /// From 0, with the name of the member.
@@ -82,7 +82,7 @@ package struct BatchRequest: Hashable, Sendable {
         return .book(title: title, author: author, isbn: isbn.flatMap { $0.isEmpty ? nil : $0 })
     }
 
-    /// The body of a batch of books, of which the barcodes are known.
+    /// The body of a batch of books with known barcodes.
     package static func body(ofBarcodes barcodes: [String]) -> [UInt8] {
         JSON.object { writer in
             writer.array("barcodes", barcodes) { $0.text($1) }
@@ -90,7 +90,7 @@ package struct BatchRequest: Hashable, Sendable {
         }
     }
 
-    /// The body of a batch of books, of which title, author and ISBN are known.
+    /// The body of a batch of books with known title, author and ISBN.
     package static func body(of books: [Book]) -> [UInt8] {
         JSON.object { writer in
             writer.array("books", books) { writer, book in

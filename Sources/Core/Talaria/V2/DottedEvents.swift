@@ -1,6 +1,7 @@
-// The events of v2 by the names that one client expects in place of those of the contract (Docs/contract.md section 3.3).
+// The events of v2 by the names that one client expects instead of those of the contract
+// (Docs/contract.md section 3.3).
 
-/// The parts of a dotted name, of which only some exist.
+/// The parts of a dotted name. Only some combinations exist.
 package enum DottedEventName {
     /// What a job is about: photos of books, and books that are looked up. There is none for imports.
     package enum Subject: String, CaseIterable, Hashable, Sendable {
@@ -61,7 +62,8 @@ extension JobEvent {
 }
 
 extension ErrorData {
-    /// `error` is a text or an object, and `retryable` may be in it or beside it. Missing, it means final.
+    /// `error` is a text or an object, and `retryable` may be in it or next to it. If it is missing, the
+    /// error is final.
     fileprivate init(dotted data: LeanObject, into notes: inout ContractNotes) {
         self.init(jobId: "", code: "", message: "", retryable: false)
         self.type = nil

@@ -12,7 +12,7 @@ package struct EnrichmentRequest: Hashable, Sendable {
     /// The time for which a key gives the same answer (Docs/contract.md section 3.5).
     package static let keyLifetime = Interval.hours(24)
 
-    /// Why a body is no request.
+    /// Why a body is not a request.
     package enum Flaw: Error, Hashable, Sendable {
         case notJSON, noBarcode, badMember(String)
 

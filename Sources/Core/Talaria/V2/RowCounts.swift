@@ -16,7 +16,7 @@ package enum LibraryContent: Hashable, Sendable {
     }
 }
 
-/// What became of the rows of a library file, each of which counts once (Docs/contract.md section 3.2).
+/// The outcomes of the rows of a library file, each of which counts once (Docs/contract.md section 3.2).
 package struct RowCounts: Hashable, Sendable {
     /// Rows with a book that the library did not have.
     package var created = 0

@@ -79,7 +79,7 @@ package enum V2Envelope {
         }
     }
 
-    /// - Parameter retryAfterSeconds: `retryAfter` of a 429, beside the error.
+    /// - Parameter retryAfterSeconds: `retryAfter` of a 429, next to the error.
     /// - Parameter retryAfterMilliseconds: `details.retryAfterMs`.
     package static func failure(
         _ code: V2ErrorCode, _ message: String, retryAfterSeconds: Int64? = nil,

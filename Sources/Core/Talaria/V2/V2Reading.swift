@@ -28,7 +28,7 @@ extension ResultsReading {
         return ResultsReading(success: success, jobId: jobId, books: books)
     }
 
-    /// Reads what became of the rows of an import; nil for an answer without them.
+    /// Reads the outcomes of the rows of an import; nil for an answer without them.
     package static func readRows(_ bytes: [UInt8], into notes: inout ContractNotes) -> ResultsReading? {
         guard let body = LeanObject(bytes, into: &notes) else { return nil }
         let success = body.success(into: &notes)
@@ -151,7 +151,7 @@ extension JobStatusReading {
     }
 }
 
-/// The answer to the DELETE of a job of v2, of which no client needs anything.
+/// The answer to the DELETE of a job of v2. Clients need nothing from it.
 package enum CanceledReading {
     /// Whether it says that nothing was canceled.
     package static func isFailure(_ bytes: [UInt8]) -> Bool {
@@ -184,7 +184,7 @@ package enum V2EventName {
 
     /// The last part of the id of the event at the end of a job.
     package static let terminalSuffix = "final"
-    /// The comment that comes in place of a ping.
+    /// The comment that comes instead of a ping.
     package static let heartbeat = "heartbeat"
 
     /// Whether a client of v2 knows an event of this name.
@@ -276,7 +276,7 @@ extension JobEvent {
 }
 
 extension ErrorData {
-    /// Reads the members of a failed job, which are below `error` or beside `jobId`.
+    /// Reads the members of a failed job, which are below `error` or next to `jobId`.
     fileprivate static func readV2(
         _ bytes: [UInt8], _ contract: ContractObject, into notes: inout ContractNotes
     ) -> ErrorData? {

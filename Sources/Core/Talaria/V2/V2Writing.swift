@@ -1,7 +1,7 @@
 package import JSON
 
-// The form of answers and events of v2 (Docs/contract.md sections 3.1 to 3.3), for whoever writes them: the simulated backend, the
-// gateway in the place of another one, and the player of recordings.
+// The form of answers and events of v2 (Docs/contract.md sections 3.1 to 3.3), for everything that writes
+// them: the simulated backend, the gateway in front of another backend, and the player of recordings.
 
 extension Problem {
     /// The body of this error in v2: its wait is in milliseconds in `details`, and that of a 429 in seconds as well.
@@ -42,7 +42,7 @@ package struct JobProgress: Hashable, Sendable {
         self.thousandths = ProgressData.thousandths(in: bytes) ?? 0
     }
 
-    /// The members that tell of it, before the status and behind it.
+    /// The members that describe it, before the status and after it.
     package func write(around status: JobStatus, to writer: inout JSONWriter) {
         writer.member("processedCount", self.processed)
         writer.member("progress", thousandths: self.thousandths)
@@ -52,8 +52,8 @@ package struct JobProgress: Hashable, Sendable {
 }
 
 extension ErrorData {
-    /// The data of the last event of a job that failed or was canceled: code, message and retryable are under the key `error`,
-    /// beside jobId, the status of the job and, where it is known, how far it had come.
+    /// The data of the last event of a job that failed or was canceled: code, message and retryable are under
+    /// the key `error`, next to jobId, the status of the job and, if it is known, its progress.
     package func nested(status: JobStatus, _ progress: JobProgress?) -> [UInt8] {
         JSON.object { writer in
             writer.object("error") { writer in
@@ -82,8 +82,8 @@ extension ErrorData {
         }
     }
 
-    /// The data of `enrichment.failed`: the book that the batch had come to, and the progress of the batch in per cent. Only in the
-    /// error there is a place that says whether to try again.
+    /// The data of `enrichment.failed`: the book that the batch had come to, and the progress of the batch in
+    /// per cent. Only the error has a member that says whether to try again.
     package func dottedEnrichment(isbn: String, percent: Int, status: JobStatus) -> [UInt8] {
         JSON.object { writer in
             writer.object("error") { writer in

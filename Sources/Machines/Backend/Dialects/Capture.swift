@@ -16,7 +16,7 @@ package struct Capture: Hashable, Sendable {
         var data: CapturedData
     }
 
-    /// What is wrong with a text that is no capture.
+    /// What is wrong with a text that is not a capture.
     package struct Mistake: Error, Hashable, Sendable {
         /// From 1.
         package var line: Int
@@ -27,7 +27,7 @@ package struct Capture: Hashable, Sendable {
     package static let bytesMax = 256 << 10
     /// The longest time between two events of a capture, in milliseconds.
     private static let timeMax: Int64 = 24 * 3_600_000
-    /// A job id of fewer bytes may stand in the data by chance.
+    /// A shorter job id may be in the data by chance.
     private static let jobBytesMin = 8
 
     /// The path that a scenario calls it by.
@@ -38,7 +38,7 @@ package struct Capture: Hashable, Sendable {
     let completed: Event
     /// The second `completed` event, if there is one.
     let again: Event?
-    /// The books of its `completed` events, in the order in which they stand there.
+    /// The books of its `completed` events, in their order in the capture.
     package let books: [Book]
     /// The first `retry:` in it.
     package let retry: Interval?

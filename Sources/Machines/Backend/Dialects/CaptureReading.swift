@@ -5,7 +5,7 @@ internal import Wire
 
 /// The events in the text of a captured stream, with the lines in which they begin.
 struct CaptureReading {
-    /// An event as it stands in the text.
+    /// An event as it is in the text.
     struct Found {
         var line: Int
         var kind: EventKind

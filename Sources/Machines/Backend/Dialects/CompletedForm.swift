@@ -7,7 +7,7 @@ internal import Talaria
 enum CompletedForm: Hashable, Sendable {
     /// The members of S0, with this `type` (C3).
     case contract(type: String)
-    /// The members of a `progress` event beside the books, with this progress (C7).
+    /// The members of a `progress` event in addition to the books, with this progress (C7).
     case stateful(progress: Int, Summary, BookForm, hasResultsURL: Bool)
     /// The address of the books, and not the books.
     case address(Summary)
@@ -43,13 +43,13 @@ enum CompletedForm: Hashable, Sendable {
         var expiresAt: Int64
         /// Books that were asked for and that no provider has.
         var notFound = 0
-        /// What became of the rows of an import; nil for a job that finds books.
+        /// The outcomes of the rows of an import; nil for a job that finds books.
         var rows: RowCounts?
 
         var found: Int { self.books.count { $0.enrichmentStatus == .success } }
     }
 
-    /// The value of `type`, and what second terminal events have in its place.
+    /// The value of `type`, and the value that second terminal events have instead.
     private static let alias = "complete"
 
     func data(_ facts: Facts, stripped: StrippedForm?) -> [UInt8] {

@@ -65,9 +65,9 @@ package struct Dialect: Hashable, Sendable {
     enum StreamOpening: Hashable, Sendable {
         /// The last event; with a known `Last-Event-ID`, what follows it.
         case currentState
-        /// An event with the state of the job, which is in no log, and then the buffered events. The number of a
-        /// `Last-Event-ID` is taken for a time: later events follow, and the state is left out if that time is not longer
-        /// ago than this (Docs/contract.md section 2.2).
+        /// An event with the state of the job, which is not in a log, and then the buffered events. The
+        /// number of a `Last-Event-ID` is read as a time: later events follow, and the state is left out if
+        /// that time is not longer ago than this (Docs/contract.md section 2.2).
         case snapshot(unlessWithin: Interval)
     }
 

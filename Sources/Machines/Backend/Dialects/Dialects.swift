@@ -138,7 +138,7 @@ extension Dialect {
         return dialect
     }()
 
-    /// Ids are those of the capture: times, of which several may be equal.
+    /// Ids are those of the capture: times, several of which may be equal.
     static func replaying(_ capture: Capture) -> Dialect {
         var dialect = Dialect()
         dialect.name = "replay"

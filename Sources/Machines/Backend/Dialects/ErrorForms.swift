@@ -6,9 +6,9 @@ internal import Talaria
 
 /// The data of the event of a job that failed or was canceled (C4).
 enum FailureForm: Hashable, Sendable {
-    /// code, message and retryable beside jobId.
+    /// code, message and retryable are next to jobId.
     case flat
-    /// Under the key `error`, beside jobId and the status of the job.
+    /// Under the key `error`, next to jobId and the status of the job.
     case nested
     /// `nested` with the members of a `processing` event (Docs/contract.md section 3.3).
     case nestedWithProgress

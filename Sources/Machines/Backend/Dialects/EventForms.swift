@@ -58,7 +58,7 @@ struct EventForms: Hashable, Sendable {
     var isEnveloped = false
     /// A ping has no data but an empty object (C8).
     var hasEmptyPings = false
-    /// In place of a ping there is a comment (Docs/contract.md section 3.3).
+    /// A comment replaces the ping (Docs/contract.md section 3.3).
     var hasCommentPings = false
     /// Whether ids are strictly increasing in a job. Otherwise they are the time alone: events of one millisecond share
     /// theirs, and an event of an earlier time may follow.

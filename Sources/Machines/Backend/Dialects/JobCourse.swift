@@ -38,13 +38,13 @@ struct JobCourse: Hashable, Sendable {
         var message: Message
         var phase: ScanPhase?
         var counts: Counted
-        /// The first event tells the number of books in `count_detected`.
+        /// The first event has the number of books in `count_detected`.
         var tellsBooks = false
         /// The events are `result` events with a book (Docs/contract.md section 2.1); nil for `progress`.
         var result: ResultForm?
         /// The name and the id of the events; nil for those of the dialect.
         var form: EventForm?
-        /// The event as it was captured, in place of one that is made up.
+        /// The event as it was captured, instead of one that is made up.
         var captured: Capture.Event?
     }
 

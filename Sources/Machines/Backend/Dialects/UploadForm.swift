@@ -14,7 +14,8 @@ struct UploadForm: Hashable, Sendable {
     var status: JobStatus?
     /// The job's members are those of the body itself, without an envelope and without links.
     var isFlat = false
-    /// The body has the envelope of v2, with `token` beside `authToken` and the number of photos (Docs/contract.md section 3.2).
+    /// The body has the envelope of v2, with `token` next to `authToken` and the number of photos
+    /// (Docs/contract.md section 3.2).
     var isV2 = false
     /// The names of the token in that envelope.
     var v2Tokens = V2Rules.TokenNames.both

@@ -103,7 +103,7 @@ struct ImportAccount: Hashable, Sendable {
     /// The memory that the list of books takes.
     var listBytes: Int { Self.bytes(of: self.taken) }
 
-    /// Forgets the rows, of which only the outcomes are asked for any more, and the books.
+    /// Forgets the rows, of which only the outcomes are still asked for, and the books.
     mutating func end(listsBooks: Bool) {
         self.listed = listsBooks ? self.taken : nil
         self.entries = []

@@ -12,7 +12,7 @@ struct Libraries: Sendable {
     /// Gives the next rows of an import their outcomes, up to so many in all.
     mutating func take(_ rows: Int, of account: inout ImportAccount, by device: DeviceNumber) {
         var library = self.books[device] ?? []
-        self.books[device] = nil  // So that it is changed where it stands.
+        self.books[device] = nil  // Changed in place.
         let before = library.count
         account.process(upTo: rows, library: &library, room: self.booksMax - self.count)
         self.count += library.count - before

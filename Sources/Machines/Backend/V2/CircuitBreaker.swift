@@ -12,15 +12,15 @@ package struct CircuitBreakerRules: Hashable, Sendable {
     package init() {}
 }
 
-/// The circuit breaker in front of the providers (Docs/contract.md section 2.5): after so many jobs in a row that a provider
-/// has failed, no job is taken for a while.
+/// The circuit breaker in front of the providers (Docs/contract.md section 2.5): after a number of jobs in a
+/// row that a provider has failed, no job is accepted for a while.
 ///
 /// It has no timer. Whoever asks says what time it is, and the time of an open circuit may be over since.
 struct CircuitBreaker: Hashable, Sendable {
     private enum State: Hashable, Sendable {
         /// Everything is taken. Leaves to `open` with the last of the failures in a row.
         case closed(failures: Int)
-        /// Nothing is taken before this moment. Leaves to `probing` with time.
+        /// Nothing is accepted before this time. Leaves to `probing` with time.
         case open(until: Instant)
         /// Everything is taken, and watched: one failure leads to `open`, enough successes to `closed`.
         case probing(successes: Int)

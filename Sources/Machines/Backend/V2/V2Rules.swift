@@ -75,7 +75,7 @@ struct StreamPolling: Hashable, Sendable {
     static let most = Interval.seconds(3)
 
     private(set) var wait = Self.first
-    /// The moment of the next look.
+    /// The time of the next look.
     private(set) var next: Instant
 
     init(opened: Instant) { self.next = opened + Self.first }

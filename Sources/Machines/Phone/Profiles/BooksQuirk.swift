@@ -2,7 +2,7 @@ import Wire
 
 /// The defects of the stream client of books-v3 at HEAD (Docs/contract.md section 6.2). The raw values are the numbers there.
 ///
-/// Not here: what cannot be told from outside, or not be simulated (`HiddenToggle`).
+/// Not included: what cannot be seen from outside or cannot be simulated (`HiddenToggle`).
 package enum BooksQuirk: Int, ProfileDeviation {
     case lastEventID = 1
     case backoff = 3

@@ -133,7 +133,8 @@ extension EventPolicy {
         }
     }
 
-    /// Whether the client takes an event for a repetition because of its time: it is older than the connection it came on.
+    /// Whether the client treats an event as a repetition because of its time: it is older than the
+    /// connection it came on.
     func isStale(_ bytes: [UInt8], openedAtUnixMilliseconds opened: Int64) -> Bool {
         guard self.order == .byTimestamp, let timestamp = EventMember.timestamp.text(in: bytes) else {
             return false

@@ -109,7 +109,7 @@ package struct ClientProfile: Hashable, Sendable {
     package static let contract = ClientProfile()
 }
 
-/// What becomes of a scan that the client does not try to finish any more.
+/// What happens to a scan that the client no longer tries to finish.
 package enum FailedScanPolicy: String, CaseIterable, Hashable, Sendable {
     /// It waits in the durable queue for the next launch.
     case wait
@@ -123,7 +123,7 @@ package struct QueuePolicy: Hashable, Sendable {
     package var drain = DrainPolicy.untilSettled
 }
 
-/// The unsettled scans of which a client has a record in its storage.
+/// The unsettled scans that a client has a record of in its storage.
 package enum QueueStorage: String, CaseIterable, Hashable, Sendable {
     case all
     /// Those that were taken without a path, until they are uploaded. The others go with the process.
@@ -134,8 +134,8 @@ package enum QueueStorage: String, CaseIterable, Hashable, Sendable {
 package enum DrainPolicy: String, CaseIterable, Hashable, Sendable {
     /// In as many slots as are free, and until each scan is settled.
     case untilSettled = "until-settled"
-    /// One after another, each once: it is removed whatever became of it. A path that returns during a drain begins another
-    /// one over the same scans.
+    /// One after another, each once: it is removed whatever its outcome. A path that returns during a drain
+    /// begins another one over the same scans.
     case once
 }
 

@@ -1,5 +1,5 @@
-/// A deviation that has a number in Docs/contract.md and no toggle, because it has no effect that can be seen, or none that the
-/// sources tell enough of.
+/// A deviation that has a number in Docs/contract.md and no toggle, because it has no effect that can be
+/// seen, or none that the sources describe well enough.
 package enum HiddenToggle: String, CaseIterable, Sendable {
     case unfinishedEvent = "quirk-3"
     case leakedTokens = "quirk-18"

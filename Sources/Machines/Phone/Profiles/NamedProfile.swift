@@ -119,7 +119,7 @@ package struct NamedProfile: Sendable {
         return profile
     }
 
-    /// Row "SSEResponseHandler", without the defect by which nothing comes of it.
+    /// Row "SSEResponseHandler", without the defect that makes it useless.
     private static var booksResponses: ClientProfile {
         var profile = Self.booksRequests("books-v3-handler")
         profile.backoff.hasJitter = false
@@ -172,7 +172,7 @@ package struct NamedProfile: Sendable {
     /// All but Q1, which the sources do not prove.
     private static let provenQuirks = Quirk.allCases.filter { $0 != .lineReader }
 
-    /// The numbers of Docs/contract.md sections 4.2 to 4.6 that are no defects.
+    /// The numbers of Docs/contract.md sections 4.2 to 4.6 that are not defects.
     private static var head: ClientProfile {
         var profile = Self.base("swiftwing-head")
         profile.upload.isRepeated = false

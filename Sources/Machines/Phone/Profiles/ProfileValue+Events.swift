@@ -200,8 +200,7 @@ extension ProfileValue {
 }
 
 extension EventPolicy {
-    /// Whether any event is taken for a failure of the job.
-    /// Whether an event but `error` may be taken for a failure of the job.
+    /// Whether an event other than `error` may count as a failure of the job.
     package var canFail: Bool {
         self.ping == .fails || self.enrichmentDegraded == .fails || self.progressWithoutMessage == .fails
             || self.unknown != .ignored || self.result == .topLevel || self.failure == .continues

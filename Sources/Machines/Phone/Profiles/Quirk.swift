@@ -3,7 +3,7 @@ import Wire
 
 /// The defects of the app at HEAD (Docs/contract.md section 4.11). The raw values are the numbers there.
 ///
-/// Not here: what cannot be told from outside (`HiddenToggle`).
+/// Not included: what cannot be seen from outside (`HiddenToggle`).
 package enum Quirk: Int, ProfileDeviation {
     case lineReader = 1
     case endOfStream = 2

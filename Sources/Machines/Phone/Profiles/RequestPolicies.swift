@@ -72,7 +72,7 @@ package struct WaitPolicy: Hashable, Sendable {
     package var rateLimitDefault = Interval.seconds(60)
     /// After `CIRCUIT_OPEN` that names no time. Nil: the backoff alone.
     package var circuitDefault: Interval?
-    /// Whether a later 429 sets the wait anew, even to an earlier moment. Off: it only prolongs it.
+    /// Whether a later 429 sets the wait again, even to an earlier time. Off: it only prolongs it.
     package var isSetAnew = false
     /// Whether `Retry-After` comes before `retryAfterMs`.
     package var prefersHeader = false

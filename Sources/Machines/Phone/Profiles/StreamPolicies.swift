@@ -20,7 +20,7 @@ package struct StreamPolicy: Hashable, Sendable {
     package var attemptsMax: Int?
     /// Whether a stream that was opened makes up for the losses before it.
     package var forgivesLosses = false
-    /// Whether an event begins the backoff anew.
+    /// Whether an event resets the backoff.
     package var resetsBackoff = true
     /// The doublings of the backoff of a stream, however many losses come in a row. Nil for no limit but the cap.
     package var doublingsMax: Int?
@@ -71,8 +71,9 @@ package struct EventPolicy: Hashable, Sendable {
     package var result = ResultEventPolicy.unknown
     package var progressWithoutMessage = EventHandling.understood
     package var failure = EventFailurePolicy.final
-    /// The time for which a degraded book, an event that cannot be read, or a final error is shown (Docs/contract.md section
-    /// 4.5). Meanwhile no event is read, the slot is held, and a job whose event it is about is not deleted yet.
+    /// The time for which a degraded book, an event that cannot be read, or a final error is shown
+    /// (Docs/contract.md section 4.5). During this time no event is read, the slot is held, and the job of
+    /// the event is not deleted yet.
     package var overlay = Interval.zero
     package var error = ErrorEventReading.complete
     /// The automatic retries of a scan after a retryable `error` event (Docs/contract.md section 5, "ONE automatic retry");
@@ -92,7 +93,7 @@ package struct EventPolicy: Hashable, Sendable {
 package enum EventNames: String, CaseIterable, Hashable, Sendable {
     /// Those of the contract.
     case plain
-    /// `photoscan.progress`, `enrichment.completed` and the like. No other event is known.
+    /// `photoscan.progress`, `enrichment.completed` and similar names. No other event is known.
     case dotted
 }
 
@@ -154,7 +155,7 @@ package enum ErrorEventReading: String, CaseIterable, Hashable, Sendable {
 package enum StatusReading: String, CaseIterable, Hashable, Sendable {
     /// Job status, scan stage and enrichment status, each by its own values.
     case separate
-    /// As texts, of which none is known.
+    /// As texts, none of which is known.
     case opaque
     /// All three as a job status: whatever has another value cannot be read.
     case jobStatus = "job-status"
@@ -164,7 +165,8 @@ package enum StatusReading: String, CaseIterable, Hashable, Sendable {
 package enum EventOrder: String, CaseIterable, Hashable, Sendable {
     /// By their ids.
     case byID = "id"
-    /// By `timestamp` of their data: an event that is older than the connection it came on is taken for a repetition.
+    /// By `timestamp` of their data: an event that is older than the connection it came on counts as a
+    /// repetition.
     case byTimestamp = "timestamp"
 }
 

@@ -5,7 +5,7 @@ import SimBase
 
 /// The times behind every chart in which the scenario acts on the run: timed faults, and phases of the links of the phones.
 struct ChartBands {
-    /// The raw value is the CSS class beside `band`.
+    /// The raw value is the CSS class in addition to `band`.
     enum Kind: String, CaseIterable {
         case fault
         /// Phones without any link.
@@ -126,7 +126,7 @@ struct ChartBands {
         return names
     }
 
-    /// A text that ends with its band, whose width in pixels nobody knows.
+    /// A text that ends with its band, whose width in pixels is not known.
     static func clipped(_ text: String, from: String, share: Double, y: Int, height: Int) -> String {
         "<svg class=\"clip\" x=\"\(from)\" y=\"\(y)\" width=\"\(HTMLText.share(share, of: 1))\" "
             + "height=\"\(height)\">\(text)</svg>"

@@ -89,7 +89,7 @@ struct RateChart {
         var before = -1.0
         for row in self.rows {
             let share = self.share(row.rate)
-            // Names that would lie over each other are left out, but not the last.
+            // Names that would overlap are left out, but not the last.
             guard share - before > 0.07, row == self.rows.last || 1 - share > 0.07 else { continue }
             before = share
             let x = HTMLText.share(share, of: 1)

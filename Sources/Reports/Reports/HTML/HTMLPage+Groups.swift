@@ -2,7 +2,7 @@ import RunArchive
 import RunJudge
 
 extension HTMLPage {
-    /// The figures of a fleet of several groups, beside each other.
+    /// The figures of a fleet of several groups, next to each other.
     var byGroup: Section {
         let tables = self.result.groupTables.map { table in
             "<h3>\(HTMLText.escaped(table.title))</h3>"

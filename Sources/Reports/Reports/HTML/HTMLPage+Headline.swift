@@ -106,7 +106,7 @@ extension HTMLPage {
 }
 
 extension RunResult {
-    /// The objective of the whole fleet on a latency that a report shows beside it: a failed one before others.
+    /// The objective of the whole fleet on a latency that a report shows with it: a failed one before others.
     package func objective(on metric: LatencyMetric) -> SLOResult? {
         let all = self.slos.filter { result in
             guard case .time = result.slo.condition.threshold else { return false }

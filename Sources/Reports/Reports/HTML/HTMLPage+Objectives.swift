@@ -145,7 +145,7 @@ extension HTMLPage {
 
     // MARK: Links to phones
 
-    /// The place of a violation, with a link where the phone has a timeline on the page.
+    /// The phone and scan of a violation, with a link if the phone has a timeline on the page.
     func place(of violation: Violation) -> String {
         self.linked(violation.device, HTMLText.escaped(self.result.place(of: violation)))
     }

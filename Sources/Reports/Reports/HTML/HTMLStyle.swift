@@ -1,6 +1,7 @@
 import RunArchive
 
-/// The page's looks. System fonts, figures of one width, one accent a meaning; a sign stands beside every color.
+/// The page's looks. System fonts, figures of one width, one accent a meaning; every color has a sign next to
+/// it.
 package enum HTMLStyle {
     package static let text = """
         :root{color-scheme:light dark;--bg:#fff;--panel:#f6f6f4;--ink:#1b1d20;--soft:#5c636b;--rule:#dcddd9;

@@ -33,7 +33,7 @@ package enum HTMLText {
         return String(escaped)
     }
 
-    /// `<span class="sign good">✓</span>`. A hidden sign repeats the text beside it and is not read aloud.
+    /// `<span class="sign good">✓</span>`. A hidden sign repeats the text next to it and is not read aloud.
     package static func sign(_ tone: Tone, _ sign: String? = nil, isHidden: Bool = false) -> String {
         let hidden = isHidden ? " aria-hidden=\"true\"" : ""
         return "<span class=\"sign \(tone.rawValue)\"\(hidden)>\(sign ?? tone.sign)</span>"
@@ -84,11 +84,11 @@ package enum HTMLText {
 
     /// A sentence of ours, escaped, with its times as the page writes them.
     package static func sentence(_ text: String, bytesMax: Int = Printable.bytesMax) -> String {
-        // In this order: an escape takes the thin space for one that a line may be broken at.
+        // In this order: an escape would treat the thin space as one where a line may be broken.
         Self.units(Self.escaped(text, bytesMax: bytesMax))
     }
 
-    /// A moment of the run as a clock shows it: `0:07`, `12:30`, `1:02:30`.
+    /// A time of the run as a clock shows it: `0:07`, `12:30`, `1:02:30`.
     package static func clock(_ nanoseconds: Int64) -> String {
         let seconds = max(0, nanoseconds / 1_000_000_000)
         func two(_ number: Int64) -> String { number < 10 ? "0\(number)" : "\(number)" }

@@ -1,7 +1,7 @@
 import RunArchive
 import SimBase
 
-/// Time from the left to the right of a chart, and where its labels stand.
+/// Time from the left to the right of a chart, and the positions of its labels.
 package struct TimeAxis {
     /// The end, in nanoseconds.
     package let end: Int64
@@ -86,7 +86,7 @@ package struct ValueAxis {
         Double(height) - min(value, self.top) / self.top * Double(height)
     }
 
-    /// The lines of the ticks, which lie behind the curves.
+    /// The lines of the ticks, which are behind the curves.
     package func grid(height: Int) -> String {
         self.ticks.reduce("<line class=\"base\" x1=\"0\" x2=\"100%\" y1=\"\(height)\" y2=\"\(height)\"/>") {
             grid, tick in

@@ -5,7 +5,7 @@ import SimBase
 /// and only the curves are stretched.
 package struct TimeChart {
     package enum Shape {
-        /// A line; dashed ones tell themselves apart without color.
+        /// A line; dashed ones can be distinguished without color.
         case line(dashed: Bool)
         case area
         /// Stacked on the previous ones.
@@ -147,7 +147,8 @@ package struct TimeChart {
         return "<line class=\"limit\" x1=\"0\" x2=\"100%\" y1=\"\(y)\" y2=\"\(y)\"/>"
     }
 
-    /// The limit stands in the legend: beside its line it would cover the curves. One that is off the chart says so.
+    /// The limit is in the legend: next to its line it would cover the curves. One that is off the chart says
+    /// so.
     private func limitKey(_ top: ValueAxis) -> String {
         guard let limit = self.limit else { return "" }
         let off = self.isShown(limit, top) ? "" : " (above the chart)"
