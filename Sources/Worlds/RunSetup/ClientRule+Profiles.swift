@@ -39,8 +39,10 @@ extension ClientRule {
         case .resultsOnce: profile.results.envelope != .data || profile.misreadsBooks
         case .resultsLean: profile.results.format != "lite"
         case .jobDeleted:
+            // Without a device id the results are refused, and a job whose results it gives up is kept.
             !profile.cleanup.isMade || !profile.cleanup.isMadeAfterFailure || profile.missesTerminals
                 || profile.losesScans || profile.stream.afterEnd == .finishes
+                || profile.identity.sources.contains(.absent)
         case .jobNotDeletedEarly:
             profile.events.canFail || profile.stream.afterLoss != .reconnects || !profile.results.isRepeated
                 || profile.results.needsAddress || profile.losesScans || profile.misreadsBooks

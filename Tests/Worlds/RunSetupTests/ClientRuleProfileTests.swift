@@ -17,7 +17,10 @@ import Testing
 
     @Test(
         arguments: [
-            ("swiftwing-legacy", [.deviceID, .deviceKept, .lastEventID, .resultsNeeded, .resultsLean]),
+            (
+                "swiftwing-legacy",
+                [.deviceID, .deviceKept, .lastEventID, .resultsNeeded, .resultsLean, .jobDeleted]
+            ),
             (
                 "swiftwing-head",
                 [.deviceKept, .lastEventID, .retryOnce, .jobNotDeletedEarly, .deleteRepeated]
