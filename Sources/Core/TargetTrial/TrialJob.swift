@@ -96,7 +96,7 @@ struct TrialJob: Sendable {
 
     /// Whether another stream has shown another event with this id, and has gone on.
     func hasPassed(_ event: TrialEvent) -> Bool {
-        guard self.isWhole, let id = event.id, !event.isInitial, !event.isTerminal,
+        guard self.isWhole, let id = event.id, !event.isTerminal,
             !self.events.contains(where: { $0.isSame(as: event) }),
             let place = self.events.lastIndex(where: { $0.id == id && $0.name == event.name })
         else { return false }

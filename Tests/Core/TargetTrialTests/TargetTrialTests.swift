@@ -42,6 +42,47 @@ import Wire
         #expect(target.rules == [])
     }
 
+    private static func state(_ count: Int) -> String {
+        #"{"jobId":"j","processedCount":\#(count),"totalCount":9}"#
+    }
+
+    @Test func `the state of a job may be newer than the events behind it`() {
+        var target = TriedTarget()
+        target.upload()
+        let first = target.open()
+        target.play(first, to: 2)
+        target.close(first)
+        let second = target.open(after: "2000-progress")
+        target.send(second, "progress", id: "9000-initial", Self.state(5))
+        target.play(second, from: 3, to: 3)
+        #expect(target.rules == [])
+    }
+
+    @Test func `two streams may begin with different states of one time`() {
+        var target = TriedTarget()
+        target.upload()
+        let (first, second) = (target.open(), target.open())
+        target.send(first, "progress", id: "500-initial", Self.state(0))
+        target.play(first, to: 2)
+        target.send(second, "progress", id: "500-initial", Self.state(1))
+        target.play(second, to: 2)
+        #expect(target.rules == [])
+    }
+
+    @Test func `a state that another stream has shown need not come again`() {
+        var target = TriedTarget()
+        target.upload()
+        let first = target.open()
+        target.play(first, to: 2)
+        target.close(first)
+        let second = target.open(after: "2000-progress")
+        target.send(second, "progress", id: "2500-initial", Self.state(2))
+        target.close(second)
+        let third = target.open(after: "2000-progress")
+        target.play(third, from: 3, to: 3)
+        #expect(target.rules == [])
+    }
+
     @Test func `an honest job breaks nothing`() {
         var target = TriedTarget()
         target.upload()
