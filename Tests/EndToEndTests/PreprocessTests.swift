@@ -199,6 +199,7 @@ extension EndToEnd {
                 painted.appending(path: "shelf-001-landscape-normal.jpg").path,
                 to: scratch.folder.appending(path: "upload.jpg"))
             #expect((most.source.width, most.source.height) == (4032, 3024))
+            #expect((700_000..<1_200_000).contains(most.source.bytes))
             // 4.5 bytes a pixel, file and JPEG in between twice (written, and copied), 4 MB for libraries at work. What
             // the program itself takes is at most what the small photo took.
             let bound = 4032 * 3024 * 9 / 2 + 2 * (most.source.bytes + most.filtered.bytes) + 4_000_000

@@ -86,7 +86,7 @@ package enum ScenarioLimit {
     package static let booksMax = 500
     package static let nameCharactersMax = 64
     package static let photosPaintedMax = 1_000
-    /// A side of a painted photo: no lettering is left in smaller ones.
+    /// A side of a painted photo: smaller ones hardly show a book.
     package static let photoSideMin = 64
     package static let photoPixelsMax = 16_000_000
     /// Folders and photos that a group may name.

@@ -1,56 +1,58 @@
 import Foundation
 import SimTestSupport
-import SystemIO
 import Testing
 
 @testable import Imaging
 
-/// The painted shelves in Images/shelves. `SWIFTWING_SIM_REPAINT=1` paints them all again.
+/// The photos in Images/shelves are what their names and Images/README.md say. Nothing makes them again.
 @Suite struct CommittedShelvesTests {
-    private static let folder = Checkout.root
-        .appendingPathComponent("Images/shelves").path
+    private static let folder = Checkout.root.appending(path: "Images/shelves").path
 
-    @Test(.enabled(if: ProcessInfo.processInfo.environment["SWIFTWING_SIM_REPAINT"] == "1"))
-    func `the shelves are painted again on demand`() throws {
-        try FileManager.default.createDirectory(atPath: Self.folder, withIntermediateDirectories: true)
-        var encoder = JPEGEncoder()
-        for shelf in CommittedShelf.all {
-            let jpeg = try ShelfPainter.jpeg(shelf.picture, encoder: &encoder)
-            try File.write(jpeg, to: "\(Self.folder)/\(shelf.name)", .replace)
-        }
+    private static func photos(named word: String) throws -> [SourcePhoto] {
+        try PhotoFolder.load(path: Self.folder).photos.filter { $0.name.contains(word) }
+    }
+
+    /// At an eighth of the size: brightness and contrast are seen there as well.
+    private func small(_ photo: SourcePhoto) throws -> Bitmap {
+        var decoder = JPEGDecoder()
+        return try decoder.decode(photo.jpeg, scale: .covering(longSide: 320))
     }
 
     @Test func `the folder holds what the list names, whole and small`() throws {
         let folder = try PhotoFolder.load(path: Self.folder)
         #expect(folder.problems == [])
-        #expect(folder.photos.map(\.name) == CommittedShelf.all.map(\.name))
-        #expect(folder.photos.map(\.size) == CommittedShelf.all.map(\.picture.size))
+        #expect(folder.photos.count == 5)
         #expect(folder.photos.allSatisfy { $0.jpeg.count <= 400_000 })
         #expect(folder.photos.reduce(0) { $0 + $1.jpeg.count } <= 1_500_000)
+        let list = try String(
+            contentsOf: Checkout.root.appending(path: "Images/README.md"), encoding: .utf8)
+        for photo in folder.photos {
+            #expect(list.contains("| [\(photo.name)](shelves/\(photo.name)) | \(photo.size) |"))
+        }
     }
 
-    @Test func `a shelf is what its seed paints`() throws {
-        let shelf = try #require(CommittedShelf.all.min { Self.pixels($0) < Self.pixels($1) })
-        let bytes = try File.contents(of: "\(Self.folder)/\(shelf.name)", bytesMax: PhotoFolder.bytesMax)
-        var encoder = JPEGEncoder()
-        var decoder = JPEGDecoder()
-        let painted = try ShelfPainter.jpeg(shelf.picture, encoder: &encoder)
-        // Not byte for byte: another release of libturbojpeg may round otherwise.
-        let off = difference(
-            try decoder.decode(bytes, scale: .covering(longSide: 320)),
-            try decoder.decode(painted, scale: .covering(longSide: 320)))
-        #expect(off < 0.5, "repaint with SWIFTWING_SIM_REPAINT=1 if the painter was meant to change")
+    @Test(arguments: [("landscape", 0.5..<1.0), ("portrait", 1.0..<2.0), ("tall", 2.001..<3.0)])
+    func `a photo has the shape of its name`(shape: String, heights: Range<Double>) throws {
+        let photos = try Self.photos(named: shape)
+        #expect(!photos.isEmpty)
+        for photo in photos {
+            #expect(heights.contains(Double(photo.size.height) / Double(photo.size.width)), "\(photo.name)")
+        }
     }
 
-    @Test func `every light, a portrait and low contrast are among them`() {
-        let pictures = CommittedShelf.all.map(\.picture)
-        #expect(Set(pictures.map(\.light)) == Set(ShelfLight.allCases))
-        #expect(Set(pictures.map(\.contrast)) == Set(ShelfContrast.allCases))
-        #expect(pictures.contains { $0.size.height > $0.size.width })
-        #expect(pictures.contains { $0.size.height > $0.size.width * 2 }, "what the app would rotate")
+    @Test(arguments: [("dark", 50.0..<70.0), ("-normal", 109.2..<140.0), ("bright", 165.0..<195.0)])
+    func `a photo has the light of its name`(light: String, means: Range<Double>) throws {
+        let photos = try Self.photos(named: light)
+        #expect(!photos.isEmpty)
+        for photo in photos { #expect(means.contains(try self.small(photo).meanLuma), "\(photo.name)") }
     }
 
-    private static func pixels(_ shelf: CommittedShelf) -> Int {
-        shelf.picture.size.width * shelf.picture.size.height
+    @Test func `the hazy one has half the contrast of the others`() throws {
+        let hazy = try #require(Self.photos(named: "hazy").first)
+        let bitmap = try self.small(hazy)
+        #expect((109.2..<140.0).contains(bitmap.meanLuma))
+        for photo in try Self.photos(named: "shelf") where photo != hazy {
+            #expect(spread(bitmap) * 2 < spread(try self.small(photo)), "\(photo.name)")
+        }
     }
 }

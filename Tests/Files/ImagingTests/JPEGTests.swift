@@ -30,6 +30,13 @@ func difference(_ left: Bitmap, _ right: Bitmap) -> Double {
     return Double(total) / Double(left.pixels.count)
 }
 
+/// The variance of the green levels: the square of a picture's contrast.
+func spread(_ bitmap: Bitmap) -> Double {
+    let greens = stride(from: 1, to: bitmap.pixels.count, by: 3).map { Double(bitmap.pixels[$0]) }
+    let mean = greens.reduce(0, +) / Double(greens.count)
+    return greens.reduce(0) { $0 + ($1 - mean) * ($1 - mean) } / Double(greens.count)
+}
+
 private func decode(_ jpeg: [UInt8], scale: DecodeScale = .full) throws(ImagingError) -> Bitmap {
     var decoder = JPEGDecoder()
     return try decoder.decode(jpeg, scale: scale)

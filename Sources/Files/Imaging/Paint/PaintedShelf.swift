@@ -1,3 +1,5 @@
+internal import SimBase
+
 /// One picture of a painted corpus.
 package struct PaintedShelf: Hashable, Sendable {
     /// The name of its file, without a folder: its number, shape, light and contrast.
@@ -24,8 +26,8 @@ package struct PaintedShelf: Hashable, Sendable {
 
     /// A corpus of `count` pictures, every choice a draw of `seed`.
     ///
-    /// In every eight, from the first on, one is dark, one is bright, one is tall and one has low contrast. None is tall if
-    /// all have one size.
+    /// In every eight, from the first on, one is dark, one is bright, one is tall and one has low contrast.
+    /// None is tall if all have one size.
     package static func corpus(count: Int, seed: UInt64, sizes: Sizes) -> [PaintedShelf] {
         (0..<count).map { PaintedShelf(number: $0, seed: seed, sizes: sizes) }
     }
@@ -41,28 +43,14 @@ package struct PaintedShelf: Hashable, Sendable {
         self.name = "shelf-\(zeros)\(digits)-\(shape)-\(kind.light.rawValue)\(contrast).jpg"
         self.picture = ShelfPicture(
             size: size, light: kind.light, contrast: kind.contrast,
-            seed: PaintRandom(seed: seed).bits(.picture, number))
+            seed: KeyedRandom(seed: seed).draw(.paint, PaintTrait.picture.rawValue, UInt64(number)))
     }
 
-    fileprivate struct Kind {
-        let width: Int
-        let height: Int
-        let light: ShelfLight
-        let contrast: ShelfContrast
-
-        init(_ width: Int, _ height: Int, _ light: ShelfLight, _ contrast: ShelfContrast) {
-            self.width = width
-            self.height = height
-            self.light = light
-            self.contrast = contrast
-        }
-    }
+    fileprivate typealias Kind = (width: Int, height: Int, light: ShelfLight, contrast: ShelfContrast)
 
     private static let kinds: [Kind] = [
-        Kind(4032, 3024, .normal, .normal), Kind(3024, 4032, .dark, .normal),
-        Kind(4032, 3024, .bright, .normal),
-        Kind(1816, 4032, .normal, .normal),
-        Kind(3264, 2448, .normal, .low), Kind(3024, 4032, .normal, .normal),
-        Kind(4032, 2268, .normal, .normal), Kind(2448, 3264, .normal, .normal),
+        (4032, 3024, .normal, .normal), (3024, 4032, .dark, .normal), (4032, 3024, .bright, .normal),
+        (1816, 4032, .normal, .normal), (3264, 2448, .normal, .low), (3024, 4032, .normal, .normal),
+        (4032, 2268, .normal, .normal), (2448, 3264, .normal, .normal),
     ]
 }
