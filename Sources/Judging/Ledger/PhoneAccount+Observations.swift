@@ -108,7 +108,7 @@ extension PhoneAccount {
         self.requireOpen(scan, for: "queued", at: at, into: &findings)
         self.updateScan(scan) {
             $0.isRecorded = true
-            $0.isPrepared = false  // Its photo may be given back, and prepared anew.
+            $0.isPrepared = false  // The photo may be released and prepared again.
             $0.uploadEnded(at: at)
             $0.statusEndedAt = nil
         }

@@ -42,7 +42,7 @@ extension WireState {
         var first: RequestOnWire?
     }
 
-    /// Reads bytes that came out of the link. Returns nil if nobody reads them.
+    /// Reads bytes that came out of the link. Returns nil if no one reads them any more.
     fileprivate mutating func receive(
         _ bytes: ArraySlice<UInt8>, at now: Instant, silenceMax: Interval, into events: inout [ResponseEvent]
     ) -> Received? {
