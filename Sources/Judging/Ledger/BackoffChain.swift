@@ -34,12 +34,10 @@ struct BackoffChain: Sendable {
     /// The bounds of its wait are known: neither is its beginning uncertain, nor its base one that a server may have raised.
     var isDrawnFreely: Bool { self.isExact && self.raise != .unsure }
 
-    /// The maximum of the present wait: min(cap, base x 2^n).
-    func ceiling(base: Interval, cap: Interval, retry: Interval?) -> Interval {
-        var base = base
-        if self.raise != .none, let retry { base = max(base, min(retry, cap)) }
-        let doublings = Int64(min(max(0, self.failures - 1), 62))
-        guard base.nanoseconds <= cap.nanoseconds >> doublings else { return cap }
-        return .nanoseconds(base.nanoseconds << doublings)
+    /// The maximum of the present wait. `retry`: the `retry:` of the server's streams, which raises the base.
+    func ceiling(_ settings: SimulationInvariantSettings, retry: Interval?) -> Interval {
+        var base = settings.backoffBase
+        if self.raise != .none, let retry { base = max(base, min(retry, settings.backoffCap)) }
+        return settings.backoffCeiling(failures: self.failures, base: base)
     }
 }

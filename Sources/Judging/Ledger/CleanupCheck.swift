@@ -25,65 +25,42 @@ struct CleanupCheck: Sendable {
         var state: State
     }
 
-    fileprivate struct Phone: Sendable {
-        /// The latest DELETE of each job, of the last few jobs.
-        var deletes: [Delete] = []
-        var isFull = false
-        var freedAt = Instant.zero
-        var suspendedAt: Instant?
-    }
+    private static let deletesMax = 32
 
-    fileprivate static let deletesMax = 32
+    /// The latest DELETE of each job, of the last few jobs.
+    private var deletes: [Delete] = []
 
-    private var phones: [Phone] = []
-
-    /// The number of entries for all phones together, for tests of its growth.
-    var remembered: Int { self.phones.reduce(0) { $0 + $1.deletes.count } }
+    /// The number of entries, for tests of its growth.
+    var remembered: Int { self.deletes.count }
 
     /// - Returns: What is wrong with what is seen.
-    mutating func record(_ payload: PhoneObservation, scan: ScanNumber, at: Instant, phoneIndex: Int)
-        -> String?
-    {
-        while self.phones.count <= phoneIndex { self.phones.append(Phone()) }
+    mutating func record(_ payload: PhoneObservation, _ now: PhoneMoment) -> String? {
         switch payload {
         case .requestSent(let operation, let attempt, let job?, _) where operation.isDelete:
-            return self.phones[phoneIndex].sent(Digest.of(job), scan, attempt)
+            return self.sent(Digest.of(job), now.scan, attempt)
         case .replied(let operation, let attempt, let status, _) where operation.isDelete:
             let isFinal = (200...299).contains(status) || [401, 404, 410].contains(status)
-            self.phones[phoneIndex].change(scan, attempt) { isFinal ? .heard : nil }
+            self.change(now.scan, attempt, to: isFinal ? .heard : nil)
         case .requestFailed(let operation, let attempt, _, _) where operation.isDelete:
-            self.phones[phoneIndex].change(scan, attempt) { nil }
-        case .cleanupAnswered(let job, _, _), .jobAbandoned(let job, _):
-            self.phones[phoneIndex].read(Digest.of(job), at: at)
-        case .storageFilled: self.phones[phoneIndex].isFull = true
-        case .storageFreed:
-            self.phones[phoneIndex].isFull = false
-            self.phones[phoneIndex].freedAt = at
-        case .pathLost, .pathChanged: self.phones[phoneIndex].forgetUnderway()
-        case .suspended: self.phones[phoneIndex].suspendedAt = at
+            self.change(now.scan, attempt, to: nil)
+        case .cleanupAnswered(let job, _, _), .jobAbandoned(let job, _): self.read(Digest.of(job), at: now.at)
+        case .pathLost, .pathChanged: self.forgetUnderway()
         case .resumed:
-            let left = self.phones[phoneIndex].suspendedAt
-            self.phones[phoneIndex].suspendedAt = nil
             // It was frozen in between.
-            guard let left, left + PendingCleanup.backgroundTime <= at else { return nil }
-            self.phones[phoneIndex].forgetUnderway()
-        case .killed: self.phones[phoneIndex].killed(at: at)
-        case .reinstalled:
-            let isFull = self.phones[phoneIndex].isFull
-            self.phones[phoneIndex] = Phone()
-            self.phones[phoneIndex].isFull = isFull
+            guard let left = now.life.suspendedAt, left + PendingCleanup.backgroundTime <= now.at
+            else { return nil }
+            self.forgetUnderway()
+        case .killed: self.killed(now)
+        case .reinstalled: self.deletes = []
         default: break
         }
         return nil
     }
-}
 
-extension CleanupCheck.Phone {
-    fileprivate mutating func sent(_ job: UInt64, _ scan: ScanNumber, _ attempt: UInt32) -> String? {
-        let delete = CleanupCheck.Delete(job: job, scan: scan, attempt: attempt, state: .open)
+    private mutating func sent(_ job: UInt64, _ scan: ScanNumber, _ attempt: UInt32) -> String? {
+        let delete = Delete(job: job, scan: scan, attempt: attempt, state: .open)
         guard let index = self.deletes.firstIndex(where: { $0.job == job }) else {
-            if self.deletes.count == CleanupCheck.deletesMax { self.deletes.removeFirst() }
-            self.deletes.append(delete)
+            self.deletes.append(delete, max: Self.deletesMax)
             return nil
         }
         let before = self.deletes[index]
@@ -94,23 +71,20 @@ extension CleanupCheck.Phone {
         }
     }
 
-    /// Nil: it may be sent again.
-    fileprivate mutating func change(
-        _ scan: ScanNumber, _ attempt: UInt32, _ state: () -> CleanupCheck.State?
-    ) {
-        guard
-            let index = self.deletes.firstIndex(where: {
-                $0.scan == scan && $0.attempt == attempt && !$0.isAnswered
-            })
-        else { return }
-        if let state = state() {
+    /// `state`: nil where the DELETE may be sent again.
+    private mutating func change(_ scan: ScanNumber, _ attempt: UInt32, to state: State?) {
+        let isMeant = { (delete: Delete) in
+            delete.scan == scan && delete.attempt == attempt && !delete.isAnswered
+        }
+        guard let index = self.deletes.firstIndex(where: isMeant) else { return }
+        if let state {
             self.deletes[index].state = state
         } else {
             self.deletes.remove(at: index)
         }
     }
 
-    fileprivate mutating func read(_ job: UInt64, at moment: Instant) {
+    private mutating func read(_ job: UInt64, at moment: Instant) {
         guard let index = self.deletes.firstIndex(where: { $0.job == job }) else { return }
         switch self.deletes[index].state {
         case .open: self.deletes.remove(at: index)  // Given up, without an answer.
@@ -119,13 +93,12 @@ extension CleanupCheck.Phone {
         }
     }
 
-    fileprivate mutating func forgetUnderway() { self.deletes.removeAll { !$0.isAnswered } }
+    private mutating func forgetUnderway() { self.deletes.removeAll { !$0.isAnswered } }
 
-    fileprivate mutating func killed(at moment: Instant) {
-        self.suspendedAt = nil
+    private mutating func killed(_ now: PhoneMoment) {
         self.deletes.removeAll { delete in
             guard case .answered(let answered) = delete.state else { return true }
-            return self.isFull || max(answered, self.freedAt) + LedgerSettings.recordTime >= moment
+            return now.life.isFull || max(answered, now.life.freedAt) + LedgerSettings.recordTime >= now.at
         }
     }
 }

@@ -3,20 +3,14 @@ import Talaria
 
 /// The requests of one phone that have been sent and have not ended.
 struct OpenRequests: Sendable {
-    struct Request: Hashable, Sendable {
-        var operation: Operation
-        var scan: ScanNumber
-        var attempt: UInt32
-    }
-
     /// More DELETEs of one scan are never open.
     private static let cleanupsMax: UInt32 = 10
 
     /// Without a response.
-    private var open: [Request] = []
+    private var open: [RequestKey] = []
     /// The requests whose head has arrived and whose body may still be lost, or which may have ended with
     /// the path or the app without an observation.
-    private var loose: [Request] = []
+    private var loose: [RequestKey] = []
     /// Requests of this second, by the number of the second.
     private var second: Int64 = -1
     private(set) var sentThisSecond = 0
@@ -32,7 +26,7 @@ struct OpenRequests: Sendable {
     var inSlots: Int { self.open.count { !$0.operation.isDelete } }
 
     /// Returns whether the previous request of its kind is still open.
-    mutating func sent(_ request: Request, at moment: Instant) -> Bool {
+    mutating func sent(_ request: RequestKey, at moment: Instant) -> Bool {
         let isCleanup = request.operation.isDelete
         let isRepeated =
             !isCleanup && self.open.contains { $0.operation == request.operation && $0.scan == request.scan }
@@ -55,7 +49,7 @@ struct OpenRequests: Sendable {
     }
 
     /// Returns false if the request was not open.
-    mutating func ended(_ request: Request, isAnswer: Bool) -> Bool {
+    mutating func ended(_ request: RequestKey, isAnswer: Bool) -> Bool {
         if let index = self.open.firstIndex(of: request) {
             self.open.remove(at: index)
             if isAnswer { self.loose.append(request) }

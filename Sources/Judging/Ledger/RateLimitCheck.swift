@@ -11,136 +11,109 @@ import Talaria
 /// nothing else holds the phone back: it has a slot, and the photos and the records of the scans that come
 /// first. If anything else happens to the phone in between, it is not judged.
 struct RateLimitCheck: Sendable {
-    private struct Phone: Sendable {
-        let slotsMax: Int
-        var slots = 0
-        /// The waits that responses in flight request. `isRounded`: in whole seconds, since the body does not
-        /// contain the wait.
-        var told: [(scan: ScanNumber, attempt: UInt32, wait: Interval, isRounded: Bool)] = []
-        /// Waits that a fault is about to round: it fires before the answer.
-        var rounded: [(scan: ScanNumber, attempt: UInt32)] = []
-        /// The attempt of each upload that was answered with 429, until its phone has read that.
-        var limited: [(scan: ScanNumber, attempt: UInt32)] = []
-        /// The last 429 that the phone has read, with its own word of the wait.
-        var last: (scan: ScanNumber, attempt: UInt32, said: Interval, at: Instant)?
-        /// The youngest scan that was turned down and has its photo, while the queue is shut.
-        var youngest: ScanNumber?
-        /// The user has canceled a scan that may be the one that was to come first.
-        var isCanceled = false
-        /// The time at which it opens and nothing else holds the phone back.
-        var dueAt = Instant.zero
-    }
-
     /// The tolerance for a write, and for rounding to milliseconds.
-    static let slack = Interval.milliseconds(10)
+    private static let slack = Interval.milliseconds(10)
     private static let toldMax = 64
+    private static let waitMax = Interval.hours(24)
 
-    private var phones: [Phone] = []
+    let slotsMax: Int
+    /// The waits that responses in flight request. `isRounded`: in whole seconds, since the body does not
+    /// contain the wait.
+    private var told: [(scan: ScanNumber, attempt: UInt32, wait: Interval, isRounded: Bool)] = []
+    /// Waits that a fault is about to round: it fires before the answer.
+    private var rounded: [(scan: ScanNumber, attempt: UInt32)] = []
+    /// The attempt of each upload that was answered with 429, until its phone has read that.
+    private var limited: [(scan: ScanNumber, attempt: UInt32)] = []
+    /// The last 429 that the phone has read, with its own word of the wait.
+    private var last: (scan: ScanNumber, attempt: UInt32, said: Interval, at: Instant)?
+    /// The youngest scan that was turned down and has its photo, while the queue is shut.
+    private var youngest: ScanNumber?
+    /// The user has canceled a scan that may be the one that was to come first.
+    private var isCanceled = false
+    /// The time at which it opens and nothing else holds the phone back.
+    private var dueAt = Instant.zero
 
-    /// Adds a phone with the next index.
-    mutating func add(slotsMax: Int) { self.phones.append(Phone(slotsMax: slotsMax)) }
+    init(slotsMax: Int) { self.slotsMax = slotsMax }
 
-    mutating func receivedRetryAfter(_ wait: Interval, scan: ScanNumber, attempt: UInt32, phoneIndex: Int) {
-        self.phones[phoneIndex].told.removeAll { $0.scan == scan }
-        if self.phones[phoneIndex].told.count == Self.toldMax { self.phones[phoneIndex].told.removeFirst() }
-        let isRounded = self.phones[phoneIndex].rounded.contains { $0 == (scan, attempt) }
-        self.phones[phoneIndex].rounded.removeAll { $0.scan == scan }
-        self.phones[phoneIndex].told.append((scan, attempt, wait, isRounded))
+    mutating func receivedRetryAfter(_ wait: Interval, scan: ScanNumber, attempt: UInt32) {
+        self.told.removeAll { $0.scan == scan }
+        let isRounded = self.rounded.contains { $0 == (scan, attempt) }
+        self.rounded.removeAll { $0.scan == scan }
+        self.told.append((scan, attempt, wait, isRounded), max: Self.toldMax)
     }
 
     /// A fault leaves the body of the answer without its wait.
-    mutating func rounded(_ operation: Operation, scan: ScanNumber, attempt: UInt32, phoneIndex: Int) {
+    mutating func rounded(_ operation: Operation, scan: ScanNumber, attempt: UInt32) {
         guard operation == .upload else { return }
-        let told = self.phones[phoneIndex].told.lastIndex { $0.scan == scan && $0.attempt == attempt }
-        guard let index = told else {
-            self.phones[phoneIndex].rounded.removeAll { $0.scan == scan }
-            if self.phones[phoneIndex].rounded.count == Self.toldMax {
-                self.phones[phoneIndex].rounded.removeFirst()
-            }
-            self.phones[phoneIndex].rounded.append((scan, attempt))
-            return
+        if let index = self.told.lastIndex(where: { $0.scan == scan && $0.attempt == attempt }) {
+            self.told[index].isRounded = true
+        } else {
+            self.rounded.removeAll { $0.scan == scan }
+            self.rounded.append((scan, attempt), max: Self.toldMax)
         }
-        self.phones[phoneIndex].told[index].isRounded = true
     }
 
     /// Records a cut of a response: its wait may not have arrived, although its header may have.
-    mutating func cut(_ operation: Operation, scan: ScanNumber, attempt: UInt32, phoneIndex: Int) {
+    mutating func cut(_ operation: Operation, scan: ScanNumber, attempt: UInt32) {
         guard operation == .upload else { return }
-        self.phones[phoneIndex].told.removeAll { $0.scan == scan && $0.attempt == attempt }
+        self.told.removeAll { $0.scan == scan && $0.attempt == attempt }
         // The phone may have read it in the same instant.
-        guard let last = self.phones[phoneIndex].last, last.scan == scan, last.attempt == attempt else {
-            return
-        }
-        self.phones[phoneIndex].dueAt = max(
-            self.phones[phoneIndex].dueAt, last.at + min(max(.zero, last.said), .hours(24)))
+        guard let last = self.last, last.scan == scan, last.attempt == attempt else { return }
+        self.dueAt = max(self.dueAt, last.at + min(max(.zero, last.said), Self.waitMax))
     }
 
     /// - Returns: What is wrong with what is seen.
-    mutating func record(_ payload: PhoneObservation, scan: ScanNumber, at: Instant, phoneIndex: Int)
-        -> String?
-    {
+    mutating func record(_ payload: PhoneObservation, _ now: PhoneMoment) -> String? {
+        let (scan, at) = (now.scan, now.at)
         switch payload {
         case .replied(.upload, let attempt, status: 429, _):
-            self.phones[phoneIndex].limited.removeAll { $0.scan == scan }
-            if self.phones[phoneIndex].limited.count == Self.toldMax {
-                self.phones[phoneIndex].limited.removeFirst()
-            }
-            self.phones[phoneIndex].limited.append((scan, attempt))
-        case .rateLimited(.upload, let wait): self.limited(scan, saying: wait, at: at, phoneIndex)
-        case .requestSent(.upload, _, _, _): return self.uploaded(at: at, phoneIndex)
+            self.limited.removeAll { $0.scan == scan }
+            self.limited.append((scan, attempt), max: Self.toldMax)
+        case .rateLimited(.upload, let wait): self.limited(scan, saying: wait, at: at)
+        case .requestSent(.upload, _, _, _): return self.uploaded(at: at)
         case .photoPrepared, .queued, .refused:
             // What is older comes first, and had to wait for this.
-            guard let youngest = self.phones[phoneIndex].youngest, scan <= youngest else { return nil }
-            self.phones[phoneIndex].dueAt = max(self.phones[phoneIndex].dueAt, at)
+            guard let youngest = self.youngest, scan <= youngest else { return nil }
+            self.dueAt = max(self.dueAt, at)
         case .cancelRequested:
             // Perhaps it was the one that waited.
-            if let youngest = self.phones[phoneIndex].youngest, scan <= youngest {
-                self.phones[phoneIndex].isCanceled = true
-            }
-        case .slotTaken: self.phones[phoneIndex].slots += 1
+            guard let youngest = self.youngest, scan <= youngest else { return nil }
+            self.isCanceled = true
         case .slotGiven:
-            if self.phones[phoneIndex].slots >= self.phones[phoneIndex].slotsMax {
-                self.phones[phoneIndex].dueAt = max(self.phones[phoneIndex].dueAt, at)
-            }
-            self.phones[phoneIndex].slots = max(0, self.phones[phoneIndex].slots - 1)
+            if now.life.slots >= self.slotsMax { self.dueAt = max(self.dueAt, at) }
         case .pathLost, .pathReturned, .pathChanged, .suspended, .resumed, .storageFilled, .storageFreed:
-            self.phones[phoneIndex].youngest = nil
-        case .killed, .reinstalled, .launched:
-            self.phones[phoneIndex] = Phone(slotsMax: self.phones[phoneIndex].slotsMax)
+            self.youngest = nil
+        case .killed, .reinstalled, .launched: self = RateLimitCheck(slotsMax: self.slotsMax)
         default: break
         }
         return nil
     }
 
     /// The phone has read a 429. Its own report is used only if nothing else shows what the answer requested.
-    private mutating func limited(_ scan: ScanNumber, saying: Interval, at: Instant, _ phoneIndex: Int) {
+    private mutating func limited(_ scan: ScanNumber, saying: Interval, at: Instant) {
         var wait = saying
-        if let index = self.phones[phoneIndex].limited.firstIndex(where: { $0.scan == scan }) {
-            let attempt = self.phones[phoneIndex].limited.remove(at: index).attempt
-            self.phones[phoneIndex].last = (scan, attempt, saying, at)
-            if let told = self.phones[phoneIndex].told.firstIndex(where: {
-                $0.scan == scan && $0.attempt == attempt
-            }) {
-                let told = self.phones[phoneIndex].told.remove(at: told)
+        if let index = self.limited.firstIndex(where: { $0.scan == scan }) {
+            let attempt = self.limited.remove(at: index).attempt
+            self.last = (scan, attempt, saying, at)
+            if let told = self.told.firstIndex(where: { $0.scan == scan && $0.attempt == attempt }) {
+                let told = self.told.remove(at: told)
                 wait = told.isRounded ? told.wait.roundedUpToSeconds : told.wait
             }
         }
-        let due = at + min(max(.zero, wait), .hours(24))
-        let isShut = self.phones[phoneIndex].youngest != nil
-        self.phones[phoneIndex].dueAt = isShut ? max(self.phones[phoneIndex].dueAt, due) : due
+        let due = at + min(max(.zero, wait), Self.waitMax)
+        self.dueAt = self.youngest == nil ? due : max(self.dueAt, due)
         // A wait of zero: it serves a backoff.
         guard wait > .zero else { return }
-        self.phones[phoneIndex].youngest = max(self.phones[phoneIndex].youngest ?? scan, scan)
+        self.youngest = max(self.youngest ?? scan, scan)
     }
 
-    private mutating func uploaded(at moment: Instant, _ phoneIndex: Int) -> String? {
-        let due = self.phones[phoneIndex].dueAt
-        guard self.phones[phoneIndex].youngest != nil, due <= moment else { return nil }
-        self.phones[phoneIndex].youngest = nil
-        defer { self.phones[phoneIndex].isCanceled = false }
-        guard due + Self.slack < moment, !self.phones[phoneIndex].isCanceled else { return nil }
+    private mutating func uploaded(at moment: Instant) -> String? {
+        guard self.youngest != nil, self.dueAt <= moment else { return nil }
+        self.youngest = nil
+        defer { self.isCanceled = false }
+        guard self.dueAt + Self.slack < moment, !self.isCanceled else { return nil }
         return
-            "upload sent \((moment - due).wholeMilliseconds) ms after the end of the wait that a 429 requested, although nothing else delayed it"
+            "upload sent \((moment - self.dueAt).wholeMilliseconds) ms after the end of the wait that a 429 requested, although nothing else delayed it"
     }
 }
 

@@ -55,128 +55,77 @@ package struct RequestForm: Hashable, Sendable {
 /// The job and the position to resume from are those that the phone has said it requests; whether these are right is judged
 /// elsewhere (`stream.id-monotone`, `auth.no-leak`). The job must be one that the backend has accepted for the scan.
 struct RequestFormCheck: Sendable {
-    struct Complaint: Sendable {
-        let form: RequestForm
-        let text: String
-    }
-
     /// The phone's announcement of a request at this time.
     private struct Word: Sendable {
         let at: Instant
-        let scan: ScanNumber
-        let operation: Operation
-        let attempt: UInt32
+        let request: RequestKey
         let job: String?
         let lastEventID: String?
     }
 
-    private struct Phone: Sendable {
-        /// Its identity, since the app was installed.
-        var identity: String?
-        var words: [Word] = []
-        /// Digests of the ids of jobs that the backend has accepted.
-        var jobs: [(scan: ScanNumber, job: UInt64)] = []
-        /// The highest scan number up to which scans may be forgotten.
-        var forgotten = ScanNumber.none
-    }
-
     private static let jobsMax = 64
 
-    private var phones: [Phone] = []
-    /// The phone of every device id, past and present.
-    private var owners: [String: Int] = [:]
-    /// The forms in the order of sending. Judged at the end of their instant.
-    private var pending: [RequestForm] = []
-    private var judged = 0
+    /// The `format=` of its results.
+    private let format: String
+    private let journey: Journey
+    /// Its identity, since the app was installed.
+    private var identity: String?
+    private var words: [Word] = []
+    /// Digests of the ids of jobs that the backend has accepted.
+    private var jobs: [(scan: ScanNumber, job: UInt64)] = []
+    /// The highest scan number up to which scans may be forgotten.
+    private var forgotten = ScanNumber.none
 
-    mutating func record(_ form: RequestForm) { self.pending.append(form) }
-
-    var isPending: Bool { self.judged < self.pending.count }
-
-    /// Returns the complaints about requests that were sent before a time.
-    ///
-    /// - Parameter phone: The index of a phone, the `format=` of its results, and its journey.
-    mutating func complaints(
-        before moment: Instant,
-        phone: (DeviceNumber) -> (phoneIndex: Int, format: String, journey: Journey)?
-    ) -> [Complaint] {
-        var complaints: [Complaint] = []
-        while self.isPending, self.pending[self.judged].at < moment {
-            let form = self.pending[self.judged]
-            self.judged += 1
-            guard let (phoneIndex, format, journey) = phone(form.device) else { continue }
-            for text in self.judge(form, phoneIndex, format: format, journey) {
-                complaints.append(Complaint(form: form, text: "\(form.operation.name): \(text)"))
-            }
-        }
-        if !self.isPending {
-            self.pending.removeAll(keepingCapacity: true)
-            self.judged = 0
-        }
-        return complaints
+    init(format: String, journey: Journey) {
+        self.format = format
+        self.journey = journey
     }
 
     // MARK: What is seen
 
-    mutating func sent(
-        _ operation: Operation, _ attempt: UInt32, job: String?, lastEventID: String?, scan: ScanNumber,
-        at: Instant, phoneIndex: Int
-    ) {
-        self.change(phoneIndex) { phone in
-            phone.words.removeAll { $0.at < at }
-            phone.words.append(
-                Word(
-                    at: at, scan: scan, operation: operation, attempt: attempt, job: job,
-                    lastEventID: lastEventID))
+    mutating func sent(_ request: RequestKey, job: String?, lastEventID: String?, at: Instant) {
+        self.words.removeAll { $0.at < at }
+        self.words.append(Word(at: at, request: request, job: job, lastEventID: lastEventID))
+    }
+
+    mutating func accepted(_ job: String, scan: ScanNumber) {
+        if self.jobs.count == Self.jobsMax {
+            self.forgotten = max(self.forgotten, self.jobs.removeFirst().scan)
         }
+        self.jobs.append((scan, Digest.of(job)))
     }
 
-    mutating func accepted(_ job: String, scan: ScanNumber, phoneIndex: Int) {
-        self.change(phoneIndex) { phone in
-            if phone.jobs.count == Self.jobsMax {
-                phone.forgotten = max(phone.forgotten, phone.jobs.removeFirst().scan)
-            }
-            phone.jobs.append((scan, Digest.of(job)))
-        }
-    }
-
-    mutating func reinstalled(_ phoneIndex: Int) { self.change(phoneIndex) { $0.identity = nil } }
-
-    private mutating func change(_ phoneIndex: Int, _ change: (inout Phone) -> Void) {
-        while self.phones.count <= phoneIndex { self.phones.append(Phone()) }
-        change(&self.phones[phoneIndex])
-    }
+    mutating func reinstalled() { self.identity = nil }
 
     // MARK: The form
 
-    private mutating func judge(
-        _ form: RequestForm, _ phoneIndex: Int, format: String, _ journey: Journey
-    ) -> [String] {
-        while self.phones.count <= phoneIndex { self.phones.append(Phone()) }
-        let word = self.phones[phoneIndex].words.first {
-            $0.at == form.at && $0.scan == form.scan && $0.operation == form.operation
-                && $0.attempt == form.attempt
-        }
-        return self.identity(form, phoneIndex)
-            + self.address(form, word, phoneIndex, format: format, journey)
-            + Self.headers(form, word) + Self.body(form, journey)
+    /// Returns what is wrong with a request. `owners`: the phone of every device id of the fleet, past and present.
+    mutating func judge(_ form: RequestForm, owners: inout [String: DeviceNumber]) -> [String] {
+        let request = RequestKey(form.operation, form.scan, form.attempt)
+        let word = self.words.first { $0.at == form.at && $0.request == request }
+        let wrong =
+            self.identity(form, &owners) + self.address(form, word) + Self.headers(form, word)
+            + Self.body(form, self.journey)
+        return wrong.map { "\(form.operation.name): \($0)" }
     }
 
     /// Checks the device id: one for all requests of an installation, another one after a reinstallation, and
     /// never that of another phone.
-    private mutating func identity(_ form: RequestForm, _ phoneIndex: Int) -> [String] {
+    private mutating func identity(
+        _ form: RequestForm, _ owners: inout [String: DeviceNumber]
+    ) -> [String] {
         let values = form.values(of: HeaderName.deviceID)
         guard let identity = values.first, values.count == 1 else {
             return ["\(values.count) times \(HeaderName.deviceID)"]
         }
         guard Self.isIdentity(identity) else { return ["a device id that is not a UUID of version 4"] }
-        if let own = self.phones[phoneIndex].identity {
+        if let own = self.identity {
             return own == identity ? [] : ["another device id than the previous request"]
         }
-        self.phones[phoneIndex].identity = identity
-        guard let owner = self.owners.updateValue(phoneIndex, forKey: identity) else { return [] }
+        self.identity = identity
+        guard let owner = owners.updateValue(form.device, forKey: identity) else { return [] }
         return [
-            owner == phoneIndex
+            owner == form.device
                 ? "the device id of the previous installation" : "the device id of another phone"
         ]
     }
@@ -191,9 +140,7 @@ struct RequestFormCheck: Sendable {
         return isHexadecimal && parts[2].hasPrefix("4") && "89abAB".contains(parts[3].prefix(1))
     }
 
-    private func address(
-        _ form: RequestForm, _ word: Word?, _ phoneIndex: Int, format: String, _ journey: Journey
-    ) -> [String] {
+    private func address(_ form: RequestForm, _ word: Word?) -> [String] {
         let parts = form.target.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
         let query = parts.count > 1 ? parts[1].split(separator: "&", omittingEmptySubsequences: false) : []
         var wrong: [String] = []
@@ -204,18 +151,18 @@ struct RequestFormCheck: Sendable {
             case .cleanup, .cancel: "DELETE"
             }
         if form.method != method { wrong.append("\(form.method.bounded) instead of \(method)") }
-        if form.operation == .results, !journey.isV2 {
+        if form.operation == .results, !self.journey.isV2 {
             let formats = query.filter { $0.hasPrefix("format=") }
-            if formats != ["format=\(format)"] || formats.count != query.count {
-                wrong.append("a query other than format=\(format)")
+            if formats != ["format=\(self.format)"] || formats.count != query.count {
+                wrong.append("a query other than format=\(self.format)")
             }
         } else if parts.count > 1 {
             wrong.append("a query that is not in the contract")
         }
         return wrong
-            + (journey.isV2
-                ? Self.v2Path(String(parts[0]), of: form, word, journey)
-                : self.path(String(parts[0]), of: form, word, phoneIndex))
+            + (self.journey.isV2
+                ? Self.v2Path(String(parts[0]), of: form, word, self.journey)
+                : self.path(String(parts[0]), of: form, word))
     }
 
     /// Docs/contract.md section 3.2.
@@ -236,7 +183,7 @@ struct RequestFormCheck: Sendable {
             ? [] : ["a path that is not in the contract, or another job than the phone reported"]
     }
 
-    private func path(_ path: String, of form: RequestForm, _ word: Word?, _ phoneIndex: Int) -> [String] {
+    private func path(_ path: String, of form: RequestForm, _ word: Word?) -> [String] {
         var folder = "/v3/jobs/scans"
         let ending: String
         switch form.operation {
@@ -255,11 +202,10 @@ struct RequestFormCheck: Sendable {
         let job = String(path.dropFirst(folder.utf8.count + 1).dropLast(ending.utf8.count))
         guard !job.isEmpty, !job.contains("/") else { return ["a path that is not in the contract"] }
         if let word, word.job != job { return ["another job than the phone reported"] }
-        let phone = self.phones[phoneIndex]
-        guard phone.forgotten < form.scan else { return [] }
+        guard self.forgotten < form.scan else { return [] }
+        let jobs = self.jobs.filter { $0.scan == form.scan }
         let known = Digest.of(job)
-        let isAccepted = phone.jobs.contains { $0.scan == form.scan && $0.job == known }
-        return isAccepted || !phone.jobs.contains { $0.scan == form.scan } ? [] : ["a job of another scan"]
+        return jobs.isEmpty || jobs.contains { $0.job == known } ? [] : ["a job of another scan"]
     }
 
     private static func headers(_ form: RequestForm, _ word: Word?) -> [String] {
@@ -274,8 +220,8 @@ struct RequestFormCheck: Sendable {
         if form.operation == .stream, accepted != ["text/event-stream"] {
             wrong.append("not exactly one Accept: text/event-stream")
         }
-        let phoneIndexes = form.values(of: HeaderName.lastEventID)
-        if let word, phoneIndexes != (word.lastEventID.map { [$0] } ?? []) {
+        let lastEventIDs = form.values(of: HeaderName.lastEventID)
+        if let word, lastEventIDs != (word.lastEventID.map { [$0] } ?? []) {
             wrong.append(
                 word.lastEventID == nil
                     ? "\(HeaderName.lastEventID), although there is no event to resume from"

@@ -52,6 +52,16 @@ package struct SimulationInvariantSettings: Hashable, Sendable {
     }
 }
 
+extension SimulationInvariantSettings {
+    /// The longest wait after a number of consecutive failures: min(cap, base x 2^n). `base`: nil for that of the contract.
+    func backoffCeiling(failures: Int, base: Interval? = nil) -> Interval {
+        let base = base ?? self.backoffBase
+        let doublings = Int64(min(max(0, failures - 1), 62))
+        guard base.nanoseconds <= self.backoffCap.nanoseconds >> doublings else { return self.backoffCap }
+        return .nanoseconds(base.nanoseconds << doublings)
+    }
+}
+
 /// The state of a world at its end, beyond its observations.
 package struct FinalWorldState: Hashable, Sendable {
     /// Phones that had something under way when their time to settle was over.

@@ -48,42 +48,38 @@ struct UnsettledScansCheck: Sendable {
     }
 
     private let limits: RetryLimits
-    /// The scans that are neither completed nor refused, by the index of their phone.
-    private var phones: [[Scan]] = []
+    /// The scans that are neither completed nor refused.
+    private var scans: [Scan] = []
 
     init(_ limits: RetryLimits) { self.limits = limits }
 
-    mutating func record(_ payload: PhoneObservation, scan: ScanNumber, phoneIndex: Int) {
-        while self.phones.count <= phoneIndex { self.phones.append([]) }
+    mutating func record(_ payload: PhoneObservation, scan: ScanNumber) {
         switch payload {
         case .launched, .resumed:
-            for index in self.phones[phoneIndex].indices {
-                self.phones[phoneIndex][index].startOver()
-                self.phones[phoneIndex][index].parking = nil
+            for index in self.scans.indices {
+                self.scans[index].startOver()
+                self.scans[index].parking = nil
             }
         case .pathReturned, .pathChanged:
-            for index in self.phones[phoneIndex].indices
-            where self.phones[phoneIndex][index].parking == .untilPath {
-                self.phones[phoneIndex][index].parking = nil
+            for index in self.scans.indices where self.scans[index].parking == .untilPath {
+                self.scans[index].parking = nil
             }
-        case .reinstalled: self.phones[phoneIndex] = []
-        case .captured: self.phones[phoneIndex].append(Scan(scan))
-        case .completed, .refused, .canceled: self.phones[phoneIndex].removeAll { $0.number == scan }
+        case .reinstalled: self.scans = []
+        case .captured: self.scans.append(Scan(scan))
+        case .completed, .refused, .canceled: self.scans.removeAll { $0.number == scan }
         default:
-            guard let index = self.phones[phoneIndex].firstIndex(where: { $0.number == scan }) else { return }
-            let limits = self.limits
-            self.phones[phoneIndex][index].record(payload, limits)
+            guard let index = self.scans.firstIndex(where: { $0.number == scan }) else { return }
+            self.scans[index].record(payload, self.limits)
         }
     }
 
     /// Whether the answers to a scan have used up its retries.
-    func isExcused(_ scan: ScanNumber, phoneIndex: Int) -> Bool {
-        guard self.phones.indices.contains(phoneIndex) else { return false }
-        return self.phones[phoneIndex].contains { $0.number == scan && $0.parking != nil }
+    func isExcused(_ scan: ScanNumber) -> Bool {
+        self.scans.contains { $0.number == scan && $0.parking != nil }
     }
 
-    /// The scans that it follows.
-    var remembered: Int { self.phones.reduce(0) { $0 + $1.count } }
+    /// The number of scans that it follows.
+    var remembered: Int { self.scans.count }
 }
 
 extension UnsettledScansCheck.Scan {
