@@ -53,8 +53,7 @@ struct CircuitAccount: Sendable {
             if kind == .completed { self.ended(job, well: true, at: at) }
             if kind != .completed, hasFailed { self.ended(job, well: false, at: at) }
         case .requested(.upload, let attempt, _) where self.isOpen(at: at):
-            if self.uploads.count == Self.uploadsMax { self.uploads.removeFirst() }
-            self.uploads.append(Upload(device: device, scan: scan, attempt: attempt))
+            self.uploads.append(Upload(device: device, scan: scan, attempt: attempt), max: Self.uploadsMax)
         case .answered(.upload, let attempt, _):
             self.uploads.removeAll { $0 == Upload(device: device, scan: scan, attempt: attempt) }
         case .accepted(let job, _) where Journey.isV2(jobID: job):

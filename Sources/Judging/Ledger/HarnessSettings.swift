@@ -97,9 +97,7 @@ package struct SimulatedServer: Hashable, Sendable {
         package init() {}
     }
 
-    package init(
-        quota: Quota?, tokenLifetime: Interval, resultsLifetime: Interval, jobsMax: Int
-    ) {
+    package init(quota: Quota?, tokenLifetime: Interval, resultsLifetime: Interval, jobsMax: Int) {
         self.quota = quota
         self.tokenLifetime = tokenLifetime
         self.resultsLifetime = resultsLifetime

@@ -53,8 +53,7 @@ struct OpenStreams: Sendable {
             guard !stream.isOpen else { return false }
             return stream.scan == scan || stream.endedAt.map { at - $0 > Self.goodbyeTime } ?? false
         }
-        if self.streams.count == Self.streamsMax { self.streams.removeFirst() }
-        self.streams.append(Stream(scan: scan, attempt: attempt, job: job))
+        self.streams.append(Stream(scan: scan, attempt: attempt, job: job), max: Self.streamsMax)
     }
 
     private mutating func end(_ at: Instant, _ isMeant: (Stream) -> Bool) {
@@ -85,8 +84,7 @@ struct OpenStreams: Sendable {
             if self.streams.contains(where: { $0.scan == scan && $0.attempt > attempt }) {
                 stream.endedAt = at
             }
-            if self.streams.count == Self.streamsMax { self.streams.removeFirst() }
-            self.streams.append(stream)
+            self.streams.append(stream, max: Self.streamsMax)
         }
         return self.streams.count { stream in
             guard stream.isOpen, !stream.isDead else { return false }

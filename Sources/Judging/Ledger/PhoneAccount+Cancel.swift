@@ -65,8 +65,7 @@ extension PhoneAccount {
         }
         self.settle(at: index, as: .canceled, into: &findings)
         self.decide(scan, at: at)
-        if self.cancels.count == Self.cancelsMax { self.cancels.removeFirst() }
-        self.cancels.append(CanceledScan(scan: scan, job: id))
+        self.cancels.append(CanceledScan(scan: scan, job: id), max: Self.cancelsMax)
         self.dropIfDone(scan)
     }
 

@@ -190,8 +190,7 @@ extension PhoneAccount {
     /// Records that it is durable that the scan is completed, refused or canceled.
     mutating func decide(_ scan: ScanNumber, at moment: Instant) {
         self.decided.removeAll { $0.scan == scan }
-        if self.decided.count == Self.decidedMax { self.decided.removeFirst() }
-        self.decided.append((scan, moment))
+        self.decided.append((scan, moment), max: Self.decidedMax)
     }
 
     private static let decidedMax = 32

@@ -50,8 +50,7 @@ extension PhoneAccount {
         {
             self.imports.remove(at: oldest)
         }
-        if self.imports.count == Self.importsMax { self.imports.removeFirst() }
-        self.imports.append(ImportedRows(job: job, scan: scan, taken: rows))
+        self.imports.append(ImportedRows(job: job, scan: scan, taken: rows), max: Self.importsMax)
         findings.count(in: self.group) { $0.rows.unread += rows.created + rows.updated }
         if rows.total > 0, self.index(of: scan).map({ self.scans[$0].file }) == .unreadable {
             findings.violate(

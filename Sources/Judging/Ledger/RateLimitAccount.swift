@@ -53,8 +53,8 @@ struct RateLimitAccount: Sendable {
         _ operation: Operation, scan: ScanNumber, attempt: UInt32, job: String?, wait: Interval?
     ) {
         guard let wait else { return }  // Then the phone says how long it will wait.
-        if self.sent.count == Self.sentMax { self.sent.removeFirst() }
-        self.sent.append(Sent(operation: operation, scan: scan, attempt: attempt, job: job, wait: wait))
+        self.sent.append(
+            Sent(operation: operation, scan: scan, attempt: attempt, job: job, wait: wait), max: Self.sentMax)
     }
 
     /// A fault cut the exchange: what the answer says did not arrive whole.

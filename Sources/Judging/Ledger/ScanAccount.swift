@@ -150,8 +150,8 @@ struct ScanAccount: Sendable {
     }
 
     mutating func faultFired(_ operation: Operation, attempt: UInt32, refuses: Bool) {
-        if self.firings.count == Self.firingsMax { self.firings.removeFirst() }
-        self.firings.append(Firing(operation: operation.counted, attempt: attempt, refuses: refuses))
+        self.firings.append(
+            Firing(operation: operation.counted, attempt: attempt, refuses: refuses), max: Self.firingsMax)
     }
 
     func wasFired(_ operation: Operation, attempt: UInt32) -> Bool {
@@ -170,8 +170,7 @@ struct ScanAccount: Sendable {
     mutating func problemAnswered(_ operation: Operation, _ problem: ProblemReply) {
         switch operation {
         case .upload:
-            if self.uploadProblems.count == Self.problemsMax { self.uploadProblems.removeFirst() }
-            self.uploadProblems.append(problem)
+            self.uploadProblems.append(problem, max: Self.problemsMax)
         case .cleanup, .cancel: self.cleanupProblem = problem
         case .stream, .results, .status: break
         }

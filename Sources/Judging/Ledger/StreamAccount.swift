@@ -245,8 +245,7 @@ struct StreamAccount: Sendable {
     private mutating func mark(_ at: Instant) {
         guard let position = self.lastPosition else { return }
         if let last = self.marks.last, at - last.at < Self.markDistance { return }
-        if self.marks.count == Self.marksMax { self.marks.removeFirst() }
-        self.marks.append(Mark(at: at, position: position))
+        self.marks.append(Mark(at: at, position: position), max: Self.marksMax)
     }
 
     /// The event changed nothing, but it was not missed either.

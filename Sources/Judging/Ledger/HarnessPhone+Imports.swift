@@ -37,8 +37,7 @@ struct HarnessImports: Sendable {
     mutating func prepared(_ scan: ScanNumber, _ file: LibraryContent) {
         self.files.removeAll { $0.scan == scan }
         guard let rows = file.rows else { return }
-        if self.files.count == Self.filesMax { self.files.removeFirst() }
-        self.files.append((scan, rows))
+        self.files.append((scan, rows), max: Self.filesMax)
     }
 
     /// An import of the file of a scan begins.
@@ -51,8 +50,7 @@ struct HarnessImports: Sendable {
         guard spec.objection == nil else { return }
         let file = LibraryFile(spec, KeyedRandom(seed: seed), device: device, number: scan.raw)
         let rows = file.rows.enumerated().map { Self.key(of: $1, scan, row: $0) }
-        if self.running.count == Self.runningMax { self.running.removeFirst() }
-        self.running.append(Running(job: job, rows: rows, endsBefore: self.ends))
+        self.running.append(Running(job: job, rows: rows, endsBefore: self.ends), max: Self.runningMax)
         guard self.offered.count < Self.booksMax else { return }
         var books: Set<UInt64> = [0]
         for key in rows where books.insert(key).inserted { self.offered[key, default: 0] += 1 }
@@ -97,42 +95,39 @@ struct HarnessImports: Sendable {
     }
 }
 
-extension HarnessChecks {
-    func library(of phoneIndex: Int) -> LibrarySpec? {
-        let device = self.phones[phoneIndex].device
-        return self.settings.fleet.value(of: device, in: self.settings.libraries) ?? nil
+extension HarnessPhone {
+    mutating func importBegan(_ job: String, _ scan: ScanNumber, _ fleet: inout HarnessFleet) {
+        guard let spec = self.library, self.isWatched else { return }
+        let device = self.device
+        self.imports.began(job, scan, by: device, spec, seed: fleet.shelf.seed)
     }
 
-    mutating func importBegan(_ job: String, _ scan: ScanNumber, _ phoneIndex: Int) {
-        guard let spec = self.library(of: phoneIndex), self.watches(phoneIndex) else { return }
-        let device = self.phones[phoneIndex].device
-        self.phones[phoneIndex].imports.began(job, scan, by: device, spec, seed: self.shelf.seed)
-    }
-
-    mutating func filePrepared(_ scan: ScanNumber, _ file: LibraryContent, _ phoneIndex: Int) {
-        self.rowsPrepared += file.rows ?? 0
-        guard self.server != nil, self.watches(phoneIndex) else { return }
-        self.phones[phoneIndex].imports.prepared(scan, file)
+    mutating func filePrepared(_ scan: ScanNumber, _ file: LibraryContent, _ fleet: inout HarnessFleet) {
+        fleet.rowsPrepared += file.rows ?? 0
+        guard fleet.server != nil, self.isWatched else { return }
+        self.imports.prepared(scan, file)
     }
 
     /// Each row of a file has one outcome, which follows from the file and from the imports before.
-    mutating func rowsTaken(_ job: String, _ counts: RowCounts, _ scan: ScanNumber, _ phoneIndex: Int) {
-        guard let server = self.server else { return }
+    mutating func rowsTaken(
+        _ job: String, _ counts: RowCounts, _ scan: ScanNumber, _ fleet: inout HarnessFleet
+    ) {
+        guard let server = fleet.server else { return }
         // What the libraries of all devices have no room for is not remembered.
-        let hasRoom = self.rowsPrepared < server.libraryBooksMax
-        guard let wrong = self.phones[phoneIndex].imports.ended(job, counts, hasRoom: hasRoom) else { return }
-        self.error(wrong, scan, phoneIndex)
+        let hasRoom = fleet.rowsPrepared < server.libraryBooksMax
+        guard let wrong = self.imports.ended(job, counts, hasRoom: hasRoom) else { return }
+        self.error(wrong, scan, &fleet)
     }
 
     // MARK: Look-ups
 
     /// The answer to a look-up says whether it is that to an earlier request.
-    mutating func lookupAnswered(isRepeated: Bool, _ scan: ScanNumber, _ phoneIndex: Int) {
-        let exchange = self.phones[phoneIndex].exchanges.last { $0.scan == scan && $0.operation == .upload }
+    mutating func lookupAnswered(isRepeated: Bool, _ scan: ScanNumber, _ fleet: inout HarnessFleet) {
+        let exchange = self.exchanges.last { $0.scan == scan && $0.operation == .upload }
         guard let isBilled = exchange?.isBilled, isBilled == isRepeated else { return }
         self.error(
             isBilled
                 ? "a look-up for which a provider was asked was marked as repeated"
-                : "a look-up that was answered as before was not marked as repeated", scan, phoneIndex)
+                : "a look-up that was answered as before was not marked as repeated", scan, &fleet)
     }
 }
