@@ -23,9 +23,8 @@ package struct WaitingRecord: Hashable, Sendable {
 /// (or within `clockTolerance`) are therefore taken together, the backend's first, then the faults', then the phones':
 /// no check depends on a phone being ahead of the backend within an instant.
 package struct Ledger: Sendable {
-    private let rules: Rules
-    package var hasBackendView: Bool { self.rules.settings.hasBackendView }
-    private var findings: Findings
+    private var fleet: LedgerFleet
+    package var hasBackendView: Bool { self.settings.hasBackendView }
     private var indexes = DeviceIndex()
     /// The phones in the order of their first observation.
     private var phones: [PhoneAccount] = []
@@ -41,9 +40,10 @@ package struct Ledger: Sendable {
     /// `harness`: what the harness itself is judged by; nil if it is not.
     package init(shelf: Shelf, settings: LedgerSettings, harness: HarnessSettings? = nil) {
         self.harness = harness.map { HarnessChecks($0, shelf: shelf) }
-        self.rules = Rules(shelf: shelf, settings: settings)
-        self.findings = Findings(settings: settings)
+        self.fleet = LedgerFleet(shelf: shelf, settings: settings)
     }
+
+    private var settings: LedgerSettings { self.fleet.settings }
 
     // MARK: Events
 
@@ -58,7 +58,7 @@ package struct Ledger: Sendable {
         let distance = observation.at.nanoseconds.subtractingReportingOverflow(first.nanoseconds)
         let isPresent =
             !distance.overflow
-            && (0...self.rules.settings.clockTolerance.nanoseconds).contains(distance.partialValue)
+            && (0...self.settings.clockTolerance.nanoseconds).contains(distance.partialValue)
         if !isPresent { self.judgePresent() }
         self.present.append(observation)
     }
@@ -70,11 +70,10 @@ package struct Ledger: Sendable {
         self.isFinished = true
         for record in waitingOnDisk {
             let index = self.index(of: record.device)
-            self.phones[index].foundOnDisk(
-                record.scan, cause: record.cause, at: at, rules: self.rules, into: &self.findings)
+            self.phones[index].foundOnDisk(record.scan, cause: record.cause, at: at, &self.fleet)
         }
         for index in self.phones.indices {
-            self.phones[index].finish(at: at, rules: self.rules, into: &self.findings)
+            self.phones[index].finish(at: at, &self.fleet)
         }
         self.harness?.finish()
     }
@@ -82,19 +81,19 @@ package struct Ledger: Sendable {
     /// The run was interrupted: what it leaves undone from this time on does not count.
     package mutating func interrupted(at moment: Instant) {
         self.judgePresent()
-        self.findings.bounds.interruption = moment
+        self.fleet.findings.bounds.interruption = moment
     }
 
     /// The backend's process died, and had reported everything up to this time.
     package mutating func lostBackend(after moment: Instant) {
-        self.findings.bounds.backendEnd = moment
+        self.fleet.findings.bounds.backendEnd = moment
         self.harness?.lostBackend(after: moment)
     }
 
     /// Ends a run that was killed, without judging its end.
     package mutating func breakOff() {
         self.judgePresent()
-        for phone in self.phones { phone.countUnsettledRows(into: &self.findings) }
+        for phone in self.phones { phone.countUnsettledRows(&self.fleet) }
     }
 
     private mutating func judgePresent() {
@@ -138,19 +137,16 @@ package struct Ledger: Sendable {
         let index = self.index(of: observation.device)
         switch observation.what {
         case .phone(let payload):
-            if case .uploadAccepted(let job, _, _) = payload, self.rules.settings.isOnTrial {
+            if case .uploadAccepted(let job, _, _) = payload, self.settings.isOnTrial {
                 self.judgeOwner(of: job, observation.device, observation.scan, at: observation.at)
             }
-            self.phones[index].record(
-                payload, scan: observation.scan, at: observation.at, rules: self.rules, into: &self.findings)
+            self.phones[index].record(payload, scan: observation.scan, at: observation.at, &self.fleet)
         case .backend(let payload):
             // Against a foreign target there is no such view: nothing of it may be half believed.
-            guard self.rules.settings.hasBackendView || payload.isOfTheGatewayToo else { return }
-            self.phones[index].record(
-                payload, scan: observation.scan, at: observation.at, rules: self.rules, into: &self.findings)
+            guard self.settings.hasBackendView || payload.isOfTheGatewayToo else { return }
+            self.phones[index].record(payload, scan: observation.scan, at: observation.at, &self.fleet)
         case .fault(let payload):
-            self.phones[index].record(
-                payload, scan: observation.scan, at: observation.at, rules: self.rules)
+            self.phones[index].record(payload, scan: observation.scan, at: observation.at, self.fleet)
         case .network:
             break  // How fast the network is breaks no promise.
         case .control: break
@@ -161,15 +157,15 @@ package struct Ledger: Sendable {
         of job: String, _ device: DeviceNumber, _ scan: ScanNumber, at: Instant
     ) {
         guard let text = self.targetJobs.accepted(job, device, scan) else { return }
-        self.findings.violate(
+        self.fleet.findings.violate(
             .targetJobUnique, device: device, scan: scan, at: at, text, cause: .target)
     }
 
     private mutating func index(of device: DeviceNumber) -> Int {
         if let index = self.indexes[device] { return index }
-        let group = self.rules.settings.fleet.group(of: device) ?? self.rules.settings.fleet.groups.count
+        let group = self.settings.fleet.group(of: device) ?? self.settings.fleet.groups.count
         self.phones.append(
-            PhoneAccount(device: device, group: group, journey: self.rules.settings.journey(of: device)))
+            PhoneAccount(device: device, group: group, journey: self.settings.journey(of: device)))
         self.indexes[device] = self.phones.count - 1
         return self.phones.count - 1
     }
@@ -181,7 +177,7 @@ package struct Ledger: Sendable {
 
     /// The totals of the whole fleet, up to the last judged observation.
     package var totals: LedgerTotals {
-        self.findings.totals.reduce(into: LedgerTotals()) { $0.add($1) }
+        self.fleet.findings.totals.reduce(into: LedgerTotals()) { $0.add($1) }
     }
 
     /// The errors of the harness: their number, and the first as text.
@@ -190,22 +186,24 @@ package struct Ledger: Sendable {
     }
 
     /// The totals by the groups of the fleet map.
-    package var totalsByGroup: [LedgerTotals] { Array(self.findings.totals.dropLast()) }
+    package var totalsByGroup: [LedgerTotals] { Array(self.fleet.findings.totals.dropLast()) }
 
     /// The totals of phones that belong to no group.
-    package var totalsOfNoGroup: LedgerTotals { self.findings.totals[self.findings.totals.count - 1] }
+    package var totalsOfNoGroup: LedgerTotals {
+        self.fleet.findings.totals[self.fleet.findings.totals.count - 1]
+    }
 
     /// The verdicts in the order of their declaration.
     package var verdicts: [Verdict] {
-        self.findings.verdicts(of: self.judged).filter(self.speaks)
+        self.fleet.findings.verdicts(of: self.judged).filter(self.speaks)
     }
 
     /// The verdicts on the phones of one group, by its index. What is about no one phone is in none of them.
     package func verdicts(ofGroup group: Int) -> [Verdict] {
-        self.findings.verdicts(of: self.judged, group: group).filter(self.speaks)
+        self.fleet.findings.verdicts(of: self.judged, group: group).filter(self.speaks)
     }
 
-    private var judged: [Invariant] { Invariant.everywhere + self.rules.settings.trial }
+    private var judged: [Invariant] { Invariant.everywhere + self.settings.trial }
 
     /// Whether a verdict is about something that the run has.
     private func speaks(_ verdict: Verdict) -> Bool {
@@ -215,9 +213,9 @@ package struct Ledger: Sendable {
         ]
         if verdict.violations > 0 { return true }
         if let journeys = about[verdict.invariant] {
-            return journeys.contains { self.rules.settings.journeys.contains($0) }
+            return journeys.contains { self.settings.journeys.contains($0) }
         }
-        return verdict.invariant != .cancelFinal || self.rules.settings.cancels
+        return verdict.invariant != .cancelFinal || self.settings.cancels
     }
 
     /// Whether any invariant is broken by a phone that is not known for it.
@@ -233,33 +231,16 @@ package struct Ledger: Sendable {
 
     /// Writes scans, books and jobs into the run's metrics, and says there what this run cannot know.
     package func record(into table: inout MetricTable) {
-        for (index, totals) in self.findings.totals.enumerated() {
-            let isGroup = index < self.rules.settings.fleet.groups.count
+        for (index, totals) in self.fleet.findings.totals.enumerated() {
+            let isGroup = index < self.settings.fleet.groups.count
             totals.record(into: &table, group: isGroup ? MetricGroup(index: index) : .none)
         }
-        if !self.rules.settings.hasBackendView {
-            let hasTrial = self.rules.settings.isOnTrial
+        if !self.settings.hasBackendView {
+            let hasTrial = self.settings.isOnTrial
             for metric in Metric.unknown(hasTrial: hasTrial) { table.cannotKnow(metric) }
-        } else if self.findings.bounds.backendEnd != nil {
+        } else if self.fleet.findings.bounds.backendEnd != nil {
             // Its earlier reports of single events stay measured; these would take all of it.
             for metric in Metric.needingBackend where metric.kind == .count { table.cannotKnow(metric) }
         }
-    }
-}
-
-/// The data that every check can use.
-struct Rules: Sendable {
-    let shelf: Shelf
-    let settings: LedgerSettings
-
-    /// Returns the number of regions that a photo has by the plan, by the first of its scans; nil for a phone of no group.
-    func regions(ofCapture first: ScanNumber, by device: DeviceNumber) -> Int? {
-        guard let regions = self.settings.fleet.value(of: device, in: self.settings.regions) else {
-            return nil
-        }
-        guard regions.count > 1 else { return regions.lowerBound }
-        let more = KeyedRandom(seed: self.shelf.seed).below(
-            UInt64(regions.count), .regionsPerCapture, UInt64(device.raw), UInt64(first.raw))
-        return regions.lowerBound + Int(more)
     }
 }

@@ -11,15 +11,13 @@ extension PhoneAccount {
     private static let namesMax = 5
 
     /// The book of a look-up is the one whose barcode was asked for; those of a batch are judged together.
-    mutating func judgeAnswer(
-        _ book: Book, toScan index: Int, at: Instant, into findings: inout Findings
-    ) {
+    mutating func judgeAnswer(_ book: Book, toScan index: Int, at: Instant, _ fleet: inout LedgerFleet) {
         if self.journey == .batchEnrichment { self.scans[index].answered.append(book) }
         guard let barcode = self.scans[index].lookupKey.flatMap(EnrichmentRequest.barcode(ofKey:)),
             let asked = ISBN(barcode), let number = book.isbn, ISBN(number) != asked
         else { return }
-        findings.violate(
-            .bookAnswered, device: self.device, scan: self.scans[index].number, at: at,
+        self.violate(
+            .bookAnswered, self.scans[index].number, at: at, &fleet,
             "the book \(barcode) was asked for, and \(number.bounded) came (\"\(book.title.bounded)\")")
     }
 
@@ -36,25 +34,23 @@ extension PhoneAccount {
     ///
     /// Books that never came are named in the totals, and are not a violation, as far as the backend counts
     /// them as failures.
-    mutating func judgeBatch(
-        at index: Int, _ moment: Instant, rules: Rules, into findings: inout Findings
-    ) {
+    mutating func judgeBatch(at index: Int, _ moment: Instant, _ fleet: inout LedgerFleet) {
         let scan = self.scans[index]
         self.scans[index].answered = []
         guard self.journey == .batchEnrichment, !scan.isInherited else { return }
-        let asked = rules.shelf.books(device: self.device, scan: scan.number)
+        let asked = fleet.shelf.books(device: self.device, scan: scan.number)
         let came = BookSet(scan.answered)
         let missing = asked.filter { !came.contains($0) }
         let admitted = scan.batchEnd.admitted(of: asked.count)
-        findings.count(in: self.group) { $0.books.asked += asked.count }
+        fleet.count(in: self.group) { $0.books.asked += asked.count }
         if scan.batchEnd.excuses(missing.count, of: asked.count, answered: scan.answered) == false {
-            findings.violate(
-                .bookAnswered, device: self.device, scan: scan.number, at: moment,
+            self.violate(
+                .bookAnswered, scan.number, at: moment, &fleet,
                 "\(missing.count) of the \(asked.count) books that the batch asked for never came"
                     + (admitted > 0 ? ", and the backend counts \(admitted) as failures" : "")
                     + ": \(Self.names(missing))")
         } else if !missing.isEmpty {
-            findings.count(in: self.group) {
+            fleet.count(in: self.group) {
                 if scan.batchEnd == .garbled {
                     $0.books.unjudged += missing.count
                 } else {
@@ -67,12 +63,12 @@ extension PhoneAccount {
         let others = scan.answered.filter { !wanted.contains($0) }
         guard !others.isEmpty else {
             guard scan.answered.count > asked.count else { return }
-            return findings.violate(
-                .bookAnswered, device: self.device, scan: scan.number, at: moment,
+            return self.violate(
+                .bookAnswered, scan.number, at: moment, &fleet,
                 "\(scan.answered.count) books came of a batch that asked for \(asked.count)")
         }
-        findings.violate(
-            .bookAnswered, device: self.device, scan: scan.number, at: moment,
+        self.violate(
+            .bookAnswered, scan.number, at: moment, &fleet,
             "of the books that came, the batch had not asked for \(others.count): \(Self.names(others))")
     }
 

@@ -18,15 +18,13 @@ extension PhoneAccount {
     private static let cancelsMax = 64
 
     /// A user cancels at the time that the profile draws: not during an upload, nor while the app is away.
-    func cancelRequested(
-        _ scan: ScanNumber, at: Instant, rules: Rules, into findings: inout Findings
-    ) {
-        let times = rules.settings.fleet.value(of: self.device, in: rules.settings.cancelTimes)
+    func cancelRequested(_ scan: ScanNumber, at: Instant, _ fleet: inout LedgerFleet) {
+        let times = fleet.settings.fleet.value(of: self.device, in: fleet.settings.cancelTimes)
         guard let times = times ?? nil, let index = self.index(of: scan), !self.scans[index].isInherited
         else { return }
         let account = self.scans[index]
         func violate(_ text: String) {
-            findings.violate(.cancelFinal, device: self.device, scan: scan, at: at, text)
+            self.violate(.cancelFinal, scan, at: at, &fleet, text)
         }
         if let sent = account.uploadSentAt, sent > self.interruptedAt {
             violate("canceled while its upload was under way")
@@ -39,31 +37,28 @@ extension PhoneAccount {
             )
         }
         let free = max(self.interruptedAt, account.uploadEndedAt ?? .zero)
-        if at > max(jobs.upperBound + times.upperBound, free) + rules.settings.recordTime {
+        if at > max(jobs.upperBound + times.upperBound, free) + fleet.settings.recordTime {
             violate(
                 "canceled \(waited) ms after its first 202; its user waits \(times.upperBound.wholeMilliseconds) ms at most"
             )
         }
     }
 
-    mutating func canceled(
-        _ scan: ScanNumber, job id: String?, at: Instant, into findings: inout Findings
-    ) {
-        let taken = self.take(scan, for: "canceled", at: at, into: &findings)
+    mutating func canceled(_ scan: ScanNumber, job id: String?, at: Instant, _ fleet: inout LedgerFleet) {
+        let taken = self.take(scan, for: "canceled", at: at, &fleet)
         guard let index = taken, self.scans[index].state == .open else {
             guard self.isSettled(scan) else { return }
-            findings.violate(
-                .scanCustody, device: self.device, scan: scan, at: at, "canceled after it was settled")
+            self.violate(.scanCustody, scan, at: at, &fleet, "canceled after it was settled")
             return
         }
-        findings.count(in: self.group) { $0.scans.canceled += 1 }
-        self.countRows(ofCanceled: index, into: &findings)
+        fleet.count(in: self.group) { $0.scans.canceled += 1 }
+        self.countRows(ofCanceled: index, &fleet)
         if let job = id.flatMap({ self.jobIndex($0, of: scan) }) {
             self.oweAfterOutcome(job: job, at: at)
         } else {
             self.oweAfterRefusal(of: scan, cause: nil, at: at)
         }
-        self.settle(at: index, as: .canceled, into: &findings)
+        self.settle(at: index, as: .canceled, &fleet)
         self.decide(scan, at: at)
         self.cancels.append(CanceledScan(scan: scan, job: id), max: Self.cancelsMax)
         self.dropIfDone(scan)
@@ -73,66 +68,57 @@ extension PhoneAccount {
 
     /// Judges what the phone does for a scan that was canceled.
     func judgeAfterCancel(
-        _ payload: PhoneObservation, scan: ScanNumber, at: Instant, into findings: inout Findings
+        _ payload: PhoneObservation, scan: ScanNumber, at: Instant, _ fleet: inout LedgerFleet
     ) {
         guard !self.cancels.isEmpty, self.isCanceled(scan) else { return }
         switch payload {
         case .bookAdded(let ordinal, _):
-            self.violateCancel("book \(ordinal) entered the library", scan, at: at, into: &findings)
+            self.violateCancel("book \(ordinal) entered the library", scan, at: at, &fleet)
         case .requestSent(let operation, let attempt, _, _) where !operation.isDelete:
-            self.violateCancel("\(operation.name) \(attempt) was sent", scan, at: at, into: &findings)
+            self.violateCancel("\(operation.name) \(attempt) was sent", scan, at: at, &fleet)
         default: break
         }
     }
 
     /// Judges what the backend does for a job after it has canceled it.
-    mutating func judgeAfterCancel(
-        _ payload: BackendObservation, at: Instant, into findings: inout Findings
-    ) {
+    mutating func judgeAfterCancel(_ payload: BackendObservation, at: Instant, _ fleet: inout LedgerFleet) {
         guard !self.cancels.isEmpty else { return }
         switch payload {
         case .canceled(let job), .cleaned(let job, effective: true):
             guard let index = self.cancels.lastIndex(where: { $0.job == job }) else { return }
             self.cancels[index].isJobOver = true
         case .resultsServed(let job, _):
-            self.judge(job, "the backend served results of the job", at: at, into: &findings)
+            self.judge(job, "the backend served results of the job", at: at, &fleet)
         // A stream that was requested before the cancel may open after it, and gets the log.
         case .eventWritten(let job, _, _, let kind, replayed: false) where !kind.isTerminal:
-            self.judge(job, "the backend wrote the event \(kind.rawValue)", at: at, into: &findings)
+            self.judge(job, "the backend wrote the event \(kind.rawValue)", at: at, &fleet)
         case .finished(let job, .completed, _):
-            self.judge(job, "the backend completed the job", at: at, into: &findings)
+            self.judge(job, "the backend completed the job", at: at, &fleet)
         default: break
         }
     }
 
     /// A backend that is not observed says that there is no job, though it ran and had not been deleted
     /// before: its outcome is unknown.
-    func judgeCancel(
-        ofJob index: Int, answered status: Int, at moment: Instant, rules: Rules,
-        into findings: inout Findings
-    ) {
+    func judgeCancel(ofJob index: Int, answered status: Int, at moment: Instant, _ fleet: inout LedgerFleet) {
         let job = self.jobs[index]
-        guard !rules.settings.hasBackendView, status == 404 || status == 410, self.isCanceled(job.scan),
+        guard !fleet.settings.hasBackendView, status == 404 || status == 410, self.isCanceled(job.scan),
             job.deletesSent == 1, job.terminal == nil, !job.isInherited, !job.isEndedByServer,
-            !job.isTokenOver(at: moment, lifetime: rules.settings.tokenLifetime),
+            !job.isTokenOver(at: moment, lifetime: fleet.settings.tokenLifetime),
             job.pendingCleanup?.last?.isHit != true
         else { return }
-        findings.violate(
-            .cancelFinal, device: self.device, scan: job.scan, at: moment,
+        self.violate(
+            .cancelFinal, job.scan, at: moment, &fleet,
             "the first DELETE of job \(job.id.bounded) was answered with \(status), though the job had not ended: nobody knows whether it was canceled"
         )
     }
 
-    private func judge(_ job: String, _ text: String, at: Instant, into findings: inout Findings) {
+    private func judge(_ job: String, _ text: String, at: Instant, _ fleet: inout LedgerFleet) {
         guard let cancel = self.cancels.last(where: { $0.job == job && $0.isJobOver }) else { return }
-        self.violateCancel(text, cancel.scan, at: at, into: &findings)
+        self.violateCancel(text, cancel.scan, at: at, &fleet)
     }
 
-    private func violateCancel(
-        _ text: String, _ scan: ScanNumber, at: Instant, into findings: inout Findings
-    ) {
-        findings.violate(
-            .cancelFinal, device: self.device, scan: scan, at: at,
-            "\(text) after the \(self.noun.one) was canceled")
+    private func violateCancel(_ text: String, _ scan: ScanNumber, at: Instant, _ fleet: inout LedgerFleet) {
+        self.violate(.cancelFinal, scan, at: at, &fleet, "\(text) after the \(self.noun.one) was canceled")
     }
 }

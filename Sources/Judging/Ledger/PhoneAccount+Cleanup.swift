@@ -200,18 +200,16 @@ extension PhoneAccount {
     }
 
     /// A stream is requested of a job that was given up: until then its DELETE was owed.
-    mutating func takenUpAgain(
-        job index: Int, at moment: Instant, rules: Rules, into findings: inout Findings
-    ) {
+    mutating func takenUpAgain(job index: Int, at moment: Instant, _ fleet: inout LedgerFleet) {
         guard let pendingCleanup = self.jobs[index].pendingCleanup, pendingCleanup.reason == .discard,
             !pendingCleanup.isOver
         else { return }
         self.checkDebt(ofJob: index, at: moment)
         if self.jobs[index].pendingCleanup?.isOverdue == true,
-            let complaint = self.cleanupComplaint(job: index, rules: rules)
+            let complaint = self.cleanupComplaint(job: index, fleet)
         {
-            findings.violate(
-                .jobCleaned, device: self.device, scan: self.jobs[index].scan, at: moment,
+            self.violate(
+                .jobCleaned, self.jobs[index].scan, at: moment, &fleet,
                 "job \(self.jobs[index].id.bounded) was abandoned, but is used again: \(complaint)")
         }
         self.jobs[index].pendingCleanup = nil
@@ -233,7 +231,7 @@ extension PhoneAccount {
     // MARK: What is paid
 
     mutating func deleteSent(
-        _ scan: ScanNumber, job id: String, attempt: UInt32, at moment: Instant, into findings: inout Findings
+        _ scan: ScanNumber, job id: String, attempt: UInt32, at moment: Instant, _ fleet: inout LedgerFleet
     ) {
         guard let index = self.jobIndex(id, of: scan) else { return }
         self.jobs[index].deletesSent += 1
@@ -244,8 +242,8 @@ extension PhoneAccount {
         self.jobs[index].pendingCleanup?.sent(attempt, isHit: isHit)
         let job = self.jobs[index]
         guard !job.isKept else {
-            return findings.violate(
-                .jobNotCleanedEarly, device: self.device, scan: scan, at: moment,
+            return self.violate(
+                .jobNotCleanedEarly, scan, at: moment, &fleet,
                 "DELETE sent of a completed job of v2, whose results are kept until they expire")
         }
         // A job from before this run may have been finished then.
@@ -255,8 +253,7 @@ extension PhoneAccount {
         }
         let state =
             job.terminal == nil ? "before its terminal event was applied" : "before its books were durable"
-        findings.violate(
-            .jobNotCleanedEarly, device: self.device, scan: scan, at: moment, "DELETE sent \(state)")
+        self.violate(.jobNotCleanedEarly, scan, at: moment, &fleet, "DELETE sent \(state)")
     }
 
     private func openDelete(of scan: ScanNumber, attempt: UInt32) -> Int? {
@@ -264,7 +261,8 @@ extension PhoneAccount {
     }
 
     mutating func deleteFailed(
-        _ scan: ScanNumber, attempt: UInt32, _ failure: TransportFailure, at moment: Instant, rules: Rules
+        _ scan: ScanNumber, attempt: UInt32, _ failure: TransportFailure, at moment: Instant,
+        _ fleet: LedgerFleet
     ) {
         guard let index = self.openDelete(of: scan, attempt: attempt) else { return }
         let wasFull = self.openDeletes >= PendingCleanup.openMax
@@ -272,7 +270,7 @@ extension PhoneAccount {
             self.jobs[index].pendingCleanup?.interrupted(at: moment)
         } else {
             // The network of a foreign target is not known.
-            if failure == .descriptorsExhausted || !rules.settings.hasBackendView {
+            if failure == .descriptorsExhausted || !fleet.settings.hasBackendView {
                 self.jobs[index].pendingCleanup?.hit()
             }
             self.jobs[index].pendingCleanup?.failed(at: moment)
@@ -282,15 +280,15 @@ extension PhoneAccount {
 
     /// The head of an answer to a DELETE.
     mutating func deleteReplied(
-        _ scan: ScanNumber, attempt: UInt32, status: Int, at moment: Instant, rules: Rules
+        _ scan: ScanNumber, attempt: UInt32, status: Int, at moment: Instant, _ fleet: LedgerFleet
     ) {
-        if status == 401 { self.deleteTurnedAway(scan, at: moment, rules: rules) }
+        if status == 401 { self.deleteTurnedAway(scan, at: moment, fleet) }
         guard let index = self.openDelete(of: scan, attempt: attempt) else { return }
         let wasFull = self.openDeletes >= PendingCleanup.openMax
         self.jobs[index].pendingCleanup?.last?.status = status
         // What affects a request to a foreign target is not known. One that keeps a completed job is reported
         // (decision 0116).
-        if status >= 400, !rules.settings.hasBackendView, self.jobs[index].pendingCleanup?.reason == .discard
+        if status >= 400, !fleet.settings.hasBackendView, self.jobs[index].pendingCleanup?.reason == .discard
         {
             self.jobs[index].pendingCleanup?.hit()
         }
@@ -298,7 +296,7 @@ extension PhoneAccount {
             return  // What the phone makes of it is seen next.
         }
         // How long a foreign target asks to wait after another status than 429 is not seen.
-        let unknown = rules.settings.hasBackendView || status == 429 ? Interval.zero : .hours(1)
+        let unknown = fleet.settings.hasBackendView || status == 429 ? Interval.zero : .hours(1)
         let problem = self.index(of: scan).flatMap { self.scans[$0].cleanupProblem(attempt: attempt) }
         self.jobs[index].pendingCleanup?.last?.wait = problem.map { $0.retryAfter ?? .zero } ?? unknown
         // A 429 is not over before `deleteLimited`: its body may never end, and the phone waits for it.
@@ -324,29 +322,28 @@ extension PhoneAccount {
     }
 
     mutating func deleteAnswered(
-        _ scan: ScanNumber, job id: String, status: Int, at: Instant, rules: Rules,
-        into findings: inout Findings
+        _ scan: ScanNumber, job id: String, status: Int, at: Instant, _ fleet: inout LedgerFleet
     ) {
         guard let index = self.jobIndex(id, of: scan) else { return }
         guard Self.isGone(status), !self.jobs[index].deleteAnswered else { return }
-        self.judgeCancel(ofJob: index, answered: status, at: at, rules: rules, into: &findings)
+        self.judgeCancel(ofJob: index, answered: status, at: at, &fleet)
         let wasFull = self.openDeletes >= PendingCleanup.openMax
         self.jobs[index].deleteAnswered = true
         if !self.jobs[index].isExpired, let last = self.jobs[index].pendingCleanup?.last {
             self.jobs[index].pendingCleanup?.state = .over(
-                isExcused: last.isHit || !rules.settings.hasBackendView)
+                isExcused: last.isHit || !fleet.settings.hasBackendView)
         }
         if wasFull { self.renewDebts(at: at) }
-        if !rules.settings.hasBackendView { findings.count(in: self.group) { $0.jobs.cleaned += 1 } }
-        self.dropIfClosed(job: index, at: at, rules: rules, into: &findings)
+        if !fleet.settings.hasBackendView { fleet.count(in: self.group) { $0.jobs.cleaned += 1 } }
+        self.dropIfClosed(job: index, at: at, &fleet)
     }
 
     /// A DELETE got 401. Only a token that is not valid any more makes that an answer to be content with.
-    private mutating func deleteTurnedAway(_ scan: ScanNumber, at: Instant, rules: Rules) {
+    private mutating func deleteTurnedAway(_ scan: ScanNumber, at: Instant, _ fleet: LedgerFleet) {
         for index in self.jobs.indices where self.jobs[index].scan == scan {
             guard self.jobs[index].deleteSent, !self.jobs[index].deleteAnswered else { continue }
             self.jobs[index].isTokenOver = self.jobs[index].isTokenOver(
-                at: at, lifetime: rules.settings.tokenLifetime)
+                at: at, lifetime: fleet.settings.tokenLifetime)
         }
     }
 
@@ -361,7 +358,7 @@ extension PhoneAccount {
     /// token does not open it any more. A 401 is believed only where the token was over, or a fault gave it.
     mutating func jobEnded(
         by operation: Operation, of scan: ScanNumber, attempt: UInt32, status: Int, at moment: Instant,
-        rules: Rules
+        _ fleet: LedgerFleet
     ) {
         guard operation == .stream || operation == .results || operation == .status,
             [401, 404, 410].contains(status),
@@ -371,24 +368,23 @@ extension PhoneAccount {
         let isFired =
             self.index(of: scan).map { self.scans[$0].wasFired(operation, attempt: attempt) } ?? false
         self.jobs[index].isEndedByServer =
-            status != 401 || isFired || !rules.settings.hasBackendView
-            || self.jobs[index].isTokenOver(at: moment, lifetime: rules.settings.tokenLifetime)
+            status != 401 || isFired || !fleet.settings.hasBackendView
+            || self.jobs[index].isTokenOver(at: moment, lifetime: fleet.settings.tokenLifetime)
     }
 
     mutating func abandoned(
-        _ scan: ScanNumber, job id: String, cause: AbandonCause, at: Instant, rules: Rules,
-        into findings: inout Findings
+        _ scan: ScanNumber, job id: String, cause: AbandonCause, at: Instant, _ fleet: inout LedgerFleet
     ) {
-        findings.count(in: self.group) { $0.jobs.abandon(cause: cause) }
+        fleet.count(in: self.group) { $0.jobs.abandon(cause: cause) }
         guard let index = self.jobIndex(id, of: scan) else { return }
         self.checkDebt(ofJob: index, at: at)
         // A foreign server gave the id to another job as well: a DELETE would have hit that one.
         let isReused =
-            !rules.settings.hasBackendView
+            !fleet.settings.hasBackendView
             && (cause == .jobIDReused && self.jobs[index].pendingCleanup?.reason == .discard
                 && !self.isSettled(scan)
                 || self.jobs.contains { $0.id == id && $0.scan != scan })
-        let isExcused = isReused || self.mayAbandon(job: index, at: at, rules: rules)
+        let isExcused = isReused || self.mayAbandon(job: index, at: at, fleet)
         if isReused { self.jobs[index].pendingCleanup?.isOverdue = false }
         if self.jobs[index].pendingCleanup == nil {
             self.jobs[index].pendingCleanup = PendingCleanup(.discard, due: at)
@@ -398,10 +394,10 @@ extension PhoneAccount {
         }
         self.jobs[index].isAbandoned = true
         self.jobs[index].stream.forgetLog()
-        self.dropIfClosed(job: index, at: at, rules: rules, into: &findings)
+        self.dropIfClosed(job: index, at: at, &fleet)
     }
 
-    private func mayAbandon(job index: Int, at moment: Instant, rules: Rules) -> Bool {
+    private func mayAbandon(job index: Int, at moment: Instant, _ fleet: LedgerFleet) -> Bool {
         let job = self.jobs[index]
         guard let pendingCleanup = job.pendingCleanup else { return job.isEndedByServer }
         if pendingCleanup.isOverdue { return false }
@@ -409,7 +405,7 @@ extension PhoneAccount {
         let isAway = self.isSuspended || self.isCutOff
         guard let last = pendingCleanup.last else { return pendingCleanup.reason == .discard && isAway }
         // Of a foreign target's tokens its word is all there is.
-        if last.status == 401, !rules.settings.hasBackendView { return true }
+        if last.status == 401, !fleet.settings.hasBackendView { return true }
         // What was under way may go with the screen or the path; an answer that came is one.
         guard last.isHit || pendingCleanup.isOpen && isAway && !last.isFinal else { return false }
         // A phone that is away has no second try for what only helps the server.
@@ -429,13 +425,13 @@ extension PhoneAccount {
     }
 
     /// Returns the complaint about a job that was not deleted; nil if there is none.
-    func cleanupComplaint(job index: Int, rules: Rules) -> String? {
+    func cleanupComplaint(job index: Int, _ fleet: LedgerFleet) -> String? {
         let job = self.jobs[index]
         guard let pendingCleanup = job.pendingCleanup, !job.isInherited, !job.isForgotten, !job.isDeleted,
             !job.hasVanished
         else { return nil }
         let isAble = self.isAlive && !self.isSuspended && !self.isCutOff
-        let isForeign = !rules.settings.hasBackendView
+        let isForeign = !fleet.settings.hasBackendView
         return pendingCleanup.complaint(isAble: isAble, isForeign: isForeign)
     }
 }

@@ -6,87 +6,82 @@ import Talaria
 
 extension PhoneAccount {
     /// Something was done for the scan that only makes sense while it is in the phone's care.
-    mutating func requireOpen(
-        _ scan: ScanNumber, for deed: String, at: Instant, into findings: inout Findings
-    ) {
-        let index = self.take(scan, for: deed, at: at, into: &findings)
+    mutating func requireOpen(_ scan: ScanNumber, for deed: String, at: Instant, _ fleet: inout LedgerFleet) {
+        let index = self.take(scan, for: deed, at: at, &fleet)
         guard self.isSettled(scan) || index.map({ self.scans[$0].state != .open }) == true else { return }
-        findings.violate(
-            .scanCustody, device: self.device, scan: scan, at: at, "\(deed) after it was settled")
+        self.violate(.scanCustody, scan, at: at, &fleet, "\(deed) after it was settled")
     }
 
     /// Before its record is durable only the process knows of a scan: a kill would lose it, and its job would
     /// have no owner.
-    mutating func requireRecord(of scan: ScanNumber, at: Instant, into findings: inout Findings) {
+    mutating func requireRecord(of scan: ScanNumber, at: Instant, _ fleet: inout LedgerFleet) {
         guard let index = self.index(of: scan), self.scans[index].state == .open else { return }
         self.scans[index].wasUploaded = true
         guard !self.scans[index].isRecorded else { return }
-        findings.violate(
-            .scanCustody, device: self.device, scan: scan, at: at, "uploaded before its record was durable")
+        self.violate(.scanCustody, scan, at: at, &fleet, "uploaded before its record was durable")
     }
 
     /// A scan whose job failed for good is refused, and not uploaded again.
     mutating func requireRetry(
-        of scan: ScanNumber, attempt: UInt32, at: Instant, into findings: inout Findings
+        of scan: ScanNumber, attempt: UInt32, at: Instant, _ fleet: inout LedgerFleet
     ) {
         guard let index = self.index(of: scan) else { return }
         self.scans[index].uploadSentAt = at
         self.scans[index].isStreamUnreadable = false
         guard self.scans[index].hasFailedForGood else { return }
         self.scans[index].hasFailedForGood = false
-        findings.violate(
-            .scanRefusedForCause, device: self.device, scan: scan, at: at,
+        self.violate(
+            .scanRefusedForCause, scan, at: at, &fleet,
             "uploaded again (\(attempt)) after an error event that does not allow a retry")
     }
 
     mutating func bookAdded(
-        _ scan: ScanNumber, ordinal: Int, book: Book, at: Instant, rules: Rules, into findings: inout Findings
+        _ scan: ScanNumber, ordinal: Int, book: Book, at: Instant, _ fleet: inout LedgerFleet
     ) {
         guard !self.isCanceled(scan) else {  // Judged as such.
-            return findings.count(in: self.group) { $0.books.withdrawn += 1 }
+            return fleet.count(in: self.group) { $0.books.withdrawn += 1 }
         }
-        guard let index = self.take(scan, for: "book \(ordinal) added", at: at, into: &findings) else {
+        guard let index = self.take(scan, for: "book \(ordinal) added", at: at, &fleet) else {
             guard self.isSettled(scan) else {  // Custody is broken already.
-                return findings.count(in: self.group) { $0.books.withdrawn += 1 }
+                return fleet.count(in: self.group) { $0.books.withdrawn += 1 }
             }
             self.doubleAdded(
-                scan, "book \(ordinal) added after the \(self.noun.one) was settled", at: at, into: &findings)
+                scan, "book \(ordinal) added after the \(self.noun.one) was settled", at: at, &fleet)
             return
         }
-        self.judgeAnswer(book, toScan: index, at: at, into: &findings)
-        let shelf = self.shelf(of: scan, rules: rules)
+        self.judgeAnswer(book, toScan: index, at: at, &fleet)
+        let shelf = self.shelf(of: scan, fleet)
         let entry = self.scans[index].library.add(book, ordinal: ordinal, from: shelf)
         if let shelf {
-            self.judge(book, ordinal: ordinal, entry, of: index, on: shelf, at: at, into: &findings)
+            self.judge(book, ordinal: ordinal, entry, of: index, on: shelf, at: at, &fleet)
         }
         switch entry {
         case .double:
-            self.doubleAdded(
-                scan, "book \(ordinal) added again: \"\(book.title.bounded)\"", at: at, into: &findings)
+            self.doubleAdded(scan, "book \(ordinal) added again: \"\(book.title.bounded)\"", at: at, &fleet)
         case .new, .offShelf:
-            if entry == .offShelf { findings.count(in: self.group) { $0.books.withdrawn += 1 } }
+            if entry == .offShelf { fleet.count(in: self.group) { $0.books.withdrawn += 1 } }
             guard self.scans[index].state != .open else { return }
             self.doubleAdded(
-                scan, "book \(ordinal) added after the \(self.noun.one) was settled", at: at, into: &findings)
+                scan, "book \(ordinal) added after the \(self.noun.one) was settled", at: at, &fleet)
         }
     }
 
     /// What the backend found for a scan; nil for a foreign one, whose shelf is unknown.
-    private func shelf(of scan: ScanNumber, rules: Rules) -> ScannedShelf? {
-        guard rules.settings.hasBackendView else { return nil }
-        return ScannedShelf(shelf: rules.shelf, device: self.device, scan: scan)
+    private func shelf(of scan: ScanNumber, _ fleet: LedgerFleet) -> ScannedShelf? {
+        guard fleet.settings.hasBackendView else { return nil }
+        return ScannedShelf(shelf: fleet.shelf, device: self.device, scan: scan)
     }
 
     private mutating func doubleAdded(
-        _ scan: ScanNumber, _ text: String, at: Instant, into findings: inout Findings
+        _ scan: ScanNumber, _ text: String, at: Instant, _ fleet: inout LedgerFleet
     ) {
-        findings.count(in: self.group) { $0.books.duplicated += 1 }
-        findings.violate(.bookNeverDoubleAdded, device: self.device, scan: scan, at: at, text)
+        fleet.count(in: self.group) { $0.books.duplicated += 1 }
+        self.violate(.bookNeverDoubleAdded, scan, at: at, &fleet, text)
     }
 
     private func judge(
         _ book: Book, ordinal: Int, _ entry: ScanLibrary.Entry, of index: Int, on shelf: ScannedShelf,
-        at: Instant, into findings: inout Findings
+        at: Instant, _ fleet: inout LedgerFleet
     ) {
         let complaint: String
         switch entry {
@@ -99,25 +94,24 @@ extension PhoneAccount {
             guard book != real, !(self.scans[index].isDegraded && book == real.degraded) else { return }
             complaint = "book \(ordinal) is \"\(book.title.bounded)\", but the shelf has \"\(real.title)\""
         }
-        findings.violate(.bookFaithful, device: self.device, scan: shelf.scan, at: at, complaint)
+        self.violate(.bookFaithful, shelf.scan, at: at, &fleet, complaint)
     }
 
     mutating func bookRepeated(
-        _ scan: ScanNumber, ordinal: Int, book: Book?, at: Instant, rules: Rules,
-        into findings: inout Findings
+        _ scan: ScanNumber, ordinal: Int, book: Book?, at: Instant, _ fleet: inout LedgerFleet
     ) {
-        findings.count(in: self.group) { $0.books.repeated += 1 }
-        guard let index = self.take(scan, for: "book \(ordinal) repeated", at: at, into: &findings) else {
+        fleet.count(in: self.group) { $0.books.repeated += 1 }
+        guard let index = self.take(scan, for: "book \(ordinal) repeated", at: at, &fleet) else {
             return
         }
         let isNews = self.scans[index].library.recognize(
-            book, ordinal: ordinal, from: self.shelf(of: scan, rules: rules))
+            book, ordinal: ordinal, from: self.shelf(of: scan, fleet))
         // One that was durable before a kill, and was not observed then.
-        if isNews, let book { self.judgeAnswer(book, toScan: index, at: at, into: &findings) }
+        if isNews, let book { self.judgeAnswer(book, toScan: index, at: at, &fleet) }
     }
 
-    mutating func completed(_ scan: ScanNumber, at: Instant, rules: Rules, into findings: inout Findings) {
-        let taken = self.take(scan, for: "completed", at: at, into: &findings)
+    mutating func completed(_ scan: ScanNumber, at: Instant, _ fleet: inout LedgerFleet) {
+        let taken = self.take(scan, for: "completed", at: at, &fleet)
         guard let index = taken, self.scans[index].state == .open else {
             // What was not durable when the process was killed is done over, and said again.
             let isDoneOver = taken.map {
@@ -125,64 +119,62 @@ extension PhoneAccount {
             }
             self.decide(scan, at: at)
             guard self.isSettled(scan), isDoneOver != true else { return }
-            findings.violate(
-                .scanCustody, device: self.device, scan: scan, at: at, "completed after it was settled")
+            self.violate(.scanCustody, scan, at: at, &fleet, "completed after it was settled")
             return
         }
-        self.judgeBatch(at: index, at, rules: rules, into: &findings)
-        if rules.settings.hasBackendView {
-            let (count, held) = self.books(at: index, rules: rules)
-            findings.count(in: self.group) {
+        self.judgeBatch(at: index, at, &fleet)
+        if fleet.settings.hasBackendView {
+            let (count, held) = self.books(at: index, fleet)
+            fleet.count(in: self.group) {
                 $0.books.expected += count
                 $0.books.received += held
                 $0.books.missing += count - held
                 if held == count { $0.scans.completed += 1 } else { $0.scans.lost += 1 }
             }
             if held < count {
-                findings.violate(
-                    .bookNeverLost, device: self.device, scan: scan, at: at,
+                self.violate(
+                    .bookNeverLost, scan, at: at, &fleet,
                     "completed; books in the library: \(held) of \(count)",
                     cause: self.scans[index].bookFault.map { .injected(fault: $0) })
             }
         } else {
-            self.countBooks(ofCompleted: index, at: at, rules: rules, into: &findings)
+            self.countBooks(ofCompleted: index, at: at, &fleet)
         }
         if let job = self.jobs.lastIndex(where: { $0.scan == scan && $0.isKnownToPhone }) {
             self.jobs[job].carriedBooks = true
             self.jobs[job].isKept = self.journey.isV2
             if self.journey.isV2, !self.jobs[job].isGone {
-                findings.count(in: self.group) { $0.jobs.kept += 1 }
+                fleet.count(in: self.group) { $0.jobs.kept += 1 }
             }
             if !self.journey.isV2 { self.oweAfterOutcome(job: job, at: at) }
-            self.completedAcrossGap(job: job, at: at, into: &findings)
+            self.completedAcrossGap(job: job, at: at, &fleet)
         }
-        self.countRows(ofCompleted: index, at: at, rules: rules, into: &findings)
-        self.settle(at: index, as: .completed, into: &findings)
+        self.countRows(ofCompleted: index, at: at, &fleet)
+        self.settle(at: index, as: .completed, &fleet)
         self.decide(scan, at: at)
         self.dropIfDone(scan)
     }
 
     /// Of a foreign backend's shelf, all that is known is what the summary of the job promises. One that promises nothing is held
     /// to nothing.
-    private func countBooks(
-        ofCompleted index: Int, at: Instant, rules: Rules, into findings: inout Findings
-    ) {
+    private func countBooks(ofCompleted index: Int, at: Instant, _ fleet: inout LedgerFleet) {
         let scan = self.scans[index]
         let came = scan.library.places.isEmpty ? 0 : scan.library.different
         let promised = scan.promise.map { $0.different(duplicates: scan.library.duplicates) }
         let isLost = promised.map { came < $0 } ?? false
-        findings.count(in: self.group) {
+        let findsBooks = self.journey.findsBooks && fleet.shelf.booksMax > 0
+        fleet.count(in: self.group) {
             $0.books.received += scan.library.added.count
             if isLost { $0.scans.lost += 1 } else { $0.scans.completed += 1 }
             // A scenario that states that there are none expects none.
-            guard self.journey.findsBooks, rules.shelf.booksMax > 0 else { return }
+            guard findsBooks else { return }
             $0.books.finds += 1
             if promised != nil { $0.books.promises += 1 }
             if promised == 0, came == 0 { $0.books.emptyPromises += 1 }
         }
         guard isLost, let promised else { return }
-        findings.violate(
-            .bookNeverLost, device: self.device, scan: scan.number, at: at,
+        self.violate(
+            .bookNeverLost, scan.number, at: at, &fleet,
             "completed; different books that came: \(came) of \(promised) that the summary of its job promises"
         )
     }
@@ -196,20 +188,20 @@ extension PhoneAccount {
     private static let decidedMax = 32
 
     /// Whether what the phone learned at a time had to be durable at a later one.
-    private func isWritten(_ learned: Instant, by moment: Instant, _ rules: Rules) -> Bool {
-        !self.isStorageFull && max(learned, self.freedAt) + rules.settings.recordTime < moment
+    private func isWritten(_ learned: Instant, by moment: Instant, _ fleet: LedgerFleet) -> Bool {
+        !self.isStorageFull && max(learned, self.freedAt) + fleet.settings.recordTime < moment
     }
 
     /// Checks that the record after a kill is at most one write behind the state of its process.
     mutating func judgeKept(
         _ scan: ScanNumber, job id: String?, lastEventID: String?, isDecided: Bool, at moment: Instant,
-        rules: Rules, into findings: inout Findings
+        _ fleet: inout LedgerFleet
     ) {
         guard !isDecided else { return }
         if let index = self.decided.firstIndex(where: { $0.scan == scan }), let at = self.decided[index].at {
-            if self.isWritten(at, by: moment, rules) {
-                findings.violate(
-                    .scanCustody, device: self.device, scan: scan, at: moment,
+            if self.isWritten(at, by: moment, fleet) {
+                self.violate(
+                    .scanCustody, scan, at: moment, &fleet,
                     "the record after a kill is still open, \((moment - at).wholeMilliseconds) ms after the \(self.noun.one) was settled"
                 )
             }
@@ -217,56 +209,54 @@ extension PhoneAccount {
         }
         guard !self.isSettled(scan) else { return }
         if let job = self.jobs.last(where: { $0.scan == scan && $0.isInRecord }), job.id != id,
-            let at = job.knownAt, self.isWritten(at, by: moment, rules)
+            let at = job.knownAt, self.isWritten(at, by: moment, fleet)
         {
-            findings.violate(
-                .scanCustody, device: self.device, scan: scan, at: moment,
+            self.violate(
+                .scanCustody, scan, at: moment, &fleet,
                 "the record after a kill does not name job \(job.id.bounded), accepted \((moment - at).wholeMilliseconds) ms earlier"
             )
         }
         guard let id, let index = self.jobIndex(id, of: scan), self.jobs[index].scan == scan,
-            !self.jobs[index].isInherited, rules.settings.hasBackendView,
+            !self.jobs[index].isInherited, fleet.settings.hasBackendView,
             let wrong = self.jobs[index].stream.complaint(
-                keeping: lastEventID, isWritten: { self.isWritten($0, by: moment, rules) })
+                keeping: lastEventID, isWritten: { self.isWritten($0, by: moment, fleet) })
         else { return }
-        findings.violate(.streamIDMonotone, device: self.device, scan: scan, at: moment, wrong)
+        self.violate(.streamIDMonotone, scan, at: moment, &fleet, wrong)
     }
 
     mutating func refused(
-        _ scan: ScanNumber, code: String, cause: RefusalCause?, at: Instant, rules: Rules,
-        into findings: inout Findings
+        _ scan: ScanNumber, code: String, cause: RefusalCause?, at: Instant, _ fleet: inout LedgerFleet
     ) {
-        let taken = self.take(scan, for: "refused", at: at, into: &findings)
+        let taken = self.take(scan, for: "refused", at: at, &fleet)
         guard let index = taken, self.scans[index].state == .open else {
             guard self.isSettled(scan) else { return }
-            findings.violate(
-                .scanCustody, device: self.device, scan: scan, at: at, "refused after it was settled")
+            self.violate(.scanCustody, scan, at: at, &fleet, "refused after it was settled")
             return
         }
-        if let complaint = self.refusalComplaint(at: index, cause, rules: rules) {
-            findings.violate(
-                .scanRefusedForCause, device: self.device, scan: scan, at: at,
+        if let complaint = self.refusalComplaint(at: index, cause, fleet) {
+            self.violate(
+                .scanRefusedForCause, scan, at: at, &fleet,
                 "refused as \(code.bounded) \(complaint)")
         }
         let isExplained =
             cause == .storage
             ? self.scans[index].isCapturedWithoutRoom || self.isStorageFull
             : self.scans[index].isRefusalExplained || self.isUnreadable(index, code)
-                || self.isUnknownBook(index, code, rules: rules)
-        findings.count(in: self.group) {
+                || self.isUnknownBook(index, code, fleet)
+        fleet.count(in: self.group) {
             $0.scans.refused += 1
             if !isExplained { $0.scans.refusedUnexplained += 1 }
         }
         self.oweAfterRefusal(of: scan, cause: cause, at: at)
-        self.countRows(ofWithdrawn: index, into: &findings)
-        self.settle(at: index, as: .refused, into: &findings)
+        self.countRows(ofWithdrawn: index, &fleet)
+        self.settle(at: index, as: .refused, &fleet)
         self.decide(scan, at: at)
         self.dropIfDone(scan)
     }
 
     /// Returns the complaint about the cause of a refusal: it must be the response or event that it names,
     /// seen for this scan and without permission to retry.
-    private func refusalComplaint(at index: Int, _ cause: RefusalCause?, rules: Rules) -> String? {
+    private func refusalComplaint(at index: Int, _ cause: RefusalCause?, _ fleet: LedgerFleet) -> String? {
         let scan = self.scans[index]
         switch cause {
         case nil: return "without a cause"
@@ -276,13 +266,13 @@ extension PhoneAccount {
             else { return "for a response to \(operation.name) \(attempt) that was not seen" }
             let problem = scan.uploadProblem(attempt: attempt)
             // An answer of the upstream's is seen by the phone alone.
-            if rules.settings.hasBackendView || problem != nil, problem?.status != status {
+            if fleet.settings.hasBackendView || problem != nil, problem?.status != status {
                 return "for a response to upload \(attempt) that the backend did not give"
             }
             guard Self.isFinal(status, self.journey), (problem?.isRetryable ?? isRetryable) != true else {
                 return "for a response to upload \(attempt), \(status), which allows a retry"
             }
-            guard status != 404 || self.isToldUnknown(index, attempt: attempt, rules: rules) else {
+            guard status != 404 || self.isToldUnknown(index, attempt: attempt, fleet) else {
                 return "for a 404 to upload \(attempt) that does not say that no provider has the book"
             }
             return nil
@@ -290,7 +280,7 @@ extension PhoneAccount {
             let followed = self.jobs.last { $0.id == id && $0.scan == scan.number }?.ended
             guard let job = followed ?? scan.lastEndedJob, job.id == id, job.isErrorSeen
             else { return "for an error event that was not seen" }
-            if rules.settings.hasBackendView, job.isErrorRetryable == nil, !job.isInherited {
+            if fleet.settings.hasBackendView, job.isErrorRetryable == nil, !job.isInherited {
                 return "for an error event that the backend did not write"
             }
             guard (job.isErrorRetryable ?? isRetryable) != true else {
@@ -317,57 +307,55 @@ extension PhoneAccount {
     }
 
     /// The books of a scan, and how many of them are in the library. Of a foreign target's shelf nothing is known.
-    func books(at index: Int, rules: Rules) -> (expected: Int, held: Int) {
-        guard rules.settings.hasBackendView else { return (0, 0) }
-        let count = rules.shelf.count(device: self.device, scan: self.scans[index].number)
+    func books(at index: Int, _ fleet: LedgerFleet) -> (expected: Int, held: Int) {
+        guard fleet.settings.hasBackendView else { return (0, 0) }
+        let count = fleet.shelf.count(device: self.device, scan: self.scans[index].number)
         return (count, self.scans[index].held)
     }
 
     /// An earlier run left the scan unsettled, and its record is no longer there. Its books are counted as those of any
     /// restored scan: by the shelf of this run, whose backend would have found them. `held`: how many the library has.
     mutating func lostFromStorage(
-        _ scan: ScanNumber, books held: Int, at: Instant, rules: Rules, into findings: inout Findings
+        _ scan: ScanNumber, books held: Int, at: Instant, _ fleet: inout LedgerFleet
     ) {
         var books = "its number of books is unknown"
-        if rules.settings.hasBackendView {
-            let count = rules.shelf.count(device: self.device, scan: scan)
+        if fleet.settings.hasBackendView {
+            let count = fleet.shelf.count(device: self.device, scan: scan)
             let received = min(held, count)
             books = "books in the library: \(received) of \(count)"
-            findings.count(in: self.group) {
+            fleet.count(in: self.group) {
                 $0.books.expected += count
                 $0.books.received += received
                 $0.books.missing += count - received
             }
         }
-        findings.count(in: self.group) {
+        fleet.count(in: self.group) {
             $0.scans.restored += 1
             $0.scans.lost += 1
         }
-        findings.violate(
-            .scanCustody, device: self.device, scan: scan, at: at,
+        self.violate(
+            .scanCustody, scan, at: at, &fleet,
             "stored by an earlier run, not settled, and missing from the state folder; \(books)")
     }
 
     /// The run is over and the scan is nowhere.
-    mutating func lose(at index: Int, at: Instant, rules: Rules, into findings: inout Findings) {
+    mutating func lose(at index: Int, at: Instant, _ fleet: inout LedgerFleet) {
         let scan = self.scans[index].number
-        findings.count(in: self.group) { $0.scans.lost += 1 }
-        findings.violate(
-            .scanCustody, device: self.device, scan: scan, at: at,
-            "neither completed nor refused, and not on disk")
-        let (count, held) = self.books(at: index, rules: rules)
-        findings.count(in: self.group) {
+        fleet.count(in: self.group) { $0.scans.lost += 1 }
+        self.violate(.scanCustody, scan, at: at, &fleet, "neither completed nor refused, and not on disk")
+        let (count, held) = self.books(at: index, fleet)
+        fleet.count(in: self.group) {
             $0.books.expected += count
             $0.books.received += held
             $0.books.missing += count - held
         }
         if self.scans[index].isFound {
-            findings.violate(
-                .bookNeverLost, device: self.device, scan: scan, at: at,
+            self.violate(
+                .bookNeverLost, scan, at: at, &fleet,
                 "the \(self.noun.one) is lost; books in the library: \(held) of \(count) that the backend found",
                 cause: self.scans[index].bookFault.map { .injected(fault: $0) })
         }
-        self.countRows(ofLost: index, into: &findings)
-        self.settle(at: index, as: .lost, into: &findings)
+        self.countRows(ofLost: index, &fleet)
+        self.settle(at: index, as: .lost, &fleet)
     }
 }

@@ -19,12 +19,12 @@ extension PhoneAccount {
 
     /// The record of a job that the phone makes a request for. One from before this run is followed from now on.
     mutating func jobInUse(
-        _ id: String, scan: ScanNumber, for deed: String, at: Instant, into findings: inout Findings
+        _ id: String, scan: ScanNumber, for deed: String, at: Instant, _ fleet: inout LedgerFleet
     ) -> Int? {
         if let index = self.jobIndex(id, of: scan) { return index }
         guard let index = self.index(of: scan), self.scans[index].isInherited else {
-            findings.violate(
-                .serverAgrees, device: self.device, scan: scan, at: at,
+            self.violate(
+                .serverAgrees, scan, at: at, &fleet,
                 "\(deed) a job that was never accepted or no longer exists")
             return nil
         }
@@ -35,12 +35,12 @@ extension PhoneAccount {
 
     // MARK: The backend's side
 
-    mutating func accepted(_ scan: ScanNumber, job id: String, at: Instant, into findings: inout Findings) {
+    mutating func accepted(_ scan: ScanNumber, job id: String, at: Instant, _ fleet: inout LedgerFleet) {
         let index = self.jobIndex(id, orNewOf: scan)
         guard !self.jobs[index].isAcceptedByBackend else { return }
         self.jobs[index].isAcceptedByBackend = true
         self.jobs[index].acceptedAt = at
-        findings.count(in: self.group) { $0.jobs.accepted += 1 }
+        fleet.count(in: self.group) { $0.jobs.accepted += 1 }
     }
 
     mutating func eventWritten(job id: String, event: String, position: Int?, kind: EventKind) {
@@ -56,50 +56,50 @@ extension PhoneAccount {
     }
 
     mutating func finished(
-        _ scan: ScanNumber, job id: String, kind: EventKind, books: Int, at: Instant, rules: Rules,
-        into findings: inout Findings
+        _ scan: ScanNumber, job id: String, kind: EventKind, books: Int, at: Instant,
+        _ fleet: inout LedgerFleet
     ) {
         guard let index = self.jobIndex(id) else { return }
         self.jobs[index].hasEnded = true
         guard kind == .completed else { return }
         let scan = self.jobs[index].scan
         self.updateScan(scan) { $0.isFound = true }
-        let count = rules.shelf.count(device: self.device, scan: scan)
+        let count = fleet.shelf.count(device: self.device, scan: scan)
         guard books != count else { return }
-        findings.violate(
-            .serverAgrees, device: self.device, scan: scan, at: at,
+        self.violate(
+            .serverAgrees, scan, at: at, &fleet,
             "books found by the backend: \(books); books on the shelf: \(count)")
     }
 
-    mutating func deleted(job id: String, at: Instant, rules: Rules, into findings: inout Findings) {
+    mutating func deleted(job id: String, at: Instant, _ fleet: inout LedgerFleet) {
         guard let index = self.jobIndex(id), !self.jobs[index].isDeleted else { return }
-        self.endKeeping(job: index, into: &findings)
+        self.endKeeping(job: index, &fleet)
         self.jobs[index].isDeleted = true
-        findings.count(in: self.group) { $0.jobs.cleaned += 1 }
-        self.dropIfClosed(job: index, at: at, rules: rules, into: &findings)
+        fleet.count(in: self.group) { $0.jobs.cleaned += 1 }
+        self.dropIfClosed(job: index, at: at, &fleet)
     }
 
-    mutating func expired(job id: String, at: Instant, rules: Rules, into findings: inout Findings) {
+    mutating func expired(job id: String, at: Instant, _ fleet: inout LedgerFleet) {
         guard let index = self.jobIndex(id), !self.jobs[index].isExpired else { return }
         self.debtExpires(ofJob: index, at: at)
-        self.endKeeping(job: index, into: &findings)
+        self.endKeeping(job: index, &fleet)
         self.jobs[index].isExpired = true
-        findings.count(in: self.group) { $0.jobs.expired += 1 }
-        self.dropIfClosed(job: index, at: at, rules: rules, into: &findings)
+        fleet.count(in: self.group) { $0.jobs.expired += 1 }
+        self.dropIfClosed(job: index, at: at, &fleet)
     }
 
     /// A named fault took the job: there is nothing left to delete.
-    mutating func vanished(job id: String, at: Instant, rules: Rules, into findings: inout Findings) {
+    mutating func vanished(job id: String, at: Instant, _ fleet: inout LedgerFleet) {
         guard let index = self.jobIndex(id), !self.jobs[index].hasVanished else { return }
-        self.endKeeping(job: index, into: &findings)
+        self.endKeeping(job: index, &fleet)
         self.jobs[index].hasVanished = true
-        self.dropIfClosed(job: index, at: at, rules: rules, into: &findings)
+        self.dropIfClosed(job: index, at: at, &fleet)
     }
 
     /// The backend is about to lose a job that it may have kept so far.
-    private func endKeeping(job index: Int, into findings: inout Findings) {
+    private func endKeeping(job index: Int, _ fleet: inout LedgerFleet) {
         guard self.jobs[index].isKept, !self.jobs[index].isGone else { return }
-        findings.count(in: self.group) { $0.jobs.kept -= 1 }
+        fleet.count(in: self.group) { $0.jobs.kept -= 1 }
     }
 
     /// A named fault took the token of the job: a 401 is right from now on.
@@ -111,35 +111,35 @@ extension PhoneAccount {
     // MARK: The phone's side
 
     mutating func uploadAccepted(
-        _ scan: ScanNumber, job id: String, at: Instant, rules: Rules, into findings: inout Findings
+        _ scan: ScanNumber, job id: String, at: Instant, _ fleet: inout LedgerFleet
     ) {
-        self.requireOpen(scan, for: "accepted", at: at, into: &findings)
-        if !rules.settings.hasBackendView { self.forgetNamesake(of: id, scan: scan) }
+        self.requireOpen(scan, for: "accepted", at: at, &fleet)
+        if !fleet.settings.hasBackendView { self.forgetNamesake(of: id, scan: scan) }
         let index = self.jobIndex(id, orNewOf: scan)
         self.oweSuperseded(by: id, scan: scan, at: at)
         guard !self.jobs[index].isKnownToPhone else { return }
         self.jobs[index].isKnownToPhone = true
         self.jobs[index].knownAt = at
         if self.jobs[index].acceptedAt == nil { self.jobs[index].acceptedAt = at }
-        if rules.settings.hasBackendView { self.comparePhotos(ofJob: index, at: at, into: &findings) }
-        guard !rules.settings.hasBackendView else { return }
-        findings.count(in: self.group) { $0.jobs.accepted += 1 }
+        if fleet.settings.hasBackendView { self.comparePhotos(ofJob: index, at: at, &fleet) }
+        guard !fleet.settings.hasBackendView else { return }
+        fleet.count(in: self.group) { $0.jobs.accepted += 1 }
         guard self.journey == .batchEnrichment,
-            !findings.jobOwners.record(id, device: self.device, scan: scan)
+            !fleet.findings.jobOwners.record(id, device: self.device, scan: scan)
         else { return }
-        findings.violate(
-            .bookAnswered, device: self.device, scan: scan, at: at,
+        self.violate(
+            .bookAnswered, scan, at: at, &fleet,
             "the batch has the id \(id.bounded), which is that of another one")
     }
 
     /// Every photo that was taken must have reached the backend.
-    private func comparePhotos(ofJob index: Int, at: Instant, into findings: inout Findings) {
+    private func comparePhotos(ofJob index: Int, at: Instant, _ fleet: inout LedgerFleet) {
         let job = self.jobs[index]
         guard let taken = self.index(of: job.scan).map({ self.scans[$0] }), !taken.isInherited,
             taken.photos != job.photos
         else { return }
-        findings.violate(
-            .serverAgrees, device: self.device, scan: job.scan, at: at,
+        self.violate(
+            .serverAgrees, job.scan, at: at, &fleet,
             "the backend received \(job.photos) photos of a scan with \(taken.photos)")
     }
 
@@ -155,36 +155,33 @@ extension PhoneAccount {
 
     // MARK: The end of a job
 
-    mutating func dropIfClosed(
-        job index: Int, at: Instant, rules: Rules, into findings: inout Findings
-    ) {
-        guard self.jobs[index].isClosed(hasBackendView: rules.settings.hasBackendView) else { return }
-        self.finishJob(at: index, at: at, rules: rules, into: &findings)
+    mutating func dropIfClosed(job index: Int, at: Instant, _ fleet: inout LedgerFleet) {
+        guard self.jobs[index].isClosed(hasBackendView: fleet.settings.hasBackendView) else { return }
+        self.finishJob(at: index, at: at, &fleet)
         let scan = self.jobs[index].scan
         self.jobs.remove(at: index)
         self.dropIfDone(scan)
     }
 
     /// Judges a job after its last observation.
-    mutating func finishJob(at index: Int, at: Instant, rules: Rules, into findings: inout Findings) {
+    mutating func finishJob(at index: Int, at: Instant, _ fleet: inout LedgerFleet) {
         let job = self.jobs[index]
         self.updateScan(job.scan) { $0.lastEndedJob = job.ended }
         if job.carriedBooks, !job.isKept, !job.isCleanupFinished, !job.isForgotten {
-            findings.count(in: self.group) { $0.jobs.unfinishedCleanups += 1 }
+            fleet.count(in: self.group) { $0.jobs.unfinishedCleanups += 1 }
         }
         guard !job.isInherited else { return }
-        if let complaint = self.cleanupComplaint(job: index, rules: rules) {
-            findings.violate(
-                .jobCleaned, device: self.device, scan: job.scan, at: at,
-                "job \(job.id.bounded) was not deleted: \(complaint)")
+        if let complaint = self.cleanupComplaint(job: index, fleet) {
+            self.violate(
+                .jobCleaned, job.scan, at: at, &fleet, "job \(job.id.bounded) was not deleted: \(complaint)")
         }
-        guard rules.settings.hasBackendView else { return }
+        guard fleet.settings.hasBackendView else { return }
         if job.isAcceptedByBackend, !job.isKnownToPhone {
-            findings.count(in: self.group) { $0.jobs.orphaned += 1 }
+            fleet.count(in: self.group) { $0.jobs.orphaned += 1 }
         }
         if job.isKnownToPhone, !job.isAcceptedByBackend {
-            findings.violate(
-                .serverAgrees, device: self.device, scan: job.scan, at: at,
+            self.violate(
+                .serverAgrees, job.scan, at: at, &fleet,
                 "the phone knows job \(job.id.bounded), but the backend never accepted it")
         }
     }

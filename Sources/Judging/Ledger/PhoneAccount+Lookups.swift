@@ -18,15 +18,15 @@ extension PhoneAccount {
     private static let billsMax = 1_024
 
     mutating func keySent(
-        _ scan: ScanNumber, attempt: UInt32, _ key: String, at: Instant, into findings: inout Findings
+        _ scan: ScanNumber, attempt: UInt32, _ key: String, at: Instant, _ fleet: inout LedgerFleet
     ) {
         guard let index = self.index(of: scan) else { return }  // Custody is broken already.
         self.scans[index].keyDue = nil
         let first = self.scans[index].lookupKey
         self.scans[index].lookupKey = first ?? key
         guard let first, first != key else { return }
-        findings.violate(
-            .lookupBilledOnce, device: self.device, scan: scan, at: at,
+        self.violate(
+            .lookupBilledOnce, scan, at: at, &fleet,
             "request \(attempt) has the key \(key.bounded); an earlier one had \(first.bounded)")
     }
 
@@ -37,20 +37,16 @@ extension PhoneAccount {
     }
 
     /// The request of a look-up has ended. One without a key is billed each time that it is repeated.
-    mutating func lookupEnded(
-        _ scan: ScanNumber, attempt: UInt32, at: Instant, into findings: inout Findings
-    ) {
+    mutating func lookupEnded(_ scan: ScanNumber, attempt: UInt32, at: Instant, _ fleet: inout LedgerFleet) {
         guard let index = self.index(of: scan), self.scans[index].keyDue == attempt else { return }
         self.scans[index].keyDue = nil
-        findings.violate(
-            .lookupBilledOnce, device: self.device, scan: scan, at: at,
-            "request \(attempt) has no idempotency key")
+        self.violate(.lookupBilledOnce, scan, at: at, &fleet, "request \(attempt) has no idempotency key")
     }
 
     mutating func bookLookedUp(
-        _ scan: ScanNumber, _ lookup: BookLookup, at: Instant, into findings: inout Findings
+        _ scan: ScanNumber, _ lookup: BookLookup, at: Instant, _ fleet: inout LedgerFleet
     ) {
-        findings.count(in: self.group) {
+        fleet.count(in: self.group) {
             if lookup.isBilled { $0.lookups.billed += 1 } else { $0.lookups.repeated += 1 }
             if lookup.isBilled, !lookup.isFound { $0.lookups.unknown += 1 }
         }
@@ -73,13 +69,12 @@ extension PhoneAccount {
                 ? "the key \(key.bounded) was answered as before, but no provider had been asked" : nil
         }
         if let complaint {
-            findings.violate(.lookupBilledOnce, device: self.device, scan: scan, at: at, complaint)
+            self.violate(.lookupBilledOnce, scan, at: at, &fleet, complaint)
         }
         guard lookup.isBilled else { return }
         self.updateScan(scan) { $0.billedAt = at }
         if self.bills.count == Self.billsMax { self.bills.removeFirst() }
-        self.bills.append(
-            LookupBill(key: keyDigest, barcode: barcode, isFound: lookup.isFound, at: at))
+        self.bills.append(LookupBill(key: keyDigest, barcode: barcode, isFound: lookup.isFound, at: at))
     }
 
     /// The complaint about a first request for a key by which a look-up is billed again.
@@ -93,20 +88,20 @@ extension PhoneAccount {
 
     /// Whether a 404 to a look-up may say that no provider has its book: where the backend is observed, one that is not on the
     /// shelf, or a fault that says so. Of a foreign backend only the answers of faults are known.
-    func isToldUnknown(_ index: Int, attempt: UInt32, rules: Rules) -> Bool {
+    func isToldUnknown(_ index: Int, attempt: UInt32, _ fleet: LedgerFleet) -> Bool {
         let scan = self.scans[index]
         if scan.isInherited || scan.isUploadRefused(attempt: attempt) { return true }
-        guard rules.settings.hasBackendView else {
+        guard fleet.settings.hasBackendView else {
             return scan.uploadProblem(attempt: attempt) == nil || !scan.wasFired(.upload, attempt: attempt)
         }
-        return rules.shelf.count(device: self.device, scan: scan.number) == 0
+        return fleet.shelf.count(device: self.device, scan: scan.number) == 0
     }
 
     /// Whether a refusal says of a barcode that no provider has its book, which is true. For a foreign
     /// backend it is not known.
-    func isUnknownBook(_ index: Int, _ code: String, rules: Rules) -> Bool {
+    func isUnknownBook(_ index: Int, _ code: String, _ fleet: LedgerFleet) -> Bool {
         guard self.journey == .bookEnrichment, code == ProblemCode.notFound.rawValue else { return false }
-        return !rules.settings.hasBackendView
-            || rules.shelf.count(device: self.device, scan: self.scans[index].number) == 0
+        return !fleet.settings.hasBackendView
+            || fleet.shelf.count(device: self.device, scan: self.scans[index].number) == 0
     }
 }

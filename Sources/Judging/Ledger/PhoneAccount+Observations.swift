@@ -6,40 +6,36 @@ import Talaria
 
 extension PhoneAccount {
     mutating func record(
-        _ payload: PhoneObservation, scan: ScanNumber, at: Instant, rules: Rules,
-        into findings: inout Findings
+        _ payload: PhoneObservation, scan: ScanNumber, at: Instant, _ fleet: inout LedgerFleet
     ) {
         if case .lostFromStorage(let books) = payload {
             // Its state folder was read; the phone itself need take no part in the run.
-            self.lostFromStorage(scan, books: books, at: at, rules: rules, into: &findings)
+            self.lostFromStorage(scan, books: books, at: at, &fleet)
             return
         }
         self.tookPart = true
         self.limits.record(payload, scan: scan)
         self.streams.record(payload, scan: scan, at: at)
-        self.judgeAfterCancel(payload, scan: scan, at: at, into: &findings)
-        self.recordLife(payload, scan: scan, at: at, rules: rules, into: &findings)
+        self.judgeAfterCancel(payload, scan: scan, at: at, &fleet)
+        self.recordLife(payload, scan: scan, at: at, &fleet)
     }
 
     /// What happens to the app and its phone.
     private mutating func recordLife(
-        _ payload: PhoneObservation, scan: ScanNumber, at: Instant, rules: Rules,
-        into findings: inout Findings
+        _ payload: PhoneObservation, scan: ScanNumber, at: Instant, _ fleet: inout LedgerFleet
     ) {
         switch payload {
         case .launched(let restored):
-            self.launched(restored: restored, at: at, into: &findings)
+            self.launched(restored: restored, at: at, &fleet)
         case .killed:
             self.regionDue = nil
             self.killed(at: at)
         case .recordKept(let job, let lastEventID, let isDecided):
-            self.judgeKept(
-                scan, job: job, lastEventID: lastEventID, isDecided: isDecided, at: at, rules: rules,
-                into: &findings)
+            self.judgeKept(scan, job: job, lastEventID: lastEventID, isDecided: isDecided, at: at, &fleet)
             self.recordKept(scan, job: job, lastEventID: lastEventID, isDecided: isDecided)
         case .reinstalled:
             self.regionDue = nil
-            self.reinstalled(at: at, into: &findings)
+            self.reinstalled(at: at, &fleet)
         case .suspended:
             self.regionDue = nil
             self.interruptedAt = at
@@ -60,52 +56,49 @@ extension PhoneAccount {
             self.storageWasFilled(at: at)
         case .storageFreed:
             self.storageWasFreed(at: at)
-        default: self.recordScan(payload, scan: scan, at: at, rules: rules, into: &findings)
+        default: self.recordScan(payload, scan: scan, at: at, &fleet)
         }
     }
 
     private mutating func recordScan(
-        _ payload: PhoneObservation, scan: ScanNumber, at: Instant, rules: Rules,
-        into findings: inout Findings
+        _ payload: PhoneObservation, scan: ScanNumber, at: Instant, _ fleet: inout LedgerFleet
     ) {
         switch payload {
         case .regionTaken(let capture, let number, let regions):
-            self.regionTaken(
-                scan, capture, number, of: regions, at: at, rules: rules, into: &findings)
+            self.regionTaken(scan, capture, number, of: regions, at: at, &fleet)
         case .captured:
-            self.capture(scan, at: at, rules: rules, into: &findings)
+            self.capture(scan, at: at, &fleet)
         case .photosTaken(let count): self.updateScan(scan) { $0.photos = count }
         case .photoPrepared:
             self.updateScan(scan) { $0.isPrepared = true }
         case .filePrepared(let file):
-            guard let index = self.take(scan, for: "its file prepared", at: at, into: &findings) else {
+            guard let index = self.take(scan, for: "its file prepared", at: at, &fleet) else {
                 return
             }
             self.scans[index].file = file
-        case .queued: self.queued(scan, at: at, into: &findings)
+        case .queued: self.queued(scan, at: at, &fleet)
         case .slotTaken:
-            self.slotTaken(scan, at: at, rules: rules, into: &findings)
+            self.slotTaken(scan, at: at, &fleet)
         case .slotGiven:
-            self.slotGiven(scan, at: at, into: &findings)
+            self.slotGiven(scan, at: at, &fleet)
         case .bookAdded(let ordinal, let book):
-            self.bookAdded(scan, ordinal: ordinal, book: book, at: at, rules: rules, into: &findings)
+            self.bookAdded(scan, ordinal: ordinal, book: book, at: at, &fleet)
         case .bookRepeated(let ordinal, let book):
-            self.bookRepeated(
-                scan, ordinal: ordinal, book: book, at: at, rules: rules, into: &findings)
+            self.bookRepeated(scan, ordinal: ordinal, book: book, at: at, &fleet)
         case .completed:
-            self.completed(scan, at: at, rules: rules, into: &findings)
+            self.completed(scan, at: at, &fleet)
         case .cancelRequested:
-            self.cancelRequested(scan, at: at, rules: rules, into: &findings)
+            self.cancelRequested(scan, at: at, &fleet)
         case .canceled(let job):
-            self.canceled(scan, job: job, at: at, into: &findings)
+            self.canceled(scan, job: job, at: at, &fleet)
         case .refused(let code, let cause):
-            self.refused(scan, code: code, cause: cause, at: at, rules: rules, into: &findings)
-        default: self.recordRequest(payload, scan: scan, at: at, rules: rules, into: &findings)
+            self.refused(scan, code: code, cause: cause, at: at, &fleet)
+        default: self.recordRequest(payload, scan: scan, at: at, &fleet)
         }
     }
 
-    private mutating func queued(_ scan: ScanNumber, at: Instant, into findings: inout Findings) {
-        self.requireOpen(scan, for: "queued", at: at, into: &findings)
+    private mutating func queued(_ scan: ScanNumber, at: Instant, _ fleet: inout LedgerFleet) {
+        self.requireOpen(scan, for: "queued", at: at, &fleet)
         self.updateScan(scan) {
             $0.isRecorded = true
             $0.isPrepared = false  // The photo may be released and prepared again.
@@ -117,27 +110,26 @@ extension PhoneAccount {
 
     /// Requests, and what their answers say.
     private mutating func recordRequest(
-        _ payload: PhoneObservation, scan: ScanNumber, at: Instant, rules: Rules,
-        into findings: inout Findings
+        _ payload: PhoneObservation, scan: ScanNumber, at: Instant, _ fleet: inout LedgerFleet
     ) {
         switch payload {
         case .requestSent(let operation, let attempt, let job, let lastEventID):
             self.requestSent(
                 operation, scan: scan, attempt: attempt, job: job, lastEventID: lastEventID, at: at,
-                rules: rules, into: &findings)
+                &fleet)
         case .keySent(let attempt, let key):
-            self.keySent(scan, attempt: attempt, key, at: at, into: &findings)
+            self.keySent(scan, attempt: attempt, key, at: at, &fleet)
         case .replied(let operation, let attempt, let status, _):
-            self.exchangeEnded(operation, scan, attempt: attempt, at: at, into: &findings)
-            self.replied(operation, scan: scan, attempt: attempt, status: status, at: at, rules: rules)
+            self.exchangeEnded(operation, scan, attempt: attempt, at: at, &fleet)
+            self.replied(operation, scan: scan, attempt: attempt, status: status, at: at, fleet)
         case .requestFailed(let operation, let attempt, let failure, _):
-            self.exchangeEnded(operation, scan, attempt: attempt, at: at, into: &findings)
+            self.exchangeEnded(operation, scan, attempt: attempt, at: at, &fleet)
             guard operation.isDelete else { return }
-            self.deleteFailed(scan, attempt: attempt, failure, at: at, rules: rules)
+            self.deleteFailed(scan, attempt: attempt, failure, at: at, fleet)
         case .badAnswer(.stream, _, _): self.updateScan(scan) { $0.isStreamUnreadable = true }
         case .uploadAccepted(let job, _, _):
             self.updateScan(scan) { $0.jobCame(at: at) }
-            self.uploadAccepted(scan, job: job, at: at, rules: rules, into: &findings)
+            self.uploadAccepted(scan, job: job, at: at, &fleet)
         case .rateLimited(let operation, let retryAfter):
             self.rateLimited(operation, scan: scan, retryAfter: retryAfter, at: at)
             if operation.isDelete { self.deleteLimited(scan, retryAfter: retryAfter, at: at) }
@@ -146,21 +138,20 @@ extension PhoneAccount {
             self.updateScan(scan) { $0.library.answerBegan() }
             if let index = self.jobIndex(job, of: scan) { self.jobs[index].hadResults = true }
         case .rowsRead(let job, let rows):
-            self.rowsRead(scan, job: job, rows, at: at, rules: rules, into: &findings)
-        case .booksListed(_, let count): self.booksListed(scan, count, at: at, into: &findings)
+            self.rowsRead(scan, job: job, rows, at: at, &fleet)
+        case .booksListed(_, let count): self.booksListed(scan, count, at: at, &fleet)
         case .statusDecoded(let job, let status, _):
-            self.statusDecoded(scan, job: job, status, at: at, rules: rules, into: &findings)
+            self.statusDecoded(scan, job: job, status, at: at, &fleet)
         case .cleanupAnswered(let job, let status, _):
-            self.deleteAnswered(scan, job: job, status: status, at: at, rules: rules, into: &findings)
+            self.deleteAnswered(scan, job: job, status: status, at: at, &fleet)
         case .jobAbandoned(let job, let cause):
-            self.abandoned(scan, job: job, cause: cause, at: at, rules: rules, into: &findings)
-        default: self.recordStream(payload, scan: scan, at: at, rules: rules, into: &findings)
+            self.abandoned(scan, job: job, cause: cause, at: at, &fleet)
+        default: self.recordStream(payload, scan: scan, at: at, &fleet)
         }
     }
 
     private mutating func recordStream(
-        _ payload: PhoneObservation, scan: ScanNumber, at: Instant, rules: Rules,
-        into findings: inout Findings
+        _ payload: PhoneObservation, scan: ScanNumber, at: Instant, _ fleet: inout LedgerFleet
     ) {
         switch payload {
         case .streamOpened(let job, let attempt, _, _):
@@ -168,12 +159,11 @@ extension PhoneAccount {
                 self.jobs[index].stream.openedByPhone(attempt: attempt)
             }
         case .eventApplied(let job, let id, let kind, _, _):
-            self.eventApplied(
-                scan, job: job, event: id, kind: kind, at: at, rules: rules, into: &findings)
+            self.eventApplied(scan, job: job, event: id, kind: kind, at: at, &fleet)
         case .eventIgnored(let job, let id, _, _):
             if let id, let index = self.jobIndex(job, of: scan) { self.jobs[index].stream.ignored(id: id) }
         case .terminalApplied(let job, let kind, let inline):
-            self.terminalApplied(scan, job: job, kind: kind, inline: inline, at: at, into: &findings)
+            self.terminalApplied(scan, job: job, kind: kind, inline: inline, at: at, &fleet)
             self.updateScan(scan) { $0.library.answerBegan() }
             self.batchEnded(scan, job: job, kind: kind, inline: inline)
         case .booksPromised(_, let promise): self.updateScan(scan) { $0.promise = promise }
@@ -189,57 +179,57 @@ extension PhoneAccount {
 
     private mutating func requestSent(
         _ operation: Operation, scan: ScanNumber, attempt: UInt32, job: String?, lastEventID: String?,
-        at: Instant, rules: Rules, into findings: inout Findings
+        at: Instant, _ fleet: inout LedgerFleet
     ) {
-        self.checkLimit(operation, scan: scan, job: job, at: at, into: &findings)
+        self.checkLimit(operation, scan: scan, job: job, at: at, &fleet)
         switch operation {
         case .upload:
-            self.requireOpen(scan, for: "uploaded", at: at, into: &findings)
-            self.requireRecord(of: scan, at: at, into: &findings)
-            self.requireRetry(of: scan, attempt: attempt, at: at, into: &findings)
+            self.requireOpen(scan, for: "uploaded", at: at, &fleet)
+            self.requireRecord(of: scan, at: at, &fleet)
+            self.requireRetry(of: scan, attempt: attempt, at: at, &fleet)
             self.lookupSent(scan, attempt: attempt)
         case .stream:
-            _ = self.take(scan, for: "streamed", at: at, into: &findings)
+            _ = self.take(scan, for: "streamed", at: at, &fleet)
             self.updateScan(scan) { $0.isStreamUnreadable = false }
             guard let job else { return }
-            self.askedForStream(
-                scan, job: job, lastEventID: lastEventID, at: at, rules: rules, into: &findings)
+            self.askedForStream(scan, job: job, lastEventID: lastEventID, at: at, &fleet)
             if let index = self.jobIndex(job, of: scan) { self.jobs[index].streamAsked(attempt: attempt) }
         case .results:
-            _ = self.take(scan, for: "results asked", at: at, into: &findings)
+            _ = self.take(scan, for: "results asked", at: at, &fleet)
             guard let job, let index = self.jobIndex(job, of: scan) else { return }
             self.jobs[index].isParked = false
             self.jobs[index].isEndedByServer = false
             guard self.jobs[index].terminal != .completed else { return }
-            findings.violate(
-                .streamTerminalOnce, device: self.device, scan: scan, at: at,
+            self.violate(
+                .streamTerminalOnce, scan, at: at, &fleet,
                 "results requested, but no completed event was applied")
         case .cleanup, .cancel:
             guard let job else { return }
-            self.deleteSent(scan, job: job, attempt: attempt, at: at, into: &findings)
+            self.deleteSent(scan, job: job, attempt: attempt, at: at, &fleet)
         case .status:
-            _ = self.take(scan, for: "status asked", at: at, into: &findings)
+            _ = self.take(scan, for: "status asked", at: at, &fleet)
             guard let job else { return }
-            self.askedForStatus(scan, job: job, at: at, rules: rules, into: &findings)
+            self.askedForStatus(scan, job: job, at: at, &fleet)
         }
     }
 
     /// A request is under way no more: it has its answer, or none.
     private mutating func exchangeEnded(
         _ operation: Operation, _ scan: ScanNumber, attempt: UInt32, at: Instant,
-        into findings: inout Findings
+        _ fleet: inout LedgerFleet
     ) {
         switch operation {
         case .upload:
             self.updateScan(scan) { $0.uploadEnded(at: at) }
-            self.lookupEnded(scan, attempt: attempt, at: at, into: &findings)
+            self.lookupEnded(scan, attempt: attempt, at: at, &fleet)
         case .status: self.updateScan(scan) { $0.statusEndedAt = at }
         case .stream, .results, .cleanup, .cancel: break
         }
     }
 
     private mutating func replied(
-        _ operation: Operation, scan: ScanNumber, attempt: UInt32, status: Int, at: Instant, rules: Rules
+        _ operation: Operation, scan: ScanNumber, attempt: UInt32, status: Int, at: Instant,
+        _ fleet: LedgerFleet
     ) {
         if status == 429 { self.limits.delivered(operation, scan: scan, attempt: attempt, at: at) }
         guard status >= 400 || operation.isDelete else { return }
@@ -250,53 +240,50 @@ extension PhoneAccount {
                 $0.isRefusalExplained = $0.isUploadRefused(attempt: attempt)
             }
         case .stream, .results, .status:
-            self.jobEnded(
-                by: operation, of: scan, attempt: attempt, status: status, at: at, rules: rules)
+            self.jobEnded(by: operation, of: scan, attempt: attempt, status: status, at: at, fleet)
         case .cleanup, .cancel:
-            self.deleteReplied(scan, attempt: attempt, status: status, at: at, rules: rules)
+            self.deleteReplied(scan, attempt: attempt, status: status, at: at, fleet)
         }
     }
 
     mutating func record(
-        _ payload: BackendObservation, scan: ScanNumber, at: Instant, rules: Rules,
-        into findings: inout Findings
+        _ payload: BackendObservation, scan: ScanNumber, at: Instant, _ fleet: inout LedgerFleet
     ) {
-        self.judgeAfterCancel(payload, at: at, into: &findings)
+        self.judgeAfterCancel(payload, at: at, &fleet)
         switch payload {
         case .accepted(let job, _):
-            self.accepted(scan, job: job, at: at, into: &findings)
+            self.accepted(scan, job: job, at: at, &fleet)
         case .photosReceived(let job, let count):
             self.photosReceived(count, job: job, of: scan)
         case .streamEnded(let job, let attempt, _):
             self.streams.ended(job: job, scan: scan, attempt: attempt)
         case .streamOpened(let job, let attempt, let after):
-            self.streamOpened(scan, job: job, attempt: attempt, at: at, rules: rules, into: &findings)
+            self.streamOpened(scan, job: job, attempt: attempt, at: at, &fleet)
             self.serverOpenedStream(job: job, attempt: attempt, after: after)
         case .eventWritten(let job, let id, let position, let kind, _):
             self.eventWritten(job: job, event: id, position: position, kind: kind)
         case .finished(let job, let kind, let books):
-            self.finished(
-                scan, job: job, kind: kind, books: books, at: at, rules: rules, into: &findings)
+            self.finished(scan, job: job, kind: kind, books: books, at: at, &fleet)
         case .problem(let operation, let attempt, let status, let job, let isRetryable, let retryAfter):
             let problem = ScanAccount.ProblemReply(
                 attempt: attempt, status: status, isRetryable: isRetryable, retryAfter: retryAfter)
             self.problemAnswered(problem, to: operation, scan, job: job)
         case .rowsTaken(let job, let rows):
-            self.rowsTaken(scan, job: job, rows, at: at, into: &findings)
+            self.rowsTaken(scan, job: job, rows, at: at, &fleet)
         case .bookLookedUp(let lookup):
-            self.bookLookedUp(scan, lookup, at: at, into: &findings)
+            self.bookLookedUp(scan, lookup, at: at, &fleet)
         case .failed(let job, _, let isRetryable): self.failed(job: job, isRetryable: isRetryable)
         case .tokenRevoked(let job):
             self.tokenRevoked(job: job)
         case .cleaned(let job, effective: true), .canceled(let job):
-            self.deleted(job: job, at: at, rules: rules, into: &findings)
+            self.deleted(job: job, at: at, &fleet)
         case .expired(let job):
-            self.expired(job: job, at: at, rules: rules, into: &findings)
+            self.expired(job: job, at: at, &fleet)
         case .vanished(let job):
-            self.vanished(job: job, at: at, rules: rules, into: &findings)
-        case .circuitOpened: findings.count(in: self.group) { $0.jobs.circuitsOpened += 1 }
+            self.vanished(job: job, at: at, &fleet)
+        case .circuitOpened: fleet.count(in: self.group) { $0.jobs.circuitsOpened += 1 }
         case .targetBroke(let rule, _, let text):
-            self.targetBroke(rule, text, scan, at: at, into: &findings)
+            self.violate(Invariant(rule), scan, at: at, &fleet, text, cause: .target)
         case .connected, .requested, .answered, .pingWritten, .resultsServed, .cleaned(_, effective: false),
             .circuitClosed, .found, .upstreamFailed, .targetTried, .targetProbed, .targetEvent:
             break  // Measured, not judged.
@@ -328,39 +315,33 @@ extension PhoneAccount {
         self.jobs[index].isErrorRetryable = isRetryable
     }
 
-    private func targetBroke(
-        _ rule: TargetRule, _ text: String, _ scan: ScanNumber, at: Instant, into findings: inout Findings
-    ) {
-        findings.violate(Invariant(rule), device: self.device, scan: scan, at: at, text, cause: .target)
-    }
-
-    mutating func record(_ payload: FaultObservation, scan: ScanNumber, at: Instant, rules: Rules) {
+    mutating func record(_ payload: FaultObservation, scan: ScanNumber, at: Instant, _ fleet: LedgerFleet) {
         switch payload {
         case .fired(let fault, let operation, let attempt):
             self.faultFired(operation, scan: scan, attempt: attempt)
-            let refuses = rules.settings.faultsThatRefuse.contains(fault)
+            let refuses = fleet.settings.faultsThatRefuse.contains(fault)
             self.updateScan(scan) { $0.faultFired(operation, attempt: attempt, refuses: refuses) }
-            if let id = rules.settings.faultsThatTakeBooks[fault] {
+            if let id = fleet.settings.faultsThatTakeBooks[fault] {
                 self.updateScan(scan) { $0.bookFault = $0.bookFault ?? id }
             }
-            if operation == .stream, rules.settings.faultsThatChange.contains(fault) {
+            if operation == .stream, fleet.settings.faultsThatChange.contains(fault) {
                 for index in self.jobs.indices where self.jobs[index].scan == scan {
                     self.jobs[index].stream.isChanged = true
                 }
             }
-            if operation == .stream, rules.settings.faultsThatGarble.contains(fault) {
+            if operation == .stream, fleet.settings.faultsThatGarble.contains(fault) {
                 for index in self.jobs.indices where self.jobs[index].scan == scan {
                     self.jobs[index].stream.isGarbled = true
                 }
             }
-            guard rules.settings.faultsThatCut.contains(fault) else { return }
+            guard fleet.settings.faultsThatCut.contains(fault) else { return }
             self.limits.cut(operation, scan: scan, attempt: attempt)
             if operation == .stream { self.streams.cut(scan: scan, attempt: attempt) }
         case .began(let fault):
-            guard !rules.settings.faultsOffPath.contains(fault) else { return }
+            guard !fleet.settings.faultsOffPath.contains(fault) else { return }
             self.faultBegan(at: at)
         case .ended(let fault):
-            guard !rules.settings.faultsOffPath.contains(fault) else { return }
+            guard !fleet.settings.faultsOffPath.contains(fault) else { return }
             self.faultEnded(at: at)
         case .decided, .passed:
             break

@@ -38,12 +38,11 @@ extension PhoneAccount {
     private static let importsMax = 1_024
 
     mutating func rowsTaken(
-        _ scan: ScanNumber, job: String, _ rows: RowCounts, at: Instant, into findings: inout Findings
+        _ scan: ScanNumber, job: String, _ rows: RowCounts, at: Instant, _ fleet: inout LedgerFleet
     ) {
         guard !self.imports.contains(where: { $0.job == job }) else {
-            return findings.violate(
-                .rowsConserved, device: self.device, scan: scan, at: at,
-                "the backend ended import \(job.bounded) twice")
+            return self.violate(
+                .rowsConserved, scan, at: at, &fleet, "the backend ended import \(job.bounded) twice")
         }
         if self.imports.count(where: \.isRead) > Self.readMax,
             let oldest = self.imports.firstIndex(where: \.isRead)
@@ -51,17 +50,17 @@ extension PhoneAccount {
             self.imports.remove(at: oldest)
         }
         self.imports.append(ImportedRows(job: job, scan: scan, taken: rows), max: Self.importsMax)
-        findings.count(in: self.group) { $0.rows.unread += rows.created + rows.updated }
+        fleet.count(in: self.group) { $0.rows.unread += rows.created + rows.updated }
         if rows.total > 0, self.index(of: scan).map({ self.scans[$0].file }) == .unreadable {
-            findings.violate(
-                .rowsConserved, device: self.device, scan: scan, at: at,
+            self.violate(
+                .rowsConserved, scan, at: at, &fleet,
                 "the backend counts \(rows.total) rows of a file that is no library")
         }
         guard let sent = self.index(of: scan).flatMap({ self.scans[$0].fileRows }), rows.total != sent else {
             return
         }
-        findings.violate(
-            .rowsConserved, device: self.device, scan: scan, at: at,
+        self.violate(
+            .rowsConserved, scan, at: at, &fleet,
             "the backend counts \(rows.total) rows of a file with \(sent)")
     }
 
@@ -71,61 +70,58 @@ extension PhoneAccount {
     }
 
     mutating func rowsRead(
-        _ scan: ScanNumber, job: String, _ rows: RowCounts, at: Instant, rules: Rules,
-        into findings: inout Findings
+        _ scan: ScanNumber, job: String, _ rows: RowCounts, at: Instant, _ fleet: inout LedgerFleet
     ) {
         self.updateScan(scan) { $0.rowsRead = rows }
         if self.index(of: scan).map({ self.scans[$0].file }) == .unreadable {
-            findings.violate(
-                .rowsConserved, device: self.device, scan: scan, at: at,
+            self.violate(
+                .rowsConserved, scan, at: at, &fleet,
                 "the results have \(rows.total) rows of a file that is no library")
         }
         if let sent = self.index(of: scan).flatMap({ self.scans[$0].fileRows }), rows.total != sent {
-            findings.violate(
-                .rowsConserved, device: self.device, scan: scan, at: at,
+            self.violate(
+                .rowsConserved, scan, at: at, &fleet,
                 "the results have \(rows.total) rows of a file with \(sent)")
         }
-        guard rules.settings.hasBackendView else {
-            guard !findings.jobOwners.record(job, device: self.device, scan: scan) else { return }
-            return findings.violate(
-                .rowsConserved, device: self.device, scan: scan, at: at,
+        guard fleet.settings.hasBackendView else {
+            guard !fleet.findings.jobOwners.record(job, device: self.device, scan: scan) else { return }
+            return self.violate(
+                .rowsConserved, scan, at: at, &fleet,
                 "the results are those of import \(job.bounded), which had another file")
         }
         guard let index = self.imports.lastIndex(where: { $0.job == job }) else {
             // A job of an earlier run ended there.
             guard let known = self.jobIndex(job, of: scan), !self.jobs[known].isInherited else { return }
-            return findings.violate(
-                .rowsConserved, device: self.device, scan: scan, at: at,
+            return self.violate(
+                .rowsConserved, scan, at: at, &fleet,
                 "the results of import \(job.bounded) came before its end")
         }
         let taken = self.imports[index].taken
         if taken != rows {
-            findings.violate(
-                .rowsConserved, device: self.device, scan: scan, at: at,
+            self.violate(
+                .rowsConserved, scan, at: at, &fleet,
                 "the results say \(rows.text); the backend counts \(taken.text)")
         }
         guard !self.imports[index].isRead else { return }
         self.imports[index].isRead = true
-        findings.count(in: self.group) { $0.rows.unread -= taken.created + taken.updated }
+        fleet.count(in: self.group) { $0.rows.unread -= taken.created + taken.updated }
     }
 
     /// The results list the books of their rows: one for each that was created or updated.
-    func booksListed(_ scan: ScanNumber, _ count: Int, at: Instant, into findings: inout Findings) {
+    func booksListed(_ scan: ScanNumber, _ count: Int, at: Instant, _ fleet: inout LedgerFleet) {
         guard let rows = self.index(of: scan).flatMap({ self.scans[$0].rowsRead }), rows.taken != count
         else { return }
-        findings.violate(
-            .rowsConserved, device: self.device, scan: scan, at: at,
+        self.violate(
+            .rowsConserved, scan, at: at, &fleet,
             "the results list \(count) books, and count \(rows.taken) rows that were created or updated")
     }
 
     /// The import of a file is over for its phone.
-    mutating func countRows(
-        ofCompleted index: Int, at: Instant, rules: Rules, into findings: inout Findings
-    ) {
+    mutating func countRows(ofCompleted index: Int, at: Instant, _ fleet: inout LedgerFleet) {
         let scan = self.scans[index]
         guard self.journey == .csvImport || scan.file != nil || scan.rowsRead != nil else { return }
-        if !rules.settings.hasBackendView, let rows = scan.rowsRead, rows.total > 0 {
-            findings.count(in: self.group) {
+        if !fleet.settings.hasBackendView, let rows = scan.rowsRead, rows.total > 0 {
+            fleet.count(in: self.group) {
                 $0.rows.imports += 1
                 if rows.failed == rows.total { $0.rows.failedWhole += 1 }
                 if rows.skipped == rows.total { $0.rows.skippedWhole += 1 }
@@ -133,50 +129,50 @@ extension PhoneAccount {
         }
         let sent = scan.fileRows ?? scan.rowsRead?.total ?? 0
         if let rows = scan.rowsRead {
-            findings.count(in: self.group) {
+            fleet.count(in: self.group) {
                 $0.rows.sent += sent
                 $0.rows.counts = $0.rows.counts + rows
                 $0.rows.missing += max(0, sent - rows.total)
             }
         } else if !scan.isInherited || scan.file != nil {
             let rows = scan.fileRows ?? 0
-            findings.count(in: self.group) {
+            fleet.count(in: self.group) {
                 $0.rows.sent += rows
                 $0.rows.missing += rows
             }
-            findings.violate(
-                .rowsConserved, device: self.device, scan: scan.number, at: at,
+            self.violate(
+                .rowsConserved, scan.number, at: at, &fleet,
                 "completed; of its \(rows) rows nobody knows what became of them")
         }
     }
 
-    func countRows(ofWaiting index: Int, into findings: inout Findings) {
+    func countRows(ofWaiting index: Int, _ fleet: inout LedgerFleet) {
         let rows = self.scans[index].fileRows ?? 0
-        findings.count(in: self.group) {
+        fleet.count(in: self.group) {
             $0.rows.sent += rows
             $0.rows.counts.pending += rows
         }
     }
 
-    func countRows(ofWithdrawn index: Int, into findings: inout Findings) {
+    func countRows(ofWithdrawn index: Int, _ fleet: inout LedgerFleet) {
         let rows = self.scans[index].fileRows ?? 0
-        findings.count(in: self.group) { $0.rows.withdrawn += rows }
+        fleet.count(in: self.group) { $0.rows.withdrawn += rows }
     }
 
     /// The run has no end that could show the outcomes of the imports under way.
-    func countUnsettledRows(into findings: inout Findings) {
+    func countUnsettledRows(_ fleet: inout LedgerFleet) {
         let rows = self.scans.reduce(0) { $0 + ($1.state == .open ? $1.fileRows ?? 0 : 0) }
-        findings.count(in: self.group) { $0.rows.unsettled += rows }
+        fleet.count(in: self.group) { $0.rows.unsettled += rows }
     }
 
-    func countRows(ofCanceled index: Int, into findings: inout Findings) {
+    func countRows(ofCanceled index: Int, _ fleet: inout LedgerFleet) {
         let rows = self.scans[index].fileRows ?? 0
-        findings.count(in: self.group) { $0.rows.canceled += rows }
+        fleet.count(in: self.group) { $0.rows.canceled += rows }
     }
 
-    func countRows(ofLost index: Int, into findings: inout Findings) {
+    func countRows(ofLost index: Int, _ fleet: inout LedgerFleet) {
         let rows = self.scans[index].fileRows ?? 0
-        findings.count(in: self.group) {
+        fleet.count(in: self.group) {
             $0.rows.sent += rows
             $0.rows.missing += rows
         }

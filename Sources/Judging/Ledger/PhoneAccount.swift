@@ -66,6 +66,14 @@ struct PhoneAccount: Sendable {
         self.journey = journey
     }
 
+    /// Something that the phone, or the target of its scan, did against an invariant.
+    func violate(
+        _ invariant: Invariant, _ scan: ScanNumber, at moment: Instant, _ fleet: inout LedgerFleet,
+        _ text: String, cause: Cause? = nil
+    ) {
+        fleet.findings.violate(invariant, device: self.device, scan: scan, at: moment, text, cause: cause)
+    }
+
     // MARK: Scans
 
     /// Returns the index of the scan's record, if it has one.
@@ -96,13 +104,12 @@ struct PhoneAccount: Sendable {
     /// earlier run left, as long as there are such; otherwise it breaks custody. Nil for a settled scan
     /// without a record.
     mutating func take(
-        _ scan: ScanNumber, for deed: String, at: Instant, into findings: inout Findings
+        _ scan: ScanNumber, for deed: String, at: Instant, _ fleet: inout LedgerFleet
     ) -> Int? {
         if let index = self.index(of: scan) { return index }
         if self.isSettled(scan) { return nil }
         guard scan != .none, self.inheritedUnnamed > 0 else {
-            findings.violate(
-                .scanCustody, device: self.device, scan: scan, at: at, "\(deed), but never captured")
+            self.violate(.scanCustody, scan, at: at, &fleet, "\(deed), but never captured")
             return nil
         }
         self.inheritedUnnamed -= 1
@@ -111,23 +118,21 @@ struct PhoneAccount: Sendable {
         return index
     }
 
-    mutating func capture(_ scan: ScanNumber, at: Instant, rules: Rules, into findings: inout Findings) {
+    mutating func capture(_ scan: ScanNumber, at: Instant, _ fleet: inout LedgerFleet) {
         guard scan != .none, self.index(of: scan) == nil, !self.isSettled(scan) else {
-            findings.violate(
-                .scanCustody, device: self.device, scan: scan, at: at, "captured with a number that is in use"
-            )
+            self.violate(.scanCustody, scan, at: at, &fleet, "captured with a number that is in use")
             return
         }
-        if scan != self.lastRegion, let planned = rules.regions(ofCapture: scan, by: self.device), planned > 1
+        if scan != self.lastRegion, let planned = fleet.regions(ofCapture: scan, by: self.device), planned > 1
         {
-            findings.violate(
-                .scanCustody, device: self.device, scan: scan, at: at,
+            self.violate(
+                .scanCustody, scan, at: at, &fleet,
                 "captured as a whole; its photo has \(planned) regions by the plan")
         }
         var account = ScanAccount(number: scan, isInherited: false)
         account.isCapturedWithoutRoom = self.isStorageFull
         self.scans.insert(account, at: self.insertionIndex(of: scan))
-        findings.count(in: self.group) {
+        fleet.count(in: self.group) {
             $0.scans.captured += 1
             $0.scans.open += 1
         }
@@ -135,42 +140,42 @@ struct PhoneAccount: Sendable {
 
     /// The regions of a capture are taken one after another, as many as the plan has, unless the app leaves the screen.
     mutating func regionTaken(
-        _ scan: ScanNumber, _ capture: UInt32, _ number: Int, of regions: Int, at: Instant, rules: Rules,
-        into findings: inout Findings
+        _ scan: ScanNumber, _ capture: UInt32, _ number: Int, of regions: Int, at: Instant,
+        _ fleet: inout LedgerFleet
     ) {
         if let due = self.regionDue, due.capture != capture {
-            self.missRegion(due, at: at, into: &findings)
+            self.missRegion(due, at: at, &fleet)
             self.regionDue = nil
         }
-        let planned = rules.regions(ofCapture: ScanNumber(capture), by: self.device) ?? regions
+        let planned = fleet.regions(ofCapture: ScanNumber(capture), by: self.device) ?? regions
         let due = self.regionDue?.number ?? 1
         if number != due || regions != planned {
-            findings.violate(
-                .scanCustody, device: self.device, scan: scan, at: at,
+            self.violate(
+                .scanCustody, scan, at: at, &fleet,
                 "region \(number) of \(regions) was taken; due was region \(due) of \(planned)")
         }
         self.lastRegion = scan
         self.regionDue = number < regions ? RegionDue(capture: capture, number: number + 1, of: regions) : nil
     }
 
-    private func missRegion(_ due: RegionDue, at: Instant, into findings: inout Findings) {
-        findings.violate(
-            .scanCustody, device: self.device, scan: ScanNumber(due.capture), at: at,
+    private func missRegion(_ due: RegionDue, at: Instant, _ fleet: inout LedgerFleet) {
+        self.violate(
+            .scanCustody, ScanNumber(due.capture), at: at, &fleet,
             "region \(due.number) of \(due.of) of its photo was never taken")
     }
 
     /// Marks a scan as settled. The caller counts its class.
-    mutating func settle(at index: Int, as state: ScanAccount.State, into findings: inout Findings) {
+    mutating func settle(at index: Int, as state: ScanAccount.State, _ fleet: inout LedgerFleet) {
         precondition(self.scans[index].state == .open, "only an open scan can be settled")
         self.scans[index].state = state
         switch state {
         case .refused, .canceled, .discarded:
             let held = self.scans[index].library.added.count
-            findings.count(in: self.group) { $0.books.withdrawn += held }
+            fleet.count(in: self.group) { $0.books.withdrawn += held }
         case .open, .completed, .waiting, .lost: break
         }
         _ = self.settled.insert(self.scans[index].number.raw)
-        findings.count(in: self.group) { $0.scans.open -= 1 }
+        fleet.count(in: self.group) { $0.scans.open -= 1 }
         for job in self.jobs.indices where self.jobs[job].scan == self.scans[index].number {
             self.jobs[job].stream.forgetLog()
         }
@@ -186,7 +191,7 @@ struct PhoneAccount: Sendable {
 
     // MARK: Processes
 
-    mutating func launched(restored: Int, at: Instant, into findings: inout Findings) {
+    mutating func launched(restored: Int, at: Instant, _ fleet: inout LedgerFleet) {
         let restored = min(max(0, restored), Self.restoredMax)
         var open = self.inheritedUnnamed
         var inDoubt = 0
@@ -200,8 +205,8 @@ struct PhoneAccount: Sendable {
         if self.hasLaunched {
             self.sawRelaunch = true
             if restored < open - inDoubt {
-                findings.violate(
-                    .scanCustody, device: self.device, scan: .none, at: at,
+                self.violate(
+                    .scanCustody, .none, at: at, &fleet,
                     "the app was started again and found \(restored) of \(open - inDoubt) unsettled \(self.noun.many)"
                 )
             }
@@ -209,7 +214,7 @@ struct PhoneAccount: Sendable {
             let inherited = max(0, restored - open)
             self.hasLaunched = true
             self.inheritedUnnamed = inherited
-            findings.count(in: self.group) {
+            fleet.count(in: self.group) {
                 $0.scans.restored += inherited
                 $0.scans.open += inherited
             }
@@ -229,27 +234,25 @@ struct PhoneAccount: Sendable {
     }
 
     /// Whatever the phone had is gone, and a scan that was not settled has a named end.
-    mutating func reinstalled(at: Instant, into findings: inout Findings) {
+    mutating func reinstalled(at: Instant, _ fleet: inout LedgerFleet) {
         self.killed(at: at)
         for index in self.jobs.indices { self.jobs[index].isForgotten = true }
         for index in self.scans.indices where self.scans[index].state == .open {
-            self.discard(at: index, .reinstalled, into: &findings)
+            self.discard(at: index, .reinstalled, &fleet)
         }
         let unnamed = self.inheritedUnnamed
         self.inheritedUnnamed = 0
-        findings.count(in: self.group) {
+        fleet.count(in: self.group) {
             $0.scans.open -= unnamed
             for _ in 0..<unnamed { $0.scans.discardedByCause[.reinstalled] += 1 }
         }
         for scan in self.scans.map(\.number) { self.dropIfDone(scan) }
     }
 
-    private mutating func discard(
-        at index: Int, _ cause: DiscardCause, into findings: inout Findings
-    ) {
-        self.settle(at: index, as: .discarded, into: &findings)
-        findings.count(in: self.group) { $0.scans.discardedByCause[cause] += 1 }
-        self.countRows(ofWithdrawn: index, into: &findings)
+    private mutating func discard(at index: Int, _ cause: DiscardCause, _ fleet: inout LedgerFleet) {
+        self.settle(at: index, as: .discarded, &fleet)
+        fleet.count(in: self.group) { $0.scans.discardedByCause[cause] += 1 }
+        self.countRows(ofWithdrawn: index, &fleet)
     }
 
     /// Clears the state that a process keeps only in memory.
@@ -273,28 +276,28 @@ struct PhoneAccount: Sendable {
     // MARK: The end
 
     mutating func foundOnDisk(
-        _ scan: ScanNumber, cause: WaitingCause, at: Instant, rules: Rules, into findings: inout Findings
+        _ scan: ScanNumber, cause: WaitingCause, at: Instant, _ fleet: inout LedgerFleet
     ) {
         if !self.tookPart, scan != .none, !self.isSettled(scan) {
             // The phone took no part in this run; its record stays what it was.
             self.inheritedUnnamed += 1
-            findings.count(in: self.group) {
+            fleet.count(in: self.group) {
                 $0.scans.restored += 1
                 $0.scans.open += 1
             }
         }
         guard !self.isSettled(scan) else {
             let isTwice = self.index(of: scan).map { self.scans[$0].state == .waiting } ?? false
-            findings.violate(
-                .scanCustody, device: self.device, scan: scan, at: at,
+            self.violate(
+                .scanCustody, scan, at: at, &fleet,
                 isTwice ? "waiting on disk in two records" : "settled, but still waiting on disk")
             return
         }
-        guard let index = self.take(scan, for: "waiting on disk", at: at, into: &findings) else { return }
-        self.countRows(ofWaiting: index, into: &findings)
-        self.settle(at: index, as: .waiting, into: &findings)
-        let books = self.books(at: index, rules: rules)
-        findings.count(in: self.group) {
+        guard let index = self.take(scan, for: "waiting on disk", at: at, &fleet) else { return }
+        self.countRows(ofWaiting: index, &fleet)
+        self.settle(at: index, as: .waiting, &fleet)
+        let books = self.books(at: index, fleet)
+        fleet.count(in: self.group) {
             $0.scans.waitingByCause[cause] += 1
             $0.books.expected += books.expected
             $0.books.received += books.held
@@ -302,38 +305,36 @@ struct PhoneAccount: Sendable {
         }
     }
 
-    mutating func finish(at: Instant, rules: Rules, into findings: inout Findings) {
+    mutating func finish(at: Instant, _ fleet: inout LedgerFleet) {
         // Whatever an interrupted run has not settled would have gone on.
-        guard findings.bounds.interruption == nil else {
-            return self.countUnsettledRows(into: &findings)
+        guard fleet.findings.bounds.interruption == nil else {
+            return self.countUnsettledRows(&fleet)
         }
-        if let due = self.regionDue { self.missRegion(due, at: at, into: &findings) }
+        if let due = self.regionDue { self.missRegion(due, at: at, &fleet) }
         for index in self.scans.indices where self.scans[index].state == .open {
             if self.scans[index].mayBeGone {
-                self.discard(at: index, .notStored, into: &findings)
+                self.discard(at: index, .notStored, &fleet)
             } else {
-                self.lose(at: index, at: at, rules: rules, into: &findings)
+                self.lose(at: index, at: at, &fleet)
             }
         }
         if self.inheritedUnnamed > 0 {
             let count = self.inheritedUnnamed
             self.inheritedUnnamed = 0
-            findings.count(in: self.group) {
+            fleet.count(in: self.group) {
                 $0.scans.lost += count
                 $0.scans.open -= count
             }
-            findings.violate(
-                .scanCustody, device: self.device, scan: .none, at: at,
+            self.violate(
+                .scanCustody, .none, at: at, &fleet,
                 "\(count) restored, never observed again, and not on disk")
         }
         if self.slots != 0 {
-            findings.violate(
-                .slotsBounded, device: self.device, scan: .none, at: at,
-                "\(self.slots) slots taken and never released")
+            self.violate(.slotsBounded, .none, at: at, &fleet, "\(self.slots) slots taken and never released")
         }
         self.checkDebts(at: at)
         for index in self.jobs.indices {
-            self.finishJob(at: index, at: at, rules: rules, into: &findings)
+            self.finishJob(at: index, at: at, &fleet)
         }
         self.scans.removeAll()
         self.jobs.removeAll()
