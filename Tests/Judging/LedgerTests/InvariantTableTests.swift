@@ -91,7 +91,7 @@ enum InvariantPage {
             \(Self.withBackend) need the view of the backend: a run with `--target` reports them as n/a (`Invariant.needsBackend`).
             The invariants of a target, `target.*`, are judged by its trial, in a live run with `--target` only
             (`TargetTrial`, `TargetTrialTests`). `Ledger/PhoneAccount` (`PhoneAccount+*.swift`) judges the invariants of every run,
-            `Ledger/SimulationInvariants.swift` those of the virtual world.
+            `Ledger/PhoneChecks.swift` those of the virtual world.
 
             """
         for invariant in Invariant.ofPhones {
