@@ -75,7 +75,7 @@ import Testing
         ("Gateway/Recording.swift", "\"recording\"", "a comparison"),
         ("Gateway/RecordingLine", ".integer", "an identity, or brought into range on the next lines"),
         ("LivePhones/StateJournal+Lines", ".integer", "brought into range by isSound and StateFolder"),
-        ("RunArchive/ObservationReader", ".integer", "an identity, or brought into range by FieldReader"),
+        ("RunArchive/ObservationReader", ".integer", "an identity, or brought into range by FieldValue"),
         ("RunArchive/EvidenceReader", ".integer(UInt32.self)", "an identity"),
         ("RunArchive/EvidenceReader", ".integer", "a comparison, or brought into range on the next lines"),
         ("RunArchive/SeriesLog", ".integer(count", "a number that is written"),

@@ -16,39 +16,21 @@ package enum ControlObservation: Hashable, Sendable {
     case offline(for: Interval)
 }
 
-extension ControlObservation {
-    func write(to fields: inout some FieldWriter & ~Copyable) {
-        switch self {
-        case .stopped: fields.begin(.control, "stopped")
-        case .paused: fields.begin(.control, "paused")
-        case .resumed: fields.begin(.control, "resumed")
-        case .phones(let group, let active, let phones):
-            fields.begin(.control, "phones")
-            fields.text("group", group)
-            fields.number("active", active)
-            fields.number("phones", phones)
-        case .fault(let fault):
-            fields.begin(.control, "fault")
-            fields.fault(fault)
-        case .offline(let time):
-            fields.begin(.control, "offline")
-            fields.time("for_ns", time)
-        }
-    }
+extension ControlObservation: DescribedObservation {
+    static var side: Side { .control }
 
-    init(_ name: String, from fields: inout some FieldReader & ~Copyable) throws(MalformedObservation) {
-        self =
-            switch name {
-            case "stopped": .stopped
-            case "paused": .paused
-            case "resumed": .resumed
-            case "phones":
-                .phones(
-                    group: try fields.requiredText("group"), active: try fields.count("active"),
-                    phones: try fields.count("phones"))
-            case "fault": .fault(try fields.fault())
-            case "offline": .offline(for: try fields.time("for_ns"))
-            default: throw MalformedObservation()
-            }
+    static let byName = named([stopped, paused, resumed, blank(phones), blank(fault), blank(offline)])
+
+    func coded(by codec: inout some FieldCodec & ~Copyable) throws(MalformedObservation) -> Self? {
+        switch self {
+        case .stopped: codec.row("stopped", self)
+        case .paused: codec.row("paused", self)
+        case .resumed: codec.row("resumed", self)
+        case .phones(let group, let active, let phones):
+            try codec.row("phones", Self.phones, "group", "active", "phones", of: group, active, phones)
+        case .fault(let fault):
+            try codec.row("fault", { .fault($0.raw) }, "fault", of: FaultIndex(raw: fault))
+        case .offline(let time): try codec.row("offline", Self.offline, "for_ns", of: time)
+        }
     }
 }

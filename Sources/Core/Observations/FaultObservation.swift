@@ -14,48 +14,31 @@ package enum FaultObservation: Hashable, Sendable {
     case ended(fault: Int)
 }
 
-extension FaultObservation {
-    func write(to fields: inout some FieldWriter & ~Copyable) {
+extension FaultObservation: DescribedObservation {
+    static var side: Side { .fault }
+
+    static let byName = named([
+        blank(decided), blank(fired), blank(passed), blank(began), blank(ended),
+    ])
+
+    func coded(by codec: inout some FieldCodec & ~Copyable) throws(MalformedObservation) -> Self? {
         switch self {
         case .decided(let fault, let operation, let attempt, let fires):
-            fields.begin(.fault, "decided")
-            fields.fault(fault)
-            fields.exchange(operation, attempt)
-            fields.flag("fires", fires)
+            try codec.row(
+                "decided", { .decided(fault: $0.raw, $1, attempt: $2, fires: $3) }, "fault", "operation",
+                "attempt", "fires", of: FaultIndex(raw: fault), operation, attempt, fires)
         case .fired(let fault, let operation, let attempt):
-            fields.begin(.fault, "fired")
-            fields.fault(fault)
-            fields.exchange(operation, attempt)
+            try codec.row(
+                "fired", { .fired(fault: $0.raw, $1, attempt: $2) }, "fault", "operation", "attempt",
+                of: FaultIndex(raw: fault), operation, attempt)
         case .passed(let fault, let attempt, let events):
-            fields.begin(.fault, "passed")
-            fields.fault(fault)
-            fields.attempt(attempt)
-            fields.number("events", events)
+            try codec.row(
+                "passed", { .passed(fault: $0.raw, attempt: $1, events: $2) }, "fault", "attempt", "events",
+                of: FaultIndex(raw: fault), attempt, events)
         case .began(let fault):
-            fields.begin(.fault, "began")
-            fields.fault(fault)
+            try codec.row("began", { .began(fault: $0.raw) }, "fault", of: FaultIndex(raw: fault))
         case .ended(let fault):
-            fields.begin(.fault, "ended")
-            fields.fault(fault)
+            try codec.row("ended", { .ended(fault: $0.raw) }, "fault", of: FaultIndex(raw: fault))
         }
-    }
-
-    init(_ name: String, from fields: inout some FieldReader & ~Copyable) throws(MalformedObservation) {
-        self =
-            switch name {
-            case "decided":
-                .decided(
-                    fault: try fields.fault(), try fields.operation(), attempt: try fields.attempt(),
-                    fires: try fields.isTrue("fires"))
-            case "fired":
-                .fired(fault: try fields.fault(), try fields.operation(), attempt: try fields.attempt())
-            case "passed":
-                .passed(
-                    fault: try fields.fault(), attempt: try fields.attempt(),
-                    events: try fields.count("events"))
-            case "began": .began(fault: try fields.fault())
-            case "ended": .ended(fault: try fields.fault())
-            default: throw MalformedObservation()
-            }
     }
 }

@@ -20,19 +20,15 @@ package struct NetworkObservation: Hashable, Sendable {
     }
 }
 
-extension NetworkObservation {
-    func write(to fields: inout some FieldWriter & ~Copyable) {
-        fields.begin(.network, "measured")
-        fields.time("lookup_ns", self.lookup)
-        fields.time("connect_ns", self.connect)
-        fields.time("tls_ns", self.tls)
-        fields.time("first_byte_ns", self.firstByte)
-    }
+extension NetworkObservation: DescribedObservation {
+    static var side: Side { .network }
+    /// Without a value.
+    static let blank = NetworkObservation(lookup: nil, connect: nil, tls: nil, firstByte: nil)
+    static let byName = named([blank])
 
-    init(_ name: String, from fields: inout some FieldReader & ~Copyable) throws(MalformedObservation) {
-        guard name == "measured" else { throw MalformedObservation() }
-        self.init(
-            lookup: try fields.optionalTime("lookup_ns"), connect: try fields.optionalTime("connect_ns"),
-            tls: try fields.optionalTime("tls_ns"), firstByte: try fields.optionalTime("first_byte_ns"))
+    func coded(by codec: inout some FieldCodec & ~Copyable) throws(MalformedObservation) -> Self? {
+        try codec.row(
+            "measured", Self.init, "lookup_ns", "connect_ns", "tls_ns", "first_byte_ns", of: self.lookup,
+            self.connect, self.tls, self.firstByte)
     }
 }

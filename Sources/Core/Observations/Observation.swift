@@ -30,8 +30,7 @@ package struct Observation: Hashable, Sendable {
 
     /// A placeholder for an observation that was taken out.
     package static var nothing: Observation {
-        let unmeasured = NetworkObservation(lookup: nil, connect: nil, tls: nil, firstByte: nil)
-        return Observation(at: .zero, device: DeviceNumber(0), scan: .none, what: .network(unmeasured))
+        Observation(at: .zero, device: DeviceNumber(0), scan: .none, what: .network(.blank))
     }
 }
 
@@ -107,28 +106,29 @@ package enum ObservationPayload: Hashable, Sendable {
         }
     }
 
-    /// Writes side, name and fields.
-    package func write(to fields: inout some FieldWriter & ~Copyable) {
+    /// Passes side, name and fields to a codec that writes.
+    package func write(to codec: inout some FieldCodec & ~Copyable) {
         switch self {
-        case .phone(let payload): payload.write(to: &fields)
-        case .backend(let payload): payload.write(to: &fields)
-        case .fault(let payload): payload.write(to: &fields)
-        case .network(let payload): payload.write(to: &fields)
-        case .control(let payload): payload.write(to: &fields)
+        case .phone(let payload): _ = try? payload.coded(by: &codec)
+        case .backend(let payload): _ = try? payload.coded(by: &codec)
+        case .fault(let payload): _ = try? payload.coded(by: &codec)
+        case .network(let payload): _ = try? payload.coded(by: &codec)
+        case .control(let payload): _ = try? payload.coded(by: &codec)
         }
     }
 
-    /// Reads what `write(to:)` wrote. `name`: the second argument of `FieldWriter.begin`.
+    /// Reads what `write(to:)` wrote. `name`: the second argument of `FieldCodec.begin`.
     package init(
-        _ side: Side, _ name: String, from fields: inout some FieldReader & ~Copyable
+        _ side: Side, _ name: String, from codec: inout some FieldCodec & ~Copyable
     ) throws(MalformedObservation) {
         self =
             switch side {
-            case .phone: .phone(try PhoneObservation(name, from: &fields))
-            case .backend: .backend(try BackendObservation(name, from: &fields))
-            case .fault: .fault(try FaultObservation(name, from: &fields))
-            case .network: .network(try NetworkObservation(name, from: &fields))
-            case .control: .control(try ControlObservation(name, from: &fields))
+            case .phone: .phone(try PhoneObservation(name, from: &codec))
+            case .backend where name == "limited": .backend(try .limited(from: &codec))
+            case .backend: .backend(try BackendObservation(name, from: &codec))
+            case .fault: .fault(try FaultObservation(name, from: &codec))
+            case .network: .network(try NetworkObservation(name, from: &codec))
+            case .control: .control(try ControlObservation(name, from: &codec))
             }
     }
 }

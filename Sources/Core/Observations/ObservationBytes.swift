@@ -30,36 +30,43 @@ private enum TextLength {
     static let most = 254
 }
 
-extension ObservationBytesWriter: FieldWriter {
+extension ObservationBytesWriter: FieldCodec {
+    package var isReader: Bool { false }
+
     package mutating func begin(_ side: Side, _ name: StaticString) {
         self.byte(side.ordinal)
-        self.text("", name.description)
+        _ = self.text("", name.description)
     }
 
-    package mutating func number(_ key: StaticString, _ value: Int64?) { self.word(value ?? .min) }
+    package mutating func number(_ key: StaticString, _ value: Int64?) -> Int64? {
+        self.word(value ?? .min)
+        return value
+    }
 
-    package mutating func identifier(_ key: StaticString, _ value: UInt64) {
+    package mutating func identifier(_ key: StaticString, _ value: UInt64) -> UInt64 {
         self.word(Int64(bitPattern: value))
+        return value
     }
 
-    package mutating func flag(_ key: StaticString, _ value: Bool?) {
+    package mutating func flag(_ key: StaticString, _ value: Bool?) -> Bool? {
         self.byte(value.map { $0 ? 1 : 0 } ?? 2)
+        return value
     }
 
-    package mutating func text(_ key: StaticString, _ value: String?) {
-        guard let value else { return self.byte(TextLength.none) }
+    package mutating func text(_ key: StaticString, _ value: String?) -> String? {
+        guard let value else {
+            self.byte(TextLength.none)
+            return nil
+        }
         let utf8 = value.utf8.prefix(TextLength.most)
         self.byte(UInt8(utf8.count))
         self.bytes.append(contentsOf: utf8)
+        return value
     }
 
-    package mutating func name(_ key: StaticString, _ value: String?) { self.text(key, value) }
-
-    package mutating func fault(_ index: Int) { self.word(Int64(index)) }
-
-    package mutating func details(of book: Book) {
+    package mutating func details(of book: inout Book) {
         self.word(Int64(bitPattern: book.confidence?.bitPattern ?? .max))
-        self.text("", book.coverUrl)
+        _ = self.text("", book.coverUrl)
     }
 }
 
@@ -75,7 +82,7 @@ package struct ObservationBytesReader: ~Copyable {
         let at = Instant(nanoseconds: try self.word())
         let phone = UInt64(bitPattern: try self.word())
         let side = Side(ordinal: try self.byte())
-        guard let side, let name = try self.text("") else { throw MalformedObservation() }
+        guard let side, let name = try self.text("", nil) else { throw MalformedObservation() }
         return Observation(
             at: at, device: DeviceNumber(UInt32(truncatingIfNeeded: phone >> 32)),
             scan: ScanNumber(UInt32(truncatingIfNeeded: phone)),
@@ -96,17 +103,22 @@ package struct ObservationBytesReader: ~Copyable {
     }
 }
 
-extension ObservationBytesReader: FieldReader {
-    package mutating func number(_ key: StaticString) throws(MalformedObservation) -> Int64? {
+extension ObservationBytesReader: FieldCodec {
+    package var isReader: Bool { true }
+
+    package mutating func number(_ key: StaticString, _ value: Int64?) throws(MalformedObservation) -> Int64?
+    {
         let word = try self.word()
         return word == .min ? nil : word
     }
 
-    package mutating func identifier(_ key: StaticString) throws(MalformedObservation) -> UInt64 {
+    package mutating func identifier(_ key: StaticString, _ value: UInt64) throws(MalformedObservation)
+        -> UInt64
+    {
         UInt64(bitPattern: try self.word())
     }
 
-    package mutating func flag(_ key: StaticString) throws(MalformedObservation) -> Bool? {
+    package mutating func flag(_ key: StaticString, _ value: Bool?) throws(MalformedObservation) -> Bool? {
         switch try self.byte() {
         case 0: return false
         case 1: return true
@@ -115,7 +127,8 @@ extension ObservationBytesReader: FieldReader {
         }
     }
 
-    package mutating func text(_ key: StaticString) throws(MalformedObservation) -> String? {
+    package mutating func text(_ key: StaticString, _ value: String?) throws(MalformedObservation) -> String?
+    {
         let length = try self.byte()
         guard length != TextLength.none else { return nil }
         guard self.bytes.count >= Int(length),
@@ -125,15 +138,9 @@ extension ObservationBytesReader: FieldReader {
         return text
     }
 
-    package mutating func name(_ key: StaticString) throws(MalformedObservation) -> String? {
-        try self.text(key)
-    }
-
-    package mutating func fault() throws(MalformedObservation) -> Int { Int(try self.word()) }
-
-    package mutating func addDetails(to book: inout Book) throws(MalformedObservation) {
+    package mutating func details(of book: inout Book) throws(MalformedObservation) {
         let bits = UInt64(bitPattern: try self.word())
         book.confidence = bits == .max ? nil : Double(bitPattern: bits)
-        book.coverUrl = try self.text("")
+        book.coverUrl = try self.text("", nil)
     }
 }

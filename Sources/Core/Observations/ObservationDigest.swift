@@ -28,40 +28,45 @@ package struct ObservationDigest: Hashable, Sendable {
         self.state = sum ^ (sum >> 29)
     }
 
-    private mutating func text(_ text: String) {
+    /// A text's last word never has all of its bits set: nil is not a text.
+    private mutating func string(_ text: String?) {
+        guard let text else { return self.word(.max) }
         let rest = text.eachWord { self.word($0) }
         let count = text.utf8.count
         self.word(UInt64(count) << UInt64(8 * (count % 8)) | rest)
     }
 }
 
-extension ObservationDigest: FieldWriter {
+extension ObservationDigest: FieldCodec {
+    package var isReader: Bool { false }
+
     package mutating func begin(_ side: Side, _ name: StaticString) {
         let rest = name.eachWord { self.word($0) }
         self.word(rest ^ UInt64(side.ordinal) << 56)
     }
 
-    package mutating func number(_ key: StaticString, _ value: Int64?) {
+    package mutating func number(_ key: StaticString, _ value: Int64?) -> Int64? {
         self.word(UInt64(bitPattern: value ?? .min))
+        return value
     }
 
-    package mutating func identifier(_ key: StaticString, _ value: UInt64) { self.word(value) }
+    package mutating func identifier(_ key: StaticString, _ value: UInt64) -> UInt64 {
+        self.word(value)
+        return value
+    }
 
-    package mutating func flag(_ key: StaticString, _ value: Bool?) {
+    package mutating func flag(_ key: StaticString, _ value: Bool?) -> Bool? {
         self.word(value.map { $0 ? 1 : 0 } ?? 2)
+        return value
     }
 
-    /// A text's last word never has all of its bits set: this is not a text.
-    package mutating func text(_ key: StaticString, _ value: String?) {
-        if let value { self.text(value) } else { self.word(.max) }
+    package mutating func text(_ key: StaticString, _ value: String?) -> String? {
+        self.string(value)
+        return value
     }
 
-    package mutating func name(_ key: StaticString, _ value: String?) { self.text(key, value) }
-
-    package mutating func fault(_ index: Int) { self.word(UInt64(bitPattern: Int64(index))) }
-
-    package mutating func details(of book: Book) {
+    package mutating func details(of book: inout Book) {
         self.word(book.confidence?.bitPattern ?? .max)
-        self.text("", book.coverUrl)
+        self.string(book.coverUrl)
     }
 }

@@ -12,6 +12,8 @@ package struct BooksPromise: Hashable, Sendable {
         self.detected = detected
     }
 
+    package init(unique: Int) { self.unique = unique }
+
     /// The number of different books that have to come.
     ///
     /// - Parameter duplicates: The entries of the job's list that are books which the list has already.

@@ -1,5 +1,5 @@
 /// The status of a job (Docs/contract.md section 1.6).
-package enum JobStatus: String, Codable, Hashable, Sendable {
+package enum JobStatus: String, CaseIterable, Codable, Hashable, Sendable {
     /// `queued` is B3's name of `initialized`.
     case initialized, queued, processing, completed, failed, canceled
 

@@ -17,45 +17,55 @@ struct ObservationLineWriter: ~Copyable {
         self.line.openObject()
         self.line.member("t", observation.at.nanoseconds)
         self.line.member("device", observation.device.raw)
-        self.number("scan", observation.scan == .none ? nil : Int64(observation.scan.raw))
+        _ = self.number("scan", observation.scan == .none ? nil : Int64(observation.scan.raw))
         observation.what.write(to: &self)
         if let cause {
-            self.name("by", cause.by)
-            if let fault = cause.fault { self.text("fault", fault) }
+            self.line.member("by", cause.by)
+            if let fault = cause.fault { _ = self.text("fault", fault) }
         }
         self.line.closeObject()
         self.line.newline()
     }
 }
 
-extension ObservationLineWriter: FieldWriter {
+extension ObservationLineWriter: FieldCodec {
+    var isReader: Bool { false }
+
     mutating func begin(_ side: Side, _ name: StaticString) {
-        self.name("side", side.rawValue)
+        self.line.member("side", side.rawValue)
         self.line.member("what", name)
     }
 
-    mutating func number(_ key: StaticString, _ value: Int64?) {
+    mutating func number(_ key: StaticString, _ value: Int64?) -> Int64? {
         self.line.key(key)
         if let value { self.line.integer(value) } else { self.line.null() }
+        return value
     }
 
-    mutating func identifier(_ key: StaticString, _ value: UInt64) { self.line.member(key, value) }
+    mutating func identifier(_ key: StaticString, _ value: UInt64) -> UInt64 {
+        self.line.member(key, value)
+        return value
+    }
 
-    mutating func flag(_ key: StaticString, _ value: Bool?) {
+    mutating func flag(_ key: StaticString, _ value: Bool?) -> Bool? {
         self.line.key(key)
         if let value { self.line.flag(value) } else { self.line.null() }
+        return value
     }
 
-    mutating func text(_ key: StaticString, _ value: String?) {
-        self.name(key, value.map { Printable.bounded($0, bytesMax: ObservationLog.textBytesMax) })
+    mutating func text(_ key: StaticString, _ value: String?) -> String? {
+        _ = self.name(key, value.map { Printable.bounded($0, bytesMax: ObservationLog.textBytesMax) })
+        return value
     }
 
-    mutating func name(_ key: StaticString, _ value: String?) {
+    mutating func name(_ key: StaticString, _ value: String?) -> String? {
         self.line.key(key)
         if let value { self.line.text(value) } else { self.line.null() }
+        return value
     }
 
-    mutating func fault(_ index: Int) {
-        self.text("fault", self.faults.indices.contains(index) ? self.faults[index] : "#\(index)")
+    mutating func fault(_ index: Int) -> Int {
+        _ = self.text("fault", self.faults.indices.contains(index) ? self.faults[index] : "#\(index)")
+        return index
     }
 }

@@ -19,7 +19,7 @@ package struct ObservationReader: Sendable {
             let side = line["side"]?.text.flatMap(Side.init), let name = line["what"]?.text
         else { return nil }
         var fields = LineFields(line: line, faults: self.faults)
-        guard let moment = try? fields.moment("t"),
+        guard let moment = fields.moment("t"),
             let payload = try? ObservationPayload(side, name, from: &fields)
         else { return nil }
         return Observation(
@@ -28,27 +28,33 @@ package struct ObservationReader: Sendable {
 }
 
 /// The fields of a line, by their keys.
-private struct LineFields: FieldReader {
+private struct LineFields: FieldCodec {
     let line: JSONNode
     let faults: [String]
 
-    func number(_ key: StaticString) -> Int64? { self.line[key.description]?.integer(Int64.self) }
+    var isReader: Bool { true }
 
-    func identifier(_ key: StaticString) throws(MalformedObservation) -> UInt64 {
+    func number(_ key: StaticString, _ value: Int64?) -> Int64? {
+        self.line[key.description]?.integer(Int64.self)
+    }
+
+    func identifier(_ key: StaticString, _ value: UInt64) throws(MalformedObservation) -> UInt64 {
         guard let number = self.line[key.description]?.integer(UInt64.self) else {
             throw MalformedObservation()
         }
         return number
     }
 
-    func flag(_ key: StaticString) -> Bool? { self.line[key.description]?.flag }
+    func flag(_ key: StaticString, _ value: Bool?) -> Bool? {
+        self.line[key.description]?.flag
+    }
 
-    func text(_ key: StaticString) -> String? { self.line[key.description]?.text }
+    func text(_ key: StaticString, _ value: String?) -> String? {
+        self.line[key.description]?.text
+    }
 
-    func name(_ key: StaticString) -> String? { self.text(key) }
-
-    func fault() throws(MalformedObservation) -> Int {
-        guard let id = self.text("fault"),
+    func fault(_ index: Int) throws(MalformedObservation) -> Int {
+        guard let id = self.line["fault"]?.text,
             let fault = self.faults.firstIndex(of: id) ?? UInt16(id.dropFirst()).map({ Int($0) })
         else { throw MalformedObservation() }
         return fault

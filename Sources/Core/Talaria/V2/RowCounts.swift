@@ -31,6 +31,14 @@ package struct RowCounts: Hashable, Sendable {
 
     package init() {}
 
+    package init(created: Int, updated: Int, skipped: Int, failed: Int, pending: Int) {
+        self.created = created
+        self.updated = updated
+        self.skipped = skipped
+        self.failed = failed
+        self.pending = pending
+    }
+
     package var total: Int { self.created + self.updated + self.skipped + self.failed + self.pending }
 
     /// Rows whose book is in the library by this import.
