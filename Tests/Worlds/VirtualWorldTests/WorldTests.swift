@@ -51,6 +51,24 @@ import Testing
         #expect(effects > 0, "the fault never showed")
     }
 
+    @Test(arguments: 1...6 as ClosedRange<UInt64>)
+    func `a limit, ids of pings, fresh ids of replays and a short buffer break nothing`(seed: UInt64) throws {
+        let reset = Bench.fault(
+            .reset(.betweenEvents, .reply), on: .stream, chance: .percent(60), after: .afterEvents(1...3))
+        let run = try Bench.run(
+            Bench.scenario(seed: seed, groups: [Bench.group(devices: 3, scans: 4)], faults: [reset]) {
+                $0.backend.rateLimit = Quota(requests: 3, window: .seconds(8))
+                $0.backend.pingIDs = true
+                $0.backend.replayIDs = .fresh
+                $0.backend.eventBuffer = .milliseconds(400)
+                $0.backend.repeatedCleanup = .notFound
+            })
+        #expect(run.broken == [])
+        #expect(run.ledger.totals.scans.isConserved && run.ledger.totals.scans.lost == 0)
+        #expect(run.count { if case .phone(.rateLimited) = $0 { true } else { false } } > 0)
+        #expect(run.count { if case .fault(.fired) = $0 { true } else { false } } > 0)
+    }
+
     @Test func `phones of a closed group capture when the last scan is settled and they have thought`() throws
     {
         let time = ThinkTime(think: .seconds(2)...(.seconds(2)), start: .seconds(1)...(.seconds(1)))
