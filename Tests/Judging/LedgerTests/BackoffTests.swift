@@ -15,13 +15,9 @@ import Testing
     private static func judge(
         _ history: History, retry: Interval? = nil, ledger: LedgerSettings = .embedded
     ) -> [Verdict] {
-        var invariants = SimulationInvariants(
-            SimulationInvariantSettings(
-                idleTimeout: .seconds(75), isSettled: false, herdTime: .milliseconds(500), retryField: retry),
-            ledger: ledger)
-        for observation in history.observations { invariants.record(observation) }
-        invariants.finish(FinalWorldState(stuck: [], restless: [], broken: []))
-        return invariants.verdicts.filter { $0.violations > 0 }
+        history.simulated(
+            idleTimeout: .seconds(75), isSettled: false, rules: { $0.retryField = retry },
+            ledger: { $0 = ledger })
     }
 
     private static func broken(_ history: History) -> [Invariant] { Self.judge(history).map(\.invariant) }
@@ -97,19 +93,8 @@ import Testing
         #expect(Self.broken(history) == [.retryBudget])
     }
 
-    @Test func `what else holds a phone back is no backoff`() {
+    @Test func `neither a full storage nor another phone's path holds a stream back`() {
         let long = Interval.seconds(90)
-        let absences: [(PhoneObservation, PhoneObservation)] = [
-            (.pathLost, .pathReturned), (.suspended, .resumed), (.killed, .launched(restored: 1)),
-        ]
-        for (leaves, returns) in absences {
-            let held = Self.stream(failures: 1, wait: long) {
-                $0.phone(leaves)
-                $0.pass(.seconds(80))
-                $0.phone(returns)
-            }
-            #expect(held == [], "\(leaves)")
-        }
         // A stream needs no storage, and no other phone's path.
         let full = Self.stream(failures: 1, wait: long) { $0.phone(.storageFilled) }
         #expect(full == [.retryBudget])
@@ -147,8 +132,6 @@ import Testing
 
     @Test
     func `a wait that the server asks for is a floor, whatever the backoff says, and no path lowers it`() {
-        #expect(Self.postponed(.seconds(5)) == [])
-        #expect(Self.postponed(.seconds(5) - .nanoseconds(1)) == [.retryBudget])
         #expect(Self.postponed(.milliseconds(20)) == [.retryBudget])
         let returned = Self.postponed(.seconds(2)) {
             $0.phone(.pathLost)
@@ -164,7 +147,7 @@ import Testing
         #expect(killed == [])
     }
 
-    @Test func `an upload waits at most its ceiling where it has a slot and no limit holds it`() {
+    @Test func `an upload waits at most its ceiling where no limit holds it`() {
         func upload(wait: Interval, _ script: (inout History) -> Void = { _ in }) -> [Invariant] {
             Self.broken(
                 History {
@@ -189,13 +172,6 @@ import Testing
             $0.scan = ScanNumber(1)
         }
         #expect(limited == [])
-        func slots(_ count: Int) -> [Invariant] {
-            upload(wait: .seconds(20)) { history in
-                for _ in 0..<count { history.phone(.slotTaken) }
-            }
-        }
-        #expect(slots(5) == [])
-        #expect(slots(4) == [.retryBudget])
     }
 
     @Test func `a scan that is canceled while a limit holds it makes no other one late`() {
@@ -670,13 +646,6 @@ import Testing
 
     @Test func `a phone that is given fewer slots waits for those`() {
         func upload(slots: Int) -> [Verdict] {
-            var invariants = SimulationInvariants(
-                SimulationInvariantSettings(
-                    idleTimeout: .seconds(75), isSettled: false, herdTime: .milliseconds(500),
-                    streamsMax: [slots]),
-                ledger: LedgerSettings(
-                    hasBackendView: true, slotsMax: 5, clockTolerance: .zero, examplesMax: 1,
-                    fleet: FleetMap(groups: ["all"], groupOfDevice: [0]), profiles: []))
             let history = History {
                 $0.launch()
                 $0.capture()
@@ -689,9 +658,8 @@ import Testing
                 $0.pass(.seconds(20))
                 $0.send(.upload, attempt: 2, job: nil)
             }
-            for observation in history.observations { invariants.record(observation) }
-            invariants.finish(FinalWorldState(stuck: [], restless: [], broken: []))
-            return invariants.verdicts.filter { $0.violations > 0 }
+            return history.simulated(
+                idleTimeout: .seconds(75), isSettled: false, rules: { $0.streamsMax = [slots] })
         }
         #expect(upload(slots: 1) == [])
         #expect(upload(slots: 2).map(\.invariant) == [.retryBudget])

@@ -22,12 +22,12 @@ import Testing
 
     /// A DELETE that is answered with a problem, as both sides see it.
     private func answer(
-        _ history: inout History, _ status: Int, attempt: UInt32 = 1, retryAfter: Interval? = nil
+        _ history: inout History, _ status: Int, attempt: UInt32 = 1
     ) {
         history.backend(
             .problem(
                 .cleanup, attempt: attempt, status: status, job: history.job, retryable: status >= 500,
-                retryAfter: retryAfter))
+                retryAfter: nil))
         history.phone(.replied(.cleanup, attempt: attempt, status: status, took: .milliseconds(1)))
     }
 
@@ -36,10 +36,10 @@ import Testing
     }
 
     /// A DELETE that a fault answers with 503.
-    private func hit(_ history: inout History, attempt: UInt32 = 1, retryAfter: Interval? = nil) {
+    private func hit(_ history: inout History, attempt: UInt32 = 1) {
         history.send(.cleanup, attempt: attempt, job: history.job)
         self.fire(&history, attempt: attempt)
-        self.answer(&history, 503, attempt: attempt, retryAfter: retryAfter)
+        self.answer(&history, 503, attempt: attempt)
     }
 
     private func left(_ history: History) -> String? { history.complaint(.jobCleaned) }
@@ -106,32 +106,17 @@ import Testing
 
     // MARK: A fault on the DELETE
 
-    @Test func `a fault excuses the DELETE that it hit until the backoff is over`() {
-        func ended(after wait: Interval) -> History {
-            self.completed {
-                self.hit(&$0)
-                $0.pass(wait)
-            }
-        }
-        // Half a second of backoff, two of grace.
-        #expect(ended(after: .milliseconds(2_490)).broken() == [])
-        #expect(ended(after: .milliseconds(2_510)).broken() == [.jobCleaned])
-        #expect(self.left(ended(after: .milliseconds(2_510))) == Self.notAgain)
-    }
-
-    @Test func `the backoff grows, and counts from what the server asked to wait`() {
-        func ended(after wait: Interval, asked: Interval?) -> [Invariant] {
+    @Test func `the backoff of a DELETE grows`() {
+        func ended(after wait: Interval) -> [Invariant] {
             self.completed {
                 self.hit(&$0)
                 $0.pass(.seconds(1))
-                self.hit(&$0, attempt: 2, retryAfter: asked)
+                self.hit(&$0, attempt: 2)
                 $0.pass(wait)
             }.broken()
         }
-        #expect(ended(after: .milliseconds(2_990), asked: nil) == [])
-        #expect(ended(after: .milliseconds(3_010), asked: nil) == [.jobCleaned])
-        #expect(ended(after: .milliseconds(62_990), asked: .seconds(60)) == [])
-        #expect(ended(after: .milliseconds(63_010), asked: .seconds(60)) == [.jobCleaned])
+        #expect(ended(after: .milliseconds(2_990)) == [])
+        #expect(ended(after: .milliseconds(3_010)) == [.jobCleaned])
     }
 
     @Test func `a 429 is waited out, and then the DELETE is due`() {
@@ -174,12 +159,6 @@ import Testing
         }
         #expect(second.broken() == [.jobCleaned])
         #expect(self.left(second) == Self.ineffective)
-        let other = self.completed {
-            $0.send(.cleanup, job: $0.job)
-            self.fire(&$0, attempt: 2)
-            $0.phone(.requestFailed(.cleanup, attempt: 1, .reset, took: .milliseconds(1)))
-        }
-        #expect(other.broken() == [.jobCleaned])
         let alone = self.completed {
             $0.send(.cleanup, job: $0.job)
             $0.phone(.requestFailed(.cleanup, attempt: 1, .reset, took: .milliseconds(1)))
@@ -208,54 +187,7 @@ import Testing
         #expect(self.left(history) == "job job-2 was not deleted: no DELETE was sent")
     }
 
-    @Test func `a job is given up after eight DELETEs that were all hit, and not before`() {
-        func givenUp(after count: UInt32) -> [Invariant] {
-            self.completed {
-                for attempt in 1...count {
-                    self.hit(&$0, attempt: attempt)
-                    $0.pass(.milliseconds(400))
-                }
-                $0.phone(.jobAbandoned(job: $0.job, cause: .waiting(.serverError)))
-            }.broken()
-        }
-        #expect(givenUp(after: 8) == [])
-        #expect(givenUp(after: 7) == [.jobCleaned])
-        #expect(givenUp(after: 1) == [.jobCleaned])
-    }
-
-    @Test(arguments: [403, 400]) func `a DELETE that a fault refuses for good need not be tried again`(
-        status: Int
-    ) {
-        func refused(isFired: Bool) -> [Invariant] {
-            self.completed {
-                $0.send(.cleanup, job: $0.job)
-                if isFired { self.fire(&$0) }
-                self.answer(&$0, status)
-                $0.phone(.jobAbandoned(job: $0.job, cause: .status(status)))
-            }.broken()
-        }
-        #expect(refused(isFired: true) == [])
-        #expect(refused(isFired: false) == [.jobCleaned])
-    }
-
     // MARK: 401
-
-    @Test func `a 401 excuses only where the token was revoked or had expired`() {
-        func turnedAway(
-            lifetime: Interval = .hours(2), _ before: (inout History) -> Void = { _ in }
-        ) -> [Invariant] {
-            self.completed {
-                before(&$0)
-                $0.send(.cleanup, job: $0.job)
-                $0.phone(.replied(.cleanup, attempt: 1, status: 401, took: .milliseconds(1)))
-                $0.phone(.jobAbandoned(job: $0.job, cause: .waiting(.tokenExpired)))
-            }.broken { $0.tokenLifetime = lifetime }
-        }
-        #expect(turnedAway() == [.jobCleaned])
-        #expect(turnedAway { $0.backend(.tokenRevoked(job: $0.job)) } == [])
-        #expect(turnedAway { $0.backend(.tokenRevoked(job: "job-0")) } == [.jobCleaned])
-        #expect(turnedAway(lifetime: .milliseconds(10)) == [])
-    }
 
     @Test func `a token that was revoked excuses no phone that sends no DELETE`() {
         let history = self.completed { $0.backend(.tokenRevoked(job: $0.job)) }
@@ -263,11 +195,10 @@ import Testing
     }
 
     /// A job that its phone leaves, because of what its stream was answered.
-    private func ended(_ status: Int?, _ before: (inout History) -> Void = { _ in }) -> [Invariant] {
+    private func ended(_ status: Int?) -> [Invariant] {
         History {
             $0.streaming()
             $0.phone(.streamLost(job: $0.job, attempt: 1, .reset, silence: nil))
-            before(&$0)
             $0.send(.stream, attempt: 2, job: $0.job, after: History.id(1))
             if let status {
                 $0.phone(.replied(.stream, attempt: 2, status: status, took: .milliseconds(1)))
@@ -280,13 +211,7 @@ import Testing
 
     @Test func `a running job is left without a DELETE only where the server said that it is over`() {
         #expect(self.ended(404) == [])
-        #expect(self.ended(410) == [])
-        #expect(self.ended(503) == [.jobCleaned])
         #expect(self.ended(nil) == [.jobCleaned])
-        #expect(self.ended(401) == [.jobCleaned])
-        #expect(self.ended(401) { $0.backend(.tokenRevoked(job: $0.job)) } == [])
-        #expect(self.ended(401) { $0.fault(.fired(fault: 0, .stream, attempt: 2)) } == [])
-        #expect(self.ended(401) { $0.fault(.fired(fault: 0, .stream, attempt: 1)) } == [.jobCleaned])
     }
 
     // MARK: Kill
@@ -300,10 +225,6 @@ import Testing
             }
         }
         let dead = killed { $0.pass(.seconds(60)) }
-        let soon = killed {
-            $0.launch()
-            $0.pass(.milliseconds(1_990))
-        }
         let late = killed {
             $0.launch()
             $0.pass(.milliseconds(2_010))
@@ -312,7 +233,7 @@ import Testing
             $0.launch()
             $0.clean()
         }
-        #expect(dead.broken() == [] && soon.broken() == [] && again.broken() == [])
+        #expect(dead.broken() == [] && again.broken() == [])
         #expect(late.broken() == [.jobCleaned])
         #expect(self.left(late) == Self.notAgain)
     }
@@ -371,48 +292,7 @@ import Testing
         #expect(uploadedAgain(keeping: "job-1") == [.jobCleaned])
     }
 
-    @Test func `a kill ends the pendingCleanup of a job that was to be discarded, unless it was due before`()
-    {
-        func discarded(after wait: Interval) -> [Invariant] {
-            History {
-                $0.streaming()
-                $0.fail(2, retryable: true)
-                $0.phone(.queued(.retryableError))
-                $0.pass(wait)
-                $0.kill(keeping: nil)
-                $0.launch(restored: 1)
-                $0.pass(.seconds(9))
-                $0.onDisk(.retryableError)
-            }.broken()
-        }
-        #expect(discarded(after: .milliseconds(1_990)) == [])
-        #expect(discarded(after: .milliseconds(2_010)) == [.jobCleaned])
-    }
-
     // MARK: Path
-
-    @Test func `a lost path excuses the DELETE under way until the path is there again`() {
-        func lost(_ rest: (inout History) -> Void) -> History {
-            self.completed {
-                $0.send(.cleanup, job: $0.job)
-                $0.phone(.pathLost)
-                $0.phone(.requestFailed(.cleanup, attempt: 1, .noPath, took: .milliseconds(1)))
-                $0.pass(.seconds(60))
-                rest(&$0)
-            }
-        }
-        #expect(lost { _ in }.broken() == [])
-        let soon = lost {
-            $0.phone(.pathReturned)
-            $0.pass(.milliseconds(1_990))
-        }
-        let late = lost {
-            $0.phone(.pathReturned)
-            $0.pass(.milliseconds(2_010))
-        }
-        #expect(soon.broken() == [])
-        #expect(late.broken() == [.jobCleaned])
-    }
 
     @Test func `another network excuses the DELETE under way, and asks for another`() {
         func changed(_ wait: Interval) -> [Invariant] {
@@ -455,20 +335,14 @@ import Testing
         #expect(returned.broken() == [.jobCleaned], "it was started with a path")
     }
 
-    @Test func `a fault of the path hits what is under way, and only what is`() {
-        func faulty(sendsBefore: Bool, sendsAfter: Bool) -> [Invariant] {
-            self.completed {
-                if sendsBefore { $0.send(.cleanup, job: $0.job) }
-                $0.fault(.began(fault: 1))
-                if !sendsBefore, !sendsAfter { $0.send(.cleanup, job: $0.job) }
-                $0.fault(.ended(fault: 1))
-                if sendsAfter { $0.send(.cleanup, job: $0.job) }
-                $0.phone(.requestFailed(.cleanup, attempt: 1, .timedOut, took: .milliseconds(1)))
-            }.broken()
+    @Test func `a fault of the path hits what was sent before it`() {
+        let history = self.completed {
+            $0.send(.cleanup, job: $0.job)
+            $0.fault(.began(fault: 1))
+            $0.fault(.ended(fault: 1))
+            $0.phone(.requestFailed(.cleanup, attempt: 1, .timedOut, took: .milliseconds(1)))
         }
-        #expect(faulty(sendsBefore: true, sendsAfter: false) == [])
-        #expect(faulty(sendsBefore: false, sendsAfter: false) == [])
-        #expect(faulty(sendsBefore: false, sendsAfter: true) == [.jobCleaned])
+        #expect(history.broken() == [])
     }
 
     @Test func `a fault that spares the path excuses no DELETE`() {
@@ -484,34 +358,6 @@ import Testing
     }
 
     // MARK: Background
-
-    @Test func `the background excuses the DELETE under way, and not one that was due`() {
-        let underWay = self.completed {
-            $0.send(.cleanup, job: $0.job)
-            $0.phone(.suspended)
-            $0.pass(.seconds(60))
-        }
-        #expect(underWay.broken() == [])
-        let due = self.completed {
-            $0.phone(.suspended)
-            $0.pass(.seconds(60))
-        }
-        #expect(due.broken() == [.jobCleaned])
-    }
-
-    @Test func `what was under way when the app was frozen is owed again when it is back`() {
-        func back(_ wait: Interval) -> [Invariant] {
-            self.completed {
-                $0.send(.cleanup, job: $0.job)
-                $0.phone(.suspended)
-                $0.pass(.seconds(60))
-                $0.phone(.resumed)
-                $0.pass(wait)
-            }.broken()
-        }
-        #expect(back(.milliseconds(1_990)) == [])
-        #expect(back(.milliseconds(2_010)) == [.jobCleaned])
-    }
 
     @Test func `an app in the background has five seconds`() {
         // The second backoff ends after three seconds, the third after four, with two of grace each.
@@ -559,12 +405,6 @@ import Testing
                 $0.onDisk(.suspended)
             }.broken()
         }
-        #expect(away { self.hit(&$0) } == [])
-        let failed: (inout History) -> Void = {
-            $0.send(.cleanup, job: $0.job)
-            $0.phone(.requestFailed(.cleanup, attempt: 1, .reset, took: .milliseconds(1)))
-        }
-        #expect(away(failed) == [.jobCleaned])
         #expect(away { $0.phone(.pathLost) } == [])
         #expect(away { $0.pass(.seconds(3)) } == [.jobCleaned])
         let frozen: (inout History) -> Void = {
@@ -632,11 +472,6 @@ import Testing
         }
         #expect(failed { $0.pass(.milliseconds(1_990)) } == [])
         #expect(failed { $0.pass(.milliseconds(2_010)) } == [.jobCleaned])
-        let full: (inout History) -> Void = {
-            $0.phone(.storageFilled)
-            $0.pass(.seconds(60))
-        }
-        #expect(failed(full) == [], "nothing can be durable")
     }
 
     @Test func `a job that another one follows is discarded`() {
@@ -666,7 +501,6 @@ import Testing
                 $0.pass(.seconds(60))
             }
         }
-        #expect(expired { self.hit(&$0) }.broken() == [])
         #expect(expired { $0.send(.cleanup, job: $0.job) }.broken() == [])
         #expect(expired { _ in }.broken() == [.jobCleaned])
         let failed = expired {
@@ -679,11 +513,6 @@ import Testing
             $0.pass(.seconds(3))
         }
         #expect(self.left(late) == Self.notAgain)
-    }
-
-    @Test func `a job that a fault took away, or a reinstallation, needs no DELETE`() {
-        #expect(self.completed { $0.backend(.vanished(job: $0.job)) }.broken() == [])
-        #expect(self.completed { $0.phone(.reinstalled(discarded: 0)) }.broken() == [])
     }
 
     @Test(arguments: [403, 500])
@@ -743,35 +572,4 @@ import Testing
         #expect(reused(cause: .scanRefused) == [.jobCleaned])
     }
 
-    @Test func `ten DELETEs at once are enough`() {
-        func eleven(answered: Bool) -> History {
-            History {
-                $0.launch()
-                for number: UInt32 in 1...11 {
-                    $0.scan = ScanNumber(number)
-                    $0.job = "job-\(number)"
-                    $0.capture()
-                    $0.upload()
-                    $0.open()
-                    $0.terminal(0)
-                    $0.addBooks()
-                    $0.complete()
-                    if number < 11 { $0.send(.cleanup, job: $0.job) }
-                }
-                guard answered else { return }
-                for number: UInt32 in 1...10 {
-                    $0.scan = ScanNumber(number)
-                    $0.job = "job-\(number)"
-                    $0.backend(.cleaned(job: $0.job, effective: true))
-                    $0.phone(.replied(.cleanup, attempt: 1, status: 204, took: .milliseconds(2)))
-                    $0.phone(.cleanupAnswered(job: $0.job, status: 204, took: .milliseconds(2)))
-                }
-                $0.pass(.seconds(33))
-            }
-        }
-        #expect(
-            eleven(answered: true).complaint(.jobCleaned) == "job job-11 was not deleted: no DELETE was sent")
-        #expect(eleven(answered: true).ledger().verdicts[8].violations == 1)
-        #expect(eleven(answered: false).ledger().verdicts[8].violations == 10, "none of those has an answer")
-    }
 }

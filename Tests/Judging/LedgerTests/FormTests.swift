@@ -11,20 +11,19 @@ import Testing
     private static func judge(
         _ history: History, formats: [String] = [], _ change: (inout RequestForm) -> Void
     ) -> [Violation] {
-        var settings = SimulationInvariantSettings(
-            idleTimeout: .seconds(75), isSettled: false, herdTime: .milliseconds(500))
-        settings.resultsFormats = formats
-        var ledger = LedgerSettings.embedded
-        ledger.fleet = FleetMap(groups: ["all"], groupOfDevice: [0, 0])
-        ledger.examplesMax = 50
-        var invariants = SimulationInvariants(settings, ledger: ledger)
-        for var form in history.forms {
-            change(&form)
-            invariants.record(form)
-        }
-        for observation in history.observations { invariants.record(observation) }
-        invariants.finish(FinalWorldState(stuck: [], restless: [], broken: []))
-        return invariants.verdicts.flatMap(\.examples)
+        history.simulated(
+            idleTimeout: .seconds(75), isSettled: false, rules: { $0.resultsFormats = formats },
+            ledger: {
+                $0.fleet = FleetMap(groups: ["all"], groupOfDevice: [0, 0])
+                $0.examplesMax = 50
+            },
+            before: { invariants in
+                for var form in history.forms {
+                    change(&form)
+                    invariants.record(form)
+                }
+            }
+        ).flatMap(\.examples)
     }
 
     /// One request of each kind.

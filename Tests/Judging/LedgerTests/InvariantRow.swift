@@ -73,36 +73,56 @@ struct Example: Sendable {
                 $0.faultsThatCut = [Fault.cuts]
             }
         }
-        return self.invariants(history).verdicts.filter { $0.violations > 0 }.map(\.invariant)
+        return self.simulated(history).map(\.invariant)
     }
 
-    private func invariants(_ history: History) -> SimulationInvariants {
+    private func simulated(_ history: History) -> [Verdict] {
+        history.simulated(
+            rules: { $0.faultsThatRound = [Fault.rounds] }, remains: self.remains,
+            before: { invariants in
+                if let silence = self.silence, let end = history.observations.last?.at {
+                    invariants.record(
+                        SilentStream(
+                            device: history.device, scan: history.scan, from: end - silence.length, to: end,
+                            isGivenUp: silence.isGivenUp, bytes: silence.bytes))
+                }
+                guard let form = self.form else { return }
+                for var request in history.forms {
+                    form.change(&request)
+                    invariants.record(request)
+                }
+            },
+            after: { invariants in
+                guard let finding = self.finding else { return }
+                invariants.record(
+                    AuditFinding(device: history.device, scan: .none, at: history.now, what: finding))
+            })
+    }
+}
+
+extension History {
+    /// What the invariants of the virtual world find broken in the history; `before` and `after` it they are given what the
+    /// world itself reports.
+    func simulated(
+        idleTimeout: Interval = .seconds(2), isSettled: Bool = true,
+        rules change: (inout SimulationInvariantSettings) -> Void = { _ in },
+        ledger: (inout LedgerSettings) -> Void = { _ in }, remains: FinalWorldState = .none,
+        before: (inout SimulationInvariants) -> Void = { _ in },
+        after: (inout SimulationInvariants) -> Void = { _ in }
+    ) -> [Verdict] {
         var settings = LedgerSettings.embedded
         settings.fleet = FleetMap(groups: ["all"], groupOfDevice: [0])
         settings.faultsThatGarble = [Fault.garbles]
+        ledger(&settings)
         var rules = SimulationInvariantSettings(
-            idleTimeout: .seconds(2), isSettled: true, herdTime: .milliseconds(500))
-        rules.faultsThatRound = [Fault.rounds]
+            idleTimeout: idleTimeout, isSettled: isSettled, herdTime: .milliseconds(500))
+        change(&rules)
         var invariants = SimulationInvariants(rules, ledger: settings)
-        if let silence, let end = history.observations.last?.at {
-            invariants.record(
-                SilentStream(
-                    device: history.device, scan: history.scan, from: end - silence.length, to: end,
-                    isGivenUp: silence.isGivenUp, bytes: silence.bytes))
-        }
-        if let form = self.form {
-            for var request in history.forms {
-                form.change(&request)
-                invariants.record(request)
-            }
-        }
-        for observation in history.observations { invariants.record(observation) }
-        if let finding {
-            invariants.record(
-                AuditFinding(device: history.device, scan: .none, at: history.now, what: finding))
-        }
-        invariants.finish(self.remains)
-        return invariants
+        before(&invariants)
+        for observation in self.observations { invariants.record(observation) }
+        after(&invariants)
+        invariants.finish(remains)
+        return invariants.verdicts.filter { $0.violations > 0 }
     }
 }
 

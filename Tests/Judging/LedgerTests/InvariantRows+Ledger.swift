@@ -1133,6 +1133,7 @@ extension Example {
             $0.pass(wait)
             $0.kill(keeping: nil)
             $0.launch(restored: 1)
+            $0.pass(.seconds(9))
             $0.onDisk(.retryableError)
         }
     }

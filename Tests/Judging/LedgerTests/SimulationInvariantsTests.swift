@@ -8,22 +8,9 @@ import Testing
 
 @testable import Ledger
 
-/// Each invariant of the virtual world, with a history that breaks it and nothing else, and one like it that does not.
+/// Invariants of the virtual world, beyond what their rows in `InvariantTableTests` show.
 @Suite struct SimulationInvariantsTests {
-    private func broken(
-        _ history: History, stuck: [DeviceNumber] = [], restless: [DeviceNumber] = [],
-        broken: [DeviceNumber] = []
-    ) -> [Invariant] {
-        var settings = LedgerSettings.embedded
-        settings.fleet = FleetMap(groups: ["all"], groupOfDevice: [0])
-        settings.faultsThatGarble = [Fault.garbles]
-        var invariants = SimulationInvariants(
-            SimulationInvariantSettings(
-                idleTimeout: .seconds(2), isSettled: true, herdTime: .milliseconds(500)), ledger: settings)
-        for observation in history.observations { invariants.record(observation) }
-        invariants.finish(FinalWorldState(stuck: stuck, restless: restless, broken: broken))
-        return invariants.verdicts.filter { $0.violations > 0 }.map(\.invariant)
-    }
+    private func broken(_ history: History) -> [Invariant] { history.simulated().map(\.invariant) }
 
     private static func answered(
         _ history: inout History, _ operation: Talaria.Operation, _ status: Int = 200
@@ -42,14 +29,6 @@ import Testing
         history.terminal(0)
         history.addBooks()
         history.complete()
-    }
-
-    @Test func `a scan from the shutter to its DELETE breaks nothing`() {
-        let history = History {
-            Self.journey(&$0)
-            $0.clean()
-        }
-        #expect(self.broken(history) == [])
     }
 
     @Test func `what it remembers of a phone does not grow with its scans`() {
@@ -71,14 +50,9 @@ import Testing
                     $0.clean()
                 }
             }
-            var settings = LedgerSettings.embedded
-            settings.fleet = FleetMap(groups: ["all"], groupOfDevice: [0])
-            var invariants = SimulationInvariants(
-                SimulationInvariantSettings(
-                    idleTimeout: .seconds(2), isSettled: true, herdTime: .milliseconds(500)),
-                ledger: settings)
-            for observation in history.observations { invariants.record(observation) }
-            return invariants.remembered
+            var remembered = 0
+            _ = history.simulated(after: { remembered = $0.remembered })
+            return remembered
         }
         #expect(remembered(afterScans: 40) == remembered(afterScans: 160))
     }
@@ -148,8 +122,6 @@ import Testing
                 $0.pass(wait - .milliseconds(1))
             }
         }
-        #expect(broken(failures: 1, wait: .milliseconds(499)) == [])
-        #expect(broken(failures: 1, wait: .milliseconds(500)) == [.scanOrder])
         #expect(broken(failures: 3, wait: .milliseconds(1_999)) == [])
         #expect(broken(failures: 3, wait: .seconds(2)) == [.scanOrder])
         #expect(broken(failures: 9, wait: .milliseconds(29_999)) == [])
@@ -192,78 +164,11 @@ import Testing
         #expect(self.order(older: .offline, newer: .offline, first: 2, then: 1) == [])
     }
 
-    @Test func `a scan whose job is kept waits for a stream and no upload`() {
-        let accepted = self.order(older: .offline, newer: .offline, first: 2) {
-            $0.scan = ScanNumber(1)
-            $0.phone(.uploadAccepted(job: $0.job, took: .zero, service: .zero))
-            $0.phone(.queued(.offline))
-        }
-        #expect(accepted == [])
-    }
-
-    @Test func `after a relaunch what waits is what is told anew`() {
-        func broken(isToldAnew: Bool) -> [Invariant] {
-            self.order(older: .offline, newer: .offline, first: 2) {
-                $0.phone(.killed)
-                $0.launch(restored: 2)
-                $0.scan = ScanNumber(1)
-                if isToldAnew { $0.phone(.queued(.offline)) }
-            }
-        }
-        #expect(broken(isToldAnew: false) == [])
-        #expect(broken(isToldAnew: true) == [.scanOrder])
-    }
-
-    @Test func `a second DELETE has no effect`() {
-        func history(effective: Bool) -> History {
-            History {
-                Self.journey(&$0)
-                $0.clean()
-                $0.backend(.cleaned(job: $0.job, effective: effective))
-            }
-        }
-        #expect(self.broken(history(effective: true)) == [.jobCleanedOnce])
-        #expect(self.broken(history(effective: false)) == [])
-    }
-
-    @Test func `a job that neither ends nor expires is left`() {
-        let left = History { Self.journey(&$0) }
-        #expect(self.broken(left) == [.jobEnded])
-        let expired = History {
-            Self.journey(&$0)
-            $0.backend(.expired(job: $0.job))
-        }
-        #expect(self.broken(expired) == [])
-    }
-
-    @Test func `a scan has no more jobs than uploads`() {
-        func history(uploads: Int) -> History {
-            History {
-                $0.launch()
-                $0.capture()
-                for attempt in 1...uploads {
-                    $0.send(.upload, attempt: UInt32(attempt), job: nil)
-                    $0.phone(
-                        .requestFailed(
-                            .upload, attempt: UInt32(attempt), .reset, took: .milliseconds(1)))
-                }
-                for job in ["one", "two"] {
-                    $0.backend(.accepted(job: job, books: 3))
-                    $0.backend(.cleaned(job: job, effective: true))
-                }
-            }
-        }
-        #expect(self.broken(history(uploads: 1)) == [.jobOrphansBounded])
-        #expect(self.broken(history(uploads: 2)) == [])
-    }
-
-    @Test(arguments: [Talaria.Operation.stream, .results]) func `nothing is asked of a job after its DELETE`(
-        operation: Talaria.Operation
-    ) {
+    @Test func `no results are requested after the DELETE of their job`() {
         let history = History {
             Self.journey(&$0)
             $0.clean()
-            $0.send(operation, attempt: 2, job: $0.job)
+            $0.send(.results, attempt: 2, job: $0.job)
         }
         #expect(self.broken(history) == [.jobSilentAfterCleanup])
     }
@@ -272,20 +177,15 @@ import Testing
     private func broken(
         _ history: History, silent: Interval, endingAt to: Instant, isGivenUp: Bool, own: Interval? = nil
     ) -> [Invariant] {
-        var settings = LedgerSettings.embedded
-        settings.faultsThatGarble = [Fault.garbles]
-        settings.fleet = FleetMap(groups: ["all"], groupOfDevice: [0, 0, 0, 0])
-        var invariants = SimulationInvariants(
-            SimulationInvariantSettings(
-                idleTimeout: .seconds(2), isSettled: false, herdTime: .milliseconds(500),
-                idleTimeouts: own.map { [$0] } ?? []),
-            ledger: settings)
-        invariants.record(
-            SilentStream(
-                device: history.device, scan: history.scan, from: to - silent, to: to, isGivenUp: isGivenUp))
-        for observation in history.observations { invariants.record(observation) }
-        invariants.finish(FinalWorldState(stuck: [], restless: [], broken: []))
-        return invariants.verdicts.filter { $0.violations > 0 }.map(\.invariant)
+        history.simulated(
+            isSettled: false, rules: { $0.idleTimeouts = own.map { [$0] } ?? [] },
+            before: {
+                $0.record(
+                    SilentStream(
+                        device: history.device, scan: history.scan, from: to - silent, to: to,
+                        isGivenUp: isGivenUp))
+            }
+        ).map(\.invariant)
     }
 
     @Test func `a silence is given up when the contract's time is over, whatever the phone says`() {
@@ -391,17 +291,15 @@ import Testing
                 $0.pass(.seconds(1))
                 $0.phone(.ping(id: nil, gap: nil))
             }
-            var invariants = SimulationInvariants(
-                SimulationInvariantSettings(
-                    idleTimeout: .seconds(2), isSettled: false, herdTime: .milliseconds(500)),
-                ledger: .embedded)
-            invariants.record(
-                SilentStream(
-                    device: history.device, scan: history.scan, from: ended + .milliseconds(500),
-                    to: ended + .milliseconds(600), isGivenUp: true, openedAt: openedAt(ended)))
-            for observation in history.observations { invariants.record(observation) }
-            invariants.finish(FinalWorldState(stuck: [], restless: [], broken: []))
-            return invariants.verdicts.filter { $0.violations > 0 }.map(\.invariant)
+            return history.simulated(
+                isSettled: false,
+                before: {
+                    $0.record(
+                        SilentStream(
+                            device: history.device, scan: history.scan, from: ended + .milliseconds(500),
+                            to: ended + .milliseconds(600), isGivenUp: true, openedAt: openedAt(ended)))
+                }
+            ).map(\.invariant)
         }
         #expect(next { $0 } == [])
         #expect(next { $0 + .nanoseconds(1) } == [.streamDeadDetected])
@@ -412,12 +310,6 @@ import Testing
         _ operation: Talaria.Operation, after took: Interval, ready: Interval = .milliseconds(200),
         moved: Interval?, own: Interval? = nil
     ) -> [Invariant] {
-        var settings = SimulationInvariantSettings(
-            idleTimeout: .seconds(75), isSettled: false, herdTime: .milliseconds(500))
-        settings.requestTimeouts = own.map { [$0] } ?? []
-        var ledger = LedgerSettings.embedded
-        ledger.fleet = FleetMap(groups: ["all"], groupOfDevice: [0])
-        var invariants = SimulationInvariants(settings, ledger: ledger)
         let history = History {
             $0.launch()
             $0.capture()
@@ -426,15 +318,17 @@ import Testing
             $0.phone(.requestFailed(operation, attempt: 1, .timedOut, took: took))
         }
         let end = history.now - .milliseconds(1)
-        if let moved {
-            invariants.record(
-                RequestGivenUp(
-                    device: history.device, scan: history.scan, operation: operation, attempt: 1, at: end,
-                    readyAt: end - took + ready, movedAt: end - moved))
-        }
-        for observation in history.observations { invariants.record(observation) }
-        invariants.finish(FinalWorldState(stuck: [], restless: [], broken: []))
-        return invariants.verdicts.filter { $0.violations > 0 }.map(\.invariant)
+        return history.simulated(
+            idleTimeout: .seconds(75), isSettled: false,
+            rules: { $0.requestTimeouts = own.map { [$0] } ?? [] },
+            before: { invariants in
+                guard let moved else { return }
+                invariants.record(
+                    RequestGivenUp(
+                        device: history.device, scan: history.scan, operation: operation, attempt: 1,
+                        at: end, readyAt: end - took + ready, movedAt: end - moved))
+            }
+        ).map(\.invariant)
     }
 
     @Test func `a request times out when no byte of it has moved for its time`() {
@@ -474,7 +368,7 @@ import Testing
         return other
     }
 
-    @Test func `a silence counts only while its phone could notice it`() {
+    @Test func `a silence does not count while its phone cannot notice it`() {
         func kept(_ script: (inout History) -> Void) -> [Invariant] {
             var end = Instant.zero
             let history = History {
@@ -489,57 +383,13 @@ import Testing
             return self.broken(
                 history, silent: end - .zero - .milliseconds(20), endingAt: end, isGivenUp: false)
         }
-        #expect(kept { $0.pass(.milliseconds(800)) } == [])
-        #expect(kept { $0.pass(.milliseconds(1_200)) } == [.streamDeadDetected])
-        let absences: [(PhoneObservation, PhoneObservation)] = [
-            (.suspended, .resumed), (.pathLost, .pathReturned), (.killed, .launched(restored: 1)),
-        ]
-        for (leaves, returns) in absences {
+        for leaves in [PhoneObservation.suspended, .pathLost, .killed] {
             let away = kept {
                 $0.phone(leaves)
                 $0.pass(.seconds(60))
             }
             #expect(away == [], "\(leaves)")
-            func back(for time: Interval) -> [Invariant] {
-                kept {
-                    $0.phone(leaves)
-                    $0.pass(.seconds(60))
-                    $0.phone(returns)
-                    $0.pass(time)
-                }
-            }
-            #expect(back(for: .milliseconds(1_900)) == [], "\(returns)")
-            #expect(back(for: .milliseconds(2_100)) == [.streamDeadDetected], "\(returns)")
         }
-    }
-
-    @Test func `a stream that has had its terminal event owes nothing more`() {
-        func broken(isOver: Bool) -> [Invariant] {
-            let history = History {
-                $0.launch()
-                $0.capture()
-                $0.open()
-                if isOver { $0.phone(.terminalApplied(job: $0.job, kind: .completed, inline: .books)) }
-                $0.pass(.seconds(9))
-            }
-            return self.broken(
-                history, silent: .seconds(8), endingAt: .zero + .seconds(9), isGivenUp: true)
-        }
-        #expect(broken(isOver: true) == [])
-        #expect(broken(isOver: false) == [.streamDeadDetected])
-    }
-
-    @Test func `what no fault has touched can be read`() {
-        func history(isTouched: Bool) -> History {
-            History {
-                Self.journey(&$0)
-                if isTouched { $0.fault(.fired(fault: Fault.garbles, .stream, attempt: 1)) }
-                $0.phone(.eventIgnored(job: $0.job, id: nil, name: "progress", malformed: true))
-                $0.clean()
-            }
-        }
-        #expect(self.broken(history(isTouched: false)) == [.streamParseRobust])
-        #expect(self.broken(history(isTouched: true)) == [])
     }
 
     @Test func `a status without a name is that of one scan's stream`() {
@@ -556,23 +406,6 @@ import Testing
         }
         #expect(!self.broken(history(answered: 418)).contains(.streamParseRobust))
         #expect(self.broken(history(answered: 503)).contains(.streamParseRobust))
-    }
-
-    @Test func `a token that was answered by 401 is not used again`() {
-        func history(next job: String) -> History {
-            History {
-                $0.launch()
-                $0.capture()
-                $0.upload()
-                Self.answered(&$0, .upload, 202)
-                $0.open()
-                Self.answered(&$0, .stream, 401)
-                $0.backend(.expired(job: $0.job))
-                $0.send(.stream, attempt: 2, job: job)
-            }
-        }
-        #expect(self.broken(history(next: "job-1")) == [.authNoStaleUse])
-        #expect(self.broken(history(next: "job-2")) == [])
     }
 
     @Test func `a phone that never rests is told`() {
@@ -611,19 +444,7 @@ import Testing
         #expect(self.broken(history(5, attempts: 13)) == [.retryBudget])
     }
 
-    @Test func `phones that are stuck or restless are told`() {
-        let history = History()
-        #expect(self.broken(history, stuck: [DeviceNumber(0)]) == [.deviceNotStuck])
-        #expect(self.broken(history, restless: [DeviceNumber(0)]) == [.timersClean])
-    }
-
-    @Test func `nothing is seen before what brought it about`() {
-        let back = History {
-            $0.launch()
-            $0.pass(.milliseconds(-5))
-            $0.phone(.suspended)
-        }
-        #expect(self.broken(back) == [.timeSane])
+    @Test func `no event is applied before it was written`() {
         let early = History {
             Self.journey(&$0)
             $0.clean()
@@ -641,153 +462,79 @@ import Testing
             $0.phone(.requestFailed(.results, attempt: 1, .reset, took: .milliseconds(1)))
         }
         #expect(self.broken(twice) == [.requestOneFate])
-        let atOnce = History {
-            $0.launch()
-            $0.capture()
-            $0.send(.upload, job: nil)
-            $0.send(.upload, attempt: 2, job: nil)
-        }
-        #expect(self.broken(atOnce) == [.requestOneFate])
-        let lost = History {
-            $0.launch()
-            $0.capture()
-            $0.send(.upload, job: nil)
-            $0.phone(.pathLost)
-            $0.phone(.requestFailed(.upload, attempt: 1, .noPath, took: .milliseconds(1)))
-            $0.send(.upload, attempt: 2, job: nil)
-        }
-        #expect(self.broken(lost) == [])
     }
 
-    /// What the world itself finds is reported unchanged, and counts for the phone that it belongs to.
-    private func reported(_ what: AuditFinding.What, of device: DeviceNumber? = DeviceNumber(3)) -> [String] {
-        var invariants = SimulationInvariants(
-            SimulationInvariantSettings(
-                idleTimeout: .seconds(2), isSettled: true, herdTime: .milliseconds(500)), ledger: .embedded
-        )
-        invariants.record(
-            AuditFinding(device: device, scan: .none, at: .zero + .seconds(1), what: what))
-        return invariants.verdicts.flatMap(\.examples).map {
+    private static let reports: [(AuditFinding.What, DeviceNumber?, String)] = [
+        (
+            .leak(.linkDown, LeakedBytes(sent: 90, delivered: 40, destroyed: 20, underway: 10)),
+            DeviceNumber(3),
+            "link.conserves 3: down the link: 90 bytes sent, 40 delivered, 20 destroyed, 10 in flight"
+        ),
+        (
+            .overLimit(Bound("AppLimits.unsettledMax", 1_001, max: 1_000)), DeviceNumber(3),
+            "memory.bounded 3: AppLimits.unsettledMax is 1000, but there are 1001"
+        ),
+        (
+            .overLimit(Bound("BackendConfiguration.jobsMax", 11, max: 10)), nil,
+            "memory.bounded of none: BackendConfiguration.jobsMax is 10, but there are 11"
+        ),
+        (
+            .unrecordedJob, DeviceNumber(3),
+            "job.orphans-bounded 3: its stream was requested before the record of its job was stored"
+        ),
+        (
+            .tooSoon(.upload, took: .milliseconds(9), least: .milliseconds(230)), DeviceNumber(3),
+            "time.sane 3: upload on a new connection was answered within 9000 us, but its link needs at least 230000 us"
+        ),
+        (
+            .strayToken(.stream), DeviceNumber(3),
+            "auth.no-leak 3: stream with a token that is not its job's"
+        ),
+    ]
+
+    @Test(arguments: Self.reports.indices)
+    func `what the world finds is reported for the phone that it belongs to`(index: Int) {
+        let (what, device, text) = Self.reports[index]
+        let verdicts = History().simulated(before: {
+            $0.record(AuditFinding(device: device, scan: .none, at: .zero + .seconds(1), what: what))
+        })
+        let texts = verdicts.flatMap(\.examples).map {
             "\($0.invariant.rawValue) \($0.device.map { "\($0.raw)" } ?? "of none"): \($0.text)"
         }
+        #expect(texts == [text])
     }
 
-    @Test func `bytes that nobody can account for are told`() {
-        let bytes = LeakedBytes(sent: 90, delivered: 40, destroyed: 20, underway: 10)
-        #expect(
-            self.reported(.leak(.linkDown, bytes)) == [
-                "link.conserves 3: down the link: 90 bytes sent, 40 delivered, 20 destroyed, 10 in flight"
-            ])
-    }
-
-    @Test func `a queue beyond its limit is told with the limit's name`() {
-        #expect(
-            self.reported(.overLimit(Bound("AppLimits.unsettledMax", 1_001, max: 1_000))) == [
-                "memory.bounded 3: AppLimits.unsettledMax is 1000, but there are 1001"
-            ])
-    }
-
-    @Test func `what is about no one phone is told of none, and no phone's profile excuses it`() {
-        let bound = Bound("BackendConfiguration.jobsMax", 11, max: 10)
-        #expect(
-            self.reported(.overLimit(bound), of: nil) == [
-                "memory.bounded of none: BackendConfiguration.jobsMax is 10, but there are 11"
-            ])
-        var settings = LedgerSettings.embedded
-        settings.fleet = FleetMap(groups: ["old"], groupOfDevice: [0])
-        settings.profiles = [ProfileExpectation(name: "careless", breaks: [.memoryBounded])]
+    @Test func `no phone's profile excuses what is about no one phone`() {
         func standing(of device: DeviceNumber?) -> Verdict.Standing? {
-            var invariants = SimulationInvariants(
-                SimulationInvariantSettings(
-                    idleTimeout: .seconds(2), isSettled: true, herdTime: .milliseconds(500)),
-                ledger: settings)
-            invariants.record(AuditFinding(device: device, scan: .none, at: .zero, what: .overLimit(bound)))
-            return invariants.verdicts.first { $0.invariant == .memoryBounded }?.standing
+            History().simulated(
+                ledger: {
+                    $0.fleet = FleetMap(groups: ["old"], groupOfDevice: [0])
+                    $0.profiles = [ProfileExpectation(name: "careless", breaks: [.memoryBounded])]
+                },
+                before: {
+                    let bound = Bound("BackendConfiguration.jobsMax", 11, max: 10)
+                    $0.record(
+                        AuditFinding(device: device, scan: .none, at: .zero, what: .overLimit(bound)))
+                }
+            ).first?.standing
         }
         #expect(standing(of: DeviceNumber(0)) == .brokenAsExpected)
         #expect(standing(of: nil) == .broken)
     }
 
-    @Test func `a capture without room is refused at once, and not in silence`() {
-        func history(_ next: PhoneObservation?, freed: Bool = false) -> History {
-            History {
-                $0.launch()
-                $0.phone(.storageFilled)
-                if freed { $0.phone(.storageFreed) }
-                $0.phone(.captured(scheduled: $0.now))
-                if let next { $0.phone(next) }
-                $0.pass(.milliseconds(1))
-                $0.scan = .none
-                $0.phone(.pathLost)
-            }
-        }
-        #expect(self.broken(history(nil)) == [.memoryBounded])
-        #expect(self.broken(history(.refused(code: "STORAGE_FULL", cause: .storage))) == [])
-        #expect(self.broken(history(nil, freed: true)) == [])
-        let last = History {
+    @Test func `a capture without room that is not refused is found before the run ends`() {
+        let history = History {
             $0.launch()
             $0.phone(.storageFilled)
             $0.phone(.captured(scheduled: $0.now))
+            $0.pass(.milliseconds(1))
+            $0.scan = .none
+            $0.phone(.pathLost)
         }
-        #expect(self.broken(last) == [.memoryBounded])
-    }
-
-    @Test func `a stream whose job is in no record, and an answer that outruns its link, are told`() {
-        #expect(
-            self.reported(.unrecordedJob)
-                == ["job.orphans-bounded 3: its stream was requested before the record of its job was stored"]
-        )
-        #expect(
-            self.reported(.tooSoon(.upload, took: .milliseconds(9), least: .milliseconds(230))) == [
-                "time.sane 3: upload on a new connection was answered within 9000 us, but its link needs at least 230000 us"
-            ])
-    }
-
-    @Test func `a token on a request of something else is told`() {
-        #expect(
-            self.reported(.strayToken(.stream)) == [
-                "auth.no-leak 3: stream with a token that is not its job's"
-            ])
-    }
-
-    @Test func `phones that stay broken harm no others`() {
-        let (one, other) = (DeviceNumber(0), DeviceNumber(1))
-        #expect(self.broken(History(), stuck: [one], broken: [other]) == [.deviceNotStuck, .othersUnharmed])
-        #expect(self.broken(History(), stuck: [], broken: [other]) == [])
+        #expect(self.broken(history) == [.memoryBounded])
     }
 
     // MARK: Herds
-
-    /// A phone with scans that wait for a limit, or for its path, asks for so many of them without hearing of any.
-    private static func release(_ count: Int, after cause: PhoneObservation, wait: Interval) -> History {
-        History {
-            $0.launch()
-            for scan in 1...8 {
-                $0.scan = ScanNumber(UInt32(scan))
-                $0.capture()
-            }
-            $0.pass(.seconds(2))
-            $0.scan = ScanNumber(1)
-            $0.phone(cause)
-            $0.pass(wait)
-            for scan in 1...count {
-                $0.scan = ScanNumber(UInt32(scan))
-                $0.send(.upload, job: nil)
-            }
-        }
-    }
-
-    @Test func `a limit's end lets go as many scans as there are slots, and no more`() {
-        let limited = PhoneObservation.rateLimited(.upload, retryAfter: .seconds(3))
-        let all = Self.release(6, after: limited, wait: .seconds(3))
-        #expect(self.broken(all) == [.herdBounded])
-        let asMany = Self.release(5, after: limited, wait: .seconds(3))
-        #expect(self.broken(asMany) == [])
-        let returned = Self.release(6, after: .pathReturned, wait: .milliseconds(200))
-        #expect(self.broken(returned) == [.herdBounded])
-        let longAfter = Self.release(6, after: .pathReturned, wait: .seconds(20))
-        #expect(self.broken(longAfter) == [])
-    }
 
     /// The paths of so many phones, from 1, return at once; each asks for something so many milliseconds later.
     private func fleet(_ phones: Int, _ wait: (Int) -> Int64) -> [Invariant] {
@@ -795,26 +542,23 @@ import Testing
     }
 
     private func judged(_ phones: Int, _ wait: (Int) -> Int64) -> [Verdict] {
-        var invariants = SimulationInvariants(
-            SimulationInvariantSettings(
-                idleTimeout: .seconds(2), isSettled: true, herdTime: .milliseconds(500)),
-            ledger: .embedded)
-        func see(_ device: Int, _ at: Instant, _ what: PhoneObservation) {
-            invariants.record(
-                Observation(
-                    at: at, device: DeviceNumber(UInt32(device)), scan: ScanNumber(1), what: .phone(what)))
-        }
-        let returned = Instant.zero + .seconds(60)
-        for device in 1...phones { see(device, returned, .pathReturned) }
         let waits = (1...phones).map { (device: $0, wait: wait($0)) }
             .sorted { ($0.wait, $0.device) < ($1.wait, $1.device) }
-        for (device, wait) in waits {
-            see(
-                device, returned + .milliseconds(wait),
-                .requestSent(.stream, attempt: 2, job: "job-\(device)", lastEventID: nil))
+        let history = History { history in
+            func see(_ device: Int, _ what: PhoneObservation) {
+                history.device = DeviceNumber(UInt32(device))
+                history.phone(what)
+                history.pass(.milliseconds(-1))
+            }
+            history.pass(.seconds(60))
+            let returned = history.now
+            for device in 1...phones { see(device, .pathReturned) }
+            for (device, wait) in waits {
+                history.pass(returned + .milliseconds(wait) - history.now)
+                see(device, .requestSent(.stream, attempt: 2, job: "job-\(device)", lastEventID: nil))
+            }
         }
-        invariants.finish(FinalWorldState(stuck: [], restless: [], broken: []))
-        return invariants.verdicts.filter { $0.violations > 0 }
+        return history.simulated(ledger: { $0.fleet = LedgerSettings.embedded.fleet })
     }
 
     @Test func `a herd is told of a phone that was in it`() {
@@ -837,17 +581,6 @@ import Testing
 
     @Test func `a few phones are no herd`() {
         #expect(self.fleet(15) { _ in 0 } == [])
-    }
-
-    @Test func `every invariant of the virtual world has its history here`() {
-        // In the order of the tests above.
-        let shown: [Invariant] = [
-            .scanOrder, .jobCleanedOnce, .jobEnded, .jobOrphansBounded, .jobSilentAfterCleanup,
-            .streamDeadDetected, .streamParseRobust, .authNoStaleUse, .retryBudget, .deviceNotStuck,
-            .scanSettles, .timersClean, .timeSane, .requestOneFate, .linkConserves,
-            .memoryBounded, .authNoLeak, .herdBounded, .othersUnharmed, .requestWellFormed,
-        ]
-        #expect(Invariant.simulated == shown)
     }
 
     @Test func `a run that is not settled says nothing of an end in peace`() {
