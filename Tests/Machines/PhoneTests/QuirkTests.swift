@@ -7,8 +7,10 @@ import Testing
 
 /// The defects of the app at HEAD, one at a time (Docs/contract.md section 4.11).
 struct QuirkTests {
-    private func phone(_ quirks: Quirk..., profile: NamedProfile = .contract) -> TestPhone {
-        TestPhone(profile: profile.profile(with: quirks.map { ToggleSetting(.quirk($0), isOn: true) }))
+    private func phone(_ quirks: [Quirk], pathAvailable: Bool = true) -> TestPhone {
+        TestPhone(
+            profile: NamedProfile.contract.profile(
+                with: quirks.map { ToggleSetting(.quirk($0), isOn: true) }), pathAvailable: pathAvailable)
     }
 
     private func head(without quirk: Quirk) -> TestPhone {
@@ -17,14 +19,14 @@ struct QuirkTests {
     }
 
     @Test func `Q1: no event is read`() {
-        var phone = phone(.lineReader)
+        var phone = self.phone([.lineReader])
         phone.captureToStream()
         phone.stream(Wording.progress("1-progress") + Wording.completed(books: 1))
         #expect(phone.store.books.isEmpty && phone.request(.stream) != nil)
     }
 
     @Test func `Q2: the end of a stream without a terminal event ends the scan`() {
-        var phone = phone(.endOfStream)
+        var phone = self.phone([.endOfStream])
         phone.capture(1)
         phone.accept()
         phone.answer(.stream, 200, [], type: "text/event-stream")
@@ -35,9 +37,7 @@ struct QuirkTests {
 
     @Test func `Q4: the last data line counts, and an event without a name does not`() {
         for quirks in [[], [Quirk.dataLines]] {
-            var phone = TestPhone(
-                profile: NamedProfile.contract.profile(
-                    with: quirks.map { ToggleSetting(.quirk($0), isOn: true) }))
+            var phone = self.phone(quirks)
             phone.captureToStream()
             // One text of two lines, the second of which is a document by itself.
             phone.stream("data: {}\n\nevent: completed\ndata: {\"jobId\":\ndata: {}\n\n")
@@ -50,7 +50,7 @@ struct QuirkTests {
     }
 
     @Test func `Q5: an unknown event refuses the scan and deletes its job`() {
-        var phone = phone(.unknownEvents)
+        var phone = self.phone([.unknownEvents])
         phone.captureToStream()
         phone.stream("id: 1-x\nevent: x\ndata: {}\n\n")
         #expect(phone.request(.cleanup) != nil)
@@ -71,7 +71,7 @@ struct QuirkTests {
 
     @Test func `Q7: a nested book refuses the scan, and one at the top level does not`() {
         for (data, isRefused) in [(Self.nested, true), (Self.book, false)] {
-            var phone = phone(.nestedBooks)
+            var phone = self.phone([.nestedBooks])
             phone.captureToStream()
             phone.stream(Wording.event("result", id: "1-result", data))
             #expect((phone.request(.cleanup) != nil) == isRefused)
@@ -96,7 +96,7 @@ struct QuirkTests {
     private static let nested = #"{"type":"result","book":\#(Self.book)}"#
 
     @Test func `Q9: a stream that was reset is not opened again`() {
-        var phone = phone(.lostStream)
+        var phone = self.phone([.lostStream])
         phone.captureToStream()
         phone.fail(.stream, .reset)
         phone.pass(.minutes(5))
@@ -117,7 +117,7 @@ struct QuirkTests {
     @Test(arguments: [401, 404, 410, 503]) func `Q10: a stream is requested three times whatever the status`(
         status: Int
     ) {
-        var phone = phone(.streamStatuses)
+        var phone = self.phone([.streamStatuses])
         phone.capture(1)
         phone.accept()
         for _ in 0..<3 {
@@ -128,7 +128,7 @@ struct QuirkTests {
     }
 
     @Test func `Q11: a relative address is never requested`() {
-        var phone = phone(.relativeURL)
+        var phone = self.phone([.relativeURL])
         phone.capture(1)
         phone.accept()
         phone.pass(.minutes(5))
@@ -137,9 +137,7 @@ struct QuirkTests {
 
     @Test func `Q16: what was taken offline is removed when its upload fails`() {
         for (quirks, isRemoved) in [([], false), ([Quirk.offlineQueue], true)] {
-            var phone = TestPhone(
-                profile: NamedProfile.contract.profile(
-                    with: quirks.map { ToggleSetting(.quirk($0), isOn: true) }), pathAvailable: false)
+            var phone = self.phone(quirks, pathAvailable: false)
             phone.capture(1)
             phone.handle(.pathReturned)
             phone.pass(.seconds(1))
@@ -151,9 +149,7 @@ struct QuirkTests {
 
     @Test func `Q16: what was taken offline is uploaded one after another`() {
         for (quirks, uploads) in [([], 3), ([Quirk.offlineQueue], 1)] {
-            var phone = TestPhone(
-                profile: NamedProfile.contract.profile(
-                    with: quirks.map { ToggleSetting(.quirk($0), isOn: true) }), pathAvailable: false)
+            var phone = self.phone(quirks, pathAvailable: false)
             for scan: UInt32 in 1...3 { phone.capture(scan) }
             phone.handle(.pathReturned)
             phone.pass(.seconds(1))
@@ -162,9 +158,7 @@ struct QuirkTests {
     }
 
     @Test func `Q16: a path that returns during a drain uploads what is left twice`() {
-        var phone = TestPhone(
-            profile: NamedProfile.contract.profile(with: [ToggleSetting(.quirk(.offlineQueue), isOn: true)]),
-            pathAvailable: false)
+        var phone = self.phone([.offlineQueue], pathAvailable: false)
         for scan: UInt32 in 1...2 { phone.capture(scan) }
         phone.handle(.pathReturned)
         phone.pass(.seconds(1))
@@ -197,9 +191,7 @@ struct QuirkTests {
 
     @Test func `Q16: only what was taken offline is stored`() {
         for (quirks, stored) in [([], 2), ([Quirk.offlineQueue], 1)] {
-            var phone = TestPhone(
-                profile: NamedProfile.contract.profile(
-                    with: quirks.map { ToggleSetting(.quirk($0), isOn: true) }))
+            var phone = self.phone(quirks)
             phone.capture(1)
             phone.answer(.upload, 429, Wording.problem(.rateLimitExceeded, retryAfterMs: 60_000))
             phone.handle(.pathLost)
@@ -217,9 +209,7 @@ struct QuirkTests {
 
     @Test func `Q16: what is stored of a photo names no job`() {
         for (quirks, jobs) in [([], 1), ([Quirk.offlineQueue], 0)] {
-            var phone = TestPhone(
-                profile: NamedProfile.contract.profile(
-                    with: quirks.map { ToggleSetting(.quirk($0), isOn: true) }))
+            var phone = self.phone(quirks)
             phone.captureToStream()
             #expect(phone.app.unsettledCount == 1)
             #expect(phone.store.scans.count { $0.job != nil } == jobs)
@@ -228,9 +218,7 @@ struct QuirkTests {
 
     @Test func `Q17: a stream stays open in the background, and nobody reads it`() {
         for (quirks, isOpen) in [([], false), ([Quirk.background], true)] {
-            var phone = TestPhone(
-                profile: NamedProfile.contract.profile(
-                    with: quirks.map { ToggleSetting(.quirk($0), isOn: true) }))
+            var phone = self.phone(quirks)
             phone.captureToStream()
             phone.handle(.suspended)
             phone.answer(.cleanup, 204)
@@ -263,9 +251,7 @@ struct QuirkTests {
 
     @Test func `Q20: a scan that fails is removed, and its job deleted 5.2 s later`() {
         for (quirks, isRemoved) in [([Quirk.lostStream], false), ([.lostStream, .thrownErrors], true)] {
-            var phone = TestPhone(
-                profile: NamedProfile.contract.profile(
-                    with: quirks.map { ToggleSetting(.quirk($0), isOn: true) }))
+            var phone = self.phone(quirks)
             phone.captureToStream()
             phone.fail(.stream, .reset)
             #expect(phone.request(.cleanup) == nil && phone.app.slotsTaken == 0)
@@ -280,9 +266,7 @@ struct QuirkTests {
 
     @Test func `Q21: every refused upload has one text`() {
         for (quirks, code) in [([], "FILE_TOO_LARGE"), ([Quirk.errorTexts], "NETWORK_ERROR")] {
-            var phone = TestPhone(
-                profile: NamedProfile.contract.profile(
-                    with: quirks.map { ToggleSetting(.quirk($0), isOn: true) }))
+            var phone = self.phone(quirks)
             phone.capture(1)
             phone.answer(.upload, 413, Wording.problem(.fileTooLarge))
             #expect(phone.payloads.contains { if case .refused(code, _) = $0 { true } else { false } })
@@ -290,7 +274,7 @@ struct QuirkTests {
     }
 
     @Test(arguments: [401, 403, 500, 503]) func `Q23: a DELETE is sent once`(status: Int) {
-        var phone = phone(.cleanupOnce)
+        var phone = self.phone([.cleanupOnce])
         phone.captureToStream()
         phone.stream(Wording.completed(books: 1))
         phone.answer(.cleanup, status)
@@ -301,9 +285,7 @@ struct QuirkTests {
 
     @Test func `Q24: the header does not count where there is a problem document`() {
         for (quirks, wait) in [([], Interval.seconds(9)), ([Quirk.retryAfter], .seconds(60))] {
-            var phone = TestPhone(
-                profile: NamedProfile.contract.profile(
-                    with: quirks.map { ToggleSetting(.quirk($0), isOn: true) }))
+            var phone = self.phone(quirks)
             phone.capture(1)
             phone.answer(
                 .upload, 429, Wording.problem(.rateLimitExceeded, retryAfterMs: nil), retryAfter: "9")
