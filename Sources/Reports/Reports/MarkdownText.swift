@@ -62,7 +62,12 @@ package enum MarkdownText {
 
     /// A table; cells must be escaped already. The first column is text, the others are numbers.
     package static func table(_ header: [String], _ rows: [[String]], textColumns: Int = 1) -> String {
-        let rule = header.indices.map { $0 < textColumns ? "---" : "---:" }
+        Self.table(header, rows, numbers: Set(header.indices.dropFirst(textColumns)))
+    }
+
+    /// A table with columns of text and of numbers; cells must be escaped already.
+    static func table(_ header: [String], _ rows: [[String]], numbers: Set<Int>) -> String {
+        let rule = header.indices.map { numbers.contains($0) ? "---:" : "---" }
         return ([header, rule] + rows).map { "| " + $0.joined(separator: " | ") + " |\n" }.joined()
     }
 }

@@ -37,25 +37,24 @@ package struct ComparisonPage {
     // MARK: What changed, and what did not
 
     /// The sections with what changed, alone.
-    private var news: [Section] {
-        let tables = ComparisonTables(self.comparison, id: "") { $0.isNews }
-        return [
-            tables.objectives, tables.invariants, tables.latencies.adding(self.figures { $0.isNews }),
-            tables.shares, tables.counts,
-        ]
-    }
+    private var news: [Section] { self.sections(prefix: "", hasCharts: true) { $0.isNews } }
 
     /// Everything else, folded.
     private var unchanged: Section {
-        let tables = ComparisonTables(self.comparison, id: "same-") { !$0.isNews }
-        let body = [
-            tables.objectives, tables.invariants, tables.latencies.adding(self.figures { !$0.isNews }),
-            tables.shares, tables.counts,
-        ].filter { !$0.body.isEmpty }.map(Self.folded).joined()
+        let body = self.sections(prefix: "same-", hasCharts: true) { !$0.isNews }.map(Self.folded).joined()
         return Section(
             id: "unchanged", title: "Unchanged",
             lead: self.comparison.unchanged.map { "\($0) did not change, or by no more than chance." } ?? "",
             body: body)
+    }
+
+    /// The tables that are not empty. `prefix`: before their ids.
+    private func sections(prefix: String, hasCharts: Bool, _ isIn: @escaping (Change) -> Bool) -> [Section] {
+        ComparisonTables(self.comparison, isIn).all.map { table in
+            var section = table.section(prefix: prefix)
+            if hasCharts, table.id == "latency" { section.body += self.figures(isIn) }
+            return section
+        }.filter { !$0.body.isEmpty }
     }
 
     private static func folded(_ section: Section) -> String {
@@ -70,16 +69,9 @@ package struct ComparisonPage {
         let tone = comparison.tone
         let sentence = comparison.sentence
         let reasons = HTMLText.items(comparison.reasons.prefix(Self.reasonsMax), bytesMax: 400)
-        let news = ComparisonTables(comparison, id: "baseline-") { $0.isNews }
-        let rest = ComparisonTables(comparison, id: "baseline-same-") { !$0.isNews }
-        func sections(_ tables: ComparisonTables) -> [Section] {
-            comparison.isIdentical
-                ? []
-                : [
-                    tables.objectives, tables.invariants, tables.latencies, tables.shares, tables.counts,
-                ].filter { !$0.body.isEmpty }
-        }
-        let folded = sections(rest).map(Self.folded).joined()
+        let news = page.sections(prefix: "baseline-", hasCharts: false) { $0.isNews }
+        let rest = page.sections(prefix: "baseline-same-", hasCharts: false) { !$0.isNews }
+        let folded = rest.map(Self.folded).joined()
         return Section(
             id: "baseline", title: "Compared with the baseline",
             lead: "BASE: \(HTMLText.escaped(comparison.base.folder, bytesMax: 400)), "
@@ -88,7 +80,7 @@ package struct ComparisonPage {
             body: "<p>\(HTMLText.sign(tone)) <b>\(page.headline)</b>: \(HTMLText.escaped(sentence)).</p>\n"
                 + (reasons.isEmpty ? "" : "<ul class=\"reasons\">\(reasons)</ul>\n")
                 + HTMLText.callouts(comparison.warnings, bytesMax: 400)
-                + sections(news).map { "<h3>\($0.title)</h3>\n\($0.body)" }.joined()
+                + news.map { "<h3>\($0.title)</h3>\n\($0.body)" }.joined()
                 + (folded.isEmpty ? "" : "<h3>Unchanged</h3>\n" + folded))
     }
 
@@ -195,7 +187,7 @@ package struct ComparisonPage {
             ).html
         return """
             <article class="metric" id="\(id)"><h3>\(metric.rawValue)</h3>
-            <p>\(ComparisonTables.sign(row.change))\(told.isEmpty ? "" : ": \(HTMLText.escaped(told))")</p>
+            <p>\(row.change.mark.html)\(told.isEmpty ? "" : ": \(HTMLText.escaped(told))")</p>
             <div class="two">\(charts)</div></article>
 
             """
@@ -244,14 +236,5 @@ package struct ComparisonPage {
             body:
                 "<pre tabindex=\"0\">\(HTMLText.block(changes.joined(separator: "\n"), linesMax: Self.changesMax))</pre>\n"
         )
-    }
-}
-
-extension HTMLDocument.Section {
-    /// The section with more below its table.
-    fileprivate func adding(_ more: String) -> Self {
-        var section = self
-        section.body += more
-        return section
     }
 }

@@ -6,137 +6,185 @@ import RunJudge
 import SimBase
 import Talaria
 
-/// The tables of a comparison on a page, each as a section: the rows of some changes. A table without rows has an empty body.
+/// The tables of a comparison: the rows of some changes. All formats show these tables, in this order.
 struct ComparisonTables {
-    typealias Section = HTMLDocument.Section
+    private typealias Cell = DocumentTable.Cell
 
     private let comparison: RunComparison
-    /// Before the ids of the sections and tables, which a page has once.
-    private let id: String
     private let isIn: (Change) -> Bool
 
-    init(_ comparison: RunComparison, id: String, _ isIn: @escaping (Change) -> Bool) {
+    init(_ comparison: RunComparison, _ isIn: @escaping (Change) -> Bool) {
         self.comparison = comparison
-        self.id = id
         self.isIn = isIn
     }
 
-    static func sign(_ change: Change) -> String {
-        let tone: Tone =
-            switch change {
-            case .worse: .bad
-            case .better: .good
-            case .notProven, .onlyBase, .onlyNew: .warn
-            case .same, .shown: .unknown
-            }
-        return "\(HTMLText.sign(tone, RunComparison.sign(change), isHidden: true)) \(change.rawValue)"
+    /// None if both runs are identical.
+    var all: [DocumentTable] {
+        self.comparison.isIdentical
+            ? [] : [self.objectives, self.invariants, self.latencies, self.shares, self.counts]
     }
 
-    private func section(
-        _ name: String, _ title: String, lead: String = "", _ header: [String], _ rows: [[String]],
-        numbers: Set<Int>, table: String
-    ) -> Section {
-        Section(
-            id: self.id + name, title: title, lead: lead,
-            body: rows.isEmpty
-                ? "" : HTMLText.table(header, rows, numbers: numbers, id: self.id + table))
-    }
-
-    var objectives: Section {
-        let rows = self.comparison.objectives.filter { self.isIn($0.change) }.map { row -> [String] in
-            func cell(_ result: SLOResult?) -> String {
-                guard let result else { return "–" }
-                return HTMLText.sentence(
-                    ("\(RunComparison.Objective.word(result)): \(RunComparison.Objective.text(result))"))
-            }
-            return [
-                Self.sign(row.change) + (row.change == .worse && !row.decides ? " (warning only)" : ""),
-                HTMLText.mono(row.slo.selector.description),
-                HTMLText.sentence(row.slo.condition.description),
-                cell(row.base), cell(row.new),
-            ]
+    private var objectives: DocumentTable {
+        typealias Objective = RunComparison.Objective
+        func cell(_ result: SLOResult?) -> String {
+            result == nil ? "–" : "\(Objective.word(result)): \(Objective.text(result))"
         }
-        return self.section(
-            "objectives", "Objectives", ["", "metric", "limit", "BASE", "NEW"], rows, numbers: [],
-            table: "objective-table")
-    }
-
-    var invariants: Section {
-        var rows = self.comparison.losses.filter { self.isIn($0.change) }.map { row in
+        var table = DocumentTable(id: "objectives", tableID: "objective-table", title: "SLOs")
+        table.add(
+            self.comparison.objectives.filter { self.isIn($0.change) },
+            mark: { ($0.change.mark, $0.change == .worse && !$0.decides ? "warning only" : nil) },
             [
-                Self.sign(row.change), HTMLText.mono(row.name),
-                row.text(row.base), row.text(row.new), "",
-            ]
-        }
-        rows += self.comparison.invariants.filter { $0.isShown && self.isIn($0.change) }.map { row in
-            let first = row.new?.examples.first ?? row.base?.examples.first
-            return [
-                Self.sign(row.change) + (row.change == .worse && !row.decides ? " (as expected)" : ""),
-                HTMLText.mono(row.invariant.rawValue),
-                RunComparison.InvariantComparison.text(row.base),
-                RunComparison.InvariantComparison.text(row.new),
-                first.map { HTMLText.escaped(self.comparison.told($0)) } ?? "",
-            ]
-        }
+                .init("metric", .name) { .mono($0.slo.selector.description) },
+                .init("limit", .name) { .mono($0.slo.condition.description) },
+                .init("BASE", .text) { Cell(cell($0.base)) },
+                .init("NEW", .text) { Cell(cell($0.new), $0.change.tone) },
+            ])
+        return table
+    }
+
+    private var invariants: DocumentTable {
+        typealias Comparison = RunComparison.InvariantComparison
+        var table = DocumentTable(id: "losses", tableID: "loss-table", title: "Losses and invariants")
+        table.add(
+            self.comparison.losses.filter { self.isIn($0.change) }, mark: { ($0.change.mark, nil) },
+            [
+                .init("what", .name) { .mono($0.name) },
+                .init("BASE", .number) { Cell($0.text($0.base)) },
+                .init("NEW", .number) { Cell($0.text($0.new), $0.change.tone) },
+                .init("first", .sentence) { _ in Cell("") },
+            ])
+        table.add(
+            self.comparison.invariants.filter { $0.isShown && self.isIn($0.change) },
+            mark: { ($0.change.mark, $0.change == .worse && !$0.decides ? "as expected" : nil) },
+            [
+                .init("what", .name) { .mono($0.invariant.rawValue) },
+                .init("BASE", .number) { Cell(Comparison.text($0.base)) },
+                .init("NEW", .number) { Cell(Comparison.text($0.new), $0.change.tone) },
+                .init("first", .sentence) { row in
+                    let first = row.new?.examples.first ?? row.base?.examples.first
+                    return Cell(first.map { self.comparison.told($0) } ?? "")
+                },
+            ])
         let held = self.comparison.invariants.count {
-            $0.base?.standing == .held && $0.new?.standing == .held
+            $0.base?.standing == .held && $0.new?.standing == .held && self.isIn($0.change)
         }
-        return self.section(
-            "losses", "Losses and invariants",
-            lead: "\(Figures.count(held, "invariant", "invariants")) held in both runs.",
-            ["", "what", "BASE", "NEW", "first"], rows, numbers: [2, 3], table: "loss-table")
+        if held > 0 { table.note = "\(Figures.count(held, "invariant", "invariants")) held in both runs." }
+        return table
     }
 
-    var latencies: Section {
-        let rows = self.comparison.latenciesShown.filter { self.isIn($0.change) }.map { row -> [String] in
-            func times(_ percentile: Percentile, _ value: (LatencySummary) -> Int64) -> [String] {
-                row.cells(percentile, value).map { HTMLText.sentence($0) }
+    private var latencies: DocumentTable {
+        typealias Row = RunComparison.Latency
+        typealias Column = DocumentColumn<Row>
+        func tone(_ row: Row, _ percentile: Percentile) -> Tone {
+            row.findings.first { $0.percentile == percentile }?.change.tone ?? .unknown
+        }
+        func time(_ percentile: Percentile, _ side: Int, _ value: @escaping (LatencySummary) -> Int64)
+            -> (Row) -> Cell
+        {
+            { row in
+                let isJudged = row.base != nil && row.new != nil
+                let plain: Tone = isJudged ? .plain : .unknown
+                return Cell(row.cells(percentile, value)[side], side == 0 ? plain : tone(row, percentile))
             }
-            return [
-                Self.sign(row.change), HTMLText.mono(row.name.name),
-            ] + times(.p50) { $0.p50 } + times(.p95) { $0.p95 } + [HTMLText.sentence(row.pairsText)]
-                + times(.p99) { $0.p99 }.prefix(2)
-                + [row.base, row.new].map { Figures.count($0?.count ?? 0) }
         }
+        func p99(_ summary: LatencySummary?) -> Cell {
+            Cell(summary.map { Figures.time($0.p99) } ?? "–", .unknown)
+        }
+        func samples(_ summary: LatencySummary?) -> Cell {
+            Cell(Figures.count(summary?.count ?? 0), .unknown)
+        }
+        var table = DocumentTable(id: "latency", tableID: "latency-table", title: "Latencies")
+        table.nameColumns = Self.nameColumns
+        table.lead = self.comparison.latencyLead
+        // The last ones are left out first on a narrow terminal.
+        table.add(
+            self.comparison.latenciesShown.filter { self.isIn($0.change) }, mark: { ($0.change.mark, nil) },
+            [
+                Column("metric", .name) { .mono($0.name.name) },
+                Column("p50 BASE", .number, time(.p50, 0) { $0.p50 }),
+                Column("NEW", .number, time(.p50, 1) { $0.p50 }),
+                Column("", .number, time(.p50, 2) { $0.p50 }),
+                Column("p95 BASE", .number, time(.p95, 0) { $0.p95 }),
+                Column("NEW", .number, time(.p95, 1) { $0.p95 }),
+                Column("", .number, time(.p95, 2) { $0.p95 }),
+                Column("pairs", .number) {
+                    Cell($0.pairsText, short: $0.pairs?.growthText, $0.pairs?.change.tone ?? .plain)
+                },
+                Column("p99 BASE", .number) { p99($0.base) },
+                Column("NEW", .number) { p99($0.new) },
+                Column("samples", .number) { samples($0.base) },
+                Column("NEW", .number) { samples($0.new) },
+            ])
         let more = self.isIn(.same) ? self.comparison.latenciesLeftOut : 0
-        let rest =
-            more > 0
-            ? " \(Figures.count(more, "row", "rows")) of single groups, which are not judged, omitted." : ""
-        return self.section(
-            "latency", "Latency",
-            lead: HTMLText.escaped(self.comparison.latencyLead, bytesMax: 1_000) + rest,
-            [
-                "", "metric", "p50 BASE", "NEW", "", "p95 BASE", "NEW", "", "pairs", "p99 BASE", "NEW",
-                "samples", "NEW",
-            ], rows, numbers: Set(2...12), table: "latency-table")
+        if more > 0 {
+            table.note =
+                "\(Figures.count(more, "row", "rows")) of single groups, which are not judged, omitted."
+        }
+        return table
     }
 
-    var shares: Section {
-        let rows = self.comparison.shares.filter { self.isIn($0.change) }.map { row in
+    private var shares: DocumentTable {
+        var table = DocumentTable(id: "shares", tableID: "share-table", title: "Shares")
+        table.nameColumns = Self.nameColumns
+        table.lead =
+            "Outcomes and books are judged scan by scan; the others if the difference exceeds one percentage point and three standard errors. "
+            + "Outcomes of \(self.comparison.noun.listed) and jobs are judged only if both runs completed."
+        table.add(
+            self.comparison.shares.filter { self.isIn($0.change) }, mark: { ($0.change.mark, nil) },
             [
-                Self.sign(row.change), HTMLText.mono(row.name),
-                row.of, row.text(row.base), row.text(row.new), row.difference,
-            ]
-        }
-        return self.section(
-            "shares", "Shares",
-            lead:
-                "Outcomes and books are judged scan by scan; the others if the difference exceeds one percentage point and three standard errors. "
-                + "Outcomes of \(self.comparison.noun.listed) and jobs are judged only if both runs completed.",
-            ["", "what", "of", "BASE", "NEW", ""], rows, numbers: [3, 4, 5], table: "share-table")
+                .init("what", .name) { .mono($0.name) },
+                .init("BASE", .number) { Cell($0.text($0.base)) },
+                .init("NEW", .number) { Cell($0.text($0.new), $0.change.tone) },
+                .init("", .number) { Cell($0.difference, $0.change.tone) },
+                .init("of", .text) { Cell($0.of, .unknown) },
+            ])
+        return table
     }
 
-    var counts: Section {
-        let rows = self.comparison.counts.filter { self.isIn($0.change) }.map { row in
+    private var counts: DocumentTable {
+        var table = DocumentTable(id: "counts", tableID: "count-table", title: "Counts")
+        table.lead = "Not judged: neither a higher nor a lower count is better."
+        table.add(
+            self.comparison.counts.filter { self.isIn($0.change) },
+            mark: { ($0.change == .shown ? nil : $0.change.mark, nil) },
             [
-                row.change == .shown ? "" : Self.sign(row.change),
-                HTMLText.mono(row.name), row.text(row.base),
-                row.text(row.new), row.difference,
-            ]
+                .init("what", .name) { .mono($0.name) },
+                .init("BASE", .number) { Cell($0.text($0.base)) },
+                .init("NEW", .number) { Cell($0.text($0.new)) },
+                .init("", .number) { Cell($0.difference) },
+            ])
+        return table
+    }
+
+    /// The width of a metric's name.
+    private static let nameColumns = 24
+}
+
+extension Change {
+    /// The sign in front of a row.
+    var mark: DocumentTable.Mark {
+        let (sign, ascii, emoji) =
+            switch self {
+            case .worse: ("✗", "X", "❌")
+            case .better: ("✓", "*", "✅")
+            case .same: ("=", "=", "")
+            case .notProven: ("?", "?", "❓")
+            case .onlyBase: ("-", "-", "⚠️")
+            case .onlyNew: ("+", "+", "⚠️")
+            case .shown: ("·", " ", "")
+            }
+        let isNeutral = self.tone == .plain
+        return .init(
+            word: self.rawValue, sign: sign, ascii: ascii, emoji: emoji,
+            tone: isNeutral ? .unknown : self.tone, ink: self.tone.ink)
+    }
+
+    var tone: Tone {
+        switch self {
+        case .worse: .bad
+        case .better: .good
+        case .notProven, .onlyBase, .onlyNew: .warn
+        case .same, .shown: .plain
         }
-        return self.section(
-            "counts", "Counts",
-            lead: "Not judged: neither a higher nor a lower count is better.",
-            ["", "what", "BASE", "NEW", ""], rows, numbers: [2, 3, 4], table: "count-table")
     }
 }

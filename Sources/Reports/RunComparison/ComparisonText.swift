@@ -13,11 +13,7 @@ package enum ComparisonText {
             comparison: comparison, page: TerminalPage(style: style), isWhole: isWhole)
         writer.verdict()
         if !comparison.isIdentical {
-            writer.objectives()
-            writer.invariants()
-            writer.latencies()
-            writer.shares()
-            writer.counts()
+            writer.tables()
             writer.unchanged()
             writer.key()
         }
@@ -29,22 +25,19 @@ private struct ComparisonWriter {
     /// Lines of the scenarios that are shown.
     static let changesMax = 8
     private static let labelColumns = 6
-    /// The width of a metric's name.
-    private static let nameColumns = 24
 
     let comparison: RunComparison
     var page: TerminalPage
     /// Whether rows without a change are shown.
     let isWhole: Bool
-    private var used: Set<Change> = []
+    private let tablesShown: [DocumentTable]
 
     init(comparison: RunComparison, page: TerminalPage, isWhole: Bool) {
         self.comparison = comparison
         self.page = page
         self.isWhole = isWhole
+        self.tablesShown = ComparisonTables(comparison) { isWhole || $0.isNews }.all
     }
-
-    private func isShown(_ change: Change) -> Bool { self.isWhole || change.isNews }
 
     /// Names what is left out.
     mutating func unchanged() {
@@ -125,158 +118,19 @@ private struct ComparisonWriter {
 
     // MARK: Tables
 
-    private func ink(_ change: Change) -> Ink {
-        switch change {
-        case .worse: .bad
-        case .better: .good
-        case .same, .shown: .plain
-        case .notProven, .onlyBase, .onlyNew: .warning
-        }
-    }
-
-    private mutating func name(_ change: Change, _ text: String) -> Piece {
-        self.used.insert(change)
-        return Piece("\(self.sign(change)) \(Printable.line(text))", self.ink(change))
-    }
-
-    private func sign(_ change: Change) -> String {
-        guard self.page.style.isASCII else { return RunComparison.sign(change) }
-        return switch change {
-        case .worse: "X"
-        case .better: "*"
-        case .shown: " "
-        case .same, .notProven, .onlyBase, .onlyNew: RunComparison.sign(change)
-        }
+    mutating func tables() {
+        for table in self.tablesShown { self.page.table(table) }
     }
 
     /// Prints the meanings of the used signs.
     mutating func key() {
-        let words = Change.allCases.filter { self.used.contains($0) }.map {
-            Printable.tied("\(self.sign($0)) \($0.rawValue)")
+        let used = self.tablesShown.flatMap(\.rows).map(\.mark)
+        let words = Change.allCases.map(\.mark).filter { used.contains($0) }.map {
+            Printable.tied("\(self.page.style.isASCII ? $0.ascii : $0.sign) \($0.word)")
         }
         guard !words.isEmpty else { return }
         self.page.gap()
         self.page.paragraph(Piece(""), indent: 2, [Piece(words.joined(separator: "   "), .dim)])
         self.page.paragraph(Piece(""), indent: 2, [Piece(self.comparison.rule, .dim)])
-    }
-
-    mutating func objectives() {
-        let rows = self.comparison.objectives.filter { self.isShown($0.change) }
-        guard !rows.isEmpty else { return }
-        self.page.gap()
-        var table = Table("SLOs", ["BASE", "", "NEW", ""])
-        for row in rows {
-            table.rows.append([
-                self.name(
-                    row.change, row.name + (row.change == .worse && !row.decides ? " (warning only)" : "")),
-                Piece(RunComparison.Objective.text(row.base)),
-                Piece(RunComparison.Objective.word(row.base), .dim),
-                Piece(RunComparison.Objective.text(row.new), self.ink(row.change)),
-                Piece(RunComparison.Objective.word(row.new), .dim),
-            ])
-        }
-        self.page.table(table)
-    }
-
-    mutating func invariants() {
-        let all = self.comparison.invariants
-        let shown = all.filter { $0.isShown && self.isShown($0.change) }
-        let losses = self.comparison.losses.filter { self.isShown($0.change) }
-        let held =
-            self.isWhole ? all.count { $0.base?.standing == .held && $0.new?.standing == .held } : 0
-        guard !shown.isEmpty || !losses.isEmpty || held > 0 else { return }
-        self.page.gap()
-        var table = Table("Losses, invariants", ["BASE", "NEW"])
-        for row in losses {
-            table.rows.append([
-                self.name(row.change, row.name), Piece(row.text(row.base)),
-                Piece(row.text(row.new), self.ink(row.change)),
-            ])
-        }
-        for row in shown {
-            table.rows.append([
-                self.name(row.change, row.invariant.rawValue),
-                Piece(RunComparison.InvariantComparison.text(row.base)),
-                Piece(RunComparison.InvariantComparison.text(row.new), self.ink(row.change)),
-            ])
-        }
-        if held > 0 {
-            table.rows.append([
-                self.name(.same, Figures.count(held, "invariant", "invariants")), Piece("held"),
-                Piece("held"),
-            ])
-        }
-        self.page.table(table)
-    }
-
-    mutating func latencies() {
-        let rows = self.comparison.latenciesShown.filter { self.isShown($0.change) }
-        guard !rows.isEmpty else { return }
-        self.page.gap()
-        // In the order of what may be left out last on a narrow terminal.
-        var table = Table(
-            "Latencies",
-            ["p50 BASE", "NEW", "", "p95 BASE", "NEW", "", "pairs", "p99 BASE", "NEW", "samples", "NEW"])
-        table.firstColumnMin = Self.nameColumns
-        func times(_ row: RunComparison.Latency, _ percentile: Percentile, _ value: (LatencySummary) -> Int64)
-            -> [Piece]
-        {
-            let change = row.findings.first { $0.percentile == percentile }?.change
-            let cells = row.cells(percentile, value)
-            guard row.base != nil, row.new != nil else {
-                return cells.prefix(2).map { Piece($0, .dim) } + [Piece("")]
-            }
-            let ink = change.map { self.ink($0) } ?? .dim
-            return [
-                Piece(cells[0]), Piece(cells[1], ink),
-                Piece(cells[2], ink),
-            ]
-        }
-        for row in rows {
-            table.rows.append(
-                [self.name(row.change, row.name.name)] + times(row, .p50) { $0.p50 }
-                    + times(row, .p95) { $0.p95 }
-                    + [row.pairs.map { Piece($0.growthText, self.ink($0.change)) } ?? Piece("")]
-                    + [row.base, row.new].map { Piece($0.map { Figures.time($0.p99) } ?? "-", .dim) }
-                    + [row.base, row.new].map { Piece(Figures.count($0?.count ?? 0), .dim) })
-        }
-        self.page.table(table)
-        let more = self.comparison.latenciesLeftOut
-        if self.isWhole, more > 0 {
-            self.page.paragraph(
-                Piece(""), indent: 2,
-                [Piece("and \(Figures.count(more, "row", "rows")) of single groups, not judged", .dim)]
-            )
-        }
-    }
-
-    mutating func shares() {
-        let rows = self.comparison.shares.filter { self.isShown($0.change) }
-        guard !rows.isEmpty else { return }
-        self.page.gap()
-        var table = Table("Shares", ["BASE", "NEW", "", "of"])
-        table.firstColumnMin = Self.nameColumns
-        for row in rows {
-            table.rows.append([
-                self.name(row.change, row.name), Piece(row.text(row.base)),
-                Piece(row.text(row.new), self.ink(row.change)), Piece(row.difference, self.ink(row.change)),
-                Piece(row.of, .dim),
-            ])
-        }
-        self.page.table(table)
-    }
-
-    /// Prints the counts that only one run has; the pages contain all of them.
-    mutating func counts() {
-        let rows = self.comparison.counts.filter { $0.change != .shown }
-        guard !rows.isEmpty else { return }
-        self.page.gap()
-        var table = Table("Only in one run", ["BASE", "NEW"])
-        for row in rows {
-            table.rows.append([
-                self.name(row.change, row.name), Piece(row.text(row.base)), Piece(row.text(row.new)),
-            ])
-        }
-        self.page.table(table)
     }
 }

@@ -126,19 +126,6 @@ extension RunComparison {
         DecimalText.text(self.tolerance, decimals: 4, shown: 0...4) + "%"
     }
 
-    /// A sign, and its meaning.
-    static func sign(_ change: Change) -> String {
-        switch change {
-        case .worse: "✗"
-        case .better: "✓"
-        case .same: "="
-        case .notProven: "?"
-        case .onlyBase: "-"
-        case .onlyNew: "+"
-        case .shown: "·"
-        }
-    }
-
     /// `+43%`, `-8%`, `×12`; nothing where both are the same.
     static func growth(from base: Int64, to new: Int64) -> String {
         guard base != new else { return "0%" }

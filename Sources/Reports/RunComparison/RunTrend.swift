@@ -99,3 +99,47 @@ package struct RunTrend: Sendable {
         }
     }
 }
+
+extension RunTrend {
+    /// A row for each run, in the terminal and on the page.
+    var table: DocumentTable {
+        typealias Cell = DocumentTable.Cell
+        func time(_ value: Int64?, _ tone: Tone = .plain) -> Cell {
+            Cell(value.map { Figures.time($0) } ?? "–", tone, key: value ?? -1)
+        }
+        func bad(_ count: Int) -> Cell {
+            Cell(Figures.count(count), count > 0 ? .bad : .plain, key: Int64(count))
+        }
+        var table = DocumentTable(id: "runs", tableID: "runs-table", title: "Runs")
+        table.lead = "The oldest first."
+        table.hasMarks = false
+        table.isSortable = true
+        table.nameColumns = 16
+        // The last ones are left out first on a narrow terminal.
+        table.add(
+            self.runs,
+            [
+                .init("run", .name) { Cell(Printable.line($0.label, bytesMax: 60)) },
+                .init("scan.time p50", .number) { time($0.result.latency(.scanTime)?.p50) },
+                .init("p95", .number) { time($0.result.latency(.scanTime)?.p95) },
+                .init("completed", .number) {
+                    Cell($0.completed, key: Int64($0.result.totals.scans.completed))
+                },
+                .init("verdict", .text) { .verdict($0.verdict, $0.tone) },
+                .init("upload p95", .number) { time($0.result.latency(.uploadTime)?.p95) },
+                .init("lost", .number) { bad($0.result.totals.scans.lost) },
+                .init("violations", .number) { bad($0.violations) },
+                .init("started", .text) {
+                    Cell(
+                        Figures.date(iso8601: $0.result.startedText), .unknown, key: Int64($0.result.started))
+                },
+                .init("upload failed", .number) {
+                    let failed = $0.failed(.uploadFailed)
+                    return Cell(
+                        failed.map { Figures.share($0) } ?? "–", key: failed.map { Int64($0.failed) } ?? -1)
+                },
+                .init("folder", .sentence) { .mono($0.folder) },
+            ])
+        return table
+    }
+}

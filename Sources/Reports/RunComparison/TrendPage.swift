@@ -12,7 +12,7 @@ package enum TrendPage {
         let name = HTMLText.escaped(trend.name, bytesMax: 80)
         return HTMLDocument(
             title: "Trend: \(name)", header: Self.header(trend),
-            sections: [Self.runs(trend), Self.latencies(trend), Self.shares(trend)].filter {
+            sections: [trend.table.section(prefix: ""), Self.latencies(trend), Self.shares(trend)].filter {
                 !$0.body.isEmpty
             }
         ).text
@@ -29,35 +29,6 @@ package enum TrendPage {
             \(sentence ?? "")
             \(HTMLText.callouts(trend.warnings, bytesMax: 600))</header>
             """
-    }
-
-    private static func runs(_ trend: RunTrend) -> HTMLDocument.Section {
-        let rows = trend.runs.map { run -> [HTMLText.Cell] in
-            let (scan, upload) = (run.result.latency(.scanTime), run.result.latency(.uploadTime))
-            func time(_ value: Int64?) -> HTMLText.Cell {
-                .init(value.map { HTMLText.time($0) } ?? "–", key: value ?? -1)
-            }
-            let failed = run.failed(.uploadFailed)
-            return [
-                .init(HTMLText.escaped(run.label, bytesMax: 60)),
-                .init("\(HTMLText.sign(run.tone, isHidden: true)) \(HTMLText.escaped(run.verdict))"),
-                .init(run.completed, key: run.result.totals.scans.completed), time(scan?.p50),
-                time(scan?.p95), time(upload?.p95),
-                .init(failed.map { Figures.share($0) } ?? "–", key: failed?.failed ?? -1),
-                .init(Figures.count(run.result.totals.scans.lost), key: run.result.totals.scans.lost),
-                .init(Figures.count(run.violations), key: run.violations),
-                .init(
-                    HTMLText.escaped(Figures.date(iso8601: run.result.startedText)), key: run.result.started),
-                .init(HTMLText.mono(run.folder, bytesMax: 400)),
-            ]
-        }
-        return .init(
-            id: "runs", title: "Runs", lead: "The oldest first.",
-            body: HTMLText.table(
-                [
-                    "run", "verdict", "completed", "scan.time p50", "p95", "upload.time p95", "upload failed",
-                    "lost", "violations", "started", "folder",
-                ], rows, numbers: Set(2...8), id: "runs-table", isSortable: true))
     }
 
     private static func latencies(_ trend: RunTrend) -> HTMLDocument.Section {

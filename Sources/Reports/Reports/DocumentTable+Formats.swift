@@ -1,0 +1,104 @@
+import SimBase
+
+extension TerminalPage {
+    /// Shows a table after an empty line. Columns at the right are left out where the terminal is narrower.
+    package mutating func table(_ document: DocumentTable) {
+        guard !document.isEmpty else { return }
+        let columns = document.columns.indices
+        let names = columns.filter { document.columns[$0].kind == .name }
+        let shown = columns.filter { [.text, .number].contains(document.columns[$0].kind) }
+        self.gap()
+        var table = Table(document.title, shown.map { document.columns[$0].title })
+        table.firstColumnMin = document.nameColumns
+        for row in document.rows {
+            let name = Printable.line(names.map { row.cells[$0].text }.joined(separator: " "))
+            let sign = row.mark.map { self.style.isASCII ? $0.ascii : $0.sign } ?? " "
+            table.rows.append(
+                [
+                    Piece(
+                        (document.hasMarks ? sign + " " : "") + name
+                            + (row.remark.map { " (\($0))" } ?? ""), row.mark?.ink ?? .plain)
+                ] + shown.map { Piece(row.cells[$0].short ?? row.cells[$0].text, row.cells[$0].tone.ink) })
+        }
+        self.table(table)
+        if let note = document.note { self.paragraph(Piece(""), indent: 2, [Piece(note, .dim)]) }
+    }
+}
+
+extension Tone {
+    package var ink: Ink {
+        switch self {
+        case .good: .good
+        case .bad: .bad
+        case .warn: .warning
+        case .plain, .running: .plain
+        case .unknown: .dim
+        }
+    }
+}
+
+extension DocumentTable {
+    /// The table under its title; empty for an empty table.
+    package var markdown: String {
+        guard !self.isEmpty else { return "" }
+        let rows = self.rows.map { row in
+            (self.hasMarks ? [Self.markdown(row)] : [])
+                + row.cells.map { $0.isMono ? MarkdownText.code($0.text) : MarkdownText.escaped($0.text) }
+        }
+        let words = [self.rows.isEmpty ? "" : self.lead, self.note ?? ""].filter { !$0.isEmpty }
+        return "### \(self.title)\n\n"
+            + (rows.isEmpty ? "" : MarkdownText.table(self.header, rows, numbers: self.numbers))
+            + (words.isEmpty ? "" : "\n\(words.joined(separator: " "))\n")
+    }
+
+    private static func markdown(_ row: Row) -> String {
+        guard let mark = row.mark else { return "" }
+        return (mark.emoji.isEmpty ? "" : mark.emoji + " ") + mark.word
+            + (row.remark.map { " (\($0))" } ?? "")
+    }
+
+    /// The columns of numbers, as a page and Markdown count them.
+    private var numbers: Set<Int> {
+        let first = self.hasMarks ? 1 : 0
+        return Set(self.columns.indices.filter { self.columns[$0].kind == .number }.map { $0 + first })
+    }
+
+    private var header: [String] { (self.hasMarks ? [""] : []) + self.columns.map(\.title) }
+
+    /// The table as a section; its body is empty for an empty table. `prefix`: before the ids, which a page has once.
+    package func section(prefix: String) -> HTMLDocument.Section {
+        let rows = self.rows.map { row in
+            (self.hasMarks ? [HTMLText.Cell(Self.html(row))] : []) + row.cells.map(Self.html)
+        }
+        let table =
+            rows.isEmpty
+            ? ""
+            : HTMLText.table(
+                self.header, rows,
+                numbers: self.numbers, id: prefix + self.tableID, isSortable: self.isSortable)
+        return HTMLDocument.Section(
+            id: prefix + self.id, title: self.title, lead: HTMLText.escaped(self.lead, bytesMax: 1_000),
+            body: table + (self.note.map { "<p>\(HTMLText.escaped($0))</p>\n" } ?? ""))
+    }
+
+    private static func html(_ row: Row) -> String {
+        guard let mark = row.mark else { return "" }
+        return mark.html + (row.remark.map { " (\(HTMLText.escaped($0)))" } ?? "")
+    }
+
+    private static func html(_ cell: Cell) -> HTMLText.Cell {
+        let text =
+            cell.isMono
+            ? HTMLText.mono(cell.text, bytesMax: 400) : HTMLText.sentence(cell.text, bytesMax: 400)
+        let sign = cell.hasSign ? HTMLText.sign(cell.tone, isHidden: true) + " " : ""
+        var shown = HTMLText.Cell(cell.isMono && cell.text.isEmpty ? "" : sign + text)
+        shown.key = cell.key
+        return shown
+    }
+}
+
+extension DocumentTable.Mark {
+    package var html: String {
+        HTMLText.sign(self.tone, self.sign, isHidden: true) + " " + HTMLText.escaped(self.word)
+    }
+}

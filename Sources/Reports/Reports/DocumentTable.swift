@@ -1,0 +1,138 @@
+import Metrics
+import SimBase
+
+/// A table of a report, without the layout of a format. `DocumentTable+Formats.swift` lays it out for all of them.
+package struct DocumentTable {
+    package struct Column {
+        package enum Kind {
+            /// What the row is about. The terminal joins the names of a row in its first column.
+            case name
+            case text
+            case number
+            /// A text that is too long for the terminal, which leaves it out.
+            case sentence
+        }
+
+        package var title: String
+        package var kind: Kind
+
+        package init(title: String, kind: Kind) {
+            self.title = title
+            self.kind = kind
+        }
+    }
+
+    package struct Cell {
+        package var text: String
+        /// The text for the terminal, where it has less room.
+        package var short: String?
+        package var tone: Tone
+        package var isMono = false
+        /// Whether a page shows the sign of the tone before the text; the terminal shows the color.
+        package var hasSign = false
+        /// The key for sorting, where that is not the text.
+        package var key: Int64?
+
+        package init(_ text: String, short: String? = nil, _ tone: Tone = .plain, key: Int64? = nil) {
+            self.text = text
+            self.short = short
+            self.tone = tone
+            self.key = key
+        }
+
+        /// A name of the scenario or of the program, as written there.
+        package static func mono(_ text: String) -> Self {
+            var cell = Self(text)
+            cell.isMono = true
+            return cell
+        }
+
+        package static func verdict(_ text: String, _ tone: Tone) -> Self {
+            var cell = Self(text, tone)
+            cell.hasSign = true
+            return cell
+        }
+    }
+
+    /// The state of a row, in front of it.
+    package struct Mark: Hashable {
+        package var word: String
+        package var sign: String
+        /// The sign of a terminal without Unicode.
+        package var ascii: String
+        /// The sign in Markdown, which has no colors; empty for none.
+        package var emoji: String
+        package var tone: Tone
+        /// The color of the terminal.
+        package var ink: Ink
+
+        package init(word: String, sign: String, ascii: String, emoji: String, tone: Tone, ink: Ink) {
+            self.word = word
+            self.sign = sign
+            self.ascii = ascii
+            self.emoji = emoji
+            self.tone = tone
+            self.ink = ink
+        }
+    }
+
+    package struct Row {
+        package var mark: Mark?
+        /// An addition to the mark: `as expected`.
+        package var remark: String?
+        /// One for each column.
+        package var cells: [Cell]
+    }
+
+    /// The id of its section on a page.
+    package let id: String
+    /// The id of the table on a page.
+    package let tableID: String
+    package let title: String
+    package var hasMarks = true
+    package var isSortable = false
+    /// How the values of the table are to be read. The terminal leaves it out.
+    package var lead = ""
+    /// What the table does not show.
+    package var note: String?
+    /// The least width of the names on a terminal.
+    package var nameColumns = Table.firstColumnMin
+    package private(set) var columns: [Column] = []
+    package private(set) var rows: [Row] = []
+
+    package init(id: String, tableID: String, title: String) {
+        self.id = id
+        self.tableID = tableID
+        self.title = title
+    }
+
+    package var isEmpty: Bool { self.rows.isEmpty && self.note == nil }
+
+    /// Adds a row for each subject, with a cell of each column. A table may have subjects of several types; the first
+    /// call states the columns.
+    package mutating func add<Subject>(
+        _ subjects: [Subject], mark: (Subject) -> (Mark?, remark: String?) = { _ in (nil, nil) },
+        _ columns: [DocumentColumn<Subject>]
+    ) {
+        if self.columns.isEmpty { self.columns = columns.map(\.column) }
+        precondition(self.columns.count == columns.count)
+        for subject in subjects {
+            let (mark, remark) = mark(subject)
+            self.rows.append(Row(mark: mark, remark: remark, cells: columns.map { $0.cell(subject) }))
+        }
+    }
+}
+
+/// A column of a table, and its cell for each subject of a row.
+package struct DocumentColumn<Subject> {
+    let column: DocumentTable.Column
+    let cell: (Subject) -> DocumentTable.Cell
+
+    package init(
+        _ title: String, _ kind: DocumentTable.Column.Kind,
+        _ cell: @escaping (Subject) -> DocumentTable.Cell
+    ) {
+        self.column = DocumentTable.Column(title: title, kind: kind)
+        self.cell = cell
+    }
+}
