@@ -6,7 +6,7 @@ extension TerminalPage {
         guard !document.isEmpty else { return }
         let columns = document.columns.indices
         let names = columns.filter { document.columns[$0].kind == .name }
-        let shown = columns.filter { [.text, .number].contains(document.columns[$0].kind) }
+        let shown = columns.filter { document.columns[$0].kind.isOnTerminal }
         self.gap()
         var table = Table(document.title, shown.map { document.columns[$0].title })
         table.firstColumnMin = document.nameColumns
@@ -16,7 +16,7 @@ extension TerminalPage {
             table.rows.append(
                 [
                     Piece(
-                        (document.hasMarks ? sign + " " : "") + name
+                        (document.hasMarks ? sign + " " : document.isIndented ? "  " : "") + name
                             + (row.remark.map { " (\($0))" } ?? ""), row.mark?.ink ?? .plain)
                 ] + shown.map { Piece(row.cells[$0].short ?? row.cells[$0].text, row.cells[$0].tone.ink) })
         }
@@ -40,15 +40,26 @@ extension Tone {
 extension DocumentTable {
     /// The table under its title; empty for an empty table.
     package var markdown: String {
-        guard !self.isEmpty else { return "" }
+        self.isEmpty ? "" : "### \(self.title)\n\n\(self.markdownBody)"
+    }
+
+    /// The table without its title.
+    var markdownBody: String {
         let rows = self.rows.map { row in
             (self.hasMarks ? [Self.markdown(row)] : [])
-                + row.cells.map { $0.isMono ? MarkdownText.code($0.text) : MarkdownText.escaped($0.text) }
+                + zip(self.columns, row.cells).map(Self.markdown)
         }
-        let words = [self.rows.isEmpty ? "" : self.lead, self.note ?? ""].filter { !$0.isEmpty }
-        return "### \(self.title)\n\n"
-            + (rows.isEmpty ? "" : MarkdownText.table(self.header, rows, numbers: self.numbers))
-            + (words.isEmpty ? "" : "\n\(words.joined(separator: " "))\n")
+        return [
+            rows.isEmpty || self.lead.isEmpty ? nil : "\(self.lead)\n",
+            rows.isEmpty ? nil : MarkdownText.table(self.header, rows, numbers: self.numbers),
+            self.note.map { "\($0)\n" },
+        ].compactMap { $0 }.joined(separator: "\n")
+    }
+
+    private static func markdown(_ column: Column, _ cell: Cell) -> String {
+        guard !cell.isMono else { return MarkdownText.code(cell.text) }
+        // A figure needs no escape but that of `<2ms`, and stays readable in the source.
+        return column.kind.isNumber ? cell.text.replacing("<", with: "&lt;") : MarkdownText.escaped(cell.text)
     }
 
     private static func markdown(_ row: Row) -> String {
@@ -60,13 +71,20 @@ extension DocumentTable {
     /// The columns of numbers, as a page and Markdown count them.
     private var numbers: Set<Int> {
         let first = self.hasMarks ? 1 : 0
-        return Set(self.columns.indices.filter { self.columns[$0].kind == .number }.map { $0 + first })
+        return Set(self.columns.indices.filter { self.columns[$0].kind.isNumber }.map { $0 + first })
     }
 
     private var header: [String] { (self.hasMarks ? [""] : []) + self.columns.map(\.title) }
 
     /// The table as a section; its body is empty for an empty table. `prefix`: before the ids, which a page has once.
     package func section(prefix: String) -> HTMLDocument.Section {
+        HTMLDocument.Section(
+            id: prefix + self.id, title: self.title, lead: HTMLText.escaped(self.lead, bytesMax: 1_000),
+            body: self.htmlBody(prefix: prefix))
+    }
+
+    /// The table with its note and without its title and lead.
+    func htmlBody(prefix: String) -> String {
         let rows = self.rows.map { row in
             (self.hasMarks ? [HTMLText.Cell(Self.html(row))] : []) + row.cells.map(Self.html)
         }
@@ -74,11 +92,17 @@ extension DocumentTable {
             rows.isEmpty
             ? ""
             : HTMLText.table(
-                self.header, rows,
-                numbers: self.numbers, id: prefix + self.tableID, isSortable: self.isSortable)
-        return HTMLDocument.Section(
-            id: prefix + self.id, title: self.title, lead: HTMLText.escaped(self.lead, bytesMax: 1_000),
-            body: table + (self.note.map { "<p>\(HTMLText.escaped($0))</p>\n" } ?? ""))
+                self.header, rows, numbers: self.numbers, id: prefix + self.tableID,
+                isSortable: self.isSortable)
+        return table + (self.note.map { "<p>\(Self.marked($0))</p>\n" } ?? "")
+    }
+
+    /// A text with code between backquotes, as in Markdown.
+    private static func marked(_ text: String) -> String {
+        text.split(separator: "`", omittingEmptySubsequences: false).enumerated().map { index, part in
+            index % 2 == 0
+                ? HTMLText.escaped(String(part), bytesMax: 1_000) : HTMLText.mono(String(part), bytesMax: 400)
+        }.joined()
     }
 
     private static func html(_ row: Row) -> String {
@@ -91,7 +115,8 @@ extension DocumentTable {
             cell.isMono
             ? HTMLText.mono(cell.text, bytesMax: 400) : HTMLText.sentence(cell.text, bytesMax: 400)
         let sign = cell.hasSign ? HTMLText.sign(cell.tone, isHidden: true) + " " : ""
-        var shown = HTMLText.Cell(cell.isMono && cell.text.isEmpty ? "" : sign + text)
+        let link = cell.anchor.map { "<a href=\"#\(HTMLText.escaped($0))\">\(text)</a>" } ?? text
+        var shown = HTMLText.Cell(cell.text.isEmpty ? "" : sign + link)
         shown.key = cell.key
         return shown
     }

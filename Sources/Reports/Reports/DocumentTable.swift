@@ -8,9 +8,15 @@ package struct DocumentTable {
             /// What the row is about. The terminal joins the names of a row in its first column.
             case name
             case text
+            /// A figure, without text of others.
             case number
+            /// A number that the terminal leaves out.
+            case detail
             /// A text that is too long for the terminal, which leaves it out.
             case sentence
+
+            var isNumber: Bool { self == .number || self == .detail }
+            var isOnTerminal: Bool { self == .text || self == .number }
         }
 
         package var title: String
@@ -32,6 +38,8 @@ package struct DocumentTable {
         package var hasSign = false
         /// The key for sorting, where that is not the text.
         package var key: Int64?
+        /// The id of an element of the page that the text links to.
+        package var anchor: String?
 
         package init(_ text: String, short: String? = nil, _ tone: Tone = .plain, key: Int64? = nil) {
             self.text = text
@@ -91,6 +99,8 @@ package struct DocumentTable {
     package let title: String
     package var hasMarks = true
     package var isSortable = false
+    /// Whether the terminal indents rows without marks below the title.
+    package var isIndented = false
     /// How the values of the table are to be read. The terminal leaves it out.
     package var lead = ""
     /// What the table does not show.

@@ -56,6 +56,33 @@ struct FindingText {
     static let rowsMax = 20
 }
 
+extension RunResult {
+    /// The deviations of answers, events and requests from the contract.
+    var findingTable: DocumentTable {
+        var table = DocumentTable(id: "findings", tableID: "finding-table", title: "Findings")
+        table.hasMarks = false
+        table.lead =
+            "Messages that deviate from the API contract: "
+            + "\(Figures.count(self.findings.kinds, "kind", "kinds")), \(Figures.count(self.findings.count)) in total"
+            + "\(self.findings.originText)."
+        table.add(
+            self.findings.shown(FindingText.rowsMax, of: self),
+            [
+                .init("message", .name) { .mono($0.answer) },
+                .init("field", .name) { .mono($0.path) },
+                .init("expected", .text) { .init($0.expected) },
+                .init("actual", .text) { .init($0.seen) },
+                .init("excerpt", .text) { $0.excerpt.map { .mono($0) } ?? .init("–") },
+                .init("handling", .text) { $0.isDecisive ? .verdict($0.use, .bad) : .init($0.use) },
+                .init("count", .number) { .init($0.count) },
+                .init("first", .text) { .init($0.first) },
+            ])
+        let hidden = self.findings.hidden(beyond: FindingText.rowsMax)
+        if hidden > 0 { table.note = "\(Figures.count(hidden)) more of other kinds." }
+        return table
+    }
+}
+
 extension FindingsTable {
     /// `; 12 of them injected by faults of the scenario`; empty where none is.
     var originText: String {

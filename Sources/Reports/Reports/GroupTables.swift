@@ -6,21 +6,9 @@ import RunMetrics
 import SimBase
 import Talaria
 
-/// A table of the report with the groups next to each other, as plain text.
-struct GroupTable {
-    let id: String
-    let title: String
-    let header: [String]
-    let rows: [[String]]
-    /// The number of columns at the beginning that hold text; the rest are figures.
-    let textColumns: Int
-    /// What a reader must know of the table, in sentences; nil for nothing.
-    var note: String?
-}
-
 extension RunResult {
     /// The tables of a fleet of several groups, without empty ones; none for a fleet of one.
-    var groupTables: [GroupTable] {
+    var groupTables: [DocumentTable] {
         guard self.groups.count > 1 else { return [] }
         let parts = self.groups.compactMap { group in
             self.part(group.name).map { (name: Printable.line(group.name), result: $0) }
@@ -31,12 +19,29 @@ extension RunResult {
         ].filter { !$0.rows.isEmpty }
     }
 
+    /// The names of the rows and their groups are the first columns; the rest are figures.
+    private static func table(
+        id: String, title: String, header: [String], rows: [[String]], note: String? = nil
+    ) -> DocumentTable {
+        var table = DocumentTable(id: id, tableID: id, title: title)
+        table.hasMarks = false
+        table.note = note
+        table.add(
+            rows,
+            header.indices.map { index in
+                DocumentColumn(header[index], index < 2 ? .name : .number) { row in
+                    index < 2 ? .mono(row[index]) : .init(["", "-"].contains(row[index]) ? "–" : row[index])
+                }
+            })
+        return table
+    }
+
     private typealias Part = (name: String, result: RunResult)
 
-    private static func latencies(_ parts: [Part]) -> GroupTable {
+    private static func latencies(_ parts: [Part]) -> DocumentTable {
         let rows = parts.map { part in (part.name, part.result.latencyRows) }
         let hasOpen = rows.contains { $1.contains { !$0.unfinished.isEmpty } }
-        return GroupTable(
+        return Self.table(
             id: "group-latencies", title: "Latencies by group",
             header: ["metric", "group", "count", "p50", "p95", "p99", "max", "failed"]
                 + (hasOpen ? ["unfinished"] : []),
@@ -46,7 +51,7 @@ extension RunResult {
                         Self.cells($0, of: name) + (hasOpen ? [$0.unfinishedText] : [])
                     }
                 }
-            }, textColumns: 2)
+            })
     }
 
     private static func cells(_ row: LatencyRow, of group: String) -> [String] {
@@ -56,9 +61,9 @@ extension RunResult {
             + [row.failures.map { "\(Figures.count($0.failed)) (\(Figures.share($0)))" } ?? ""]
     }
 
-    private func disconnections(_ parts: [Part]) -> GroupTable {
+    private func disconnections(_ parts: [Part]) -> DocumentTable {
         let hasOpen = parts.contains { $0.result.disconnections.losses.contains { $0.unresolved > 0 } }
-        return GroupTable(
+        return Self.table(
             id: "group-disconnections", title: "Disconnections by group",
             header: ["cause", "group", "count", "resumed", "restarted", "gave up", "p95"]
                 + (hasOpen ? ["open"] : []),
@@ -71,7 +76,7 @@ extension RunResult {
                         + [loss.reconnectTime.value(at: .p95).map { Figures.time($0) } ?? "-"]
                         + (hasOpen ? [Figures.count(loss.unresolved)] : [])
                 }
-            }, textColumns: 2, note: self.retryNote)
+            }, note: self.retryNote)
     }
 
     /// Why the phones of v2 reconnect later than those of v3; nil if not both versions lost streams.
@@ -87,15 +92,14 @@ extension RunResult {
     /// The most frequent errors of each group that have a row for every group that had them.
     private static let errorsMax = 8
 
-    private var errorsByGroup: GroupTable {
+    private var errorsByGroup: DocumentTable {
         let counted = self.groups.map { group in
             (Printable.line(group.name), group.errors.byCount.map { ($0.trouble.name, $0.count) })
         }
         let rows = Self.sideBySide(counted, namesMax: Self.errorsMax)
         let hidden = counted.reduce(0) { $0 + $1.1.count } - rows.count
-        return GroupTable(
+        return Self.table(
             id: "group-errors", title: "Errors by group", header: ["error", "group", "count"], rows: rows,
-            textColumns: 2,
             note: hidden == 0
                 ? nil
                 : "\(Figures.count(hidden, "rarer error is", "rarer errors are")) left out. "
@@ -103,13 +107,13 @@ extension RunResult {
         )
     }
 
-    private static func findings(_ parts: [Part]) -> GroupTable {
-        GroupTable(
+    private static func findings(_ parts: [Part]) -> DocumentTable {
+        Self.table(
             id: "group-findings", title: "Findings by group", header: ["finding", "group", "count"],
             rows: Self.sideBySide(
                 parts.map { part in
                     (part.name, part.result.findings.byWeight.map { Self.named($0.finding) })
-                }, namesMax: .max), textColumns: 2)
+                }, namesMax: .max))
     }
 
     private static func named(_ finding: ContractFinding) -> (name: String, count: Int) {
@@ -137,8 +141,8 @@ extension RunResult {
         }
     }
 
-    private static func violations(_ parts: [Part]) -> GroupTable {
-        GroupTable(
+    private static func violations(_ parts: [Part]) -> DocumentTable {
+        Self.table(
             id: "group-invariants", title: "Violations by group",
             header: ["invariant", "group", "violations", "expected"],
             rows: Invariant.allCases.flatMap { invariant in
@@ -150,6 +154,6 @@ extension RunResult {
                         ]
                     }
                 }
-            }, textColumns: 2)
+            })
     }
 }

@@ -23,7 +23,8 @@ package enum MarkdownReport {
         [
             Self.verdict(result), Self.capacity(result), Self.objectives(result, worst),
             Self.invariants(result), TargetTable(result)?.markdown ?? "",
-            Self.scans(result), Self.findings(result), Self.disconnections(result), Self.latencies(result),
+            Self.scans(result), result.findingTable.markdown,
+            result.disconnectionTable(isLive: false).markdown, Self.latencies(result),
             errors, Self.byGroup(result), Self.details(result),
         ].filter { !$0.isEmpty }.joined(separator: "\n")
     }
@@ -32,19 +33,12 @@ package enum MarkdownReport {
     private static let errorsMax = 10
 
     private static func errors(_ report: RunReport) -> String {
-        let rows = report.timeline.errors.byCount
-        guard !rows.isEmpty else { return "" }
-        let shown = rows.prefix(Self.errorsMax).map { row in
-            [
-                MarkdownText.code(row.trouble.name), Figures.count(row.count),
-                HTMLText.clock(row.first.nanoseconds), HTMLText.clock(row.last.nanoseconds),
-                report.result.place(row.device, row.scan), MarkdownText.escaped(row.causes.words),
-            ]
-        }
-        let more = rows.count > shown.count ? " (first \(shown.count) of \(rows.count))" : ""
-        return "<details><summary>Errors seen by the phones\(more)</summary>\n\n"
-            + MarkdownText.table(["error", "count", "first", "last", "first seen by", "cause"], shown)
-            + "\n</details>\n"
+        let table = report.errorTable(rowsMax: Self.errorsMax)
+        let count = report.timeline.errors.byCount.count
+        guard count > 0 else { return "" }
+        let more = count > table.rows.count ? " (first \(table.rows.count) of \(count))" : ""
+        return
+            "<details><summary>Errors seen by the phones\(more)</summary>\n\n\(table.markdownBody)\n</details>\n"
     }
 
     private static func sign(_ result: RunResult) -> String {
@@ -230,41 +224,6 @@ package enum MarkdownReport {
         return text + RunResult.notes(rows).map { "; \($0)" }.joined() + ".\n"
     }
 
-    private static func findings(_ result: RunResult) -> String {
-        let findings = result.findings
-        guard !findings.isEmpty else { return "" }
-        let rows = findings.shown(FindingText.rowsMax, of: result).map { text in
-            [
-                MarkdownText.code(text.answer), MarkdownText.code(text.path),
-                MarkdownText.escaped(text.expected), MarkdownText.escaped(text.seen),
-                text.excerpt.map { MarkdownText.code($0) } ?? "", text.use, text.first, text.count,
-            ]
-        }
-        let hidden = findings.hidden(beyond: FindingText.rowsMax)
-        return "### Findings\n\nMessages that deviate from the API contract\(findings.originText).\n\n"
-            + MarkdownText.table(
-                ["message", "field", "expected", "actual", "excerpt", "handling", "first", "count"], rows,
-                textColumns: 7)
-            + (hidden > 0 ? "\n\(Figures.count(hidden)) more of other kinds.\n" : "")
-    }
-
-    private static func disconnections(_ result: RunResult) -> String {
-        guard !result.losses.isEmpty else { return "" }
-        // What the end of the run cut short has a column only where there is some.
-        let hasOpen = result.losses.contains { $0.unresolved > 0 }
-        let rows = result.losses.map { loss in
-            [loss.cause.rawValue]
-                + [loss.count, loss.resumed, loss.restarted, loss.gaveUp].map { Figures.count($0) }
-                + [loss.reconnectTime.value(at: .p95).map { Figures.time($0) } ?? "-"]
-                + (hasOpen ? [Figures.count(loss.unresolved)] : [])
-        }
-        return "### Disconnections\n\n"
-            + MarkdownText.table(
-                ["cause", "count", "resumed", "restarted", "gave up", "p95"] + (hasOpen ? ["open"] : []),
-                rows)
-            + "\n\(RunResult.lossLegend(hasOpen: hasOpen)).\n"
-    }
-
     private static func latencies(_ result: RunResult) -> String {
         let hasOpen = result.latencyRows.contains { !$0.unfinished.isEmpty }
         let rows = result.latencyRows.map { row in
@@ -287,14 +246,7 @@ package enum MarkdownReport {
     }
 
     private static func byGroup(_ result: RunResult) -> String {
-        let tables = result.groupTables.map { table in
-            "**\(table.title)**\n\n"
-                + MarkdownText.table(
-                    table.header,
-                    table.rows.map { row in
-                        row.enumerated().map { $0 < table.textColumns ? MarkdownText.code($1) : $1 }
-                    }, textColumns: table.textColumns) + (table.note.map { "\n\($0)\n" } ?? "")
-        }
+        let tables = result.groupTables.map { "**\($0.title)**\n\n\($0.markdownBody)" }
         guard !tables.isEmpty else { return "" }
         return "<details><summary>By group</summary>\n\n\(tables.joined(separator: "\n"))\n</details>\n"
     }

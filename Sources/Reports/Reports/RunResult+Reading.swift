@@ -64,13 +64,6 @@ extension RunResult {
         return (nouns.count > 1 ? ", " : " and ") + nouns.joined(separator: " and ")
     }
 
-    /// What the columns of the disconnections mean.
-    static func lossLegend(hasOpen: Bool) -> String {
-        "resumed: a new stream went on after the last event; restarted: it began again; "
-            + "p95: from the loss (after a kill: from the next launch) to the new stream"
-            + (hasOpen ? "; open: neither, when the run ended" : "")
-    }
-
     /// What a reader must know of the latencies; one sentence part for each thing.
     var latencyNotes: [String] {
         var notes: [String] = []

@@ -162,30 +162,7 @@ extension SummaryWriter {
         let losses = self.result.losses
         self.page.gap()
         guard !losses.isEmpty else { return self.labeled("Disconnections", [Piece("none", .dim)]) }
-        // What the end of the run cut short has a column only where there is some.
-        let hasOpen = losses.contains { $0.unresolved > 0 }
-        var table = Table(
-            "Disconnections",
-            ["count", "resumed", "restarted", "gave up", "p95"] + (hasOpen ? ["open"] : []))
-        func row(_ name: Piece, _ losses: [Disconnection]) -> [Piece] {
-            func sum(_ count: (Disconnection) -> Int64) -> Int64 { losses.reduce(0) { $0 + count($1) } }
-            let times = losses.reduce(into: HDRHistogram()) { $0.add($1.reconnectTime) }
-            let gaveUp = sum(\.gaveUp)
-            return [
-                name, Piece(Figures.count(sum(\.count))), Piece(Figures.count(sum(\.resumed))),
-                Piece(Figures.count(sum(\.restarted))),
-                Piece(Figures.count(gaveUp), gaveUp > 0 ? .warning : .plain),
-                Piece(times.value(at: .p95).map { Figures.time($0) } ?? "-"),
-            ] + (hasOpen ? [Piece(Figures.count(sum(\.unresolved)))] : [])
-        }
-        table.rows = losses.map { row(Piece("  " + $0.cause.rawValue), [$0]) }
-        if losses.count > 1 { table.rows.append(row(Piece("  all", .dim), losses)) }
-        self.page.table(table)
-        self.page.paragraph(
-            Piece(""), indent: 2,
-            [
-                Piece(RunResult.lossLegend(hasOpen: hasOpen), .dim)
-            ])
+        self.page.table(self.result.disconnectionTable(isLive: false))
     }
 
     mutating func latencies() {

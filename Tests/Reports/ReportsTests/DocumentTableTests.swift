@@ -72,7 +72,7 @@ import Testing
         #expect(table.isEmpty && table.markdown.isEmpty && table.section(prefix: "").body.isEmpty)
         #expect(self.terminal(table).isEmpty)
         table.note = "2 parts held."
-        #expect(table.markdown == "### Parts\n\n\n2 parts held.\n")
+        #expect(table.markdown == "### Parts\n\n2 parts held.\n")
         #expect(table.section(prefix: "").body == "<p>2 parts held.</p>\n")
         #expect(self.terminal(table) == "Parts\n  2 parts held.\n")
     }

@@ -352,7 +352,7 @@ import Testing
 
     @Test func `a table of errors says how many it leaves out`() throws {
         var result = mixed()
-        func table() throws -> GroupTable {
+        func table() throws -> DocumentTable {
             try #require(result.groupTables.first { $0.id == "group-errors" })
         }
         result.groups[0].errors = errors(8)
@@ -365,7 +365,7 @@ import Testing
                 at: .zero, device: DeviceNumber(0), scan: ScanNumber(1),
                 what: .phone(.replied(.upload, attempt: 1, status: 510, took: .milliseconds(1)))))
         result.groups[1].errors = rare[0]
-        #expect(try table().rows.suffix(2).map { $0[1] } == ["commuters", "readers"])
+        #expect(try table().rows.suffix(2).map { $0.cells[1].text } == ["commuters", "readers"])
         let note = try #require(try table().note)
         #expect(note.hasPrefix("2 rarer errors are left out. `swiftwing-sim report RUNDIR --group NAME"))
         #expect(MarkdownReport.text(result).contains("\n\(note)\n"))

@@ -142,10 +142,11 @@ import Testing
 
         ### Disconnections
 
-        | cause | count | resumed | restarted | gave up | p95 |
-        | --- | ---: | ---: | ---: | ---: | ---: |
-        | reset | 42 | 40 | 1 | 1 | 1.21s |
-        | offline | 20 | 20 | 0 | 0 | 4.38s |
+        | cause | count | resumed | restarted | gave up | p50 | p95 | p99 |
+        | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |
+        | reset | 42 | 40 | 1 | 1 | 240ms | 1.21s | 1.21s |
+        | offline | 20 | 20 | 0 | 0 | 4.10s | 4.38s | 4.38s |
+        | all | 62 | 60 | 1 | 1 | 1.21s | 4.38s | 4.38s |
 
         resumed: a new stream went on after the last event; restarted: it began again; p95: from the loss (after a kill: from the next launch) to the new stream.
 
@@ -168,14 +169,14 @@ import Testing
 
         | metric | group | count | p50 | p95 | p99 | max | failed |
         | --- | --- | ---: | ---: | ---: | ---: | ---: | ---: |
-        | `preprocess.time` | `commuters` | 120 | 25.5ms | 30.4ms | 30.8ms | 30.9ms |  |
+        | `preprocess.time` | `commuters` | 120 | 25.5ms | 30.4ms | 30.8ms | 30.9ms | – |
         | `upload.time` | `commuters` | 120 | 331ms | 466ms | 479ms | 481ms | 5 (4.17%) |
-        | `upload.service_time` | `commuters` | 120 | 151ms | 206ms | 211ms | 212ms |  |
+        | `upload.service_time` | `commuters` | 120 | 151ms | 206ms | 211ms | 212ms | – |
         | `sse.connect.time` | `commuters` | 120 | 216ms | 303ms | 311ms | 312ms | 0 (0%) |
-        | `sse.first_event.time` | `commuters` | 120 | 78.2ms | 122ms | 126ms | 126ms |  |
-        | `sse.event.latency` | `commuters` | 120 | 48.9ms | 54.3ms | 54.8ms | 54.9ms |  |
-        | `results.time` | `commuters` | 0 | - | - | - | - | 1 (100%) |
-        | `scan.time` | `commuters` | 120 | 5.56s | 8.86s | 9.16s | 9.22s |  |
+        | `sse.first_event.time` | `commuters` | 120 | 78.2ms | 122ms | 126ms | 126ms | – |
+        | `sse.event.latency` | `commuters` | 120 | 48.9ms | 54.3ms | 54.8ms | 54.9ms | – |
+        | `results.time` | `commuters` | 0 | – | – | – | – | 1 (100%) |
+        | `scan.time` | `commuters` | 120 | 5.56s | 8.86s | 9.16s | 9.22s | – |
 
         </details>
 

@@ -40,7 +40,7 @@ enum TerminalGoldens {
           offline          20       20          0        0  4.38s
           all              62       60          1        1  4.38s
           resumed: a new stream went on after the last event; restarted: it began again;
-          p95: from the loss (after a kill: from the next launch) to the new stream
+          p95: from the loss (after a kill: from the next launch) to the new stream.
 
         Latencies                count     p50     p95     p99     max     failed
           preprocess.time          120  25.5ms  30.4ms  30.8ms  30.9ms
@@ -107,7 +107,7 @@ enum TerminalGoldens {
           offline          20       20          0        0  4.38s
           all              62       60          1        1  4.38s
           resumed: a new stream went on after the last event; restarted: it began again;
-          p95: from the loss (after a kill: from the next launch) to the new stream
+          p95: from the loss (after a kill: from the next launch) to the new stream.
 
         Latencies                count     p50     p95     p99     max     failed
           preprocess.time          120  25.5ms  30.4ms  30.8ms  30.9ms
@@ -283,7 +283,7 @@ enum TerminalGoldens {
           all              62       60          1        1  4.38s
           resumed: a new stream went on after the last event;
           restarted: it began again; p95: from the loss (after a
-          kill: from the next launch) to the new stream
+          kill: from the next launch) to the new stream.
 
         Latencies              count     p50     p95     p99     max
           preprocess.time        120  25.5ms  30.4ms  30.8ms  30.9ms

@@ -23,25 +23,11 @@ extension HTMLPage {
         let share =
             recovered == count
             ? "All \(Figures.count(count))" : "\(Figures.count(recovered)) of \(Figures.count(count))"
-        let rows = losses.map { loss in
-            [loss.cause.rawValue]
-                + [loss.count, loss.resumed, loss.restarted, loss.gaveUp, loss.unresolved].map {
-                    Figures.count($0)
-                }
-                + [Percentile.p50, .p95, .p99].map { percentile in
-                    loss.reconnectTime.value(at: percentile).map { HTMLText.time($0) } ?? "–"
-                }
-        }
         return Section(
             id: "disconnections", title: "Disconnections",
             lead: "\(share) lost streams recovered: \(Figures.count(resumed)) resumed, "
-                + "\(Figures.count(restarted)) restarted. Percentiles: from the loss (after a kill: from the next launch) to the new stream.",
-            body: HTMLText.table(
-                [
-                    "cause", "count", "resumed", "restarted", "gave up",
-                    self.isLive ? "open now" : "open at the end", "p50", "p95", "p99",
-                ],
-                rows, numbers: [1, 2, 3, 4, 5, 6, 7, 8], id: "losses") + self.surge)
+                + "\(Figures.count(restarted)) restarted.",
+            body: self.result.disconnectionTable(isLive: self.isLive).htmlBody(prefix: "") + self.surge)
     }
 
     /// The reconnects over time, which show whether they came all at once.
@@ -117,16 +103,8 @@ extension HTMLPage {
     private static let errorsMax = 60
 
     package var errors: Section {
-        let rows = self.timeline.errors.byCount.prefix(Self.errorsMax).map { row -> [String] in
-            return [
-                HTMLText.mono(row.trouble.name, bytesMax: 120),
-                row.trouble.family.rawValue, Figures.count(row.count),
-                HTMLText.clock(row.first.nanoseconds), HTMLText.clock(row.last.nanoseconds),
-                self.linked(row.device, HTMLText.escaped(self.result.place(row.device, row.scan))),
-                HTMLText.escaped(row.causes.words),
-            ]
-        }
-        guard !rows.isEmpty else {
+        let table = self.report.errorTable(rowsMax: Self.errorsMax)
+        guard !table.isEmpty else {
             return Section(id: "errors", title: "Errors", lead: "No errors.", body: " ")
         }
         return Section(
@@ -136,10 +114,7 @@ extension HTMLPage {
                 "<p class=\"find\" hidden><input type=\"search\" data-find=\"#error-table tbody tr, article.phone\" "
                 + "placeholder=\"Find an error or a phone\" aria-label=\"Find an error or a phone\"> "
                 + "<span class=\"found\" role=\"status\"></span></p>\n"
-                + HTMLText.table(
-                    ["error", "kind", "count", "first", "last", "first seen by", "cause"], rows,
-                    numbers: [2, 3, 4],
-                    id: "error-table"))
+                + table.htmlBody(prefix: ""))
     }
 
     // MARK: Generator
