@@ -28,7 +28,7 @@ struct ProfileDifference {
 
     private func head(_ columns: Int?) -> [String] {
         let clients = [self.left, self.right].map {
-            [$0.name, $0.summary, "Docs/contract.md \($0.source)"]
+            [$0.name, $0.summary, $0.source]
         }
         var lines = ["Where two clients differ, and what each does there:"]
         lines += TextTable.lines(clients, indent: 2, columns: columns)
@@ -36,7 +36,7 @@ struct ProfileDifference {
             lines.append("")
             lines += ProfileText.folded(
                 """
-                quirk-N is defect QN in Docs/contract.md section 4.11. Section 4 describes what the app does today. What a \
+                quirk-N is defect QN in Docs/apps.md section 4.11. Section 4 describes what the app does today. What a \
                 client should do is in the paragraphs "As built" of sections 1.1 to 2.2, in section 5, and in \
                 Docs/design.md section 6.
                 """, columns)

@@ -40,8 +40,8 @@ enum ProfilesCommand {
     }
 
     private static func list(columns: Int?) -> [String] {
-        let profiles = ProfileTable.all.map { [$0.name, $0.summary, "Docs/contract.md \($0.source)"] }
-        let toggles = ProfileToggle.all.map { [$0.key, $0.title, "Docs/contract.md \($0.source)"] }
+        let profiles = ProfileTable.all.map { [$0.name, $0.summary, $0.source] }
+        let toggles = ProfileToggle.all.map { [$0.key, $0.title, $0.source] }
         return TextTable.lines(profiles, indent: 0, columns: columns)
             + ["", "Toggles, each `on` or `off` in a group of a scenario:"]
             + TextTable.lines(toggles, indent: 2, columns: columns)
@@ -58,7 +58,7 @@ enum ProfilesCommand {
         let toggles = profile.toggles(with: []).map { toggle in
             [toggle.key, toggle.title, toggle.harm?.rawValue ?? "", ProfileText.source(of: toggle)]
         }
-        return ["\(profile.name): \(profile.summary) (Docs/contract.md \(profile.source))"]
+        return ["\(profile.name): \(profile.summary) (\(profile.source))"]
             + rows + (toggles.isEmpty ? [] : ["", "Toggles that are on:"])
             + TextTable.lines(toggles, indent: 2, columns: columns)
             + ProfileText.unproven(profile, columns: columns)
@@ -67,7 +67,7 @@ enum ProfilesCommand {
 
 /// Parts of what `profiles` prints of one client or two.
 enum ProfileText {
-    static func source(of toggle: ProfileToggle) -> String { "Docs/contract.md \(toggle.source)" }
+    static func source(of toggle: ProfileToggle) -> String { toggle.source }
 
     /// The section of Docs/swiftwing-head.md about a defect of the app; nil for another toggle.
     static func page(of toggle: ProfileToggle) -> String? {
@@ -86,7 +86,7 @@ enum ProfileText {
 
     static func hidden(_ hidden: [HiddenToggle], columns: Int?) -> [String] {
         TextTable.lines(
-            hidden.map { [$0.key, $0.reason, "Docs/contract.md \($0.source)"] }, indent: 2, columns: columns)
+            hidden.map { [$0.key, $0.reason, $0.source] }, indent: 2, columns: columns)
     }
 
     /// The toggles that a client may have without a proof; empty if it has none.

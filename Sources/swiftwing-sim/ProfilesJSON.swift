@@ -59,7 +59,7 @@ enum ProfilesJSON {
     private static func summary(_ profile: NamedProfile) -> JSONValue {
         .object([
             "name": .string(profile.name), "summary": .string(profile.summary),
-            "source": .string("Docs/contract.md \(profile.source)"),
+            "source": .string(profile.source),
         ])
     }
 
@@ -74,7 +74,7 @@ enum ProfilesJSON {
     private static func hidden(_ toggle: HiddenToggle) -> JSONValue {
         .object([
             "key": .string(toggle.key), "reason": .string(toggle.reason),
-            "source": .string("Docs/contract.md \(toggle.source)"),
+            "source": .string(toggle.source),
         ])
     }
 }

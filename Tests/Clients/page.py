@@ -9,7 +9,7 @@ from reasons import DIALECTS_THAT_LOSE, REASONS
 INTRODUCTION = """\
 # Published clients of event streams
 
-Which published clients follow a job of each dialect of the simulated backend ([contract.md](contract.md) section 7), and what they
+Which published clients follow a job of each dialect of the simulated backend ([as-built.md](as-built.md) section 7), and what they
 lose. `make clients` makes this page: every cell is computed from a run of the client with `swiftwing-sim serve`. The clients are
 nine packages of PyPI, curl, and `EventSource` of headless Chromium. Each is used as its documentation shows (`Tests/Clients/drivers`);
 the uploads, results and DELETE requests are those of the runner.

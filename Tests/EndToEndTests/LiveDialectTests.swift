@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 extension SideBySide {
-    /// The app at HEAD against the live backend of February 2026 (Docs/contract.md section 4.12), next to the
+    /// The app at HEAD against the live backend of February 2026 (Docs/apps.md section 4.12), next to the
     /// contract's client.
     @Suite struct LiveDialectTests {
         private static let scenario = """

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 extension SideBySide {
-    /// A stream that is reset in the middle, and clients that do not open it again (Docs/contract.md section 4.11, Q9).
+    /// A stream that is reset in the middle, and clients that do not open it again (Docs/apps.md section 4.11, Q9).
     @Suite struct LostStreamTests {
         private static let scenario = """
             scenario: 1

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Prints Docs/swiftwing-head.md: what each quirk of the app at HEAD costs, by runs of the virtual world.
 
-The quirks are the toggles of the profile, and those without a toggle are read from Docs/contract.md. Each has its smallest
+The quirks are the toggles of the profile, and those without a toggle are read from Docs/apps.md. Each has its smallest
 scenario in Scenarios/quirks, whose first comment describes it. All figures are those of summary.json.
 
   page.py --binary .build/release/swiftwing-sim > Docs/swiftwing-head.md
@@ -64,8 +64,8 @@ def profiles(binary, *words):
 
 
 def catalogue():
-    """The description of each quirk in section 4.11 of Docs/contract.md."""
-    return {"quirk-" + digits: text for digits, text in re.findall(r"^\| Q(\d+) \| (.*?) \|", read("Docs/contract.md"), re.M)}
+    """The description of each quirk in section 4.11 of Docs/apps.md."""
+    return {"quirk-" + digits: text for digits, text in re.findall(r"^\| Q(\d+) \| (.*?) \|", read("Docs/apps.md"), re.M)}
 
 
 def smallest(key):
@@ -349,7 +349,7 @@ class Page:
         if not where:
             return text + wrapped("%s. %s" % (catalogue()[quirk.key], UNSEEN))
         scenario, _ = where
-        text += wrapped("%s ([contract.md](contract.md) section 4.11)" % comment(scenario)) + "\n"
+        text += wrapped("%s ([apps.md](apps.md) section 4.11)" % comment(scenario)) + "\n"
         text += "    swiftwing-sim simulate Scenarios/%s.scenario\n\n" % scenario
         without, alone, app, mended = (self.runs.of(where, client) for client in self.small(quirk.key))
         rows = [["`contract`"] + without.cells, ["`contract` with %s" % name(quirk.key)] + alone.cells]
@@ -496,7 +496,7 @@ INTRODUCTION = """\
 # The app at HEAD on a flaky network
 
 This page is for the developers of SwiftWing. It shows what the simulation says about the app at HEAD: which scans it loses on a
-bad network, by which of its quirks ([contract.md](contract.md) section 4.11), and what mending each gains. `make docs` makes
+bad network, by which of its quirks ([apps.md](apps.md) section 4.11), and what mending each gains. `make docs` makes
 the page from runs of the virtual world, which are the same everywhere.
 
 %(app)s
@@ -527,7 +527,7 @@ phones go through a tunnel, uploads are limited, and some completed events come 
 UNPROVEN = """\
 %(name)s is not in these figures: %(title)s. Whether the app has it is not proven. Check that first, in the code of the app: look at
 how it splits a stream into lines. [Its scenario](#%(anchor)s) simulates phones with this quirk, and cannot tell whether the
-app has it. The evidence is in [contract.md](contract.md) section 4.11. An app with it completes no scan, whatever else is mended."""
+app has it. The evidence is in [apps.md](apps.md) section 4.11. An app with it completes no scan, whatever else is mended."""
 
 REST = """\
 The order has only the quirks by which fewer scans of this train are completed when all others are mended. It leaves out %s. Some of
@@ -553,7 +553,7 @@ completed scans, from the shutter to the last book.
 
 REMAINING = """\
 With all quirks mended, %d scans are not completed: %d wait, and %d are lost. No failed upload is made again
-([contract.md](contract.md) section 4.3). This is the value `upload.is-repeated` of the profile and has no number: mend it as
+([apps.md](apps.md) section 4.3). This is the value `upload.is-repeated` of the profile and has no number: mend it as
 well. `profiles` lists it under the differences that have no number."""
 
 TRAIN = """\
@@ -587,7 +587,7 @@ explained in [invariants.md](invariants.md).
 """
 
 UNSEEN = """\
-The simulated app does this, but no figure of this page depends on it. [contract.md](contract.md) section 4.14 says where it
+The simulated app does this, but no figure of this page depends on it. [apps.md](apps.md) section 4.14 says where it
 shows."""
 
 UNTOLD = """\

@@ -157,7 +157,7 @@ extension ClientTrial {
         }
     }
 
-    /// Whether the same request gets the same answer (Docs/contract.md sections 1.7 and 4.11).
+    /// Whether the same request gets the same answer (Docs/contract.md section 1.7, Docs/apps.md section 4.11).
     private static func isFinal(_ status: Int, of operation: Talaria.Operation) -> Bool {
         switch status {
         case 404, 410: true

@@ -3,7 +3,7 @@ import SimBase
 import Talaria
 import Wire
 
-// What is requested again, and when (Docs/contract.md sections 1.7, 1.8 and 5).
+// What is requested again, and when (Docs/contract.md sections 1.7 and 1.8, Docs/apps.md section 5).
 
 extension ClientTrial {
     /// Codes of refusals that no repetition changes.

@@ -103,7 +103,7 @@ package enum HeaderName {
 /// The numbers of the contract (Docs/contract.md sections 1.2, 2.3 and 8).
 package enum ContractLimit {
     package static let photosMax = 5
-    /// The regions of a photo that the app segments; more are an error of the segmentation (Docs/contract.md section 4.2).
+    /// The regions of a photo that the app segments; more are an error of the segmentation (Docs/apps.md section 4.2).
     package static let regionsMax = 20
     package static let photoBytesMax = 10_000_000
     package static let batchBytesMax = 50_000_000

@@ -194,7 +194,7 @@ package enum EventMember: String, Sendable {
     package func text(in bytes: [UInt8]) -> String? { JSONNode(bytes)?[self.rawValue]?.text }
 }
 
-/// An event whose data carries its name, `{type, data}` (Docs/contract.md section 6.1).
+/// An event whose data carries its name, `{type, data}` (Docs/apps.md section 6.1).
 package struct EventEnvelope: Hashable, Sendable {
     package let type: String
     /// The bytes of the inner data; empty if there are none.
@@ -218,8 +218,8 @@ package enum JobEvent: Hashable, Sendable {
     case enrichmentDegraded(DegradedData)
     case segmented(SegmentedReading)
     case bookProgress(BookProgressData)
-    /// A book of the job, which only some clients read (`JobEvent.init(resultBytes:into:)`). It is nested under `book`, or its
-    /// members are those of the data.
+    /// A book of the job, which only some clients read (`JobEvent.init(resultBytes:into:)`). It is nested under `book`, or
+    /// its members are those of the data.
     case result(Book, isNested: Bool)
     /// A name that the contract does not have.
     case unknown(name: String)

@@ -176,7 +176,7 @@ extension UploadAccepted {
 }
 
 extension UploadAccepted {
-    /// Reads the members of the flat form, which has no token (Docs/contract.md section 6.1); nil if they are missing.
+    /// Reads the members of the flat form, which has no token (Docs/apps.md section 6.1); nil if they are missing.
     package static func readFlat(_ bytes: [UInt8], into notes: inout ContractNotes) -> UploadAccepted? {
         guard let body = LeanObject(bytes, into: &notes) else { return nil }
         let jobId = body.text("jobId", .required, into: &notes)
@@ -188,7 +188,7 @@ extension UploadAccepted {
     }
 }
 
-/// Where a client looks for the books in the body of the results (Docs/contract.md section 5, GAP-2).
+/// Where a client looks for the books in the body of the results (Docs/apps.md section 5, GAP-2).
 package enum ResultsEnvelope: String, CaseIterable, Hashable, Sendable {
     /// `data.results`.
     case data

@@ -34,12 +34,12 @@ package struct SSEReader: Sendable {
     package enum Rules: String, CaseIterable, Hashable, Sendable {
         case standard
         /// The last of several `data` lines counts, an event without a name is dropped, and values are trimmed
-        /// (Docs/contract.md section 4.11, Q4).
+        /// (Docs/apps.md section 4.11, Q4).
         case lastDataLine = "last-data-line"
         /// Empty lines are not seen, so that nothing is dispatched (Q1).
         case withoutEmptyLines = "without-empty-lines"
         /// Behind an event, as many characters of the same piece are lost as the event has bytes beyond one for each of its
-        /// characters: what was read is counted in bytes, and taken from the buffer in characters (Docs/contract.md section 6.2).
+        /// characters: what was read is counted in bytes, and taken from the buffer in characters (Docs/apps.md section 6.2).
         case shortRemainder = "short-remainder"
     }
 

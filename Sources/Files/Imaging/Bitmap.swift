@@ -18,7 +18,7 @@ package struct Bitmap: Hashable, Sendable {
 
     package var size: PixelSize { PixelSize(width: self.width, height: self.height) }
 
-    /// The mean brightness, 0 to 255: 0.299 R + 0.587 G + 0.114 B (Docs/contract.md section 9, step 3a).
+    /// The mean brightness, 0 to 255: 0.299 R + 0.587 G + 0.114 B (Docs/apps.md section 9, step 3a).
     package var meanLuma: Double {
         var sums: (red: UInt64, green: UInt64, blue: UInt64) = (0, 0, 0)
         for start in stride(from: 0, to: self.pixels.count, by: Self.bytesPerPixel) {
@@ -45,7 +45,7 @@ package struct PixelSize: Hashable, Sendable, CustomStringConvertible {
 
     /// The size of an upload, by the app's rule: the longer side at most `longSideMax`, never enlarged, the
     /// aspect ratio kept, the shorter side rounded to the nearest pixel and at least 1
-    /// (Docs/contract.md section 9, "Resize").
+    /// (Docs/apps.md section 9, "Resize").
     package func fitted(longSideMax: Int) -> PixelSize {
         precondition(longSideMax > 0, "a picture has at least one pixel")
         let long = max(self.width, self.height)

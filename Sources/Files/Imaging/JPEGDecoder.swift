@@ -17,7 +17,7 @@ package enum DecodeScale: Hashable, Sendable {
 
 /// libturbojpeg's decoder, to be reused and again by one thread.
 ///
-/// EXIF orientation is ignored, as in the app, which works on the raw picture (Docs/contract.md section 9).
+/// EXIF orientation is ignored, as in the app, which works on the raw picture (Docs/apps.md section 9).
 @safe package struct JPEGDecoder: ~Copyable {
     /// More than any phone's sensor gives (8064 x 6048), little enough that a header cannot exhaust memory.
     package static let pixelsMax = 64_000_000

@@ -7,7 +7,7 @@ internal import CTurboJPEG
 /// and what makes the sizes come out alike. (That the app's 0.85 equals quality 85 of libjpeg is an
 /// assumption: Apple publishes no table.)
 @safe package struct JPEGEncoder: ~Copyable {
-    /// The app's 0.85 (Docs/contract.md section 9, step 5).
+    /// The app's 0.85 (Docs/apps.md section 9, step 5).
     package static let uploadQuality = 85
     /// libjpeg's own limit for a side.
     package static let sideMax = 65_500

@@ -1,4 +1,4 @@
-/// The mean color of a photo and what the app makes of it (Docs/contract.md section 9, steps 3a and 3b).
+/// The mean color of a photo and what the app makes of it (Docs/apps.md section 9, steps 3a and 3b).
 struct MeanColor: Hashable {
     /// 0 to 255, of the photo before its contrast was raised.
     let red: Double

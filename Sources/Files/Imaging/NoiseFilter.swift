@@ -1,5 +1,5 @@
 /// The app's light noise reduction, level 0.02 and sharpness 0.4, as far as it is known
-/// (Docs/contract.md section 9, step 4): small differences in luminance are noise and are blurred, larger
+/// (Docs/apps.md section 9, step 4): small differences in luminance are noise and are blurred, larger
 /// ones are edges and are sharpened.
 ///
 /// An approximation of Core Image's filter, whose formula is not published. Of luma only:

@@ -27,7 +27,7 @@ enum PhotoDeveloper {
     }
 
     /// Columns of the source become rows: the pixel (u, v) goes to (height - 1 - v, u)
-    /// (Docs/contract.md section 9, step 1).
+    /// (Docs/apps.md section 9, step 1).
     private static func turn(
         _ pixels: borrowing PhotoPixels, columns: Range<Int>, into strip: UnsafeMutablePointer<UInt8>
     ) {

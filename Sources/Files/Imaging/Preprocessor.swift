@@ -35,7 +35,7 @@ package enum NoiseReduction: Hashable, Sendable {
     case off
 }
 
-/// The app's way of making a photo ready for upload (Docs/contract.md section 9): decode, turn if it is
+/// The app's way of making a photo ready for upload (Docs/apps.md section 9): decode, turn if it is
 /// tall, raise the contrast, measure the luminance, adjust the brightness, reduce noise, encode at 0.85; then
 /// decode, resize to at most 1920 pixels, encode at 0.85 again.
 ///

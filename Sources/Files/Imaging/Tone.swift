@@ -1,5 +1,5 @@
 /// Contrast and brightness as one map of bytes: `(factor v + offset) / 32`, clamped to a byte only then
-/// (Docs/contract.md section 9, steps 2 and 3c).
+/// (Docs/apps.md section 9, steps 2 and 3c).
 ///
 /// In 16 bits, so that the optimizer puts eight or sixteen channels through a vector register at once. Exact for
 /// contrast; brightness is rounded to 1/32 of a level.

@@ -27,7 +27,7 @@ extension ScenarioSchema {
 
     static var group: [String: JSONSchema] {
         let toggles = ProfileToggle.all.map { toggle in
-            (toggle.key, JSONSchema.toggle.described("\(toggle.title) (Docs/contract.md \(toggle.source))"))
+            (toggle.key, JSONSchema.toggle.described("\(toggle.title) (\(toggle.source))"))
         }
         return Self.groupValues.merging(toggles) { value, _ in value }
     }

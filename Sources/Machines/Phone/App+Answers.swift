@@ -45,7 +45,7 @@ extension App {
     }
 
     /// The timeout of a request is for its silence: it begins again with each byte of the answer, as that of URLSession does
-    /// (Docs/contract.md section 4.2, step 8).
+    /// (Docs/apps.md section 4.2, step 8).
     private mutating func restartTimeout(of index: Int, at now: Instant) {
         let end = now + self.profile.timeout(of: self.exchanges[index].operation)
         self.exchanges[index].deadline = self.exchanges[index].deadline.map { max($0, end) }

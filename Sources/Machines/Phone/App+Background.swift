@@ -2,7 +2,7 @@ import Observations
 import SimBase
 import Talaria
 
-// A client that goes to the background and leaves its streams as they are (Docs/contract.md section 4.8).
+// A client that goes to the background and leaves its streams as they are (Docs/apps.md section 4.8).
 
 extension App {
     /// Leaves the open streams to their servers: they are no longer read or closed.

@@ -2,7 +2,7 @@ import Observations
 import SimBase
 import Talaria
 
-// A client that uploads what was taken offline one scan after another, and each once (Docs/contract.md section 4.7).
+// A client that uploads what was taken offline one scan after another, and each once (Docs/apps.md section 4.7).
 
 extension App {
     /// Whether a scan that waits for this is in memory only.

@@ -21,7 +21,7 @@ extension App {
         return writeID
     }
 
-    /// What the app's storage has room for: a file of the offline queue names no job (Docs/contract.md section 4.7).
+    /// What the app's storage has room for: a file of the offline queue names no job (Docs/apps.md section 4.7).
     private func stored(_ change: StoreChange) -> StoreChange {
         guard case .put(var record) = change, record.job != nil, self.profile.queue.storage == .offlineOnly
         else { return change }

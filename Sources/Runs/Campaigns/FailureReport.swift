@@ -83,7 +83,7 @@ struct FailureReport {
         return toggles.needed.map { toggle in
             let origin = own.contains(toggle) ? "of that client" : "which the scenario switches on"
             return
-                "      cause: \(toggle.key), \(origin): \(toggle.title) (Docs/contract.md \(toggle.source)). With it off, the run passes."
+                "      cause: \(toggle.key), \(origin): \(toggle.title) (\(toggle.source)). With it off, the run passes."
         }
     }
 

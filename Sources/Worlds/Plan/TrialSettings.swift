@@ -3,7 +3,7 @@ package import TargetTrial
 
 /// What a run against a foreign backend holds it to (`trial` of a scenario).
 package struct TrialSettings: Hashable, Sendable {
-    /// The versions of the backend that a target can be (Docs/contract.md section 7): what each promises.
+    /// The versions of the backend that a target can be (Docs/as-built.md section 7): what each promises.
     package enum Dialect: String, CaseIterable, Hashable, Sendable {
         case contract
         case live = "live-2026-02"

@@ -4,7 +4,7 @@ import SimBase
 import Talaria
 import Wire
 
-// Which client may break which rule of a trial of clients, by the values of its profile (Docs/contract.md sections 4 to 6).
+// Which client may break which rule of a trial of clients, by the values of its profile (Docs/apps.md sections 4 to 6).
 
 extension ClientRule {
     /// Whether a client with these values is known to break the rule.

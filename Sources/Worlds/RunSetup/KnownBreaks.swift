@@ -3,8 +3,8 @@ import Phone
 import Plan
 
 extension ProfileExpectation {
-    /// Creates the expectation for a group. A shipping client is known to break what its own toggles break, as far as they are
-    /// on. A toggle that the scenario adds excuses nothing, and neither does one over a client that is not shipping.
+    /// Creates the expectation for a group. A shipping client is known to break what its own toggles break, as far as they
+    /// are on. A toggle that the scenario adds excuses nothing, and neither does one over a client that is not shipping.
     init(_ group: FleetGroup) {
         let name = group.profile.name
         guard let profile = ProfileTable.named(name), profile.isShipping else {
@@ -18,7 +18,7 @@ extension ProfileExpectation {
 
     /// The invariants that shipping clients break by values which belong to no toggle.
     private static let breaksByValue: [String: [Invariant]] = [
-        // Docs/contract.md section 4.6: a later 429 ends the wait earlier. Section 4.5: without an address or a token there are
+        // Docs/apps.md section 4.6: a later 429 ends the wait earlier. Section 4.5: without an address or a token there are
         // no results, and the scan is removed.
         NamedProfile.swiftwingHead.name: [
             .limitHonoured, .scanCustody, .bookNeverLost, .jobNotCleanedEarly, .scanSettles,
@@ -33,9 +33,9 @@ extension ProfileExpectation {
         // Three attempts at a DELETE are all there are.
         NamedProfile.booksOld.name: [.retryBudget, .herdBounded, .scanSettles, .scanOrder, .jobCleaned],
         NamedProfile.booksHandler.name: [.retryBudget, .herdBounded, .scanSettles, .scanOrder],
-        // Section 6.1: the part `image`, streams without a device id and without Last-Event-ID, a backoff that no event resets,
-        // no DELETE after a failure, any status of a stream tried again alike, no limit for silence in the middle of one, books
-        // from the events alone, and no queue that keeps its order.
+        // Section 6.1: the part `image`, streams without a device id and without Last-Event-ID, a backoff that no event
+        // resets, no DELETE after a failure, any status of a stream tried again alike, no limit for silence in the middle of
+        // one, books from the events alone, and no queue that keeps its order.
         NamedProfile.wingtip.name: [
             .requestWellFormed, .jobCleaned, .streamIDMonotone, .streamNoGap, .retryBudget, .herdBounded,
             .scanSettles, .authNoStaleUse, .limitHonoured, .streamParseRobust, .deviceNotStuck,

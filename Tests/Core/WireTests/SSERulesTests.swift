@@ -1,7 +1,7 @@
 import Testing
 import Wire
 
-/// Readers of clients that do not follow the standard (Docs/contract.md sections 4.11, Q1 and Q4, and 6.2, B7).
+/// Readers of clients that do not follow the standard (Docs/apps.md sections 4.11, Q1 and Q4, and 6.2, B7).
 @Suite struct SSERulesTests {
     @Test(arguments: [
         ("event: a\ndata: one\ndata: two\n\n", [event("two", type: "a")]),

@@ -1,4 +1,4 @@
-"""The app's preprocessing of a photograph, written from Docs/contract.md section 9 alone: floats throughout, nothing
+"""The app's preprocessing of a photograph, written from Docs/apps.md section 9 alone: floats throughout, nothing
 fused, nothing clever, noise reduction left out. What `swiftwing-sim preprocess --no-denoise` makes is held against it.
 
     photo_reference.py sources DIR          writes photographs that packages ship, and variations of them, as JPEGs

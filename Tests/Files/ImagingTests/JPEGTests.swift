@@ -114,7 +114,7 @@ private func claiming(_ width: Int, _ height: Int, _ jpeg: [UInt8]) throws -> [U
     }
 
     @Test func `the header alone of a photograph is not a photograph`() {
-        // What a client's own tests upload: a start marker and an empty APP0 (Docs/contract.md section 9).
+        // What a client's own tests upload: a start marker and an empty APP0 (Docs/apps.md section 9).
         let stub: [UInt8] =
             [0xFF, 0xD8, 0xFF, 0xE0, 0, 16] + Array("JFIF\0".utf8) + [1, 1, 0, 0, 1, 0, 1, 0, 0]
         #expect(throws: ImagingError.truncated) { try decode(stub) }

@@ -76,7 +76,7 @@ private func mapped(_ tone: Tone, _ levels: [UInt8]) -> [UInt8] {
 
     // MARK: Luminance
 
-    // Docs/contract.md section 9, steps 3a and 3b.
+    // Docs/apps.md section 9, steps 3a and 3b.
     @Test(arguments: [
         (0, 0.2), (50, 0.2), (75, 0.15), (99, 0.102), (100, 0), (140, 0), (180, 0), (181, -0.102),
         (205, -0.15), (230, -0.2), (255, -0.2),

@@ -39,7 +39,7 @@ import Testing
         }
     }
 
-    // Docs/contract.md section 9: the examples of "Resize", then its corners.
+    // Docs/apps.md section 9: the examples of "Resize", then its corners.
     @Test(arguments: [
         (4032, 3024, 1920, 1440), (3024, 4032, 1440, 1920), (1920, 1080, 1920, 1080), (2500, 1000, 1920, 768),
         (1921, 1921, 1920, 1920), (100, 50, 100, 50), (1, 1, 1, 1), (1, 5000, 1, 1920), (60_000, 1, 1920, 1),

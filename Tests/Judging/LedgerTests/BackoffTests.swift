@@ -530,7 +530,7 @@ import Testing
     }
 
     /// Phones whose jobs all end with a retryable error event, each uploaded again 2 s later
-    /// (Docs/contract.md section 4.11, Q12).
+    /// (Docs/apps.md section 4.11, Q12).
     private static func erring(
         _ phones: UInt32 = 1, times: Int, pause: Interval = .seconds(2),
         before last: (inout History) -> Void = { _ in }

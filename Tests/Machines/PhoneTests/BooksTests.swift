@@ -5,7 +5,7 @@ import Testing
 
 @testable import Phone
 
-/// The books-v3 app (Docs/contract.md section 6.2): its defects one at a time, with each and without it, and its values.
+/// The books-v3 app (Docs/apps.md section 6.2): its defects one at a time, with each and without it, and its values.
 struct BooksTests {
     /// The app with these defects only.
     private func phone(

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Phone
 
-/// A client that shows something inside its loop over the events of a job (Docs/contract.md section 4.11, Q13).
+/// A client that shows something inside its loop over the events of a job (Docs/apps.md section 4.11, Q13).
 struct OverlayTests {
     private static let degraded = Wording.event("enrichment_degraded", id: nil, #"{"title":"Emma"}"#)
     private static let unknown = Wording.event("x", id: nil, "{}")

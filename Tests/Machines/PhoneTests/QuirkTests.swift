@@ -5,7 +5,7 @@ import Testing
 
 @testable import Phone
 
-/// The defects of the app at HEAD, one at a time (Docs/contract.md section 4.11).
+/// The defects of the app at HEAD, one at a time (Docs/apps.md section 4.11).
 struct QuirkTests {
     private func phone(_ quirks: [Quirk], pathAvailable: Bool = true) -> TestPhone {
         TestPhone(

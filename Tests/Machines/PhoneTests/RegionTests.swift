@@ -5,7 +5,7 @@ import SimBase
 import Talaria
 import Testing
 
-/// A photo that the app segments: each region is a scan with an upload of its own (Docs/contract.md section 4.2, step 2b).
+/// A photo that the app segments: each region is a scan with an upload of its own (Docs/apps.md section 4.2, step 2b).
 struct RegionTests {
     private static func bench(_ regions: ClosedRange<Int>) -> Bench {
         Bench { $0.upload.regions = regions }

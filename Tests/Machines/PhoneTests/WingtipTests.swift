@@ -5,7 +5,7 @@ import Testing
 
 @testable import Phone
 
-/// The wingtip app (Docs/contract.md section 6.1).
+/// The wingtip app (Docs/apps.md section 6.1).
 struct WingtipTests {
     private func phone() -> TestPhone { TestPhone(profile: NamedProfile.wingtip.profile()) }
 

@@ -1,15 +1,15 @@
 internal import JSON
 package import SimBase
 
-/// The body of `POST /api/v2/books/enrich` (Docs/contract.md section 3.2): `{barcode, vectorize}`, with `isbn` for `barcode`, and
-/// what the client adds, `idempotencyKey` and `preferProvider`.
+/// The body of `POST /api/v2/books/enrich` (Docs/contract.md section 3.2): `{barcode, vectorize}`, with `isbn` for `barcode`,
+/// and what the client adds, `idempotencyKey` and `preferProvider`.
 package struct EnrichmentRequest: Hashable, Sendable {
     package static let path = "/api/v2/books/enrich"
     /// Characters of a barcode and of a key.
     package static let barcodeCharactersMax = 17
     package static let keyCharactersMax = 200
     package static let bodyBytesMax = 65_536
-    /// The time for which a key gives the same answer (Docs/contract.md section 3.5).
+    /// The time for which a key gives the same answer (Docs/as-built.md section 3.5).
     package static let keyLifetime = Interval.hours(24)
 
     /// Why a body is not a request.

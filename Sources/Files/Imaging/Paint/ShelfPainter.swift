@@ -7,7 +7,7 @@ package enum ShelfLight: String, CaseIterable, Hashable, Sendable {
     case bright
 
     /// The mean of the finished picture (`Bitmap.meanLuma`), on the three sides of the app's thresholds
-    /// (Docs/contract.md section 9, step 3b: it brightens a source below 109 and darkens one above 162).
+    /// (Docs/apps.md section 9, step 3b: it brightens a source below 109 and darkens one above 162).
     fileprivate var meanLuma: Double {
         switch self {
         case .dark: 62

@@ -2,7 +2,7 @@ import JSON
 package import SimBase
 package import Talaria
 
-/// An event stream of one job that was captured from a backend, for example with `curl -N` (Docs/contract.md section 7). The
+/// An event stream of one job that was captured from a backend, for example with `curl -N` (Docs/as-built.md section 7). The
 /// simulated backend sends its events for every job.
 package struct Capture: Hashable, Sendable {
     /// One event of it.

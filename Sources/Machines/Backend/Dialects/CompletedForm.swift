@@ -11,7 +11,7 @@ enum CompletedForm: Hashable, Sendable {
     case stateful(progress: Int, Summary, BookForm, hasResultsURL: Bool)
     /// The address of the books, and not the books.
     case address(Summary)
-    /// The number of books, in `booksFound` (Docs/contract.md section 6.1).
+    /// The number of books, in `booksFound` (Docs/apps.md section 6.1).
     case count
     /// The members of v2, with this `pipeline` (Docs/contract.md section 3.3, C25).
     case pipeline(String)

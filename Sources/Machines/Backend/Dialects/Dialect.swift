@@ -8,7 +8,7 @@ package import Talaria
 package struct Dialect: Hashable, Sendable {
     package var name = "contract"
     var upload = UploadForm()
-    /// Whether requests for a job need its token, and streams the device id (Docs/contract.md section 6.1).
+    /// Whether requests for a job need its token, and streams the device id (Docs/apps.md section 6.1).
     package var hasAuthorization = true
     var course = JobCourse.contract
     /// The stream whose events every job has; nil if they are made up.

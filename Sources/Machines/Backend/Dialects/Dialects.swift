@@ -2,7 +2,7 @@ internal import Faults
 internal import SimBase
 internal import Talaria
 
-// The backends that a scenario may name: a dialect with the settings that its source has (Docs/contract.md section 7).
+// The backends that a scenario may name: a dialect with the settings that its source has (Docs/as-built.md section 7).
 
 extension BackendConfiguration {
     /// The backend of each dialect with its settings. The first is the contract's.
@@ -40,7 +40,7 @@ extension BackendConfiguration {
         return backend
     }()
 
-    /// OAS (Docs/contract.md section 7).
+    /// OAS (Docs/as-built.md section 7).
     static let legacyOpenAPI: BackendConfiguration = {
         var backend = BackendConfiguration.contract
         backend.dialect = .legacyOpenAPI
@@ -57,7 +57,7 @@ extension BackendConfiguration {
         return backend
     }
 
-    /// What the wingtip app needs (Docs/contract.md section 6.1).
+    /// What the wingtip app needs (Docs/apps.md section 6.1).
     static let wingtip: BackendConfiguration = {
         var backend = BackendConfiguration.contract
         backend.dialect = .wingtip
@@ -123,7 +123,7 @@ extension Dialect {
         return dialect
     }()
 
-    /// What differs from S0 in OAS (Docs/contract.md section 7: C1, C3, C5, C6, C8, C10, C11).
+    /// What differs from S0 in OAS (Docs/as-built.md section 7: C1, C3, C5, C6, C8, C10, C11).
     static let legacyOpenAPI: Dialect = {
         var dialect = Dialect()
         dialect.name = "legacy-openapi"
@@ -162,7 +162,7 @@ extension Dialect {
         return dialect
     }
 
-    /// Docs/contract.md section 6.1: parts `image`, flat answers, no token, and data in an envelope.
+    /// Docs/apps.md section 6.1: parts `image`, flat answers, no token, and data in an envelope.
     static let wingtip: Dialect = {
         var dialect = Dialect()
         dialect.name = "wingtip"

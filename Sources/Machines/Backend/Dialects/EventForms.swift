@@ -8,7 +8,7 @@ struct EventForm: Hashable, Sendable {
     var name: String
     /// The last part of the id.
     var idSuffix: String
-    /// The data are `{"data":…,"type":…}` around those that are in the log (Docs/contract.md section 6.1).
+    /// The data are `{"data":…,"type":…}` around those that are in the log (Docs/apps.md section 6.1).
     var isEnveloped: Bool
 
     /// The whole event.

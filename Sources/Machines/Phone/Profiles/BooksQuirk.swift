@@ -1,6 +1,6 @@
 import Wire
 
-/// The defects of the stream client of books-v3 at HEAD (Docs/contract.md section 6.2). The raw values are the numbers there.
+/// The defects of the stream client of books-v3 at HEAD (Docs/apps.md section 6.2). The raw values are the numbers there.
 ///
 /// Not included: what cannot be seen from outside or cannot be simulated (`HiddenToggle`).
 package enum BooksQuirk: Int, ProfileDeviation {
@@ -26,7 +26,7 @@ package enum BooksQuirk: Int, ProfileDeviation {
         }
     }
 
-    package var source: String { "section 6.2, B\(self.rawValue)" }
+    package var source: String { "Docs/apps.md section 6.2, B\(self.rawValue)" }
 
     package func apply(to profile: inout ClientProfile) {
         switch self {

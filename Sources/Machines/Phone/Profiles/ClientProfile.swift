@@ -3,12 +3,12 @@ package import Talaria
 
 /// Everything in which one client differs from another, as values (Docs/design.md section 6).
 ///
-/// The default of each value is that of the `contract` client. The phone asks for values only: it knows neither the name of its
-/// profile nor the toggles that changed it.
+/// The default of each value is that of the `contract` client. The phone asks for values only: it knows neither the name of
+/// its profile nor the toggles that changed it.
 package struct ClientProfile: Hashable, Sendable {
     package var name = "contract"
-    /// What the client has the backend do. In v2 the form of requests, answers and events is that of the journey, whatever the
-    /// policies say of it.
+    /// What the client has the backend do. In v2 the form of requests, answers and events is that of the journey, whatever
+    /// the policies say of it.
     package var journey = Journey.scan
     package var identity = IdentityPolicy()
     package var upload = UploadPolicy()
@@ -101,8 +101,8 @@ package struct ClientProfile: Hashable, Sendable {
     /// Whether it knows the event names of books-v3 (Docs/contract.md section 3.3).
     package var readsDottedEvents: Bool { self.events.names == .dotted }
 
-    /// Whether a job is deleted whose books are in the library. The results of v2 are kept until they expire: its DELETE cancels
-    /// (Docs/contract.md section 3.2).
+    /// Whether a job is deleted whose books are in the library. The results of v2 are kept until they expire: its DELETE
+    /// cancels (Docs/contract.md section 3.2).
     package var deletesCompletedJobs: Bool { self.cleanup.isMade && !self.journey.isV2 }
 
     /// The behavior in the design documents.
@@ -117,7 +117,7 @@ package enum FailedScanPolicy: String, CaseIterable, Hashable, Sendable {
     case removed
 }
 
-/// The scans that wait, and what is left of them when the process ends (Docs/contract.md sections 4.6 and 4.7).
+/// The scans that wait, and what is left of them when the process ends (Docs/apps.md sections 4.6 and 4.7).
 package struct QueuePolicy: Hashable, Sendable {
     package var storage = QueueStorage.all
     package var drain = DrainPolicy.untilSettled
@@ -139,7 +139,7 @@ package enum DrainPolicy: String, CaseIterable, Hashable, Sendable {
     case once
 }
 
-/// What a client leaves behind when it goes to the background with a stream open (Docs/contract.md section 4.8).
+/// What a client leaves behind when it goes to the background with a stream open (Docs/apps.md section 4.8).
 package enum BackgroundPolicy: String, CaseIterable, Hashable, Sendable {
     /// Its streams are closed, and its scans return to the durable queue.
     case closesStreams = "closes-streams"
@@ -156,7 +156,7 @@ package enum BackoffSpread: String, CaseIterable, Hashable, Sendable {
     case fifth
 }
 
-/// The sets of numbers that EnrichmentAPIClient has for failed requests (Docs/contract.md section 6.2).
+/// The sets of numbers that EnrichmentAPIClient has for failed requests (Docs/apps.md section 6.2).
 package enum RetryPreset: String, CaseIterable, Hashable, Sendable {
     /// Three attempts, 1 s x2 up to 60 s.
     case standard = "default"

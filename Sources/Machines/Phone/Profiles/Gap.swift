@@ -1,6 +1,6 @@
 import Talaria
 
-/// The gaps between the app before its compliance plan and the contract (Docs/contract.md section 5). The raw values are the
+/// The gaps between the app before its compliance plan and the contract (Docs/apps.md section 5). The raw values are the
 /// numbers of the plan.
 package enum Gap: Int, ProfileDeviation {
     case problemDetails = 1
@@ -37,7 +37,7 @@ package enum Gap: Int, ProfileDeviation {
         }
     }
 
-    package var source: String { "section 5, GAP-\(self.rawValue)" }
+    package var source: String { "Docs/apps.md section 5, GAP-\(self.rawValue)" }
 
     package func apply(to profile: inout ClientProfile) {
         switch self {

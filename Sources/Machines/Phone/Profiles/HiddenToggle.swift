@@ -35,11 +35,11 @@ package enum HiddenToggle: String, CaseIterable, Sendable {
 
     package var source: String {
         switch self {
-        case .unfinishedEvent: "section 4.11, Q3"
-        case .leakedTokens: "section 4.11, Q18"
-        case .tokenReuse: "section 2.7, 4"
-        case .endlessStreams: "section 6.2, B2"
-        case .unorderedPieces: "section 6.2, B6"
+        case .unfinishedEvent: "Docs/apps.md section 4.11, Q3"
+        case .leakedTokens: "Docs/apps.md section 4.11, Q18"
+        case .tokenReuse: "Docs/contract.md section 2.7, Docs/apps.md section 4"
+        case .endlessStreams: "Docs/apps.md section 6.2, B2"
+        case .unorderedPieces: "Docs/apps.md section 6.2, B6"
         }
     }
 }

@@ -15,7 +15,7 @@ package enum Inconsistency: Int, ProfileDeviation {
         }
     }
 
-    package var source: String { "section 2.7, \(self.rawValue)" }
+    package var source: String { "Docs/contract.md section 2.7, \(self.rawValue)" }
 
     package func apply(to profile: inout ClientProfile) {
         switch self {

@@ -21,8 +21,8 @@ package struct NamedProfile: Sendable {
 
     package var name: String { self.base.name }
 
-    /// The toggles that are on where a scenario has these settings, in the order of `ProfileToggle.all`. The last setting of a
-    /// toggle counts.
+    /// The toggles that are on where a scenario has these settings, in the order of `ProfileToggle.all`. The last setting of
+    /// a toggle counts.
     package func toggles(with settings: [ToggleSetting]) -> [ProfileToggle] {
         ProfileToggle.all.filter { toggle in
             settings.last { $0.toggle == toggle }?.isOn ?? self.toggles.contains(toggle)
@@ -38,43 +38,47 @@ package struct NamedProfile: Sendable {
 
     package static let contract = NamedProfile(
         base: .contract, toggles: [], hidden: [], unproven: [], isShipping: false,
-        summary: "the client of the design documents: what the app should do", source: "sections 1, 2 and 5")
+        summary: "the client of the design documents: what the app should do",
+        source: "Docs/contract.md sections 1 and 2, Docs/apps.md section 5")
 
     package static let swiftwingLegacy = NamedProfile(
         base: Self.base("swiftwing-legacy"), toggles: Gap.allCases.map { .gap($0) }, hidden: [],
         unproven: [], isShipping: true,
-        summary: "the SwiftWing app before its compliance plan", source: "section 5")
+        summary: "the SwiftWing app before its compliance plan", source: "Docs/apps.md section 5")
 
     package static let swiftwingHead = NamedProfile(
         base: Self.head, toggles: Self.provenQuirks.map { .quirk($0) },
         hidden: [.unfinishedEvent, .leakedTokens], unproven: [.quirk(.lineReader)], isShipping: true,
-        summary: "the SwiftWing app at HEAD (commit 039ea0a): what the app does", source: "section 4")
+        summary: "the SwiftWing app at HEAD (commit 039ea0a): what the app does",
+        source: "Docs/apps.md section 4")
 
     package static let wingtip = NamedProfile(
         base: Self.flutter, toggles: [], hidden: [], unproven: [], isShipping: true,
-        summary: "the wingtip app", source: "section 6.1")
+        summary: "the wingtip app", source: "Docs/apps.md section 6.1")
 
     package static let swiftwingPolling = NamedProfile(
         base: Self.poller, toggles: [], hidden: [], unproven: [], isShipping: true,
-        summary: "the SwiftWing app 3.9.0, which polls the status", source: "section 4.13")
+        summary: "the SwiftWing app 3.9.0, which polls the status", source: "Docs/apps.md section 4.13")
 
     package static let books = NamedProfile(
         base: Self.booksHead, toggles: BooksQuirk.allCases.map { .booksQuirk($0) },
         hidden: [.endlessStreams, .unorderedPieces], unproven: [], isShipping: true,
-        summary: "the books-v3 app at HEAD (commit 1f3ef38), which uses v2", source: "section 6.2",
+        summary: "the books-v3 app at HEAD (commit 1f3ef38), which uses v2",
+        source: "Docs/apps.md section 6.2",
         journeys: Journey.allCases.filter(\.isV2))
 
     package static let booksOld = NamedProfile(
         base: Self.booksBefore, toggles: [], hidden: [], unproven: [], isShipping: true,
-        summary: "the books-v3 app with its older stream client (commit 2b3f2c1)", source: "section 6.2",
+        summary: "the books-v3 app with its older stream client (commit 2b3f2c1)",
+        source: "Docs/apps.md section 6.2",
         journeys: Journey.allCases.filter(\.isV2))
 
     package static let booksHandler = NamedProfile(
         base: Self.booksResponses, toggles: [], hidden: [], unproven: [], isShipping: true,
         summary: "the books-v3 app with its SSEResponseHandler, wired as it was meant to be",
-        source: "section 6.2", journeys: Journey.allCases.filter(\.isV2))
+        source: "Docs/apps.md section 6.2", journeys: Journey.allCases.filter(\.isV2))
 
-    /// Docs/contract.md section 6.2, rows "EnrichmentAPIClient" and "Timeouts". A value that the section does not name is the
+    /// Docs/apps.md section 6.2, rows "EnrichmentAPIClient" and "Timeouts". A value that the section does not name is the
     /// contract's.
     private static func booksRequests(_ name: String) -> ClientProfile {
         var profile = Self.base(name)
@@ -129,7 +133,7 @@ package struct NamedProfile: Sendable {
         return profile
     }
 
-    /// Docs/contract.md section 4.13, last row. A value that it does not name is the contract's.
+    /// Docs/apps.md section 4.13, last row. A value that it does not name is the contract's.
     private static var poller: ClientProfile {
         var profile = Self.base("swiftwing-polling")
         profile.status.polling = .always
@@ -140,7 +144,7 @@ package struct NamedProfile: Sendable {
         return profile
     }
 
-    /// Docs/contract.md section 6.1. A value that it does not name is the contract's.
+    /// Docs/apps.md section 6.1. A value that it does not name is the contract's.
     private static var flutter: ClientProfile {
         var profile = Self.base("wingtip")
         profile.identity.stream = .absent
@@ -172,7 +176,7 @@ package struct NamedProfile: Sendable {
     /// All but Q1, which the sources do not prove.
     private static let provenQuirks = Quirk.allCases.filter { $0 != .lineReader }
 
-    /// The numbers of Docs/contract.md sections 4.2 to 4.6 that are not defects.
+    /// The numbers of Docs/apps.md sections 4.2 to 4.6 that are not defects.
     private static var head: ClientProfile {
         var profile = Self.base("swiftwing-head")
         profile.upload.isRepeated = false

@@ -5,7 +5,7 @@ import SimBase
 extension ProfileValue {
     static let events: [ProfileValue] = [
         ProfileValue(
-            "events.ping", .contract("sections 2.1 and 5, GAP-7"), { $0.events.ping.rawValue }
+            "events.ping", .contract("section 2.1", apps: "section 5, GAP-7"), { $0.events.ping.rawValue }
         ) {
             switch $0.events.ping {
             case .understood: "A `ping` shows that the stream lives (stream.idle-timeout), and nothing else."
@@ -13,7 +13,7 @@ extension ProfileValue {
             }
         },
         ProfileValue(
-            "events.enrichment-degraded", .contract("sections 2.1 and 5, GAP-6"),
+            "events.enrichment-degraded", .contract("section 2.1", apps: "section 5, GAP-6"),
             { $0.events.enrichmentDegraded.rawValue }
         ) {
             switch $0.events.enrichmentDegraded {
@@ -21,7 +21,8 @@ extension ProfileValue {
             case .fails: "`enrichment_degraded` is taken for a failure of the job (events.failure)."
             }
         },
-        ProfileValue("events.unknown", .contract("sections 4.5 and 5"), { $0.events.unknown.rawValue }) {
+        ProfileValue("events.unknown", .contract(apps: "sections 4.5 and 5"), { $0.events.unknown.rawValue })
+        {
             switch $0.events.unknown {
             case .ignored:
                 """
@@ -49,7 +50,9 @@ extension ProfileValue {
                 """
             }
         },
-        ProfileValue("events.result", .contract("sections 2.1 and 4.5"), { $0.events.result.rawValue }) {
+        ProfileValue(
+            "events.result", .contract("section 2.1", apps: "section 4.5"), { $0.events.result.rawValue }
+        ) {
             switch $0.events.result {
             case .unknown:
                 """
@@ -76,7 +79,7 @@ extension ProfileValue {
             }
         },
         ProfileValue(
-            "events.progress-without-message", .contract("section 4.5"),
+            "events.progress-without-message", .contract(apps: "section 4.5"),
             { $0.events.progressWithoutMessage.rawValue }
         ) {
             switch $0.events.progressWithoutMessage {
@@ -85,7 +88,7 @@ extension ProfileValue {
                 "A `progress` event without `message` is taken for a failure of the job (events.failure)."
             }
         },
-        ProfileValue("events.failure", .contract("section 4.5"), { $0.events.failure.rawValue }) {
+        ProfileValue("events.failure", .contract(apps: "section 4.5"), { $0.events.failure.rawValue }) {
             guard $0.events.canFail else {
                 return """
                     No event but `error` is taken for a failure of the job. An `error` event with `retryable: true` \
@@ -108,7 +111,9 @@ extension ProfileValue {
                 """
             }
         },
-        ProfileValue("events.overlay", .both("section 4.5"), { Self.text($0.events.overlay) }) {
+        ProfileValue(
+            "events.overlay", .contract(apps: "section 4.5", design: true), { Self.text($0.events.overlay) }
+        ) {
             $0.events.overlay == .zero
                 ? "A warning or an error does not delay anything: the next events are read while it is shown."
                 : """
@@ -117,7 +122,7 @@ extension ProfileValue {
                 """
         },
         ProfileValue(
-            "events.error", .contract("sections 2.1 and 5, GAP-4"), { $0.events.error.rawValue }
+            "events.error", .contract("section 2.1", apps: "section 5, GAP-4"), { $0.events.error.rawValue }
         ) {
             switch $0.events.error {
             case .complete:
@@ -135,7 +140,7 @@ extension ProfileValue {
             }
         },
         ProfileValue(
-            "events.error-retries-max", .contract("section 5"),
+            "events.error-retries-max", .contract(apps: "section 5"),
             { Self.text(limit: $0.events.errorRetriesMax) }
         ) {
             guard let retries = $0.events.errorRetriesMax else {
@@ -155,12 +160,13 @@ extension ProfileValue {
                 """
         },
         ProfileValue(
-            "events.error-retry-delay", .contract("section 5"), { Self.text($0.events.errorRetryDelay) }
+            "events.error-retry-delay", .contract(apps: "section 5"), { Self.text($0.events.errorRetryDelay) }
         ) {
             "That upload is made \(Self.prose($0.events.errorRetryDelay)) after the `error` event."
         },
         ProfileValue(
-            "events.statuses", .contract("sections 1.6 and 5, GAP-9"), { $0.events.statuses.rawValue }
+            "events.statuses", .contract("section 1.6", apps: "section 5, GAP-9"),
+            { $0.events.statuses.rawValue }
         ) {
             switch $0.events.statuses {
             case .separate: "Job status, scan stage and enrichment status are three enums."
@@ -176,7 +182,8 @@ extension ProfileValue {
                 "An event with a `timestamp` before the opening of its connection is dropped as a repetition."
             }
         },
-        ProfileValue("events.document", .contract("section 5, GAP-13"), { $0.events.document.rawValue }) {
+        ProfileValue("events.document", .contract(apps: "section 5, GAP-13"), { $0.events.document.rawValue })
+        {
             "The client was written from version \($0.events.document.rawValue) of the OpenAPI document."
         },
         ProfileValue("events.data", .contract("section 2.1"), { $0.events.data.rawValue }) {

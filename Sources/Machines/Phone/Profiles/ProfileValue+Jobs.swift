@@ -6,7 +6,7 @@ import Talaria
 extension ProfileValue {
     static let jobs: [ProfileValue] = [
         ProfileValue(
-            "results.uses-inline-books", .contract("section 5, GAP-3"),
+            "results.uses-inline-books", .contract(apps: "section 5, GAP-3"),
             { Self.text($0.results.usesInlineBooks) }
         ) {
             $0.results.usesInlineBooks
@@ -22,7 +22,10 @@ extension ProfileValue {
                 """
                 : "Results are not requested: a `completed` event without books is a scan without books."
         },
-        ProfileValue("results.is-repeated", .both("section 4.5"), { Self.text($0.results.isRepeated) }) {
+        ProfileValue(
+            "results.is-repeated", .contract(apps: "section 4.5", design: true),
+            { Self.text($0.results.isRepeated) }
+        ) {
             $0.results.isRepeated
                 ? """
                 After no connection, no answer, 408, 429 or 5xx, the results are requested again after the backoff \
@@ -39,7 +42,8 @@ extension ProfileValue {
                 """
         },
         ProfileValue(
-            "results.failures-max", .contract("section 4.13"), { Self.text(limit: $0.results.failuresMax) }
+            "results.failures-max", .contract(apps: "section 4.13"),
+            { Self.text(limit: $0.results.failuresMax) }
         ) {
             guard let failures = $0.results.failuresMax else {
                 return "The results of a job are requested again as often as that fails."
@@ -50,7 +54,7 @@ extension ProfileValue {
                 """
         },
         ProfileValue(
-            "results.needs-address", .contract("section 4.5"), { Self.text($0.results.needsAddress) }
+            "results.needs-address", .contract(apps: "section 4.5"), { Self.text($0.results.needsAddress) }
         ) {
             $0.results.needsAddress
                 ? """
@@ -65,7 +69,7 @@ extension ProfileValue {
                 """
         },
         ProfileValue(
-            "results.rejects-unknown-status", .contract("sections 1.3 and 4.5"),
+            "results.rejects-unknown-status", .contract("section 1.3", apps: "section 4.5"),
             { Self.text($0.results.rejectsUnknownStatus) }
         ) {
             $0.results.rejectsUnknownStatus
@@ -79,13 +83,15 @@ extension ProfileValue {
                 """
         },
         ProfileValue(
-            "results.format", .contract("sections 1.3 and 5, GAP-8"), { $0.results.format ?? "none" }
+            "results.format", .contract("section 1.3", apps: "section 5, GAP-8"),
+            { $0.results.format ?? "none" }
         ) {
             $0.results.format.map { "Results are requested with `format=\($0)`, added once." }
                 ?? "Results are requested without `format`."
         },
         ProfileValue(
-            "results.envelope", .contract("sections 1.3 and 5, GAP-2"), { $0.results.envelope.rawValue }
+            "results.envelope", .contract("section 1.3", apps: "section 5, GAP-2"),
+            { $0.results.envelope.rawValue }
         ) {
             switch $0.results.envelope {
             case .data: "The books of an answer are in `data.results`."
@@ -93,7 +99,7 @@ extension ProfileValue {
             }
         },
         ProfileValue(
-            "results.keeps-enrichment-status", .contract("section 5, GAP-14"),
+            "results.keeps-enrichment-status", .contract(apps: "section 5, GAP-14"),
             { Self.text($0.results.keepsEnrichmentStatus) }
         ) {
             $0.results.keepsEnrichmentStatus
@@ -101,7 +107,7 @@ extension ProfileValue {
                 : "The `enrichmentStatus` of a book is dropped."
         },
         ProfileValue(
-            "status.polling", .contract("sections 1.4 and 4.13"), { $0.status.polling.rawValue }
+            "status.polling", .contract("section 1.4", apps: "section 4.13"), { $0.status.polling.rawValue }
         ) {
             switch $0.status.polling {
             case .off: "The stream of a job is read. Its status is not requested."
@@ -113,7 +119,7 @@ extension ProfileValue {
             "A status is requested \(Self.prose($0.status.interval)) after the answer to the last request."
         },
         ProfileValue(
-            "status.requests-max", .contract("section 4.13"), { String($0.status.requestsMax) }
+            "status.requests-max", .contract(apps: "section 4.13"), { String($0.status.requestsMax) }
         ) {
             """
             The status of a job is requested at most \($0.status.requestsMax) times; then the scan waits in the queue until the \
@@ -121,14 +127,16 @@ extension ProfileValue {
             """
         },
         ProfileValue(
-            "status.failures-max", .contract("section 4.13"), { String($0.status.failuresMax) }
+            "status.failures-max", .contract(apps: "section 4.13"), { String($0.status.failuresMax) }
         ) {
             """
             At most \($0.status.failuresMax) failures of these requests in a row are tolerated; after the next, the scan waits \
             likewise.
             """
         },
-        ProfileValue("token.expiry", .contract("sections 2.5 and 5, GAP-11"), { $0.token.expiry.rawValue }) {
+        ProfileValue(
+            "token.expiry", .contract("section 2.5", apps: "section 5, GAP-11"), { $0.token.expiry.rawValue }
+        ) {
             switch $0.token.expiry {
             case .uploadsAgain:
                 "A 401 on stream, status or results means that the token has expired: the photo is uploaded again."
@@ -157,7 +165,7 @@ extension ProfileValue {
                 ? "A job is deleted after its books are stored on the phone." : "No job is deleted."
         },
         ProfileValue(
-            "cleanup.is-made-after-failure", .both("section 1.1, row 4"),
+            "cleanup.is-made-after-failure", .contract("section 1.1, row 4", design: true),
             { Self.text($0.cleanup.isMadeAfterFailure) }
         ) {
             $0.cleanup.isMadeAfterFailure
@@ -165,7 +173,8 @@ extension ProfileValue {
                 : "A job whose scan has not completed is not deleted."
         },
         ProfileValue(
-            "cleanup.requests-max", .both("section 4.2, step 13"), { String($0.cleanup.requestsMax) }
+            "cleanup.requests-max", .contract(apps: "section 4.2, step 13", design: true),
+            { String($0.cleanup.requestsMax) }
         ) {
             $0.cleanup.requestsMax > 1
                 ? """

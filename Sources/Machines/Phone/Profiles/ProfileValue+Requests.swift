@@ -19,7 +19,8 @@ extension ProfileValue {
                 perService: " At HEAD the DELETE on leaving the camera has yet another one (section 4.9).")
         },
         ProfileValue(
-            "upload.shows-code", .both("section 4.11, Q21"), { Self.text($0.upload.showsCode) }
+            "upload.shows-code", .contract(apps: "section 4.11, Q21", design: true),
+            { Self.text($0.upload.showsCode) }
         ) {
             $0.upload.showsCode
                 ? """
@@ -31,10 +32,11 @@ extension ProfileValue {
                 : "The user sees the same text for every refused photo, whatever its `code`."
         },
         ProfileValue(
-            "upload.user-agent", .contract("section 4.2, step 8"), { $0.upload.userAgent }
+            "upload.user-agent", .contract(apps: "section 4.2, step 8"), { $0.upload.userAgent }
         ) { _ in "Uploads have this User-Agent." },
         ProfileValue(
-            "upload.problems", .contract("sections 1.7 and 5, GAP-1"), { $0.upload.problems.rawValue }
+            "upload.problems", .contract("section 1.7", apps: "section 5, GAP-1"),
+            { $0.upload.problems.rawValue }
         ) {
             switch $0.upload.problems {
             case .decoded:
@@ -44,7 +46,10 @@ extension ProfileValue {
             case .ignored: "The body of a 4xx or 5xx is not read: only the status and Retry-After count."
             }
         },
-        ProfileValue("upload.is-repeated", .both("section 4.3"), { Self.text($0.upload.isRepeated) }) {
+        ProfileValue(
+            "upload.is-repeated", .contract(apps: "section 4.3", design: true),
+            { Self.text($0.upload.isRepeated) }
+        ) {
             $0.upload.isRepeated
                 ? """
                 An upload that fails by no fault of the photo is made again after the backoff (backoff.*), until it is \
@@ -52,7 +57,7 @@ extension ProfileValue {
                 then not before Retry-After or `retryAfterMs`; and after a redirect, which is not followed, a 200 or 202 that \
                 cannot be read, or any other 2xx. After a 429 it is made again when the wait is over (waits.*). The photo \
                 stays in the queue meanwhile. Any other 4xx is final: the user sees it, and the scan is over. Section 5 of \
-                Docs/contract.md asks for one retry; this client does not stop after one.
+                Docs/apps.md asks for one retry; this client does not stop after one.
                 """
                 : """
                 An upload is made once. Whatever it fails by, the scan has failed (failed-scans). Only after a 429 it is made again.
@@ -67,20 +72,22 @@ extension ProfileValue {
                 """
         },
         ProfileValue(
-            "upload.repeats-limited", .both("section 1.8"), { Self.text($0.upload.repeatsLimited) }
+            "upload.repeats-limited", .contract("section 1.8", design: true),
+            { Self.text($0.upload.repeatsLimited) }
         ) {
             $0.upload.repeatsLimited
                 ? "After a 429 the photo stays in the queue, and is uploaded when the wait is over."
                 : "After a 429 the scan has failed (failed-scans)."
         },
         ProfileValue(
-            "upload.photos", .contract("sections 1.1 and 4.2, step 8"), { Self.text($0.upload.photos) }
+            "upload.photos", .contract("section 1.1", apps: "section 4.2, step 8"),
+            { Self.text($0.upload.photos) }
         ) {
             $0.upload.photos == 1...1
                 ? "An upload has one photo." : "An upload has \(Self.text($0.upload.photos)) photos."
         },
         ProfileValue(
-            "upload.regions", .contract("section 4.2, step 2b"), { Self.text($0.upload.regions) }
+            "upload.regions", .contract(apps: "section 4.2, step 2b"), { Self.text($0.upload.regions) }
         ) {
             $0.upload.regions == 1...1
                 ? "A photo is one scan."
@@ -121,7 +128,8 @@ extension ProfileValue {
                 ? "Where an answer has both, Retry-After counts and not `retryAfterMs`."
                 : "Where an answer has both, `retryAfterMs` counts and not Retry-After."
         },
-        ProfileValue("waits.uses-header", .contract("section 4.3"), { Self.text($0.waits.usesHeader) }) {
+        ProfileValue("waits.uses-header", .contract(apps: "section 4.3"), { Self.text($0.waits.usesHeader) })
+        {
             $0.waits.usesHeader
                 ? """
                 Where a problem document has no `retryAfterMs`, the wait is that of Retry-After, in seconds or as a date.
@@ -131,7 +139,10 @@ extension ProfileValue {
                 \(Self.prose($0.waits.rateLimitDefault)) (waits.rate-limit-default).
                 """
         },
-        ProfileValue("waits.is-set-anew", .both("section 4.6"), { Self.text($0.waits.isSetAnew) }) {
+        ProfileValue(
+            "waits.is-set-anew", .contract(apps: "section 4.6", design: true),
+            { Self.text($0.waits.isSetAnew) }
+        ) {
             $0.waits.isSetAnew
                 ? """
                 A later 429 replaces the wait of an earlier one, even if uploads then begin before the time that the earlier one \
@@ -140,7 +151,8 @@ extension ProfileValue {
                 : "Of several 429s, the one whose wait ends last counts: a later 429 never makes the wait shorter."
         },
         ProfileValue(
-            "waits.rate-limit-default", .contract("section 4.3"), { Self.text($0.waits.rateLimitDefault) }
+            "waits.rate-limit-default", .contract(apps: "section 4.3"),
+            { Self.text($0.waits.rateLimitDefault) }
         ) {
             "After a 429 without a time, no photo is uploaded for \(Self.prose($0.waits.rateLimitDefault))."
         },
@@ -156,7 +168,7 @@ extension ProfileValue {
         },
     ]
 
-    private static let identity = Source.contract("sections 1.1, 4.9 and 5, GAP-10")
+    private static let identity = Source.contract("section 1.1", apps: "sections 4.9 and 5, GAP-10")
 }
 
 extension DeviceIDSource {

@@ -4,7 +4,9 @@ import SimBase
 
 extension ProfileValue {
     static let scans: [ProfileValue] = [
-        ProfileValue("failed-scans", .both("section 4.11, Q20"), { $0.failedScans.rawValue }) {
+        ProfileValue(
+            "failed-scans", .contract(apps: "section 4.11, Q20", design: true), { $0.failedScans.rawValue }
+        ) {
             switch $0.failedScans {
             case .wait:
                 """
@@ -18,7 +20,10 @@ extension ProfileValue {
                 "A scan that is not tried any further is shown as failed and removed, with its photo."
             }
         },
-        ProfileValue("failure-overlay", .both("section 4.11, Q20"), { Self.text($0.failureOverlay) }) {
+        ProfileValue(
+            "failure-overlay", .contract(apps: "section 4.11, Q20", design: true),
+            { Self.text($0.failureOverlay) }
+        ) {
             switch $0.failedScans {
             case .wait:
                 """
@@ -34,7 +39,10 @@ extension ProfileValue {
                 """
             }
         },
-        ProfileValue("queue.storage", .both("sections 4.6 and 4.7"), { $0.queue.storage.rawValue }) {
+        ProfileValue(
+            "queue.storage", .contract(apps: "sections 4.6 and 4.7", design: true),
+            { $0.queue.storage.rawValue }
+        ) {
             switch $0.queue.storage {
             case .all:
                 """
@@ -54,7 +62,8 @@ extension ProfileValue {
                 """
             }
         },
-        ProfileValue("queue.drain", .both("section 4.7"), { $0.queue.drain.rawValue }) {
+        ProfileValue("queue.drain", .contract(apps: "section 4.7", design: true), { $0.queue.drain.rawValue })
+        {
             switch $0.queue.drain {
             case .untilSettled:
                 """
@@ -69,7 +78,7 @@ extension ProfileValue {
                 """
             }
         },
-        ProfileValue("background", .both("section 4.8"), { $0.background.rawValue }) {
+        ProfileValue("background", .contract(apps: "section 4.8", design: true), { $0.background.rawValue }) {
             switch $0.background {
             case .closesStreams:
                 """
@@ -100,7 +109,9 @@ extension ProfileValue {
                 """
             }
         },
-        ProfileValue("request-timeout", .contract("section 4.2, step 8"), { Self.text($0.requestTimeout) }) {
+        ProfileValue(
+            "request-timeout", .contract(apps: "section 4.2, step 8"), { Self.text($0.requestTimeout) }
+        ) {
             """
             An upload, a DELETE, or a request for results or a status without an answer after \(Self.prose($0.requestTimeout)) \
             has failed. An upload has the time of its bytes at 8,000 bytes per second in addition.
@@ -124,7 +135,10 @@ extension ProfileValue {
             None of these backoffs is longer than \(Self.prose($0.backoff.cap)). A wait that the server asks for may be.
             """
         },
-        ProfileValue("backoff.has-jitter", .both("section 4.4"), { Self.text($0.backoff.hasJitter) }) {
+        ProfileValue(
+            "backoff.has-jitter", .contract(apps: "section 4.4", design: true),
+            { Self.text($0.backoff.hasJitter) }
+        ) {
             $0.backoff.hasJitter
                 ? """
                 The wait is drawn uniformly (backoff.spread). A wait that the server asks for has \
@@ -132,7 +146,9 @@ extension ProfileValue {
                 """
                 : "The wait is exactly the backoff, so that phones that failed together try again together."
         },
-        ProfileValue("backoff.spread", .both("section 6.2"), { $0.backoff.spread.rawValue }) {
+        ProfileValue(
+            "backoff.spread", .contract(apps: "section 6.2", design: true), { $0.backoff.spread.rawValue }
+        ) {
             switch $0.backoff.spread {
             case .full: "A wait with jitter is drawn from 0 to the backoff (full jitter)."
             case .fifth:
@@ -143,7 +159,7 @@ extension ProfileValue {
             "After a failure in a row a backoff is \($0.backoff.growth / 10) % of the one before, up to backoff.cap."
         },
         ProfileValue(
-            "request-backoff", .contract("section 6.2"),
+            "request-backoff", .contract(apps: "section 6.2"),
             { $0.requestBackoff.map { "\(Self.text($0.base))..\(Self.text($0.cap))" } ?? "backoff" }
         ) {
             guard let own = $0.requestBackoff else {
@@ -154,7 +170,7 @@ extension ProfileValue {
                 \(own.growth / 10) % of the one before after each failure in a row, and at most \(Self.prose(own.cap)).
                 """
         },
-        ProfileValue("retries", .contract("section 6.2"), { $0.retries.rawValue }) {
+        ProfileValue("retries", .contract(apps: "section 6.2"), { $0.retries.rawValue }) {
             switch $0.retries {
             case .standard: "A failed request is made again as often as the values of its kind say."
             case .aggressive: "A failed request is made again with the larger numbers that its client has."
@@ -177,7 +193,7 @@ extension ProfileValue {
         _ name: String, of request: String, _ value: @escaping @Sendable (TimeoutPolicy) -> Interval?
     ) -> ProfileValue {
         ProfileValue(
-            "timeouts.\(name)", .contract("section 6.2"),
+            "timeouts.\(name)", .contract(apps: "section 6.2"),
             { value($0.timeouts).map(Self.text) ?? "request-timeout" }
         ) {
             value($0.timeouts).map { "The time for \(request) is \(Self.prose($0))." }

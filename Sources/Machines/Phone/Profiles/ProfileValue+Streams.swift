@@ -9,7 +9,8 @@ extension ProfileValue {
             "At most \($0.stream.slots) scans of a phone are uploaded or followed at once; the others wait in the queue."
         },
         ProfileValue(
-            "stream.resumes", .contract("sections 2.2 and 5, GAP-5"), { Self.text($0.stream.resumes) }
+            "stream.resumes", .contract("section 2.2", apps: "section 5, GAP-5"),
+            { Self.text($0.stream.resumes) }
         ) {
             $0.stream.resumes
                 ? """
@@ -21,7 +22,10 @@ extension ProfileValue {
                 come twice.
                 """
         },
-        ProfileValue("stream.after-loss", .both("section 4.4"), { $0.stream.afterLoss.rawValue }) {
+        ProfileValue(
+            "stream.after-loss", .contract(apps: "section 4.4", design: true),
+            { $0.stream.afterLoss.rawValue }
+        ) {
             switch $0.stream.afterLoss {
             case .reconnects:
                 """
@@ -41,7 +45,9 @@ extension ProfileValue {
                 """
             }
         },
-        ProfileValue("stream.after-end", .both("section 4.4"), { $0.stream.afterEnd.rawValue }) {
+        ProfileValue(
+            "stream.after-end", .contract(apps: "section 4.4", design: true), { $0.stream.afterEnd.rawValue }
+        ) {
             switch $0.stream.afterEnd {
             case .reconnects:
                 """
@@ -57,7 +63,9 @@ extension ProfileValue {
                 """
             }
         },
-        ProfileValue("stream.statuses", .both("section 4.4"), { $0.stream.statuses.rawValue }) {
+        ProfileValue(
+            "stream.statuses", .contract(apps: "section 4.4", design: true), { $0.stream.statuses.rawValue }
+        ) {
             switch $0.stream.statuses {
             case .byStatus:
                 """
@@ -82,7 +90,7 @@ extension ProfileValue {
             }
         },
         ProfileValue(
-            "stream.reader", .contract("section 4.11, Q1 and Q4"), { $0.stream.reader.rawValue }
+            "stream.reader", .contract(apps: "section 4.11, Q1 and Q4"), { $0.stream.reader.rawValue }
         ) {
             switch $0.stream.reader {
             case .standard:
@@ -163,7 +171,8 @@ extension ProfileValue {
             """
         },
         ProfileValue(
-            "stream.slot-hold", .both("section 4.12"), { $0.stream.slotHold.map(Self.text) ?? "none" }
+            "stream.slot-hold", .contract(apps: "section 4.12", design: true),
+            { $0.stream.slotHold.map(Self.text) ?? "none" }
         ) {
             guard let hold = $0.stream.slotHold else {
                 return """

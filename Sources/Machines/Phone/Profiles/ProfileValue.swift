@@ -25,19 +25,19 @@ package struct ProfileValue: Sendable {
     package static let all: [ProfileValue] =
         Self.requests + Self.streams + Self.events + Self.jobs + Self.scans
 
-    /// Where a value comes from. The text names sections of Docs/contract.md.
+    /// Where a value comes from: sections of Docs/contract.md, of Docs/apps.md, and section 6 of Docs/design.md.
     enum Source {
-        case contract(String)
+        case contract(String? = nil, apps: String? = nil, design: Bool = false)
         case design
-        case both(String)
 
         fileprivate var text: String {
             let design = "Docs/design.md section 6"
-            return switch self {
-            case .contract(let sections): "Docs/contract.md \(sections)"
-            case .design: design
-            case .both(let sections): "Docs/contract.md \(sections), \(design)"
-            }
+            guard case .contract(let contract, let apps, let hasDesign) = self else { return design }
+            let parts = [
+                contract.map { "Docs/contract.md \($0)" }, apps.map { "Docs/apps.md \($0)" },
+                hasDesign ? design : nil,
+            ]
+            return parts.compactMap { $0 }.joined(separator: ", ")
         }
     }
 }

@@ -1,7 +1,7 @@
 import SimBase
 import Wire
 
-/// The defects of the app at HEAD (Docs/contract.md section 4.11). The raw values are the numbers there.
+/// The defects of the app at HEAD (Docs/apps.md section 4.11). The raw values are the numbers there.
 ///
 /// Not included: what cannot be seen from outside (`HiddenToggle`).
 package enum Quirk: Int, ProfileDeviation {
@@ -61,7 +61,7 @@ package enum Quirk: Int, ProfileDeviation {
         }
     }
 
-    package var source: String { "section 4.11, Q\(self.rawValue)" }
+    package var source: String { "Docs/apps.md section 4.11, Q\(self.rawValue)" }
 
     package func apply(to profile: inout ClientProfile) {
         switch self {

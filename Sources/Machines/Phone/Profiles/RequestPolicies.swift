@@ -3,7 +3,7 @@ import Talaria
 
 // How a client makes requests and reads what is wrong with their answers.
 
-/// The device id of each request (Docs/contract.md sections 1.1, 4.9 and 5).
+/// The device id of each request (Docs/contract.md section 1.1, Docs/apps.md sections 4.9 and 5).
 package struct IdentityPolicy: Hashable, Sendable {
     package var upload = DeviceIDSource.persistent
     package var stream = DeviceIDSource.persistent
@@ -48,7 +48,7 @@ package struct UploadPolicy: Hashable, Sendable {
     package var answer = UploadAnswerForm.contract
 }
 
-/// The answers to an upload that a client takes for a success (Docs/contract.md sections 1.2 and 6.1).
+/// The answers to an upload that a client takes for a success (Docs/contract.md section 1.2, Docs/apps.md section 6.1).
 package enum UploadAnswerForm: String, CaseIterable, Hashable, Sendable {
     /// 200 or 202, with the job under `data`.
     case contract
@@ -93,7 +93,7 @@ package struct TimeoutPolicy: Hashable, Sendable {
     package init() {}
 }
 
-/// The requests for the status of a job (Docs/contract.md sections 1.4 and 4.13).
+/// The requests for the status of a job (Docs/contract.md section 1.4, Docs/apps.md section 4.13).
 package struct StatusPolicy: Hashable, Sendable {
     package var polling = StatusPolling.off
     /// The time from an answer to the next request. The contract allows one request in 2 s.

@@ -31,12 +31,12 @@ package struct StreamPolicy: Hashable, Sendable {
     package var connectTimeout = Interval.seconds(10)
     /// The maximum silence. The default is for a foreign target; with the embedded backend, the plan sets it to 2.5 pings.
     package var idleTimeout = Interval.seconds(75)
-    /// The time for which a completed scan keeps its slot after its DELETE is over. Nil: a slot is given as soon as the stream
-    /// has ended, and no DELETE needs one.
+    /// The time for which a completed scan keeps its slot after its DELETE is over. Nil: a slot is given as soon as the
+    /// stream has ended, and no DELETE needs one.
     package var slotHold: Interval?
 }
 
-/// What a client does when a stream fails below HTTP (Docs/contract.md section 4.4).
+/// What a client does when a stream fails below HTTP (Docs/apps.md section 4.4).
 package enum LostStreamPolicy: String, CaseIterable, Hashable, Sendable {
     case reconnects
     /// The scan has failed.
@@ -46,14 +46,14 @@ package enum LostStreamPolicy: String, CaseIterable, Hashable, Sendable {
     case reportsFailure = "reports-failure"
 }
 
-/// What a client does when a stream ends without a terminal event (Docs/contract.md section 4.11, Q2).
+/// What a client does when a stream ends without a terminal event (Docs/apps.md section 4.11, Q2).
 package enum EndOfStreamPolicy: String, CaseIterable, Hashable, Sendable {
     case reconnects
     /// Nothing: the scan is neither finished nor tried again, and its job not deleted.
     case finishes
 }
 
-/// What the status of a stream's answer means to a client (Docs/contract.md section 4.4).
+/// What the status of a stream's answer means to a client (Docs/apps.md section 4.4).
 package enum StreamStatusPolicy: String, CaseIterable, Hashable, Sendable {
     /// A 401, 404 or 410 ends the job, and the scan is uploaded again; a `Retry-After` is obeyed.
     case byStatus = "by-status"
@@ -72,11 +72,11 @@ package struct EventPolicy: Hashable, Sendable {
     package var progressWithoutMessage = EventHandling.understood
     package var failure = EventFailurePolicy.final
     /// The time for which a degraded book, an event that cannot be read, or a final error is shown
-    /// (Docs/contract.md section 4.5). During this time no event is read, the slot is held, and the job of
+    /// (Docs/apps.md section 4.5). During this time no event is read, the slot is held, and the job of
     /// the event is not deleted yet.
     package var overlay = Interval.zero
     package var error = ErrorEventReading.complete
-    /// The automatic retries of a scan after a retryable `error` event (Docs/contract.md section 5, "ONE automatic retry");
+    /// The automatic retries of a scan after a retryable `error` event (Docs/apps.md section 5, "ONE automatic retry");
     /// then it waits. Nil for no limit.
     package var errorRetriesMax: Int? = 1
     /// The delay before an automatic retry.
@@ -97,7 +97,7 @@ package enum EventNames: String, CaseIterable, Hashable, Sendable {
     case dotted
 }
 
-/// Where the name of an event and its members are (Docs/contract.md section 6.1).
+/// Where the name of an event and its members are (Docs/apps.md section 6.1).
 package enum EventDataForm: String, CaseIterable, Hashable, Sendable {
     /// The name in `event`, the members in `data`.
     case plain
@@ -112,7 +112,7 @@ package enum EventHandling: String, CaseIterable, Hashable, Sendable {
     case fails
 }
 
-/// What a client does with an event whose name or data it does not know (Docs/contract.md section 4.5).
+/// What a client does with an event whose name or data it does not know (Docs/apps.md section 4.5).
 package enum UnknownEventPolicy: String, CaseIterable, Hashable, Sendable {
     case ignored
     /// Like `fails`, for the names of other versions of the backend only: `failed`, `timeout`, `initialized`, `processing`.
@@ -121,7 +121,8 @@ package enum UnknownEventPolicy: String, CaseIterable, Hashable, Sendable {
     case fails
 }
 
-/// What a client takes a `result` event for, which the contract does not have (Docs/contract.md sections 2.1 and 4.5).
+/// What a client takes a `result` event for, which the contract does not have (Docs/contract.md section 2.1, Docs/apps.md
+/// section 4.5).
 package enum ResultEventPolicy: String, CaseIterable, Hashable, Sendable {
     /// An unknown event.
     case unknown = "ignored"
@@ -129,8 +130,8 @@ package enum ResultEventPolicy: String, CaseIterable, Hashable, Sendable {
     case understood = "shown"
     /// A book at the top level. The parser fails at one that is nested.
     case topLevel = "top-level"
-    /// A book of the scan: when the job completes, those that came on its last stream are all there are. Without any, the scan
-    /// has failed.
+    /// A book of the scan: when the job completes, those that came on its last stream are all there are. Without any, the
+    /// scan has failed.
     case collected
 }
 
@@ -170,7 +171,7 @@ package enum EventOrder: String, CaseIterable, Hashable, Sendable {
     case byTimestamp = "timestamp"
 }
 
-/// A version of the OpenAPI document (Docs/contract.md section 5, GAP-13).
+/// A version of the OpenAPI document (Docs/apps.md section 5, GAP-13).
 package enum DocumentVersion: String, CaseIterable, Hashable, Sendable {
     case v310 = "3.1.0"
     /// Without `ping`, `enrichment_degraded` and the books of a `completed` event.
@@ -185,7 +186,8 @@ package struct ResultsPolicy: Hashable, Sendable {
     package var isFallback = true
     /// Whether a failed request for results is made again. Off: the scan has failed, and its job is deleted.
     package var isRepeated = true
-    /// The failures of these requests for one job that are tolerated; after the next one the scan has failed. Nil for no limit.
+    /// The failures of these requests for one job that are tolerated; after the next one the scan has failed. Nil for no
+    /// limit.
     package var failuresMax: Int?
     /// Whether the results are requested only where the event names their address and the job has a token. Off: the address
     /// of the contract is known.
