@@ -255,21 +255,18 @@ struct RequestsCheck: Sendable {
     private func badAnswer(
         _ request: RequestKey, _ problem: BadAnswer, _ seen: Observation, _ fleet: inout FleetChecks
     ) {
-        switch (request.operation, problem) {
-        // A status that no contract names for a stream has been read, and means nothing.
-        case (.stream, .unexpectedStatus) where self.unnamed.contains(seen.scan): break
-        case (.stream, .unexpectedStatus):
-            self.unreadable("the status of a stream that the contract names", seen, &fleet)
-        case (.stream, _): self.unreadable(problem.rawValue, seen, &fleet)
-        case (_, .unexpectedStatus): break
-        // The answer to any other request has nothing to do with what was written on the stream.
-        default:
-            guard !self.faulted.contains(request) else { return }
-            fleet.violate(
-                .streamParseRobust, seen,
-                "the answer to \(request.operation.name) \(request.attempt) is \(problem.rawValue), although no fault had made it unreadable"
-            )
+        if request.operation == .stream {
+            guard problem == .unexpectedStatus else { return self.unreadable(problem.rawValue, seen, &fleet) }
+            // A status that no contract names for a stream has been read, and means nothing.
+            guard !self.unnamed.contains(seen.scan) else { return }
+            return self.unreadable("the status of a stream that the contract names", seen, &fleet)
         }
+        // The answer to any other request has nothing to do with what was written on the stream.
+        guard problem != .unexpectedStatus, !self.faulted.contains(request) else { return }
+        fleet.violate(
+            .streamParseRobust, seen,
+            "the answer to \(request.operation.name) \(request.attempt) is \(problem.rawValue), although no fault had made it unreadable"
+        )
     }
 
     private func unreadable(_ what: String, _ seen: Observation, _ fleet: inout FleetChecks) {
