@@ -1,8 +1,10 @@
+import Backend
 import Metrics
 import Phone
 import Plan
 import RunJudge
 import Talaria
+import TargetTrial
 
 /// The reference of scenario files, made from the schema and from the defaults that the reader fills in.
 package enum ScenarioPage {
@@ -69,9 +71,7 @@ package enum ScenarioPage {
 
 
             """
-        page += Self.table(
-            ScenarioSchema.library, in: LibraryReader.keys,
-            defaults: Self.inner("library", of: Self.resolved(.csvImport)))
+        page += Self.table(LibraryReader.keys, LibraryFiles())
         page += """
 
             ## `server`
@@ -80,13 +80,11 @@ package enum ScenarioPage {
 
 
             """
-        page += Self.table(ScenarioSchema.server, in: ServerReader.keys, defaults: Self.serverDefaults)
+        page += Self.table(ServerReader.keys, .contract)
         page += "\n### `v2` of the server\n\n"
-        page += Self.table(
-            ScenarioSchema.v2, in: ScenarioSchema.v2.keys.sorted(), defaults: Self.inner("v2", of: Self.scans)
-        )
+        page += Self.table(ServerReader.v2, V2Rules(), isSorted: true)
         page += "\n### `circuit-breaker` of the server\n\n"
-        page += Self.table(ScenarioSchema.breaker, in: ScenarioSchema.breaker.keys.sorted(), defaults: [:])
+        page += Self.table(ServerReader.breaker, nil, isSorted: true)
         page += """
 
             ## `trial`
@@ -96,10 +94,7 @@ package enum ScenarioPage {
 
 
             """
-        page += Self.table(
-            ScenarioSchema.trial, in: TrialReader.keys,
-            defaults: Dictionary(
-                uniqueKeysWithValues: ScenarioWriter.values(TrialSettings()).map { ($0.key, $0.value) }))
+        page += Self.table(TrialReader.keys, TrialSettings())
         page += """
 
             ## `faults`
@@ -132,6 +127,15 @@ package enum ScenarioPage {
     }
 
     // MARK: Tables
+
+    /// - Parameter defaults: The model with the default of each key; nil if their descriptions state them.
+    private static func table<Model>(
+        _ keys: ScenarioKeys<Model>, _ defaults: Model?, isSorted: Bool = false
+    ) -> String {
+        Self.table(
+            keys.schemas, in: isSorted ? keys.names.sorted() : keys.names,
+            defaults: Self.defaults(keys, defaults))
+    }
 
     private static func table(
         _ keys: [String: JSONSchema], in order: [String], defaults: [String: String]
@@ -166,36 +170,25 @@ package enum ScenarioPage {
     /// Values of the shortest scenario that it has to state.
     private static let stated = ["scenario", "name", "description", "devices", "arrivals", "v2"]
 
-    /// The shortest scenario with this journey, as a run writes it down with every default.
-    private static func resolved(_ journey: Journey) -> [String] {
-        let text =
-            "scenario: 1\nname: NAME\nfleet: {GROUP: {devices: 1, arrivals: 1/s, journey: \(journey.rawValue)}}\n"
+    /// The shortest scenario, as a run writes it down with every default.
+    private static let shortest: [String] = {
+        let text = "scenario: 1\nname: NAME\nfleet: {GROUP: {devices: 1, arrivals: 1/s}}\n"
         let scenario = try? ScenarioLoader.load(path: "shortest", text: text, overrides: [], environment: [:])
         return scenario.map { ScenarioWriter.resolved($0).split(separator: "\n").map(String.init) } ?? []
-    }
+    }()
 
-    private static let scans = Self.resolved(.scan)
-
-    private static var topDefaults: [String: String] { Self.values(indent: 0, in: Self.scans[...]) }
+    private static var topDefaults: [String: String] { Self.values(indent: 0, in: Self.shortest[...]) }
 
     static var groupDefaults: [String: String] {
         Self.values(
-            indent: 4, in: Self.scans.drop { $0 != "fleet:" }.dropFirst().prefix { $0.hasPrefix(" ") })
+            indent: 4, in: Self.shortest.drop { $0 != "fleet:" }.dropFirst().prefix { $0.hasPrefix(" ") })
     }
 
-    static var serverDefaults: [String: String] {
-        Self.values(
-            indent: 2, in: Self.scans.drop { $0 != "server:" }.dropFirst().prefix { $0.hasPrefix(" ") })
-    }
+    static var serverDefaults: [String: String] { Self.defaults(ServerReader.keys, .contract) }
 
-    /// The values of a map on one line: `  v2: {stream-auth: either, tokens: both}`.
-    private static func inner(_ key: String, of lines: [String]) -> [String: String] {
-        let line = lines.first { $0.drop { $0 == " " }.hasPrefix("\(key): {") } ?? ""
-        let list = line.drop { $0 != "{" }.dropFirst().prefix { $0 != "}" }
-        return list.split(separator: ", ").reduce(into: [:]) { values, pair in
-            let halves = pair.split(separator: ": ", maxSplits: 1).map(String.init)
-            if halves.count == 2 { values[halves[0]] = halves[1] }
-        }
+    private static func defaults<Model>(_ keys: ScenarioKeys<Model>, _ model: Model?) -> [String: String] {
+        let values = model.map(keys.values)?.filter { !Self.stated.contains($0.key) } ?? []
+        return Dictionary(uniqueKeysWithValues: values.map { ($0.key, $0.value) })
     }
 
     private static func values(indent: Int, in lines: ArraySlice<String>) -> [String: String] {

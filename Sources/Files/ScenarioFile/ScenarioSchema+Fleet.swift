@@ -32,31 +32,13 @@ extension ScenarioSchema {
         return Self.groupValues.merging(toggles) { value, _ in value }
     }
 
-    static var library: [String: JSONSchema] {
-        [
-            "rows": .integers(0...LibrarySpec.rowsMax).described("rows of a file, without the header"),
-            "duplicates": .share.described("rows with the ISBN of an earlier row"),
-            "bad-isbns": .share.described("rows whose ISBN has a wrong check digit"),
-            "without-isbn": .share.described("rows without an ISBN"),
-            "line-breaks": .share.described("titles with a line break"),
-            "quotes": .share.described("titles with quotes"),
-            "notes": .integers(0...LibraryReader.notesMax)
-                .described("a fourth column with so many bytes in each row"),
-            "separator": .choice(LibraryReader.separators.map(\.word)).described("what separates two fields"),
-            "line-ends": .choice(LibraryReader.lineEnds.map(\.word)).described("the end of each record"),
-            "quoting": .choice(LibraryReader.quotings.map(\.word))
-                .described("whether only fields that need it are quoted, or all"),
-            "byte-order-mark": .toggle.described("whether a file begins with U+FEFF"),
-            "unreadable": .share.described("files that are no library: photos, UTF-16, unclosed quotes"),
-        ]
-    }
-
     static var groupValues: [String: JSONSchema] {
         [
             "devices": .integer(1...ScenarioLimit.devicesMax).described("number of phones"),
             "profile": .choice(ProfileTable.all.map(\.name)).described("client profile"),
             "journey": .choice(Journey.allCases.map(\.rawValue)).described("what the phones do"),
-            "library": JSONSchema.map(Self.library).described("csv-import: the files that the phones import"),
+            "library": JSONSchema.map(LibraryReader.keys.schemas).described(
+                "csv-import: the files that the phones import"),
             "batch-form": .choice(BatchForm.allCases.map(\.rawValue))
                 .described("batch-enrichment: how a batch names its books (default: books)"),
             "repeats": .share

@@ -47,7 +47,8 @@ package enum ScenarioSchema {
                 .described("what the scenario shows"),
             "seed": .integer(0...Int.max).described("seed of every random decision"),
             "fleet": Self.fleet(.map(Self.group)),
-            "server": JSONSchema.map(Self.server).described("the simulated backend; ignored with --target"),
+            "server": JSONSchema.map(ServerReader.keys.schemas).described(
+                "the simulated backend; ignored with --target"),
             "faults": Self.faults,
             "slo": Self.objectives.described("objectives, by metric"),
             "expect-broken": JSONSchema.list(of: Self.expectedBreak, max: ExpectedBreakReader.breaksMax)
@@ -55,7 +56,7 @@ package enum ScenarioSchema {
             "sometimes": JSONSchema.list(
                 of: .choice(CoverageGoal.allCases.map(\.rawValue)), max: CoverageGoal.allCases.count
             ).described("situations that a run must reach; otherwise it exits with 98"),
-            "trial": JSONSchema.map(Self.trial).described(
+            "trial": JSONSchema.map(TrialReader.keys.schemas).described(
                 "what a target is held to, with --target or in `proxy`"),
             "drain": .duration.described("time for unfinished scans after the last arrival"),
             "duration": JSONSchema.durationOrOff.described("no arrivals after this time"),

@@ -23,7 +23,8 @@ package enum ScenarioWriter {
             "fleet:",
         ]
         for group in scenario.groups { lines += self.lines(group) }
-        lines += ["", "server:"] + self.lines(scenario.server)
+        lines +=
+            ["", "server:"] + ServerReader.keys.values(scenario.server).map { "  \($0.key): \($0.value)" }
         lines += ["", "faults:" + (scenario.faults.isEmpty ? " []" : "")]
         lines += scenario.faults.map { "  - {\(self.fields($0).joined(separator: ", "))}" }
         lines += ["", "slo:" + (scenario.slos.isEmpty ? " {}" : "")]
@@ -42,25 +43,7 @@ package enum ScenarioWriter {
     /// Nothing, if all is as it is by default.
     private static func lines(_ trial: TrialSettings) -> [String] {
         guard trial != TrialSettings() else { return [] }
-        return ["", "trial:"] + self.values(trial).map { "  \($0.key): \($0.value)" }
-    }
-
-    static func values(_ trial: TrialSettings) -> [(key: String, value: String)] {
-        [
-            ("judge", self.text(trial.isOn)), ("dialect", trial.dialect.rawValue),
-            ("lenient", "[\(trial.stated.lenient.map { "target." + $0.rawValue }.joined(separator: ", "))]"),
-            ("buffer", Units.text(trial.stated.buffer)),
-            ("token-lifetime", Units.text(trial.stated.tokenLifetime)),
-            ("settle", Units.text(trial.stated.settle)),
-            ("job-max", trial.stated.jobMax.map(Units.text) ?? "off"),
-            ("limit", trial.stated.limit.map(self.text) ?? "off"),
-            (
-                "witness",
-                trial.witness.map { $0 == .never ? "off" : Units.percent(Int64($0.perMillion)) }
-                    ?? TrialReader.byTarget
-            ),
-            ("probes", trial.probes.map(self.text) ?? TrialReader.byTarget),
-        ]
+        return ["", "trial:"] + TrialReader.keys.values(trial).map { "  \($0.key): \($0.value)" }
     }
 
     /// Returns the load model of a group, on one line.
@@ -69,7 +52,7 @@ package enum ScenarioWriter {
     }
 
     /// Returns the files of a group that imports them, on one line.
-    package static func text(_ files: LibraryFiles) -> String { files.text }
+    package static func text(_ files: LibraryFiles) -> String { LibraryReader.keys.text(files) }
 
     /// Returns the scans that the users of a group cancel, and when, on one line.
     package static func text(_ cancel: CancelPolicy) -> String {
@@ -92,7 +75,7 @@ package enum ScenarioWriter {
                 ("devices", String(group.devices)),
                 ("profile", self.quoted(profile.name)),
                 ("journey", profile.journey.rawValue),
-            ] + (group.library.map { [("library", $0.text)] } ?? [])
+            ] + (group.library.map { [("library", self.text($0))] } ?? [])
             + (group.batchForm.map { [("batch-form", $0.rawValue)] } ?? [])
             + repeats + group.toggles.map { ($0.toggle.key, self.text($0.isOn)) } + [
                 ("resume", self.text(profile.stream.resumes)),
@@ -126,7 +109,7 @@ package enum ScenarioWriter {
         return [("request-timeout", Units.text(profile.requestTimeout))]
     }
 
-    private static func text(_ isOn: Bool) -> String { isOn ? "on" : "off" }
+    @Sendable static func text(_ isOn: Bool) -> String { isOn ? "on" : "off" }
 
     /// A link, or an itinerary of links, on one line.
     package static func text(_ itinerary: Itinerary) -> String {
@@ -207,66 +190,11 @@ package enum ScenarioWriter {
         }
     }
 
-    // MARK: Server
-
-    private static func lines(_ server: ServerSettings) -> [String] {
-        let backend = server.backend
-        let links: String =
-            switch backend.urlForm {
-            case .relative: "relative"
-            case .absoluteToHost: "absolute"
-            case .absolute(let base): self.quoted(base)
-            }
-        let values: [(key: String, value: String)] = [
-            ("dialect", self.text(backend.dialect)),
-            ("books", self.text(server.books)),
-            ("job-time", Units.text(backend.jobTime)),
-            ("ping", Units.text(backend.ping)),
-            ("ping-ids", self.text(backend.pingIDs)),
-            ("token-lifetime", Units.text(backend.tokenLifetime)),
-            ("event-buffer", Units.text(backend.eventBuffer)),
-            ("replay-ids", backend.replayIDs.rawValue),
-            ("line-ends", backend.lineEnds.rawValue),
-            ("rate-limit", backend.rateLimit.map(self.text) ?? "off"),
-            ("results-lifetime", Units.text(backend.resultsLifetime)),
-            ("completed-size-max", Units.text(bytes: backend.completedBytesMax)),
-            ("strict-device", self.text(backend.strictDevice)),
-            ("strict-accept", self.text(backend.strictAccept)),
-            ("repeated-cleanup", String(backend.repeatedCleanup.rawValue)),
-            ("links", links),
-            ("retry", backend.retryField.map(Units.text) ?? "off"),
-            ("stream-linger", Units.text(backend.streamLinger)),
-            ("photos-max", String(backend.photosMax)),
-            ("photo-size-max", Units.text(bytes: backend.photoBytesMax)),
-            ("batch-size-max", Units.text(bytes: backend.batchBytesMax)),
-            ("jobs-max", String(backend.jobsMax)),
-            ("tombstones-max", String(backend.tombstonesMax)),
-            ("v2", self.text(backend.v2)),
-            ("circuit-breaker", backend.v2.breaker.map(self.text) ?? "off"),
-        ]
-        return values.map { "  \($0.key): \($0.value)" }
+    @Sendable static func text(_ quota: Quota) -> String {
+        "\(quota.requests) per \(Units.text(quota.window))"
     }
 
-    /// Without a lifetime of their own, results live as long as those of v3.
-    private static func text(_ rules: V2Rules) -> String {
-        let lifetime = rules.resultsLifetime.map { "results-lifetime: \(Units.text($0)), " } ?? ""
-        return "{\(lifetime)stream-auth: \(rules.streamToken.rawValue), "
-            + "event-names: \(rules.eventNames.rawValue), progress: \(rules.progress.rawValue), "
-            + "envelope: \(rules.envelope.rawValue), tokens: \(rules.tokens.rawValue)}"
-    }
-
-    private static func text(_ breaker: CircuitBreakerRules) -> String {
-        "{failures: \(breaker.failures), successes: \(breaker.successes), cooldown: \(Units.text(breaker.cooldown))}"
-    }
-
-    private static func text(_ dialect: Dialect) -> String {
-        guard let capture = dialect.capture else { return self.quoted(dialect.name) }
-        return "{replay: \(self.quoted(capture.name)), stream: \(self.quoted(capture.text))}"
-    }
-
-    private static func text(_ quota: Quota) -> String { "\(quota.requests) per \(Units.text(quota.window))" }
-
-    private static func text(_ range: ClosedRange<Int>) -> String {
+    @Sendable static func text(_ range: ClosedRange<Int>) -> String {
         range.lowerBound == range.upperBound
             ? String(range.lowerBound) : "\(range.lowerBound)..\(range.upperBound)"
     }
@@ -377,7 +305,7 @@ package enum ScenarioWriter {
 
     /// Returns a plain word if every YAML reader reads it as the same word, otherwise a string in double
     /// quotes. A dollar sign before a brace is doubled, so that it is not read as a variable.
-    private static func quoted(_ text: String) -> String {
+    static func quoted(_ text: String) -> String {
         let words = ["on", "off", "yes", "no", "true", "false", "null", "y", "n"]
         let isPlain =
             text.unicodeScalars.first.map { $0.isASCII && $0.properties.isAlphabetic } ?? false

@@ -3,41 +3,23 @@ import Faults
 import Plan
 import SimBase
 
-/// Reads `server`.
+/// Reads `server`, and the values of its keys that have several forms.
 struct ServerReader {
-    static let keys = [
-        "dialect", "books", "job-time", "ping", "ping-ids", "token-lifetime", "event-buffer", "replay-ids",
-        "line-ends", "rate-limit", "results-lifetime", "completed-size-max", "strict-device", "strict-accept",
-        "repeated-cleanup", "links", "retry", "stream-linger", "photos-max", "photo-size-max",
-        "batch-size-max", "jobs-max", "tombstones-max", "v2", "circuit-breaker",
-    ]
-    static let countMax = 10_000_000
-    /// Sizes are held in memory or counted against it.
-    private static let bytesMax = 1 << 40
-
     let findings: Findings
 
     func settings(_ node: Node?) -> ServerSettings {
         var settings = ServerSettings.contract
-        guard let node,
-            let map = MapReader(node, what: "a server", keys: Self.keys, planned: [], findings: self.findings)
-        else { return settings }
+        guard let node, let map = Self.keys.map(node, self.findings) else { return settings }
         if let dialect = map.entry("dialect")?.value, case .map = dialect.content {
             guard let capture = self.capture(dialect, map) else { return settings }
             settings = ServerSettings(
                 books: capture.books.count...capture.books.count, backend: .replaying(capture))
-        } else {
-            settings.backend = self.backend(map, default: settings.backend)
-            settings.books = map.value("books", default: settings.books) { text throws(ValueError) in
-                try Values.integers(text, 0...ScenarioLimit.booksMax, what: "the number of books")
-            }
         }
-        self.readTimes(map, &settings.backend)
-        self.readManners(map, &settings.backend)
-        self.readLimits(map, &settings.backend)
-        V2Reader(findings: self.findings).read(map, into: &settings.backend.v2)
+        Self.keys.read(map, into: &settings)
         return settings
     }
+
+    // MARK: Dialect and books
 
     private func capture(_ dialect: Node, _ map: MapReader) -> Capture? {
         let read = CaptureReader(findings: self.findings, library: .none).capture(dialect)
@@ -60,8 +42,23 @@ struct ServerReader {
         return capture
     }
 
-    private func backend(_ map: MapReader, default: BackendConfiguration) -> BackendConfiguration {
-        map.value("dialect", default: `default`) { text throws(ValueError) in
+    static var dialectSchema: JSONSchema {
+        let words = BackendConfiguration.presets.map(\.dialect.name)
+        var dialect = JSONSchema.choice(
+            .choice(words), orTypes: ["object"], JSONSchema.list(words.map { "`\($0)`" } + ["a map"]))
+        dialect.properties = [
+            CaptureReader.replay: JSONSchema.anyText.described(
+                "path of a captured event stream, relative to the scenario; its events are those of every job"
+            ),
+            CaptureReader.stream: JSONSchema.anyText.described("the text of the captured stream"),
+        ]
+        dialect.isClosed = true
+        return dialect
+    }
+
+    @Sendable static func readDialect(_ map: MapReader, _ settings: inout ServerSettings) {
+        guard settings.backend.dialect.capture == nil else { return }
+        settings.backend = map.value("dialect", default: settings.backend) { text throws(ValueError) in
             guard let preset = BackendConfiguration.preset(text) else {
                 let known = BackendConfiguration.presets.map(\.dialect.name)
                 throw ValueError(
@@ -73,53 +70,28 @@ struct ServerReader {
         }
     }
 
-    private func readTimes(_ map: MapReader, _ backend: inout BackendConfiguration) {
-        let limit = BackendConfiguration.intervalMax
-        backend.jobTime = map.value("job-time", default: backend.jobTime) { text throws(ValueError) in
-            try Values.durations(text, max: limit)
-        }
-        backend.ping = map.value("ping", default: backend.ping) { text throws(ValueError) in
-            let ping = try Values.duration(text, max: limit)
-            guard ping >= .milliseconds(1) else { throw ValueError("the ping interval must be at least 1ms") }
-            return ping
-        }
-        func time(_ key: String, _ value: inout Interval) {
-            value = map.value(key, default: value) { text throws(ValueError) in
-                try Values.duration(text, max: limit)
-            }
-        }
-        time("token-lifetime", &backend.tokenLifetime)
-        time("event-buffer", &backend.eventBuffer)
-        time("results-lifetime", &backend.resultsLifetime)
-        time("stream-linger", &backend.streamLinger)
-        backend.retryField = Self.optional(map, "retry", default: backend.retryField) {
-            text throws(ValueError) in
-            try Values.duration(text, max: limit)
-        }
-        backend.rateLimit = Self.optional(map, "rate-limit", default: backend.rateLimit, Values.quota)
+    static func text(_ dialect: Dialect) -> String {
+        guard let capture = dialect.capture else { return ScenarioWriter.quoted(dialect.name) }
+        return
+            "{replay: \(ScenarioWriter.quoted(capture.name)), stream: \(ScenarioWriter.quoted(capture.text))}"
     }
 
-    private func readManners(_ map: MapReader, _ backend: inout BackendConfiguration) {
-        backend.pingIDs = map.value("ping-ids", default: backend.pingIDs, Values.boolean)
-        backend.strictDevice = map.value("strict-device", default: backend.strictDevice, Values.boolean)
-        backend.strictAccept = map.value("strict-accept", default: backend.strictAccept, Values.boolean)
-        backend.replayIDs = map.value("replay-ids", default: backend.replayIDs) { text throws(ValueError) in
-            let words = BackendConfiguration.ReplayIDs.allCases.map(\.rawValue)
-            let word = try Values.choice(text, of: words, what: "`replay-ids`")
-            return BackendConfiguration.ReplayIDs(rawValue: word) ?? .kept
+    static let books = ValueForm.integers(0...ScenarioLimit.booksMax, what: "the number of books")
+
+    @Sendable static func readBooks(_ map: MapReader, _ settings: inout ServerSettings) {
+        guard settings.backend.dialect.capture == nil else { return }
+        settings.books = map.value("books", default: settings.books) { text throws(ValueError) in
+            try Self.books.read("books", text)
         }
-        backend.lineEnds = map.value("line-ends", default: backend.lineEnds) { text throws(ValueError) in
-            let words = BackendConfiguration.LineEnds.allCases.map(\.rawValue)
-            let word = try Values.choice(text, of: words, what: "`line-ends`")
-            return BackendConfiguration.LineEnds(rawValue: word) ?? .lf
-        }
-        backend.repeatedCleanup = map.value("repeated-cleanup", default: backend.repeatedCleanup) {
-            text throws(ValueError) in
-            let statuses = BackendConfiguration.RepeatedCleanup.allCases.map { String($0.rawValue) }
-            let word = try Values.choice(text, of: statuses, what: "`repeated-cleanup`")
-            return Int(word).flatMap(BackendConfiguration.RepeatedCleanup.init(rawValue:)) ?? .noContent
-        }
-        backend.urlForm = map.value("links", default: backend.urlForm) { text throws(ValueError) in
+    }
+
+    // MARK: Links and circuit breaker
+
+    static let links = ValueForm<BackendConfiguration.URLForm>(
+        .text(
+            #"relative|absolute|https?://[!#-\[\]-~]*[!#-.0-\[\]-~]"#, "text",
+            examples: ["relative", "absolute", "https://api.example"]),
+        read: { _, text throws(ValueError) in
             if text == "relative" { return .relative }
             if text == "absolute" { return .absoluteToHost }
             guard text.hasPrefix("http://") || text.hasPrefix("https://"), !text.hasSuffix("/"),
@@ -133,39 +105,32 @@ struct ServerReader {
                 )
             }
             return .absolute(base: text)
-        }
+        },
+        write: { form in
+            switch form {
+            case .relative: "relative"
+            case .absoluteToHost: "absolute"
+            case .absolute(let base): ScenarioWriter.quoted(base)
+            }
+        })
+
+    static var breakerSchema: JSONSchema {
+        var breaker = JSONSchema.choice(
+            .toggle, orTypes: ["boolean", "object"], "`on`, `off` or a map")
+        breaker.properties = Self.breaker.schemas
+        breaker.isClosed = true
+        return breaker
     }
 
-    private func readLimits(_ map: MapReader, _ backend: inout BackendConfiguration) {
-        func size(_ key: String, _ value: inout Int) {
-            value = map.value(key, default: value) { text throws(ValueError) in
-                let bytes = try Values.bytes(text)
-                guard (1...Self.bytesMax).contains(bytes) else {
-                    throw ValueError("a size must be from 1B to \(Units.text(bytes: Self.bytesMax))")
-                }
-                return bytes
-            }
+    @Sendable static func readBreaker(_ server: MapReader, _ settings: inout ServerSettings) {
+        guard let node = server.entry("circuit-breaker")?.value else { return }
+        var rules = settings.backend.v2.breaker ?? CircuitBreakerRules()
+        if case .scalar = node.content {
+            let isOn = server.value("circuit-breaker", Values.boolean) ?? false
+            settings.backend.v2.breaker = isOn ? rules : nil
+        } else if let map = Self.breaker.map(node, server.findings) {
+            Self.breaker.read(map, into: &rules)
+            settings.backend.v2.breaker = rules
         }
-        func count(_ key: String, _ value: inout Int) {
-            value = map.value(key, default: value) { text throws(ValueError) in
-                try Values.integer(text, 1...Self.countMax, what: "`\(key)`")
-            }
-        }
-        size("completed-size-max", &backend.completedBytesMax)
-        size("photo-size-max", &backend.photoBytesMax)
-        size("batch-size-max", &backend.batchBytesMax)
-        count("photos-max", &backend.photosMax)
-        count("jobs-max", &backend.jobsMax)
-        count("tombstones-max", &backend.tombstonesMax)
-    }
-
-    /// A value that `off` switches off.
-    static func optional<Value>(
-        _ map: MapReader, _ key: String, default: Value?, _ read: (String) throws(ValueError) -> Value
-    ) -> Value? {
-        let value: Value?? = map.value(key) { text throws(ValueError) -> Value? in
-            text == "off" ? nil : try read(text)
-        }
-        return value ?? `default`
     }
 }

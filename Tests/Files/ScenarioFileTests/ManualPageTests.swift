@@ -27,8 +27,8 @@ struct ManualPageTests {
         let page = ScenarioPage.text
         for (part, keys) in [
             ("scenario", ScenarioSchema.top), ("group", ScenarioSchema.groupValues),
-            ("server", ScenarioSchema.server), ("library", ScenarioSchema.library),
-            ("v2", ScenarioSchema.v2), ("breaker", ScenarioSchema.breaker),
+            ("server", ServerReader.keys.schemas), ("library", LibraryReader.keys.schemas),
+            ("v2", ServerReader.v2.schemas), ("breaker", ServerReader.breaker.schemas),
         ] {
             for key in keys.keys.sorted() {
                 #expect(keys[key]?.description?.isEmpty == false, "\(part): \(key) has no description")

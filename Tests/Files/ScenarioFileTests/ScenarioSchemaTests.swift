@@ -7,7 +7,6 @@ struct ScenarioSchemaTests {
     @Test func `the schema has exactly the keys that the readers take`() {
         #expect(Set(ScenarioSchema.top.keys) == Set(ScenarioReader.keys + ["extends"]))
         #expect(Set(ScenarioSchema.group.keys) == Set(FleetReader.keys))
-        #expect(Set(ScenarioSchema.server.keys) == Set(ServerReader.keys))
         for entry in FaultTable.all {
             let schema = ScenarioSchema.fault(entry)
             #expect(schema.properties.map { Set($0.keys) } == Set(entry.keys), "\(entry.name)")
