@@ -8,6 +8,13 @@ struct CancelReader {
 
     let findings: Findings
 
+    static let schema = JSONSchema.map(
+        [
+            "chance": .share.described("scans that the user cancels, unless they are over before"),
+            "after": .durations.described(
+                "time from the first 202 of a scan to its cancel (default: 1s..5s)"),
+        ], required: ["chance"])
+
     /// - Parameter node: The value of the key; nil for a user who cancels nothing.
     func policy(_ node: Node?) -> CancelPolicy {
         var policy = CancelPolicy()

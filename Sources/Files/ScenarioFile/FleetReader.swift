@@ -6,21 +6,8 @@ import Talaria
 
 /// Reads `fleet`.
 struct FleetReader {
-    static let keys = Self.valueKeys + ProfileToggle.all.map(\.key)
-    static let valueKeys = [
-        "devices", "profile", "journey", "library", "batch-form", "repeats", "network", "scans", "arrivals",
-        "spacing",
-        "think",
-        "start",
-        "photos",
-        "photos-per-scan", "regions",
-        "preprocess", "resume",
-        "cleanup", "cancel", "inline-books", "streams-max", "idle-timeout", "request-timeout",
-        "status-polling", "status-interval", "status-requests-max", "stream-token", "retries",
-    ]
+    static let keys = Self.valueKeys.names + ProfileToggle.all.map(\.key)
     static let planned = ["after", "itinerary"]
-    private static let streamsMax = 100
-    static let statusRequestsMax = 100_000
 
     let findings: Findings
 
@@ -56,35 +43,20 @@ struct FleetReader {
         }
         guard
             let map = MapReader(
-                entry.value, what: "a group", keys: Self.valueKeys + self.toggleKeys(of: entry.value),
+                entry.value, what: "a group", keys: Self.valueKeys.names + self.toggleKeys(of: entry.value),
                 planned: Self.planned, findings: self.findings)
         else { return nil }
-        let devices = map.required("devices", example: "40") { text throws(ValueError) in
-            try Values.integer(text, 1...ScenarioLimit.devicesMax, what: "the number of devices")
-        }
         let load = LoadReader(findings: self.findings).load(of: map)
-        let toggles = self.toggles(map)
-        let (profile, idle) = self.profile(map, toggles)
-        let network = NetworkReader(findings: self.findings).itinerary(map.entry("network")?.value)
-        let scans = map.value("scans", default: Self.scansDefault(load)) { text throws(ValueError) in
-            try Values.integer(text, 1...ScenarioLimit.scansPerDeviceMax, what: "the number of scans")
-        }
-        let photos = self.photos(map)
-        let preprocess = map.value("preprocess", default: Preprocessing.standard) { text throws(ValueError) in
-            let words = Preprocessing.allCases.map(\.rawValue)
-            let word = try Values.choice(text, of: words, what: "how often photos are preprocessed")
-            return Preprocessing(rawValue: word) ?? .standard
-        }
-        let library = self.library(map, profile.journey)
-        let batchForm = self.batchForm(map, profile.journey)
-        let repeats = self.repeats(map, profile.journey)
-        guard let devices, let load else { return nil }
+        let instant = Interval.zero...Interval.zero
+        // Without a valid load the other keys are read for their errors alone.
         var group = FleetGroup(
-            name: entry.key, devices: devices, profile: profile, toggles: toggles, idleTimeout: idle,
-            network: network, scansPerDevice: scans, load: load, photos: photos, preprocess: preprocess,
-            library: library, batchForm: batchForm)
-        group.repeats = repeats
-        return group
+            name: entry.key, devices: 0, profile: .contract, toggles: self.toggles(map),
+            idleTimeout: .automatic, network: .always(NetworkReader.perfect),
+            scansPerDevice: Self.scansDefault(load),
+            load: load ?? .closed(ThinkTime(think: instant, start: instant)), photos: .standard,
+            preprocess: .standard)
+        Self.valueKeys.read(map, into: &group)
+        return load == nil || group.devices == 0 ? nil : group
     }
 
     /// One scan; as many as it takes for a load in steps.
@@ -92,45 +64,44 @@ struct FleetReader {
         if case .open(.stepped, _)? = load { ScenarioLimit.scansPerDeviceMax } else { 1 }
     }
 
-    private func library(_ map: MapReader, _ journey: Journey) -> LibraryFiles? {
-        let entry = map.entry("library")
-        guard journey == .csvImport else {
-            if let entry {
-                self.findings.add(
-                    entry.keyLocation, "the journey `\(journey.rawValue)` imports no files",
-                    help: "leave `library` out, or write `journey: \(Journey.csvImport.rawValue)`")
-            }
-            return nil
+    @Sendable static func readDevices(_ map: MapReader, _ group: inout FleetGroup) {
+        let devices = map.required("devices", example: "40") { text throws(ValueError) in
+            try Values.integer(text, 1...ScenarioLimit.devicesMax, what: "the number of devices")
         }
-        return LibraryReader(findings: self.findings).files(entry?.value)
+        group.devices = devices ?? 0
     }
 
-    private func batchForm(_ map: MapReader, _ journey: Journey) -> BatchForm? {
-        guard journey == .batchEnrichment else {
-            if let entry = map.entry("batch-form") {
-                self.findings.add(
-                    entry.keyLocation, "the journey `\(journey.rawValue)` sends no batches",
-                    help: "leave `batch-form` out, or write `journey: \(Journey.batchEnrichment.rawValue)`")
-            }
-            return nil
-        }
-        return map.value("batch-form", default: .books) { text throws(ValueError) in
-            let words = BatchForm.allCases.map(\.rawValue)
-            let word = try Values.choice(text, of: words, what: "how a batch names its books")
-            return BatchForm(rawValue: word) ?? .books
+    // MARK: Keys of one journey
+
+    @Sendable static func readLibrary(_ map: MapReader, _ group: inout FleetGroup) {
+        guard Self.isRead("library", .csvImport, "imports no files", map, group) else { return }
+        group.library = LibraryReader(findings: map.findings).files(map.entry("library")?.value)
+    }
+
+    static let batchForm = ValueForm<BatchForm>.word(what: "how a batch names its books")
+
+    @Sendable static func readBatchForm(_ map: MapReader, _ group: inout FleetGroup) {
+        guard Self.isRead("batch-form", .batchEnrichment, "sends no batches", map, group) else { return }
+        group.batchForm = map.value("batch-form", default: .books) { text throws(ValueError) in
+            try Self.batchForm.read("batch-form", text)
         }
     }
 
-    private func repeats(_ map: MapReader, _ journey: Journey) -> Odds {
-        guard journey == .bookEnrichment else {
-            if let entry = map.entry("repeats") {
-                self.findings.add(
-                    entry.keyLocation, "the journey `\(journey.rawValue)` looks up no single books",
-                    help: "leave `repeats` out, or write `journey: \(Journey.bookEnrichment.rawValue)`")
-            }
-            return .never
+    @Sendable static func readRepeats(_ map: MapReader, _ group: inout FleetGroup) {
+        guard Self.isRead("repeats", .bookEnrichment, "looks up no single books", map, group) else { return }
+        group.repeats = map.value("repeats", default: .never, Values.share)
+    }
+
+    /// Whether the phones make the journey that a key is for. The key with another journey is reported.
+    private static func isRead(
+        _ key: String, _ journey: Journey, _ omission: String, _ map: MapReader, _ group: FleetGroup
+    ) -> Bool {
+        if group.profile.journey != journey, let entry = map.entry(key) {
+            map.findings.add(
+                entry.keyLocation, "the journey `\(group.profile.journey.rawValue)` \(omission)",
+                help: "leave `\(key)` out, or write `journey: \(journey.rawValue)`")
         }
-        return map.value("repeats", default: .never) { text throws(ValueError) in try Values.share(text) }
+        return group.profile.journey == journey
     }
 
     // MARK: Profile
@@ -162,53 +133,8 @@ struct FleetReader {
         }
     }
 
-    private func profile(_ map: MapReader, _ toggles: [ToggleSetting]) -> (ClientProfile, IdleTimeout) {
-        let named = self.namedProfile(map)
-        var profile = named.profile(with: toggles)
-        profile.journey = map.value("journey", default: profile.journey) { text throws(ValueError) in
-            let words = Journey.allCases.map(\.rawValue)
-            let word = try Values.choice(text, of: words, what: "the journey")
-            return Journey(rawValue: word) ?? .scan
-        }
-        profile.stream.resumes = map.value("resume", default: profile.stream.resumes, Values.boolean)
-        profile.cleanup.isMade = map.value("cleanup", default: profile.cleanup.isMade, Values.boolean)
-        profile.cancel = CancelReader(findings: self.findings).policy(map.entry("cancel")?.value)
-        profile.results.usesInlineBooks = map.value(
-            "inline-books", default: profile.results.usesInlineBooks, Values.boolean)
-        profile.stream.slots = map.value("streams-max", default: profile.stream.slots) {
-            text throws(ValueError) in
-            try Values.integer(text, 1...Self.streamsMax, what: "the number of streams")
-        }
-        profile.requestTimeout = map.value("request-timeout", default: profile.requestTimeout) {
-            text throws(ValueError) in
-            let time = try Values.duration(text, max: ScenarioLimit.timeMax)
-            guard time > .zero else { throw ValueError("the request timeout must be above zero") }
-            return time
-        }
-        // One time for all requests, in place of those that the profile has for some.
-        if map.entry("request-timeout") != nil { profile.timeouts = TimeoutPolicy() }
-        self.readRetries(map, named, into: &profile)
-        self.readStatus(map, into: &profile.status)
-        profile.token.stream = map.value(
-            "stream-token", default: profile.token.stream, Values.word("stream-token"))
-        self.readUpload(map, into: &profile.upload)
-        let idle: Interval?? = map.value("idle-timeout") { text throws(ValueError) -> Interval? in
-            if text == "auto" { return nil }
-            let time = try Values.duration(text, max: ScenarioLimit.timeMax)
-            guard time > .zero else { throw ValueError("the idle timeout must be above zero") }
-            return time
-        }
-        guard case .some(.some(let time)) = idle else {
-            // A client with a time of its own keeps it, whatever the server's pings.
-            let isOwn = profile.stream.idleTimeout != ClientProfile.contract.stream.idleTimeout
-            return (profile, isOwn && idle == nil ? .fixed : .automatic)
-        }
-        profile.stream.idleTimeout = time
-        return (profile, .fixed)
-    }
-
-    private func namedProfile(_ map: MapReader) -> NamedProfile {
-        map.value("profile", default: NamedProfile.contract) { text throws(ValueError) in
+    @Sendable static func readProfile(_ map: MapReader, _ group: inout FleetGroup) {
+        let named = map.value("profile", default: NamedProfile.contract) { text throws(ValueError) in
             guard let profile = ProfileTable.named(text) else {
                 throw ValueError(
                     "unknown profile \(Findings.quoted(text))",
@@ -216,58 +142,54 @@ struct FleetReader {
             }
             return profile
         }
+        group.profile = named.profile(with: group.toggles)
     }
 
-    private func readUpload(_ map: MapReader, into upload: inout UploadPolicy) {
-        upload.photos = map.value("photos-per-scan", default: upload.photos) {
-            text throws(ValueError) in
-            try Values.integers(text, 1...ContractLimit.photosMax, what: "the number of photos of a scan")
+    @Sendable static func readIdleTimeout(_ map: MapReader, _ group: inout FleetGroup) {
+        let form = ValueForm.positive("the idle timeout").optional("auto")
+        let idle = map.value("idle-timeout") { text throws(ValueError) in try form.read("idle-timeout", text)
         }
-        upload.regions = map.value("regions", default: upload.regions) {
-            text throws(ValueError) in
-            try Values.integers(text, 1...ContractLimit.regionsMax, what: "the number of regions of a photo")
+        if case .some(.some(let time)) = idle {
+            group.profile.stream.idleTimeout = time
+            group.idleTimeout = .fixed
+        } else {
+            // A client with a time of its own keeps it, whatever the server's pings.
+            let isOwn =
+                group.profile.stream.idleTimeout != ClientProfile.contract.stream.idleTimeout
+            group.idleTimeout = isOwn && idle == nil ? .fixed : .automatic
         }
     }
 
-    private func readRetries(_ map: MapReader, _ named: NamedProfile, into profile: inout ClientProfile) {
+    @Sendable static func readRequestTimeout(_ map: MapReader, _ group: inout FleetGroup) {
+        guard map.entry("request-timeout") != nil else { return }
+        let form = ValueForm.positive("the request timeout")
+        group.profile.requestTimeout = map.value(
+            "request-timeout", default: group.profile.requestTimeout
+        ) { text throws(ValueError) in try form.read("request-timeout", text) }
+        // One time for all requests, in place of those that the profile has for some.
+        group.profile.timeouts = TimeoutPolicy()
+    }
+
+    static let retries = ValueForm<RetryPreset>.word(what: "how often requests are made again")
+
+    @Sendable static func readRetries(_ map: MapReader, _ group: inout FleetGroup) {
         guard let entry = map.entry("retries") else { return }
-        guard named.base.requestBackoff != nil else {
-            self.findings.add(
-                entry.keyLocation, "the client `\(named.name)` has one set of numbers for failed requests",
+        let name = group.profile.name
+        guard ProfileTable.named(name)?.base.requestBackoff != nil else {
+            map.findings.add(
+                entry.keyLocation, "the client `\(name)` has one set of numbers for failed requests",
                 help: "leave `retries` out, or write `profile: \(NamedProfile.books.name)`")
             return
         }
-        profile.use(
-            map.value("retries", default: RetryPreset.standard) { text throws(ValueError) in
-                let words = RetryPreset.allCases.map(\.rawValue)
-                let word = try Values.choice(text, of: words, what: "how often requests are made again")
-                return RetryPreset(rawValue: word) ?? .standard
+        group.profile.use(
+            map.value("retries", default: .standard) { text throws(ValueError) in
+                try Self.retries.read("retries", text)
             })
-    }
-
-    private func readStatus(_ map: MapReader, into status: inout StatusPolicy) {
-        status.polling = map.value("status-polling", default: status.polling) { text throws(ValueError) in
-            let words = StatusPolling.allCases.map(\.rawValue)
-            let word = try Values.choice(text, of: words, what: "when the status is requested")
-            return StatusPolling(rawValue: word) ?? .off
-        }
-        status.interval = map.value("status-interval", default: status.interval) {
-            text throws(ValueError) in
-            let time = try Values.duration(text, max: ScenarioLimit.timeMax)
-            guard time > .zero else {
-                throw ValueError("the time between status requests must be above zero")
-            }
-            return time
-        }
-        status.requestsMax = map.value("status-requests-max", default: status.requestsMax) {
-            text throws(ValueError) in
-            try Values.integer(text, 1...Self.statusRequestsMax, what: "the number of status requests")
-        }
     }
 
     // MARK: Photos
 
-    private func photos(_ map: MapReader) -> PhotoSource {
+    func photos(_ map: MapReader) -> PhotoSource {
         let shelves = PhotoSource.standard
         guard let node = map.entry("photos")?.value else { return shelves }
         switch node.content {

@@ -8,7 +8,7 @@ struct NetworkReader {
     static let tunnel = "none"
     /// A preset of other tools that is not a link.
     private static let blackHole = "loss-100"
-    private static let perfect = NamedLink(name: "perfect", profile: .perfect)
+    static let perfect = NamedLink(name: "perfect", profile: .perfect)
     private static let delayMax = Interval.hours(1)
 
     let findings: Findings

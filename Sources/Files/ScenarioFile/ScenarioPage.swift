@@ -52,7 +52,7 @@ package enum ScenarioPage {
 
             """
         page += Self.table(
-            ScenarioSchema.groupValues, in: FleetReader.valueKeys, defaults: Self.groupDefaults)
+            FleetReader.valueKeys.schemas, in: FleetReader.valueKeys.names, defaults: Self.groupDefaults)
         page += """
 
             A constant rate of `arrivals` goes on until each phone has had all its `scans`. Stages end by themselves, and `duration` ends both.

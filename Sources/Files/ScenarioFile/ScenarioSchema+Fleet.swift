@@ -29,76 +29,12 @@ extension ScenarioSchema {
         let toggles = ProfileToggle.all.map { toggle in
             (toggle.key, JSONSchema.toggle.described("\(toggle.title) (\(toggle.source))"))
         }
-        return Self.groupValues.merging(toggles) { value, _ in value }
-    }
-
-    static var groupValues: [String: JSONSchema] {
-        [
-            "devices": .integer(1...ScenarioLimit.devicesMax).described("number of phones"),
-            "profile": .choice(ProfileTable.all.map(\.name)).described("client profile"),
-            "journey": .choice(Journey.allCases.map(\.rawValue)).described("what the phones do"),
-            "library": JSONSchema.map(LibraryReader.keys.schemas).described(
-                "csv-import: the files that the phones import"),
-            "batch-form": .choice(BatchForm.allCases.map(\.rawValue))
-                .described("batch-enrichment: how a batch names its books (default: books)"),
-            "repeats": .share
-                .described(
-                    "book-enrichment: look-ups of a barcode that the phone has looked up before (default: none)"
-                ),
-            "network": Self.network.described("a link preset by name, a link, or an itinerary"),
-            "scans": .integer(1...ScenarioLimit.scansPerDeviceMax).described("number of scans per phone"),
-            "arrivals": Self.arrivals
-                .described("arrival rate of an open model, or its stages"),
-            "spacing": .text(
-                #"uniform|poisson|burst\([0-9]+\)"#, "`uniform`, `poisson` or `burst(n)`",
-                examples: ["uniform", "poisson", "burst(10)"]
-            )
-            .described("uniform: evenly; poisson: at random; burst(n): n at once"),
-            "think": .durations.described("closed model: the pause between the scans of a phone"),
-            "start": .durations.described(
-                "closed model: when a phone starts (default: 0s up to the longest `think`)"),
-            "photos": Self.photos
-                .described(
-                    "a folder of photos or a photo, a list of them, or synthetic photos. Paths are absolute, relative to the scenario's folder, or in Images/"
-                ),
-            "photos-per-scan": .integers(1...ContractLimit.photosMax)
-                .described("photos of one scan, which are the parts of one upload"),
-            "regions": .integers(1...ContractLimit.regionsMax)
-                .described("regions of a photo that the app segments, each a scan with an upload of its own"),
-            "preprocess": .choice(Preprocessing.allCases.map(\.rawValue))
-                .described(
-                    "each: for every capture, as in the app; once: for the first capture of a photo, whose result later ones share"
-                ),
-            "resume": .toggle.described("whether streams resume with Last-Event-ID"),
-            "cleanup": .toggle.described("whether the client deletes finished jobs"),
-            "cancel": .map(
-                [
-                    "chance": .share.described("scans that the user cancels, unless they are over before"),
-                    "after": .durations.described(
-                        "time from the first 202 of a scan to its cancel (default: 1s..5s)"),
-                ], required: ["chance"]
-            ).described("a user who cancels scans while they run or wait"),
-            "inline-books": .toggle.described("whether the client uses the books in the completed event"),
-            "streams-max": .integer(1...100).described("maximum number of open streams per phone"),
-            "idle-timeout": .text(
-                "\(JSONSchema.time)|auto", "a duration or `auto`", examples: ["30s", "auto"]
-            ).described("maximum silence on a stream"),
-            "request-timeout": .duration.described("maximum silence before and within any other response"),
-            "retries": .choice(RetryPreset.allCases.map(\.rawValue))
-                .described("books-v3: which of its numbers for failed requests the client uses"),
-            "status-polling": .choice(StatusPolling.allCases.map(\.rawValue))
-                .described("when the client requests the status of a job instead of reading its stream"),
-            "status-interval": .duration.described("time from a status to its next request"),
-            "stream-token": .choice(TokenPlace.allCases.map(\.rawValue))
-                .described("where a request for a stream has its token (Docs/contract.md section 7, C13)"),
-            "status-requests-max": .integer(1...FleetReader.statusRequestsMax)
-                .described("requests for the status of one job; then its scan waits for the next launch"),
-        ]
+        return FleetReader.valueKeys.schemas.merging(toggles) { value, _ in value }
     }
 
     // MARK: Values of several forms
 
-    private static var arrivals: JSONSchema {
+    static var arrivals: JSONSchema {
         var arrivals = JSONSchema.rate
         arrivals.form = "a rate such as `6/s`, a list, or steps"
         arrivals.types = ["string", "array", "object"]
@@ -145,7 +81,7 @@ extension ScenarioSchema {
             ))
     }
 
-    private static var network: JSONSchema {
+    static var network: JSONSchema {
         var network = JSONSchema.choice(
             .choice(LinkPreset.all.map(\.name)), orTypes: ["object", "array"], "a preset, a map or a list")
         network.properties = Self.link
@@ -180,7 +116,7 @@ extension ScenarioSchema {
         ]
     }
 
-    private static var photos: JSONSchema {
+    static var photos: JSONSchema {
         let path = "[A-Za-z0-9_.-]+(/[A-Za-z0-9_.-]+)*"
         var photos = JSONSchema.text(
             path, "text, a list or a map", examples: ["shelves"], types: ["string", "number", "boolean"])

@@ -62,51 +62,8 @@ package enum ScenarioWriter {
     // MARK: Fleet
 
     private static func lines(_ group: FleetGroup) -> [String] {
-        let profile = group.profile
-        let cancel: [(key: String, value: String)] =
-            profile.cancel.isMade ? [(key: "cancel", value: profile.cancel.text)] : []
-        let repeats: [(key: String, value: String)] =
-            group.repeats > .never
-            ? [(key: "repeats", value: Units.percent(Int64(group.repeats.perMillion)))] : []
-        let retries: [(key: String, value: String)] =
-            profile.retries == .standard ? [] : [(key: "retries", value: profile.retries.rawValue)]
-        let values: [(key: String, value: String)] =
-            [
-                ("devices", String(group.devices)),
-                ("profile", self.quoted(profile.name)),
-                ("journey", profile.journey.rawValue),
-            ] + (group.library.map { [("library", self.text($0))] } ?? [])
-            + (group.batchForm.map { [("batch-form", $0.rawValue)] } ?? [])
-            + repeats + group.toggles.map { ($0.toggle.key, self.text($0.isOn)) } + [
-                ("resume", self.text(profile.stream.resumes)),
-                ("cleanup", self.text(profile.cleanup.isMade)),
-            ] + cancel + [
-                ("inline-books", self.text(profile.results.usesInlineBooks)),
-                ("streams-max", String(profile.stream.slots)),
-                (
-                    "idle-timeout",
-                    group.idleTimeout == .automatic ? "auto" : Units.text(profile.stream.idleTimeout)
-                ),
-            ] + self.requestTimeout(profile) + [
-                ("status-polling", profile.status.polling.rawValue),
-                ("status-interval", Units.text(profile.status.interval)),
-                ("status-requests-max", String(profile.status.requestsMax)),
-                ("stream-token", profile.token.stream.rawValue),
-            ] + retries + [
-                ("network", self.text(group.network)),
-                ("scans", String(group.scansPerDevice)),
-                ("photos", self.text(group.photos)),
-                ("photos-per-scan", self.text(profile.upload.photos)),
-                ("regions", self.text(profile.upload.regions)),
-                ("preprocess", group.preprocess.rawValue),
-            ] + self.values(group.load)
+        let values = FleetReader.values(group)
         return ["  \(self.quoted(group.name)):"] + values.map { "    \($0.key): \($0.value)" }
-    }
-
-    /// One time for all requests. A profile that has several keeps them.
-    private static func requestTimeout(_ profile: ClientProfile) -> [(key: String, value: String)] {
-        guard profile.timeouts == TimeoutPolicy() else { return [] }
-        return [("request-timeout", Units.text(profile.requestTimeout))]
     }
 
     @Sendable static func text(_ isOn: Bool) -> String { isOn ? "on" : "off" }
@@ -135,7 +92,7 @@ package enum ScenarioWriter {
         return "{up: \(direction(link.profile.up)), down: \(direction(link.profile.down))\(resolver)}"
     }
 
-    private static func values(_ load: LoadModel) -> [(key: String, value: String)] {
+    static func values(_ load: LoadModel) -> [(key: String, value: String)] {
         switch load {
         case .open(let curve, let spacing):
             [("arrivals", self.text(curve)), ("spacing", self.text(spacing))]
@@ -181,7 +138,7 @@ package enum ScenarioWriter {
         }
     }
 
-    private static func text(_ photos: PhotoSource) -> String {
+    static func text(_ photos: PhotoSource) -> String {
         switch photos {
         case .folder(let name): self.quoted(name)
         case .list(let names): "[\(names.map(self.quoted).joined(separator: ", "))]"

@@ -26,7 +26,7 @@ struct ManualPageTests {
     @Test func `every key of a scenario has words and a form`() {
         let page = ScenarioPage.text
         for (part, keys) in [
-            ("scenario", ScenarioSchema.top), ("group", ScenarioSchema.groupValues),
+            ("scenario", ScenarioSchema.top), ("group", FleetReader.valueKeys.schemas),
             ("server", ServerReader.keys.schemas), ("library", LibraryReader.keys.schemas),
             ("v2", ServerReader.v2.schemas), ("breaker", ServerReader.breaker.schemas),
         ] {
