@@ -107,11 +107,15 @@ extension FleetReader {
                 "resume", \.profile.stream.resumes, .toggle, "whether streams resume with Last-Event-ID"),
             .init("cleanup", \.profile.cleanup.isMade, .toggle, "whether the client deletes finished jobs"),
             .init(
-                "cancel", CancelReader.schema, "a user who cancels scans while they run or wait",
+                "cancel", .map(CancelReader.keys.schemas, required: ["chance"]),
+                "a user who cancels scans while they run or wait",
                 read: { map, group in
-                    let node = map.entry("cancel")?.value
-                    group.profile.cancel = CancelReader(findings: map.findings).policy(node)
-                }, write: { $0.profile.cancel.isMade ? $0.profile.cancel.text : nil }),
+                    group.profile.cancel = CancelPolicy()
+                    guard let node = map.entry("cancel")?.value,
+                        let inner = CancelReader.keys.map(node, map.findings)
+                    else { return }
+                    CancelReader.keys.read(inner, into: &group.profile.cancel)
+                }, write: { $0.profile.cancel.isMade ? CancelReader.keys.text($0.profile.cancel) : nil }),
             .init(
                 "inline-books", \.profile.results.usesInlineBooks, .toggle,
                 "whether the client uses the books in the completed event"),

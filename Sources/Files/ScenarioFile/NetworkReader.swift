@@ -125,39 +125,35 @@ struct NetworkReader {
     }
 
     private func customLink(_ node: Node) -> LinkProfile? {
-        guard
-            let map = MapReader(
-                node, what: "a link", keys: ["up", "down", "dns-delay"], planned: [], findings: self.findings)
-        else { return nil }
+        guard let map = Self.link.map(node, self.findings) else { return nil }
         var link = LinkProfile.perfect
-        if let up = map.entry("up")?.value { link.up = self.direction(up) }
-        if let down = map.entry("down")?.value { link.down = self.direction(down) }
-        link.nameLookup = map.value("dns-delay", default: .zero) { text throws(ValueError) in
-            try Values.duration(text, max: Self.delayMax)
-        }
+        Self.link.read(map, into: &link)
         return link
     }
 
-    private func direction(_ node: Node) -> LinkDirection {
-        let perfect = LinkDirection(delay: .zero, bitsPerSecond: nil)
-        guard
-            let map = MapReader(
-                node, what: "a direction of a link", keys: ["delay", "rate", "loss"], planned: ["jitter"],
-                findings: self.findings)
-        else { return perfect }
-        let delay = map.value("delay", default: .zero) { text throws(ValueError) in
-            try Values.duration(text, max: Self.delayMax)
-        }
-        let rate: Int64?? = map.value("rate") { text throws(ValueError) -> Int64? in
-            text == "off" ? nil : try Values.bitRate(text)
-        }
-        let loss = map.value("loss", default: .never) { text throws(ValueError) in
-            let loss = try Values.share(text)
-            guard loss < .always else { throw Self.losesEverything }
-            return loss
-        }
-        return LinkDirection(delay: delay, bitsPerSecond: rate ?? nil, loss: loss)
-    }
+    static let link = ScenarioKeys<LinkProfile>(
+        what: "a link",
+        rows: [
+            .init("up", \.up, Self.direction, "from the phone"),
+            .init("down", \.down, Self.direction, "to the phone"),
+            .init(
+                "dns-delay", \.nameLookup,
+                ValueForm(
+                    .duration,
+                    read: { _, text throws(ValueError) in try Values.duration(text, max: Self.delayMax) },
+                    write: { $0 > .zero ? Units.text($0) : nil }),
+                "time of a name lookup"),
+        ])
+
+    private static let direction = ScenarioKeys<LinkDirection>(
+        what: "a direction of a link", planned: ["jitter"],
+        rows: [
+            .init("delay", \.delay, .duration(max: Self.delayMax), "delay in this direction"),
+            .init("rate", \.bitsPerSecond, .bitRateOrOff, "bits per second; off: unlimited"),
+            .init(
+                "loss", \.loss, ValueForm.share.checked(Self.losesEverything) { $0 < .always },
+                "segments that are lost once"),
+        ])
 }
 
 extension NamedLink {

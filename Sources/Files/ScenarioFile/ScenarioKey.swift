@@ -51,6 +51,8 @@ struct ScenarioKey<Model>: Sendable {
 struct ScenarioKeys<Model>: Sendable {
     /// The kind of the map with its article, for error messages: `a server`.
     let what: String
+    /// Keys that are reported as not available yet.
+    var planned: [String] = []
     /// In the order in which they are read, written and listed.
     let rows: [ScenarioKey<Model>]
 
@@ -62,7 +64,7 @@ struct ScenarioKeys<Model>: Sendable {
 
     /// Nil, and reported, when the node is not a map.
     func map(_ node: Node, _ findings: Findings) -> MapReader? {
-        MapReader(node, what: self.what, keys: self.names, planned: [], findings: findings)
+        MapReader(node, what: self.what, keys: self.names, planned: self.planned, findings: findings)
     }
 
     func read(_ map: MapReader, into model: inout Model) {

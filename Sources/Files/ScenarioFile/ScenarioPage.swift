@@ -51,8 +51,7 @@ package enum ScenarioPage {
 
 
             """
-        page += Self.table(
-            FleetReader.valueKeys.schemas, in: FleetReader.valueKeys.names, defaults: Self.groupDefaults)
+        page += Self.table(FleetReader.valueKeys, Self.shortest?.groups.first)
         page += """
 
             A constant rate of `arrivals` goes on until each phone has had all its `scans`. Stages end by themselves, and `duration` ends both.
@@ -170,18 +169,21 @@ package enum ScenarioPage {
     /// Values of the shortest scenario that it has to state.
     private static let stated = ["scenario", "name", "description", "devices", "arrivals", "v2"]
 
-    /// The shortest scenario, as a run writes it down with every default.
-    private static let shortest: [String] = {
-        let text = "scenario: 1\nname: NAME\nfleet: {GROUP: {devices: 1, arrivals: 1/s}}\n"
-        let scenario = try? ScenarioLoader.load(path: "shortest", text: text, overrides: [], environment: [:])
-        return scenario.map { ScenarioWriter.resolved($0).split(separator: "\n").map(String.init) } ?? []
-    }()
+    private static let shortest = try? ScenarioLoader.load(
+        path: "shortest", text: "scenario: 1\nname: NAME\nfleet: {GROUP: {devices: 1, arrivals: 1/s}}\n",
+        overrides: [], environment: [:])
 
-    private static var topDefaults: [String: String] { Self.values(indent: 0, in: Self.shortest[...]) }
+    private static var topDefaults: [String: String] {
+        let lines = Self.shortest.map(ScenarioWriter.resolved)?.split(separator: "\n") ?? []
+        return lines.reduce(into: [:]) { values, line in
+            let halves = line.split(separator: ": ", maxSplits: 1).map(String.init)
+            guard halves.count == 2, !Self.stated.contains(halves[0]) else { return }
+            values[halves[0]] = halves[1]
+        }
+    }
 
     static var groupDefaults: [String: String] {
-        Self.values(
-            indent: 4, in: Self.shortest.drop { $0 != "fleet:" }.dropFirst().prefix { $0.hasPrefix(" ") })
+        Self.defaults(FleetReader.valueKeys, Self.shortest?.groups.first)
     }
 
     static var serverDefaults: [String: String] { Self.defaults(ServerReader.keys, .contract) }
@@ -189,16 +191,5 @@ package enum ScenarioPage {
     private static func defaults<Model>(_ keys: ScenarioKeys<Model>, _ model: Model?) -> [String: String] {
         let values = model.map(keys.values)?.filter { !Self.stated.contains($0.key) } ?? []
         return Dictionary(uniqueKeysWithValues: values.map { ($0.key, $0.value) })
-    }
-
-    private static func values(indent: Int, in lines: ArraySlice<String>) -> [String: String] {
-        let margin = String(repeating: " ", count: indent)
-        var values: [String: String] = [:]
-        for line in lines where line.hasPrefix(margin) && !line.dropFirst(indent).hasPrefix(" ") {
-            let halves = line.dropFirst(indent).split(separator: ": ", maxSplits: 1)
-            guard halves.count == 2, !Self.stated.contains(String(halves[0])) else { continue }
-            values[String(halves[0])] = String(halves[1])
-        }
-        return values
     }
 }

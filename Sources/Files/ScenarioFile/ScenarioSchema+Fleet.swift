@@ -84,13 +84,13 @@ extension ScenarioSchema {
     static var network: JSONSchema {
         var network = JSONSchema.choice(
             .choice(LinkPreset.all.map(\.name)), orTypes: ["object", "array"], "a preset, a map or a list")
-        network.properties = Self.link
+        network.properties = NetworkReader.link.schemas
         network.isClosed = true
         (network.minItems, network.maxItems) = (1, Itinerary.stepsMax)
         var named = JSONSchema.choice(
             .choice(LinkPreset.all.map(\.name) + [NetworkReader.tunnel]), orTypes: ["object"],
             "a preset or a map")
-        named.properties = Self.link
+        named.properties = NetworkReader.link.schemas
         named.isClosed = true
         network.items = [
             .map(
@@ -102,18 +102,6 @@ extension ScenarioSchema {
                 ], required: ["at", "link"])
         ]
         return network
-    }
-
-    private static var link: [String: JSONSchema] {
-        let direction = JSONSchema.map([
-            "delay": JSONSchema.duration.described("delay in this direction"),
-            "rate": JSONSchema.bitRateOrOff.described("bits per second; off: unlimited"),
-            "loss": JSONSchema.share.described("segments that are lost once"),
-        ])
-        return [
-            "up": direction.described("from the phone"), "down": direction.described("to the phone"),
-            "dns-delay": JSONSchema.duration.described("time of a name lookup"),
-        ]
     }
 
     static var photos: JSONSchema {

@@ -82,14 +82,7 @@ package enum ScenarioWriter {
     private static func text(_ link: NamedLink?) -> String {
         guard let link else { return NetworkReader.tunnel }
         if LinkPreset.named(link.name)?.profile == link.profile { return self.quoted(link.name) }
-        func direction(_ direction: LinkDirection) -> String {
-            let rate = direction.bitsPerSecond.map(Units.text(bitsPerSecond:)) ?? "off"
-            let loss = Units.percent(Int64(direction.loss.perMillion))
-            return "{delay: \(Units.text(direction.delay)), rate: \(rate), loss: \(loss)}"
-        }
-        let lookup = link.profile.nameLookup
-        let resolver = lookup > .zero ? ", dns-delay: \(Units.text(lookup))" : ""
-        return "{up: \(direction(link.profile.up)), down: \(direction(link.profile.down))\(resolver)}"
+        return NetworkReader.link.text(link.profile)
     }
 
     static func values(_ load: LoadModel) -> [(key: String, value: String)] {

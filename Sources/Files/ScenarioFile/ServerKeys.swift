@@ -21,7 +21,9 @@ extension ServerReader {
                 "time from the 202 to the end of the job, drawn for each scan"),
             .init(
                 "ping", \.backend.ping,
-                Self.time.checked("the ping interval must be at least 1ms") { $0 >= .milliseconds(1) },
+                Self.time.checked(ValueError("the ping interval must be at least 1ms")) {
+                    $0 >= .milliseconds(1)
+                },
                 "time from ping to ping of a stream"),
             .init("ping-ids", \.backend.pingIDs, .toggle, "whether pings have an id"),
             .init(

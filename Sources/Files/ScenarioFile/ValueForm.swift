@@ -19,13 +19,13 @@ struct ValueForm<Value>: Sendable {
         self.write = write
     }
 
-    /// The values that satisfy a test; others are reported with this message.
-    func checked(_ message: String, _ isValid: @escaping @Sendable (Value) -> Bool) -> Self {
+    /// The values that satisfy a test; others are reported with this error.
+    func checked(_ error: ValueError, _ isValid: @escaping @Sendable (Value) -> Bool) -> Self {
         Self(
             self.schema,
             read: { key, text throws(ValueError) in
                 let value = try self.read(key, text)
-                guard isValid(value) else { throw ValueError(message) }
+                guard isValid(value) else { throw error }
                 return value
             }, write: self.write)
     }
@@ -86,7 +86,9 @@ extension ValueForm where Value == Int {
         let max = 1 << 40
         return Self(
             .size, read: { _, text throws(ValueError) in try Values.bytes(text) }, write: Units.text(bytes:)
-        ).checked("a size must be from 1B to \(Units.text(bytes: max))") { (1...max).contains($0) }
+        ).checked(ValueError("a size must be from 1B to \(Units.text(bytes: max))")) {
+            (1...max).contains($0)
+        }
     }
 }
 
@@ -108,7 +110,7 @@ extension ValueForm where Value == Interval {
 
     /// - Parameter what: What the time is, for the error message.
     static func positive(_ what: String, max: Interval = ScenarioLimit.timeMax) -> Self {
-        Self.duration(max: max).checked("\(what) must be above zero") { $0 > .zero }
+        Self.duration(max: max).checked(ValueError("\(what) must be above zero")) { $0 > .zero }
     }
 }
 
@@ -131,6 +133,15 @@ extension ValueForm where Value == Odds {
         Self(
             .share, read: { _, text throws(ValueError) in try Values.share(text) },
             write: { Units.percent(Int64($0.perMillion)) })
+    }
+}
+
+extension ValueForm where Value == Int64? {
+    static var bitRateOrOff: Self {
+        ValueForm<Int64>(
+            .bitRate, read: { _, text throws(ValueError) in try Values.bitRate(text) },
+            write: { Units.text(bitsPerSecond: $0) }
+        ).optional("off", .bitRateOrOff)
     }
 }
 
