@@ -1,9 +1,7 @@
-import CSV
 import Faults
 import Metrics
 import Phone
 import Plan
-import Talaria
 
 extension ScenarioSchema {
     /// The groups, each with this schema.

@@ -1,5 +1,4 @@
 import Backend
-import Faults
 import Plan
 import SimBase
 

@@ -31,17 +31,6 @@ enum Values {
         return text
     }
 
-    /// Reads one of the words of an enum. `key`: the key of the value, for error messages.
-    static func word<Value>(_ key: String) -> (String) throws(ValueError) -> Value
-    where Value: CaseIterable & RawRepresentable, Value.RawValue == String {
-        { text throws(ValueError) in
-            let words = Value.allCases.map(\.rawValue)
-            let word = try Self.choice(text, of: words, what: "`\(key)`")
-            guard let value = Value(rawValue: word) else { preconditionFailure("a word without a value") }
-            return value
-        }
-    }
-
     /// A name that is allowed in paths, in metrics and in other names.
     static func name(_ text: String, what: String) throws(ValueError) -> String {
         let limit = ScenarioLimit.nameCharactersMax
