@@ -4,28 +4,19 @@ import SimBase
 import Talaria
 import Testing
 
-/// What a kill, a reinstallation and a full storage excuse, and what they do not.
+/// What a kill and a reinstallation excuse, and what they do not, beyond the rows of scan.custody.
 @Suite struct LifeTests {
     // MARK: Kill
 
-    @Test func `a capture that was not durable may be gone after a kill, one that was queued may not`() {
-        func history(isQueued: Bool) -> History {
-            History {
-                $0.launch()
-                $0.phone(.captured(scheduled: $0.now))
-                if isQueued { $0.phone(.queued(.captured)) }
-                $0.phone(.killed)
-                $0.launch(restored: 0)
-            }
-        }
-        let undurable = history(isQueued: false).ledger()
-        #expect(undurable.verdicts.allSatisfy { $0.violations == 0 })
-        #expect(undurable.totals.scans.discardedByCause[.notStored] == 1)
-        #expect(undurable.totals.scans.discarded == 1)
-        #expect(undurable.totals.scans.lost == 0)
-        #expect(undurable.totals.scans.isConserved)
-        #expect(history(isQueued: true).broken() == [.scanCustody])
-        #expect(history(isQueued: true).ledger().totals.scans.lost == 1)
+    @Test func `a capture that a kill took before it was durable is discarded, and not lost`() {
+        let scans = History {
+            $0.launch()
+            $0.phone(.captured(scheduled: $0.now))
+            $0.phone(.killed)
+            $0.launch(restored: 0)
+        }.ledger().totals.scans
+        #expect(scans.discardedByCause[.notStored] == 1)
+        #expect([scans.discarded, scans.lost] == [1, 0] && scans.isConserved)
     }
 
     @Test func `a capture in doubt that the next process has is its to keep`() {
@@ -72,27 +63,6 @@ import Testing
         #expect(ledger.totals.scans.isConserved)
     }
 
-    @Test func `without the reinstallation the same scan is lost`() {
-        let history = History {
-            $0.streaming()
-            $0.phone(.killed)
-            $0.launch(restored: 0)
-        }
-        #expect(history.broken() == [.scanCustody])
-    }
-
-    @Test func `a scan captured after a reinstallation is not excused by it`() {
-        let history = History {
-            $0.launch()
-            $0.phone(.killed)
-            $0.phone(.reinstalled(discarded: 0))
-            $0.launch()
-            $0.capture()
-        }
-        #expect(history.broken() == [.scanCustody])
-        #expect(history.ledger().totals.scans.discarded == 0)
-    }
-
     @Test func `a scan that a reinstallation took and that is on disk has two ends`() {
         let history = History {
             $0.streaming()
@@ -112,26 +82,6 @@ import Testing
         #expect(history.broken() == [])
         #expect(history.ledger().totals.scans.discardedByCause[.reinstalled] == 3)
         #expect(history.ledger().totals.scans.isConserved)
-    }
-
-    // MARK: Storage
-
-    @Test func `a capture is refused for want of room only while there is none`() {
-        func history(_ script: (inout History) -> Void) -> History {
-            History {
-                $0.launch()
-                script(&$0)
-                $0.phone(.captured(scheduled: $0.now))
-                $0.phone(.refused(code: "STORAGE_FULL", cause: .storage))
-            }
-        }
-        #expect(history { $0.phone(.storageFilled) }.broken() == [])
-        #expect(history { _ in }.broken() == [.scanRefusedForCause])
-        let freed = history {
-            $0.phone(.storageFilled)
-            $0.phone(.storageFreed)
-        }
-        #expect(freed.broken() == [.scanRefusedForCause])
     }
 
     // MARK: Background

@@ -247,20 +247,6 @@ import Testing
 
     // MARK: The phone's own
 
-    @Test func `a photo that could not be read is a cause, one that was prepared is none`() {
-        func refused(isPrepared: Bool) -> History {
-            History {
-                $0.launch()
-                $0.phone(.captured(scheduled: $0.now))
-                $0.phone(.queued(.captured))
-                if isPrepared { $0.phone(.photoPrepared(took: .milliseconds(5), bytes: 1_000)) }
-                $0.phone(.refused(code: "PHOTO_UNUSABLE", cause: .photo))
-            }
-        }
-        #expect(refused(isPrepared: false).broken() == [])
-        #expect(refused(isPrepared: true).broken() == [.scanRefusedForCause])
-    }
-
     @Test func `an unprepared photo is no cause for anything else`() {
         let answered = History {
             $0.launch()
@@ -269,18 +255,5 @@ import Testing
             $0.refuse("HTTP_503", answer: 503)
         }
         #expect(answered.broken() == [.scanRefusedForCause])
-    }
-
-    @Test(arguments: [999, 1_000]) func `a queue is full with a thousand scans`(count: UInt32) {
-        let full = History {
-            $0.launch()
-            for scan in 1...count + 1 {
-                $0.scan = ScanNumber(scan)
-                $0.phone(.captured(scheduled: $0.now))
-                if scan <= count { $0.onDisk(.captured) }
-            }
-            $0.phone(.refused(code: "QUEUE_FULL", cause: .queue))
-        }
-        #expect(full.broken() == (count == 1_000 ? [] : [.scanRefusedForCause]))
     }
 }
