@@ -14,21 +14,13 @@ import Talaria
 import Testing
 
 /// A gateway in front of somebody on the same loop.
-final class TestGateway {
-    let loop: Loop
-    let port: UInt16
-    private let sink = Sink()
-    private let server: SocketServer
-
-    private final class Sink { var observations: [Observation] = [] }
-
+final class TestGateway: TestOrigin {
     init(
         to upstream: UInt16, loop: Loop, base: String = "", faults: [FaultSpec] = [],
         link: LinkProfile = .perfect, replyTime: Interval = .seconds(5),
         connectTimeout: Interval = .seconds(2),
         headers: [HeaderField] = []
     ) throws {
-        self.loop = loop
         let setup = LiveServerConfiguration(
             host: "127.0.0.1", port: 0,
             origin: .upstream(
@@ -43,42 +35,12 @@ final class TestGateway {
                         basePath: base, replyTime: replyTime, wallClockAtZero: 1_700_000_000_000),
                     connectionsMax: 64)),
             random: KeyedRandom(seed: 7), faults: faults,
-            links: FleetLinks(groups: [
-                .init(name: "all", devices: 0..<100, link: .always(NamedLink(name: "test", profile: link)))
-            ]), nonce: "gateway-7")
-        let sink = self.sink
-        self.server = try SocketServer(setup, loop: loop) { sink.observations.append($0) }
-        self.port = try self.server.port()
+            links: Self.links(.always(NamedLink(name: "test", profile: link))), nonce: "gateway-7")
+        try super.init(setup, loop: loop)
     }
-
-    deinit { self.server.shutDown() }
-
-    var seen: [ObservationPayload] { self.sink.observations.map(\.what) }
 
     var fired: [Int] {
         self.seen.compactMap { if case .fault(.fired(let fault, _, _)) = $0 { fault } else { nil } }
-    }
-
-    func connect() throws -> TestClient { try TestClient(port: self.port, loop: self.loop) }
-
-    func run(until holds: () -> Bool, _ what: Comment = "", sourceLocation: SourceLocation = #_sourceLocation)
-    {
-        let timer = LoopTimer(loop: self.loop) { _ in }
-        let end = self.loop.now() + .seconds(10)
-        while !holds() && self.loop.now() < end {
-            timer.arm(after: .milliseconds(5))
-            self.loop.runOnce()
-        }
-        #expect(holds(), what, sourceLocation: sourceLocation)
-    }
-
-    func run(for time: Interval) {
-        let timer = LoopTimer(loop: self.loop) { _ in }
-        let end = self.loop.now() + time
-        while self.loop.now() < end {
-            timer.arm(at: min(end, self.loop.now() + .milliseconds(5)))
-            self.loop.runOnce()
-        }
     }
 
     /// Uploads, and answers what the 202 said.

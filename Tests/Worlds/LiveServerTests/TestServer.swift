@@ -10,60 +10,37 @@ import TLSClient
 import Talaria
 import Testing
 
-/// A server and its client on one loop: real sockets, no thread, no sleep.
-final class TestServer {
+/// A server and its clients on one loop: real sockets, no thread, no sleep.
+class TestOrigin {
     let loop: Loop
     let port: UInt16
-    private(set) var observations: [Observation] = []
-    private var server: SocketServer?
-
-    init(
-        faults: [FaultSpec] = [], link: LinkProfile = .perfect, ping: Interval = .seconds(30),
-        jobTime: Interval = .milliseconds(60), books: Int = 3, itinerary: Itinerary? = nil,
-        backend: BackendConfiguration = .contract, tls: TLSContext? = nil
-    ) throws {
-        var configuration = backend
-        configuration.jobTime = jobTime...jobTime
-        configuration.ping = ping
-        self.loop = try Loop(clock: .startingNow())
-        var setup = LiveServerConfiguration(
-            host: "127.0.0.1", port: 0,
-            origin: .simulated(configuration, Shelf(seed: 7, booksMin: books, booksMax: books)),
-            random: KeyedRandom(seed: 7), faults: faults,
-            links: FleetLinks(groups: [
-                .init(
-                    name: "all", devices: 0..<100,
-                    link: itinerary ?? .always(NamedLink(name: "test", profile: link)))
-            ]), nonce: "nonce-7")
-        let sink = Sink()
-        let failures = Guarded<[TLSFailure]>([])
-        setup.tls = tls
-        setup.connectionFailed = { failure in failures.withLock { $0.append(failure) } }
-        self.failures = failures
-        let server = try SocketServer(setup, loop: self.loop) { sink.observations.append($0) }
-        self.port = try server.port()
-        self.server = server
-        self.sink = sink
-    }
+    private let server: SocketServer
+    private let sink = Sink()
 
     private final class Sink { var observations: [Observation] = [] }
-    private let sink: Sink
-    private let failures: Guarded<[TLSFailure]>
 
-    deinit { self.server?.shutDown() }
+    init(_ setup: LiveServerConfiguration, loop: Loop) throws {
+        let sink = self.sink
+        self.loop = loop
+        self.server = try SocketServer(setup, loop: loop) { sink.observations.append($0) }
+        self.port = try self.server.port()
+    }
 
-    var seen: [ObservationPayload] { self.sink.observations.map(\.what) }
+    deinit { self.server.shutDown() }
 
-    /// The connections that failed because of TLS.
-    var tlsFailures: [TLSFailure] { self.failures.withLock { $0 } }
+    static func links(_ itinerary: Itinerary) -> FleetLinks {
+        FleetLinks(groups: [.init(name: "all", devices: 0..<100, link: itinerary)])
+    }
 
-    func now() -> Instant { self.loop.now() }
+    var observations: [Observation] { self.sink.observations }
 
-    /// Turns the loop until it holds, at most five seconds.
+    var seen: [ObservationPayload] { self.observations.map(\.what) }
+
+    /// Turns the loop until it holds, at most ten seconds.
     func run(until holds: () -> Bool, _ what: Comment = "", sourceLocation: SourceLocation = #_sourceLocation)
     {
         let timer = LoopTimer(loop: self.loop) { _ in }
-        let end = self.loop.now() + .seconds(5)
+        let end = self.loop.now() + .seconds(10)
         while !holds() && self.loop.now() < end {
             timer.arm(after: .milliseconds(5))
             self.loop.runOnce()
@@ -81,16 +58,45 @@ final class TestServer {
         }
     }
 
+    /// A new connection.
+    func connect() throws -> TestClient { try TestClient(port: self.port, loop: self.loop) }
+}
+
+/// The simulated backend.
+final class TestServer: TestOrigin {
+    private let failures = Guarded<[TLSFailure]>([])
+
+    init(
+        faults: [FaultSpec] = [], link: LinkProfile = .perfect, ping: Interval = .seconds(30),
+        jobTime: Interval = .milliseconds(60), books: Int = 3, itinerary: Itinerary? = nil,
+        backend: BackendConfiguration = .contract, tls: TLSContext? = nil
+    ) throws {
+        var configuration = backend
+        configuration.jobTime = jobTime...jobTime
+        configuration.ping = ping
+        var setup = LiveServerConfiguration(
+            host: "127.0.0.1", port: 0,
+            origin: .simulated(configuration, Shelf(seed: 7, booksMin: books, booksMax: books)),
+            random: KeyedRandom(seed: 7), faults: faults,
+            links: Self.links(itinerary ?? .always(NamedLink(name: "test", profile: link))), nonce: "nonce-7")
+        setup.tls = tls
+        let failures = self.failures
+        setup.connectionFailed = { failure in failures.withLock { $0.append(failure) } }
+        try super.init(setup, loop: Loop(clock: .startingNow()))
+    }
+
+    /// The connections that failed because of TLS.
+    var tlsFailures: [TLSFailure] { self.failures.withLock { $0 } }
+
+    func now() -> Instant { self.loop.now() }
+
     /// The times at which a fault took effect.
     func firings(of fault: Int, _ operation: Talaria.Operation) -> [Instant] {
-        self.sink.observations.filter {
+        self.observations.filter {
             guard case .fault(.fired(fault, operation, _)) = $0.what else { return false }
             return true
         }.map(\.at)
     }
-
-    /// A new connection.
-    func connect() throws -> TestClient { try TestClient(port: self.port, loop: self.loop) }
 
     /// A new connection that begins with a handshake. `authority`: PEM.
     func connectWithTLS(trusting authority: [UInt8]) throws -> TestClient {
