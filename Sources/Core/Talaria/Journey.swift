@@ -17,13 +17,16 @@ package enum Journey: String, CaseIterable, Hashable, Sendable {
             ? EventKind(v2Name: name) ?? DottedEventName.kind(of: name) : EventKind(eventName: name)
     }
 
-    /// Whether its answers have the envelope of v2, and its streams the events of v2.
-    package var isV2: Bool {
+    /// The version of its endpoints, which decides the form of its answers and streams.
+    package var version: APIVersion {
         switch self {
-        case .scan: false
-        case .bookshelfScan, .batchEnrichment, .csvImport, .bookEnrichment: true
+        case .scan: .v3
+        case .bookshelfScan, .batchEnrichment, .csvImport, .bookEnrichment: .v2
         }
     }
+
+    /// Whether its answers have the envelope of v2, and its streams the events of v2.
+    package var isV2: Bool { self.version == .v2 }
 
     /// The body of an upload.
     package enum Payload: Hashable, Sendable {

@@ -104,13 +104,16 @@ struct Answer: Sendable {
     func deviations(for operation: Operation, of journey: Journey) -> ContractNotes {
         var notes = self.notes
         let hasNotedStatus = notes.notes.contains { $0.path == "status" && $0.expected == Self.anyStatus }
-        if !hasNotedStatus, journey.hasAnswer(self.head.status, to: operation) == false {
+        if !hasNotedStatus, let contract = journey.contract(of: operation),
+            !contract.has(status: self.head.status)
+        {
             notes.add("status", expected: Self.anyStatus, seen: "\(self.head.status)")
         }
         let type = self.head.contentType
-        if (400...599).contains(self.head.status), !type.isEmpty, type != journey.problemType {
+        if (400...599).contains(self.head.status), !type.isEmpty, type != journey.version.problemType {
             notes.add(
-                "header Content-Type", expected: journey.problemType, seen: "another type", excerpt: type)
+                "header Content-Type", expected: journey.version.problemType, seen: "another type",
+                excerpt: type)
         }
         return notes
     }

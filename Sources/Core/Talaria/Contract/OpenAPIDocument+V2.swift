@@ -1,66 +1,14 @@
 // The requests of v2 in the OpenAPI document: forms, batches, and the events of a job.
 
 extension OpenAPIDocument {
-    static func value(_ operation: V2Operation) -> YAMLValue {
-        var entries: [(key: String, value: YAMLValue)] = [
-            ("operationId", .text(operation.id)), ("tags", .texts(["v2"])),
-            ("summary", .text(operation.summary)),
-        ]
-        var parameters = [Self.reference("parameters", "OptionalDeviceID")]
-        if operation.path.hasSuffix("/stream") {
-            parameters.append(Self.reference("parameters", "LastEventID"))
-        }
-        entries.append(("parameters", .list(parameters)))
-        switch operation.body {
-        case .none: break
-        case .photos: entries.append(("requestBody", Self.form("photos", itemsMax: ContractLimit.photosMax)))
-        case .file: entries.append(("requestBody", Self.form(ImportLimits.part, itemsMax: nil)))
-        case .batch: entries.append(("requestBody", Self.json(Self.batch)))
-        case .json(let object): entries.append(("requestBody", Self.json(Self.schema(named: object))))
-        }
-        let security: [YAMLValue] = operation.hasToken ? [.map([("bearer", .list([]))])] : []
-        entries.append(("security", .list(security)))
-        entries.append(
-            (
-                "responses",
-                .map(
-                    operation.answers.map { answer in
-                        (
-                            String(answer.status),
-                            answer.name.map { Self.reference("responses", $0) }
-                                ?? Self.value(answer, of: operation)
-                        )
-                    })
-            ))
-        return .map(entries)
-    }
-
-    /// An answer that is no other operation's, with what can be requested of a job that it accepts.
-    private static func value(_ answer: V2Operation.Answer, of operation: V2Operation) -> YAMLValue {
-        guard case .map(let entries) = Self.value(answer), !operation.next.isEmpty else {
-            return Self.value(answer)
-        }
-        let links = operation.next.map { id in
-            (
-                key: id,
-                value: YAMLValue.map([
-                    ("operationId", .text(id)),
-                    ("parameters", .map([("jobId", .text("$response.body#/data/jobId"))])),
-                    ("description", .text("With the token in `data.authToken`")),
-                ])
-            )
-        }
-        return .map(entries + [("links", .map(links))])
-    }
-
-    private static func json(_ schema: YAMLValue) -> YAMLValue {
+    static func json(_ schema: YAMLValue) -> YAMLValue {
         .map([
             ("required", .flag(true)), ("content", .map([(Contract.jsonType, .map([("schema", schema)]))])),
         ])
     }
 
     /// A form with one file, or up to so many.
-    private static func form(_ part: String, itemsMax: Int?) -> YAMLValue {
+    static func form(_ part: String, itemsMax: Int?) -> YAMLValue {
         let file = YAMLValue.map([("type", .text("string")), ("format", .text("binary"))])
         let files = itemsMax.map { most in
             YAMLValue.map([
@@ -79,7 +27,7 @@ extension OpenAPIDocument {
     }
 
     /// Barcodes, or books by title, author and ISBN.
-    private static var batch: YAMLValue {
+    static var batch: YAMLValue {
         func text(_ lengths: ClosedRange<Int>, isNullable: Bool) -> YAMLValue {
             .map([
                 ("type", isNullable ? .texts(["string", "null"]) : .text("string")),

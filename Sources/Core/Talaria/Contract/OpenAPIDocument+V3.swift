@@ -1,40 +1,7 @@
-// The requests of v3 in the OpenAPI document: photos, what follows from them, and the events of a job.
+// The requests of v3 in the OpenAPI document: photos, and the events of a job.
 
 extension OpenAPIDocument {
-    static func value(_ operation: ContractOperation) -> YAMLValue {
-        var entries: [(key: String, value: YAMLValue)] = [
-            ("operationId", .text(operation.id)), ("tags", .texts(["scans"])),
-            ("summary", .text(operation.summary)),
-        ]
-        var parameters = [Self.reference("parameters", "DeviceID")]
-        switch operation.operation {
-        case .stream: parameters.append(Self.reference("parameters", "LastEventID"))
-        case .results: parameters.append(Self.reference("parameters", "Format"))
-        case .upload, .cleanup, .status, .cancel: break
-        }
-        entries.append(("parameters", .list(parameters)))
-        switch operation.operation {
-        case .upload:
-            entries.append(("requestBody", Self.photos))
-            entries.append(("security", .list([])))
-        case .stream, .results, .cleanup, .status, .cancel:
-            entries.append(("security", .list([.map([("bearer", .list([]))])])))
-        }
-        entries.append(
-            (
-                "responses",
-                .map(
-                    operation.answers.map { answer in
-                        (
-                            String(answer.status),
-                            answer.name.map { Self.reference("responses", $0) } ?? Self.value(answer)
-                        )
-                    })
-            ))
-        return .map(entries)
-    }
-
-    private static var photos: YAMLValue {
+    static var photos: YAMLValue {
         let photo = YAMLValue.map([
             ("type", .text("string")), ("format", .text("binary")),
             ("description", .text("A photo of at most \(ContractLimit.photoBytesMax) bytes")),
@@ -65,27 +32,6 @@ extension OpenAPIDocument {
             ),
             ("content", .map([(Contract.uploadType, .map([("schema", schema), ("encoding", encoding)]))])),
         ])
-    }
-
-    /// What can be requested of a job that was accepted. OpenAPI has no way to pass the token on.
-    static var links: YAMLValue {
-        .map(
-            ContractOperation.all.filter { $0.operation != .upload }.map { operation in
-                (
-                    operation.id,
-                    .map([
-                        ("operationId", .text(operation.id)),
-                        (
-                            "parameters",
-                            .map([
-                                ("jobId", .text("$response.body#/data/jobId")),
-                                (HeaderName.deviceID, .text("$request.header.\(HeaderName.deviceID)")),
-                            ])
-                        ),
-                        ("description", .text("With the token in `data.authToken`")),
-                    ])
-                )
-            })
     }
 
     /// The schema is that of one event, as tools for OpenAPI 3.1 take it.

@@ -89,59 +89,108 @@ package enum OpenAPIDocument {
                 paths[index].value = .map(entries + [method])
             } else {
                 let parameters: [(key: String, value: YAMLValue)] =
-                    operation.operation == .upload
-                    ? [] : [("parameters", .list([Self.reference("parameters", "JobID")]))]
+                    operation.path.contains("{jobId}")
+                    ? [("parameters", .list([Self.reference("parameters", "JobID")]))] : []
                 paths.append((operation.path, .map(parameters + [method])))
             }
-        }
-        for operation in V2Operation.all {
-            let parameters: [(key: String, value: YAMLValue)] =
-                operation.path.contains("{jobId}")
-                ? [("parameters", .list([Self.reference("parameters", "JobID")]))] : []
-            let method = (key: operation.method.lowercased(), value: Self.value(operation))
-            paths.append((operation.path, .map(parameters + [method])))
         }
         return .map(paths)
     }
 
+    private static func value(_ operation: ContractOperation) -> YAMLValue {
+        let (tag, device) =
+            switch operation.version {
+            case .v2: ("v2", "OptionalDeviceID")
+            case .v3: ("scans", "DeviceID")
+            }
+        var parameters = [Self.reference("parameters", device)]
+        switch operation.operation {
+        case .stream: parameters.append(Self.reference("parameters", "LastEventID"))
+        case .results where operation.version == .v3:
+            parameters.append(Self.reference("parameters", "Format"))
+        case .upload, .results, .cleanup, .status, .cancel: break
+        }
+        let security: [YAMLValue] = operation.hasToken ? [.map([("bearer", .list([]))])] : []
+        let responses = operation.answers.map { answer in
+            (
+                key: String(answer.status),
+                value: operation.name(of: answer).map { Self.reference("responses", $0) }
+                    ?? Self.value(answer, of: operation)
+            )
+        }
+        return .map(
+            [
+                ("operationId", .text(operation.id)), ("tags", .texts([tag])),
+                ("summary", .text(operation.summary)), ("parameters", .list(parameters)),
+            ] + (Self.requestBody(operation).map { [("requestBody", $0)] } ?? [])
+                + [("security", .list(security)), ("responses", .map(responses))])
+    }
+
+    private static func requestBody(_ operation: ContractOperation) -> YAMLValue? {
+        switch operation.body {
+        case .none: nil
+        case .photos where operation.version == .v3: Self.photos
+        case .photos: Self.form("photos", itemsMax: ContractLimit.photosMax)
+        case .file: Self.form(ImportLimits.part, itemsMax: nil)
+        case .batch: Self.json(Self.batch)
+        case .json(let object): Self.json(Self.schema(named: object))
+        }
+    }
+
     // MARK: Answers
 
-    static func value(_ answer: ContractOperation.Answer) -> YAMLValue {
-        var entries: [(key: String, value: YAMLValue)] = [("description", .text(answer.summary))]
-        switch answer.body {
-        case .problem:
-            entries.append(("headers", Self.headers(ofRefusal: answer.status)))
-            entries.append(
-                (
-                    "content",
-                    .map([(Problem.contentType, .map([("schema", Self.schema(named: Contract.problem))]))])
-                ))
-        case .v2Error:
-            entries.append(
-                (
-                    "content",
-                    .map([
-                        (Contract.jsonType, .map([("schema", Self.schema(named: Contract.v2Error))])),
-                        (Problem.contentType, .map([("schema", Self.schema(named: Contract.problem))])),
-                    ])
-                ))
-        case .none:
-            entries.append(("headers", .map([Self.header(HeaderName.requestID, "RequestID")])))
-        case .v2Events:
-            entries.append(("headers", .map([Self.header(HeaderName.requestID, "RequestID")])))
-            entries.append(("content", .map([(Contract.eventStreamType, Self.v2Stream)])))
-        case .json(let object):
-            var headers = [Self.header(HeaderName.requestID, "RequestID")]
-            if object === Contract.uploadAccepted { headers += Self.limitHeaders }
-            entries.append(("headers", .map(headers)))
-            entries.append(
-                ("content", .map([(Contract.jsonType, .map([("schema", Self.schema(named: object))]))])))
-            if object === Contract.uploadAccepted { entries.append(("links", Self.links)) }
-        case .events:
-            entries.append(("headers", .map([Self.header(HeaderName.requestID, "RequestID")])))
-            entries.append(("content", .map([(Contract.eventStreamType, Self.stream)])))
+    private static func value(
+        _ answer: ContractOperation.Answer, of operation: ContractOperation
+    ) -> YAMLValue {
+        var headers = [Self.header(HeaderName.requestID, "RequestID")]
+        var content: [(key: String, value: YAMLValue)] = []
+        var links: YAMLValue?
+        switch (answer.body, operation.version) {
+        case (.problem, .v3):
+            headers = Self.headers(ofRefusal: answer.status)
+            content = [Self.content(Problem.contentType, Contract.problem)]
+        case (.problem, .v2):
+            headers = []
+            content = [
+                Self.content(Contract.jsonType, Contract.v2Error),
+                Self.content(Problem.contentType, Contract.problem),
+            ]
+        case (.none, _): break
+        case (.events, .v2): content = [(Contract.eventStreamType, Self.v2Stream)]
+        case (.events, .v3): content = [(Contract.eventStreamType, Self.stream)]
+        case (.json(let object), let version):
+            if operation.operation == .upload, version == .v3 { headers += Self.limitHeaders }
+            content = [Self.content(Contract.jsonType, object)]
+            links = Self.links(operation)
         }
-        return .map(entries)
+        return .map(
+            [("description", .text(answer.summary))]
+                + (headers.isEmpty ? [] : [("headers", .map(headers))])
+                + (content.isEmpty ? [] : [("content", .map(content))])
+                + (links.map { [("links", $0)] } ?? []))
+    }
+
+    private static func content(_ type: String, _ object: ContractObject) -> (key: String, value: YAMLValue) {
+        (type, .map([("schema", Self.schema(named: object))]))
+    }
+
+    /// What can be requested of a job that was accepted. OpenAPI has no way to pass the token on.
+    private static func links(_ operation: ContractOperation) -> YAMLValue? {
+        guard !operation.next.isEmpty else { return nil }
+        var parameters = [(key: "jobId", value: YAMLValue.text("$response.body#/data/jobId"))]
+        if operation.version == .v3 {
+            parameters.append((HeaderName.deviceID, .text("$request.header.\(HeaderName.deviceID)")))
+        }
+        return .map(
+            operation.next.map { next in
+                (
+                    next.id,
+                    .map([
+                        ("operationId", .text(next.id)), ("parameters", .map(parameters)),
+                        ("description", .text("With the token in `data.authToken`")),
+                    ])
+                )
+            })
     }
 
     private static func header(_ name: String, _ component: String) -> (key: String, value: YAMLValue) {
@@ -154,7 +203,7 @@ package enum OpenAPIDocument {
         Self.header("X-RateLimit-Reset", "RateLimitReset"),
     ]
 
-    private static func headers(ofRefusal status: Int) -> YAMLValue {
+    private static func headers(ofRefusal status: Int) -> [(key: String, value: YAMLValue)] {
         var headers = [Self.header(HeaderName.requestID, "RequestID")]
         switch status {
         case 401: headers.append(Self.header("WWW-Authenticate", "Authenticate"))
@@ -164,7 +213,7 @@ package enum OpenAPIDocument {
         case 503: headers.append(Self.header(HeaderName.retryAfter, "RetryAfter"))
         default: break
         }
-        return .map(headers)
+        return headers
     }
 
     // MARK: Components
@@ -260,9 +309,12 @@ package enum OpenAPIDocument {
     /// The refusals of several operations.
     private static var responses: YAMLValue {
         var responses: [(key: String, value: YAMLValue)] = []
-        for answer in ContractOperation.all.flatMap(\.answers) + V2Operation.all.flatMap(\.answers) {
-            guard let name = answer.name, !responses.contains(where: { $0.key == name }) else { continue }
-            responses.append((name, Self.value(answer)))
+        for operation in ContractOperation.all {
+            for answer in operation.answers {
+                guard let name = operation.name(of: answer), !responses.contains(where: { $0.key == name })
+                else { continue }
+                responses.append((name, Self.value(answer, of: operation)))
+            }
         }
         return .map(responses)
     }
@@ -312,10 +364,10 @@ package enum OpenAPIDocument {
             case .text, .pattern, .words, .flag, .integer, .number: break
             }
         }
-        for answer in ContractOperation.all.flatMap(\.answers) + V2Operation.all.flatMap(\.answers) {
+        for answer in ContractOperation.all.flatMap(\.answers) {
             if case .json(let object) = answer.body { add(.object(object)) }
         }
-        for operation in V2Operation.all {
+        for operation in ContractOperation.all {
             if case .json(let object) = operation.body { add(.object(object)) }
         }
         add(.object(Contract.v2Error))

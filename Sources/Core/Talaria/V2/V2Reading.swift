@@ -1,5 +1,5 @@
 // Answers and events of v2 as a client reads them (Docs/contract.md sections 3.1 to 3.3). What it needs is required; the rest is
-// compared with the table of v2 (`V2Operation`), which knows the members of all documents.
+// compared with the table of the contract (`ContractOperation`), which knows the members of all documents.
 
 internal import JSON
 
