@@ -64,8 +64,8 @@ extension DocumentTable {
 
     private static func markdown(_ row: Row) -> String {
         guard let mark = row.mark else { return "" }
-        return (mark.emoji.isEmpty ? "" : mark.emoji + " ") + mark.word
-            + (row.remark.map { " (\($0))" } ?? "")
+        return [mark.emoji, mark.word, row.remark.map { "(\($0))" } ?? ""].filter { !$0.isEmpty }
+            .joined(separator: " ")
     }
 
     /// The columns of numbers, as a page and Markdown count them.
@@ -124,6 +124,8 @@ extension DocumentTable {
 
 extension DocumentTable.Mark {
     package var html: String {
-        HTMLText.sign(self.tone, self.sign, isHidden: true) + " " + HTMLText.escaped(self.word)
+        self.word.isEmpty
+            ? HTMLText.sign(self.tone, self.sign)
+            : HTMLText.sign(self.tone, self.sign, isHidden: true) + " " + HTMLText.escaped(self.word)
     }
 }

@@ -82,6 +82,12 @@ package struct DocumentTable {
             self.tone = tone
             self.ink = ink
         }
+
+        /// The sign of a tone, without a word.
+        init(_ tone: Tone) {
+            self.init(
+                word: "", sign: tone.sign, ascii: tone.sign, emoji: tone.emoji, tone: tone, ink: tone.ink)
+        }
     }
 
     package struct Row {

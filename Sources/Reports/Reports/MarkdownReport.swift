@@ -41,18 +41,9 @@ package enum MarkdownReport {
             "<details><summary>Errors seen by the phones\(more)</summary>\n\n\(table.markdownBody)\n</details>\n"
     }
 
-    private static func sign(_ result: RunResult) -> String {
-        switch result.exit.tone {
-        case .good: "✅"
-        case .warn: "⚠️"
-        case .bad: "❌"
-        case .plain, .unknown, .running: ""
-        }
-    }
-
     private static func verdict(_ result: RunResult) -> String {
         var text =
-            "## \(Self.sign(result)) \(MarkdownText.escaped(result.scenario.name)): \(result.headline)\n\n"
+            "## \(result.exit.tone.emoji) \(MarkdownText.escaped(result.scenario.name)): \(result.headline)\n\n"
         if let outcome = result.outcome { text += "**\(MarkdownText.escaped(outcome))**\n\n" }
         if !result.scenario.description.isEmpty {
             text += MarkdownText.escaped(result.scenario.description) + "\n\n"

@@ -161,7 +161,44 @@ extension RunResult {
 
 extension TargetTable {
     private static let rowsMax = 20
-    private static let wrongHeader = ["", "what", "count", "first", "example"]
+
+    /// What the target did wrong, with the command that shows the first of each.
+    private var wrongTable: DocumentTable {
+        var table = DocumentTable(id: "errors", tableID: "target-errors", title: "Errors of the target")
+        table.add(
+            Array(self.wrong.prefix(Self.rowsMax)), mark: { (.init($0.tone), nil) },
+            [
+                .init("what", .name) { .mono($0.name) },
+                .init("count", .number) { .init(Figures.count($0.count)) },
+                .init("first", .text) { .init($0.first) },
+                .init("example", .sentence) { .init($0.text) },
+            ]
+                + (self.wrong.contains { $0.command != nil }
+                    ? [.init("command", .sentence) { .mono($0.command ?? "") }] : []))
+        return table
+    }
+
+    private var injectedTable: DocumentTable {
+        var table = DocumentTable(id: "injected", tableID: "target-faults", title: "Injected faults")
+        table.hasMarks = false
+        table.add(
+            self.injected,
+            [
+                .init("fault", .name) { .mono($0.fault) },
+                .init("fired", .number) { .init($0.fired.map { Figures.count($0) } ?? "n/a") },
+                .init("errors of phones", .number) { .init(Figures.count($0.errors)) },
+            ])
+        return table
+    }
+
+    private var probeTable: DocumentTable {
+        var table = DocumentTable(id: "probes", tableID: "target-probes", title: "Probes")
+        table.hasMarks = false
+        table.add(
+            self.probes,
+            [.init("probe", .name) { .mono($0.probe) }, .init("answers", .text) { .init($0.answers) }])
+        return table
+    }
 
     var json: JSONValue {
         .object([
@@ -191,67 +228,23 @@ extension TargetTable {
 
     var markdown: String {
         var text = "### Target\n\nErrors of the target: \(self.tally).\n"
-        if !self.wrong.isEmpty {
-            let rows = self.wrong.prefix(Self.rowsMax).map { row in
-                [
-                    row.tone == .bad ? "❌" : "⚠️", MarkdownText.code(row.name), Figures.count(row.count),
-                    MarkdownText.escaped(row.first), row.text.isEmpty ? "" : MarkdownText.code(row.text),
-                ]
-            }
-            text += "\n" + MarkdownText.table(Self.wrongHeader, rows, textColumns: 5)
-            if let command = self.wrong.first?.command {
-                text += "\nThe first one: \(MarkdownText.code(command))\n"
-            }
-        }
-        if !self.injected.isEmpty {
-            text +=
-                "\n"
-                + MarkdownText.table(
-                    ["fault", "fired", "errors of phones"],
-                    self.injected.map {
-                        [
-                            MarkdownText.code($0.fault), $0.fired.map { Figures.count($0) } ?? "n/a",
-                            Figures.count($0.errors),
-                        ]
-                    })
+        for table in [self.wrongTable, self.injectedTable] where !table.isEmpty {
+            text += "\n\(table.markdownBody)"
         }
         for line in self.lines { text += "\n\(line.label): \(line.text).\n" }
         return text
     }
 
     var html: HTMLPage.Section {
-        let rows = self.wrong.prefix(Self.rowsMax).map { row in
-            [
-                HTMLText.sign(row.tone), HTMLText.mono(row.name), Figures.count(row.count),
-                HTMLText.escaped(row.first),
-                HTMLText.escaped(row.text)
-                    + (row.command.map { (row.text.isEmpty ? "" : "<br>") + HTMLText.mono($0, bytesMax: 400) }
-                        ?? ""),
-            ]
-        }
-        let faults = self.injected.map {
-            [
-                HTMLText.mono($0.fault, bytesMax: 80), $0.fired.map { Figures.count($0) } ?? "n/a",
-                Figures.count($0.errors),
-            ]
-        }
-        let probes = self.probes.map { [HTMLText.mono($0.probe), HTMLText.escaped($0.answers)] }
-        func table(_ title: String, _ header: [String], _ rows: [[String]], _ numbers: Set<Int>, _ id: String)
-            -> String
-        {
-            rows.isEmpty
-                ? "" : "<h3>\(title)</h3>\n" + HTMLText.table(header, rows, numbers: numbers, id: id)
+        func body(_ table: DocumentTable) -> String {
+            table.isEmpty ? "" : "<h3>\(table.title)</h3>\n" + table.htmlBody(prefix: "")
         }
         let coped =
             self.coped.isEmpty ? "" : "<p>In the end: \(HTMLText.escaped(self.ends, bytesMax: 1_000)).</p>\n"
         return HTMLPage.Section(
             id: "target", title: "Target",
             lead: "What the target did wrong, and how it coped with what the run injected: \(self.tally).",
-            body: table("Errors of the target", Self.wrongHeader, rows, [2], "target-errors")
-                + table(
-                    "Injected faults", ["fault", "fired", "errors of phones"], faults, [1, 2], "target-faults"
-                )
-                + coped + table("Probes", ["probe", "answers"], probes, [], "target-probes"))
+            body: body(self.wrongTable) + body(self.injectedTable) + coped + body(self.probeTable))
     }
 
     private var ends: String { self.coped.joined(separator: "; ") }

@@ -25,6 +25,18 @@ package enum Tone: String, Sendable {
     }
 }
 
+extension Tone {
+    /// The sign in Markdown, which has no colors.
+    package var emoji: String {
+        switch self {
+        case .good: "✅"
+        case .warn: "⚠️"
+        case .bad: "❌"
+        case .plain, .unknown, .running: ""
+        }
+    }
+}
+
 extension RunExit {
     package var tone: Tone {
         switch self {

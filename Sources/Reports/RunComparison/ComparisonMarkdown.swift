@@ -26,9 +26,8 @@ package enum ComparisonMarkdown {
     }
 
     private static func verdict(_ comparison: RunComparison) -> String {
-        let sign = comparison.isRegression ? "❌" : comparison.tone == .good ? "✅" : "⚠️"
         let name = MarkdownText.escaped(comparison.new.head.scenario.name)
-        var text = "## \(sign) \(name): \(comparison.headline)\n\n"
+        var text = "## \(comparison.tone.emoji) \(name): \(comparison.headline)\n\n"
         let sentence = comparison.sentence
         text += "\(sentence.prefix(1).uppercased())\(sentence.dropFirst()).\n\n"
         for reason in comparison.reasons { text += "- \(MarkdownText.code(reason, bytesMax: 400))\n" }
