@@ -44,7 +44,7 @@ extension DocumentTable {
     }
 
     /// The table without its title.
-    var markdownBody: String {
+    package var markdownBody: String {
         let rows = self.rows.map { row in
             (self.hasMarks ? [Self.markdown(row)] : [])
                 + zip(self.columns, row.cells).map(Self.markdown)
@@ -84,7 +84,7 @@ extension DocumentTable {
     }
 
     /// The table with its note and without its title and lead.
-    func htmlBody(prefix: String) -> String {
+    package func htmlBody(prefix: String) -> String {
         let rows = self.rows.map { row in
             (self.hasMarks ? [HTMLText.Cell(Self.html(row))] : []) + row.cells.map(Self.html)
         }

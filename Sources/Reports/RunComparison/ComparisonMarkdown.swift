@@ -32,20 +32,7 @@ package enum ComparisonMarkdown {
         text += "\(sentence.prefix(1).uppercased())\(sentence.dropFirst()).\n\n"
         for reason in comparison.reasons { text += "- \(MarkdownText.code(reason, bytesMax: 400))\n" }
         if !comparison.reasons.isEmpty { text += "\n" }
-        text += MarkdownText.table(
-            ["", "folder", "ended", "seed", "mode", "length", "phones", comparison.noun.many, "started"],
-            [("BASE", comparison.base), ("NEW", comparison.new)].map { label, run in
-                let result = run.result
-                return [
-                    label,
-                    ([run.folder] + result.labels.words).map { MarkdownText.code($0, bytesMax: 400) }
-                        .joined(separator: " "),
-                    RunComparison.end(run), "\(result.seed)",
-                    result.world.mode, Figures.length(result.length), Figures.count(result.devices),
-                    Figures.count(result.totals.scans.captured),
-                    Figures.date(iso8601: result.startedText),
-                ]
-            }, textColumns: 9)
+        text += ComparisonTables.runs(comparison).markdownBody
         if !comparison.tagChanges.isEmpty || !comparison.warnings.isEmpty {
             text += "\n"
             for change in comparison.tagChanges {

@@ -113,31 +113,8 @@ package struct ComparisonPage {
             <div class="verdict \(tone.rawValue)">\(HTMLDocument.badge(tone))<span class="word">\(self.headline)</span></div>
             <p>\(sentence.prefix(1).uppercased())\(HTMLText.escaped(String(sentence.dropFirst()))).</p>
             \(reasons.isEmpty ? "" : "<ul class=\"reasons\">\(reasons)</ul>")
-            \(tags)\(warnings)\(self.runs)</header>
+            \(tags)\(warnings)\(ComparisonTables.runs(comparison).htmlBody(prefix: ""))</header>
             """
-    }
-
-    private var runs: String {
-        let rows = [("BASE", self.comparison.base), ("NEW", self.comparison.new)].map { label, run in
-            let result = run.result
-            let sign = HTMLText.sign(result.exit.tone)
-            return [
-                "<b>\(label)</b>",
-                ([run.folder] + result.labels.words).map {
-                    HTMLText.mono($0, bytesMax: 400)
-                }.joined(separator: "<br>"),
-                "\(sign) \(RunComparison.end(run))", String(result.seed), result.world.mode,
-                Figures.length(result.length), Figures.count(result.devices),
-                Figures.count(result.totals.scans.captured),
-                HTMLText.escaped(Figures.date(iso8601: result.startedText)),
-            ]
-        }
-        return HTMLText.table(
-            [
-                "", "folder", "ended", "seed", "mode", "length", "phones", self.comparison.noun.many,
-                "started",
-            ], rows,
-            numbers: [3, 5, 6, 7], id: "runs")
     }
 
     // MARK: Charts

@@ -24,6 +24,31 @@ struct ComparisonTables {
             ? [] : [self.objectives, self.invariants, self.latencies, self.shares, self.counts]
     }
 
+    /// Both runs, above the tables.
+    static func runs(_ comparison: RunComparison) -> DocumentTable {
+        typealias Side = (label: String, run: ComparedRun)
+        var table = DocumentTable(id: "runs", tableID: "runs", title: "Runs")
+        table.hasMarks = false
+        table.add(
+            [("BASE", comparison.base), ("NEW", comparison.new)],
+            [
+                DocumentColumn<Side>("", .name) { Cell($0.label) },
+                .init("folder", .text) {
+                    .mono(([$0.run.folder] + $0.run.result.labels.words).joined(separator: " "))
+                },
+                .init("ended", .text) { .verdict(RunComparison.end($0.run), $0.run.result.exit.tone) },
+                .init("seed", .number) { Cell("\($0.run.result.seed)") },
+                .init("mode", .text) { Cell($0.run.result.world.mode) },
+                .init("length", .number) { Cell(Figures.length($0.run.result.length)) },
+                .init("phones", .number) { Cell(Figures.count($0.run.result.devices)) },
+                .init(comparison.noun.many, .number) {
+                    Cell(Figures.count($0.run.result.totals.scans.captured))
+                },
+                .init("started", .text) { Cell(Figures.date(iso8601: $0.run.result.startedText)) },
+            ])
+        return table
+    }
+
     private var objectives: DocumentTable {
         typealias Objective = RunComparison.Objective
         func cell(_ result: SLOResult?) -> String {
