@@ -145,7 +145,7 @@ extension Fleet {
     // MARK: Requests
 
     private func start(_ request: AppRequest, of phone: Int) {
-        guard let url = self.url(of: request.target),
+        guard let path = request.path(onServer: self.plan.base),
             let method = TransferRequest.Method(rawValue: request.method)
         else {
             // A server that sends phones elsewhere is not followed: a token belongs to its own backend.
@@ -154,7 +154,7 @@ extension Fleet {
         }
         let transfer = self.pool.start(
             TransferRequest(
-                phone: phone, method: method, url: url,
+                phone: phone, method: method, url: self.plan.base + path,
                 headers: self.headers(of: request),
                 body: self.body(of: request, phone: phone),
                 receiveBuffer: request.operation == .stream ? .stream : .reply,
@@ -164,12 +164,8 @@ extension Fleet {
     }
 
     private func headers(of request: AppRequest) -> [HeaderField] {
-        var headers = request.headers
-        switch request.body {
-        case .document(_, .json), .lookup: headers.append(HeaderField("Content-Type", "application/json"))
-        case .none, .photos, .document(_, .photos), .document(_, .file): break
-        }
-        return self.plan.headers.isEmpty ? headers : headers + self.plan.headers
+        let contentType = request.contentType.map { [HeaderField("Content-Type", $0)] } ?? []
+        return request.headers + contentType + self.plan.headers
     }
 
     /// The port that a `refuse` fault of the scenario sends this request to; nil for the target's own.
@@ -189,15 +185,6 @@ extension Fleet {
         }
     }
 
-    /// An absolute URL must be the target's own.
-    private func url(of target: String) -> String? {
-        let slash = UInt8(ascii: "/")
-        if target.utf8.first == slash, target.utf8.dropFirst().first != slash {
-            return self.plan.base + target
-        }
-        return target.hasPrefix(self.plan.base + "/") ? target : nil
-    }
-
     /// What a phone without photos uploads.
     private func document(of scan: ScanNumber, phone: Int) -> UploadDocument {
         UploadDocument(
@@ -209,11 +196,8 @@ extension Fleet {
         switch request.body {
         case .none: return .none
         case .document(let scan, .file):
-            return .multipart([
-                TransferRequest.Part(
-                    name: ImportLimits.part, filename: "library.csv", contentType: "text/csv",
-                    content: PhotoSource(head: self.document(of: scan, phone: phone).bytes, shared: nil))
-            ])
+            let content = PhotoSource(head: self.document(of: scan, phone: phone).bytes, shared: nil)
+            return .multipart([TransferRequest.Part(.file, content)])
         case .document(let scan, .json), .document(let scan, .photos):
             return .bytes(self.document(of: scan, phone: phone).bytes)
         case .lookup(_, let lookup): return .bytes(lookup.body)
@@ -221,7 +205,7 @@ extension Fleet {
             guard let photo = self.phones[phone].photos.first(where: { $0.scan == scan })?.photo else {
                 preconditionFailure("an upload of a photo that was not prepared")
             }
-            let name = self.phones[phone].machine.profile.uploadPart
+            let part = UploadPart.photo(self.phones[phone].machine.profile)
             let (shared, scanName) = (
                 SharedBytes(photo.jpeg), "device \(self.phones[phone].number.raw) scan \(scan.raw)"
             )
@@ -230,9 +214,8 @@ extension Fleet {
                     // Each part has bytes of its own.
                     let parts = photo.uploadParts(
                         scanName: number == 1 ? scanName : "\(scanName) photo \(number)")
-                    return TransferRequest.Part(
-                        name: name, filename: "spine.jpg", contentType: "image/jpeg",
-                        content: PhotoSource(head: parts.head, shared: shared, from: parts.tailOffset))
+                    let content = PhotoSource(head: parts.head, shared: shared, from: parts.tailOffset)
+                    return TransferRequest.Part(part, content)
                 })
         }
     }
@@ -303,5 +286,12 @@ extension TransportFailure {
             .descriptorsExhausted, .malformed, .noPath, .foreignURL, .other:
             self
         }
+    }
+}
+
+extension TransferRequest.Part {
+    fileprivate init(_ part: UploadPart, _ content: CurlLoop.PhotoSource) {
+        self.init(
+            name: part.name, filename: part.filename, contentType: part.contentType, content: content)
     }
 }

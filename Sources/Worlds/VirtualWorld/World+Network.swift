@@ -80,15 +80,11 @@ extension World {
         func fails(_ failure: TransportFailure) -> WorldEvent {
             .failed(phone: Int32(phone), process: process, request.id, failure)
         }
-        // An address of the backend is as good as its path. A server that sends phones elsewhere is not followed: a token
-        // belongs to its own backend.
-        var request = request
-        if request.target.hasPrefix(Self.base + "/") {
-            request.target = String(request.target.dropFirst(Self.base.count))
-        }
-        guard request.target.hasPrefix("/"), !request.target.hasPrefix("//") else {
+        guard let path = request.path(onServer: Self.base) else {
             return self.schedule(fails(.foreignURL), at: self.now)
         }
+        var request = request
+        request.target = path
         if self.refuse(request, of: phone) {
             return self.schedule(fails(.connectRefused), at: self.now + WorldTime.hop)
         }
@@ -97,18 +93,18 @@ extension World {
         let wire = self.wire(for: request, of: phone)
         let arrival = self.now + WorldTime.hop
         var headers = HeaderFields(request.headers)
+        if let contentType = request.contentType { headers.append("Content-Type", contentType) }
         switch request.body {
         case .none:
             self.checkForm(of: request, headers, body: .none, of: phone)
             self.sendHead(request, headers, on: wire, at: arrival)
         case .document(let scan, let payload):
-            headers.append("Content-Type", payload == .file ? Self.uploadType : "application/json")
+            if payload == .file { headers.append("Content-Type", Self.uploadType) }
             self.checkForm(of: request, headers, body: .document(of: scan, payload), of: phone)
             let document = self.document(of: scan, of: phone).bytes
             let body = payload == .file ? Self.fileStart + document + Self.uploadEnd : document
             self.send(request, headers, body, on: wire, at: arrival)
         case .lookup(let scan, let lookup):
-            headers.append("Content-Type", "application/json")
             self.checkForm(of: request, headers, body: .document(of: scan, .json), of: phone)
             self.send(request, headers, lookup.body, on: wire, at: arrival)
         case .photos(let scan, let count):
@@ -137,11 +133,11 @@ extension World {
             preconditionFailure("an upload of a photo that was not prepared")
         }
         let filler = max(0, photo.bytes - Self.photoStart.count)
-        let part = self.phones[phone].machine.profile.uploadPart
-        let start = part == Self.uploadField ? Self.uploadStart : Self.uploadStart(ofPart: part)
+        let part = UploadPart.photo(self.phones[phone].machine.profile)
+        let start = Self.start(of: part)
         self.checkForm(
             of: request, headers,
-            body: .photos(field: part, type: Self.photoType, of: scan, count: count), of: phone)
+            body: .photos(field: part.name, type: part.contentType, of: scan, count: count), of: phone)
         let bodyBytes =
             start.count + filler + (count - 1) * (Self.lineEnd.count + start.count + filler)
             + Self.uploadEnd.count

@@ -41,24 +41,14 @@ extension World {
     }
 
     private static let boundary = "------------------------d74496d66958873e"
-    static let uploadField = "photos[]"
-    static let photoType = "image/jpeg"
     static let uploadType = "multipart/form-data; boundary=\(boundary)"
     /// The first bytes of a JPEG.
     static let photoStart: [UInt8] = [0xFF, 0xD8, 0xFF, 0xE0]
-    static let uploadStart = Self.uploadStart(ofPart: Self.uploadField)
+    static let fileStart = Array(UploadPart.file.head(boundary: Self.boundary).utf8)
 
-    static func uploadStart(ofPart name: String) -> [UInt8] {
-        Array(
-            ("--\(Self.boundary)\r\n"
-                + "Content-Disposition: form-data; name=\"\(name)\"; filename=\"spine.jpg\"\r\n"
-                + "Content-Type: \(Self.photoType)\r\n\r\n").utf8) + Self.photoStart
+    static func start(of photo: UploadPart) -> [UInt8] {
+        Array(photo.head(boundary: Self.boundary).utf8) + Self.photoStart
     }
-
-    static let fileStart = Array(
-        ("--\(Self.boundary)\r\n"
-            + "Content-Disposition: form-data; name=\"\(ImportLimits.part)\"; filename=\"library.csv\"\r\n"
-            + "Content-Type: text/csv\r\n\r\n").utf8)
 
     static let lineEnd = Array("\r\n".utf8)
     static let uploadEnd = Array("\r\n--\(boundary)--\r\n".utf8)
@@ -78,7 +68,9 @@ extension World {
                 }
                 self.sendToServer(.receivedFiller(connection, bytes: block))
             } else if self.wires.ask(wire, { $0.upload?.photosLeft ?? 0 }) ?? 0 > 0 {
-                let start = Self.lineEnd + self.uploadStart(on: wire)
+                let phone = self.wires.ask(wire) { $0.phone }
+                guard let profile = phone.map({ self.phones[$0].machine.profile }) else { return }
+                let start = Self.lineEnd + Self.start(of: .photo(profile))
                 self.wires.update(wire) { state in
                     state.upload?.beginNext()
                     state.movedAt = now
@@ -96,12 +88,5 @@ extension World {
                 return
             }
         }
-    }
-
-    /// The first bytes of a part of the upload that a wire carries.
-    private func uploadStart(on wire: WireID) -> [UInt8] {
-        guard let phone = self.wires.ask(wire, { $0.phone }) else { return Self.uploadStart }
-        let part = self.phones[phone].machine.profile.uploadPart
-        return part == Self.uploadField ? Self.uploadStart : Self.uploadStart(ofPart: part)
     }
 }

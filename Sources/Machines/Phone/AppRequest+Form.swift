@@ -1,0 +1,44 @@
+import Talaria
+
+/// A part of a multipart upload, without its content.
+package struct UploadPart: Hashable, Sendable {
+    package let name: String
+    package let filename: String
+    package let contentType: String
+
+    /// A library file (Docs/contract.md section 3.2).
+    package static let file = UploadPart(
+        name: ImportLimits.part, filename: "library.csv", contentType: "\(Journey.Payload.file.contentType)")
+
+    /// A photo, under the name that the client gives its part (Docs/contract.md section 1.2).
+    package static func photo(_ profile: ClientProfile) -> UploadPart {
+        UploadPart(
+            name: profile.uploadPart, filename: "spine.jpg",
+            contentType: "\(Journey.Payload.photos.contentType)")
+    }
+
+    /// The lines before its content (RFC 7578 section 4.2).
+    package func head(boundary: String) -> String {
+        "--\(boundary)\r\n"
+            + "Content-Disposition: form-data; name=\"\(self.name)\"; filename=\"\(self.filename)\"\r\n"
+            + "Content-Type: \(self.contentType)\r\n\r\n"
+    }
+}
+
+// What a request looks like on the wire, in both worlds.
+extension AppRequest {
+    /// The path on the backend; nil for an address of another server, which is not requested: a token belongs to its own
+    /// backend. `base`: the address of the backend, without a slash at its end.
+    package func path(onServer base: String) -> String? {
+        let path = self.target.hasPrefix(base + "/") ? String(self.target.dropFirst(base.count)) : self.target
+        return path.hasPrefix("/") && !path.hasPrefix("//") ? path : nil
+    }
+
+    /// Its Content-Type, unless that names the boundary of a multipart upload.
+    package var contentType: String? {
+        switch self.body {
+        case .document(_, .json), .lookup: "\(Journey.Payload.json.contentType)"
+        case .none, .photos, .document(_, .photos), .document(_, .file): nil
+        }
+    }
+}
