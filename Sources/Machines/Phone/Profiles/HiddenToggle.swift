@@ -37,7 +37,7 @@ package enum HiddenToggle: String, CaseIterable, Sendable {
         switch self {
         case .unfinishedEvent: "Docs/apps.md section 4.11, Q3"
         case .leakedTokens: "Docs/apps.md section 4.11, Q18"
-        case .tokenReuse: "Docs/contract.md section 2.7, Docs/apps.md section 4"
+        case .tokenReuse: "Docs/contract.md section 2.7, 4"
         case .endlessStreams: "Docs/apps.md section 6.2, B2"
         case .unorderedPieces: "Docs/apps.md section 6.2, B6"
         }
