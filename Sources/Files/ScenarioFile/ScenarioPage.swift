@@ -9,116 +9,115 @@ import TargetTrial
 /// The reference of scenario files, made from the schema and from the defaults that the reader fills in.
 package enum ScenarioPage {
     /// Markdown that ends in a newline.
-    package static var text: String {
-        var page = """
-            # Scenario files
+    package static var text: String { Self.opening + Self.groups + Self.server + Self.judgments }
 
-            A scenario is a YAML file. This page lists its keys; `make docs` generates it from the reader. `swiftwing-sim check FILE` finds what
-            is wrong in a file, and `swiftwing-sim new NAME` writes one to begin with, beside a schema that lets an editor complete keys.
+    private static var opening: String {
+        """
+        # Scenario files
 
-                scenario: 1
-                fleet:
-                  commuters: {devices: 40, network: lte, scans: 3, arrivals: 6/s}
-                server: {job-time: 1s..3s}
-                faults:
-                  - {do: reset, on: stream, after: 1..4 events, chance: 35%}
-                slo:
-                  scan.time: p(95) < 30s
+        A scenario is a YAML file. This page lists its keys; `make docs` generates it from the reader. `swiftwing-sim check FILE` finds what
+        is wrong in a file, and `swiftwing-sim new NAME` writes one to begin with, beside a schema that lets an editor complete keys.
 
-            ## Forms of values
+            scenario: 1
+            fleet:
+              commuters: {devices: 40, network: lte, scans: 3, arrivals: 6/s}
+            server: {job-time: 1s..3s}
+            faults:
+              - {do: reset, on: stream, after: 1..4 events, chance: 35%}
+            slo:
+              scan.time: p(95) < 30s
 
-            - A **duration** has a unit: `ns`, `us`, `ms`, `s`, `m` or `h`. A range of durations is `1s..3s`; each value is drawn from it.
-            - A **rate** is a number per time: `6/s`, `5/m`, `1/4s`. A **quota** is `10 per 20m`.
-            - A **share** is `30%`, a **size** `128KiB`, the rate of a link `780kbps`.
-            - A **toggle** is `on` or `off`.
-            - `${NAME}` and `${NAME:-default}` are replaced by variables of the environment; `$${` is a literal `${`.
-            - `extends: other.scenario` inherits all of that file and overrides what this file states: maps are merged, lists and single
-              values are replaced.
-            - `--set PATH=VALUE` changes a value for one run: `fleet.commuters.devices=80`, `faults.reset-1.chance=50%`, `server.ping=5s`.
+        ## Forms of values
 
-            ## The file
+        - A **duration** has a unit: `ns`, `us`, `ms`, `s`, `m` or `h`. A range of durations is `1s..3s`; each value is drawn from it.
+        - A **rate** is a number per time: `6/s`, `5/m`, `1/4s`. A **quota** is `10 per 20m`.
+        - A **share** is `30%`, a **size** `128KiB`, the rate of a link `780kbps`.
+        - A **toggle** is `on` or `off`.
+        - `${NAME}` and `${NAME:-default}` are replaced by variables of the environment; `$${` is a literal `${`.
+        - `extends: other.scenario` inherits all of that file and overrides what this file states: maps are merged, lists and single
+          values are replaced.
+        - `--set PATH=VALUE` changes a value for one run: `fleet.commuters.devices=80`, `faults.reset-1.chance=50%`, `server.ping=5s`.
 
+        ## The file
 
-            """
-        page += Self.table(
-            ScenarioSchema.top, in: ["extends"] + ScenarioReader.keys, defaults: Self.topDefaults)
-        page += """
+        \(Self.table(ScenarioSchema.top, in: ["extends"] + ScenarioReader.keys, defaults: Self.topDefaults))
+        """
+    }
 
-            ## A group of `fleet`
+    private static var groups: String {
+        """
 
-            The name of a group is the key: letters, digits, `-`, `_` and `.`. Each group needs `devices`, and either `arrivals` (an open model:
-            on schedule, however slow the backend is) or `think` (a closed model: that long after each scan).
+        ## A group of `fleet`
 
+        The name of a group is the key: letters, digits, `-`, `_` and `.`. Each group needs `devices`, and either `arrivals` (an open model:
+        on schedule, however slow the backend is) or `think` (a closed model: that long after each scan).
 
-            """
-        page += Self.table(FleetReader.valueKeys, Self.shortest?.groups.first)
-        page += """
+        \(Self.table(FleetReader.valueKeys, Self.shortest?.groups.first))
+        A constant rate of `arrivals` goes on until each phone has had all its `scans`. Stages end by themselves, and `duration` ends both.
 
-            A constant rate of `arrivals` goes on until each phone has had all its `scans`. Stages end by themselves, and `duration` ends both.
+        Stages of `arrivals` are `{rate: 5/s, for: 10s}` and `{ramp: 5/s..50/s, over: 60s}`. A timeline of `network` is in
+        [links](links.md).
 
-            Stages of `arrivals` are `{rate: 5/s, for: 10s}` and `{ramp: 5/s..50/s, over: 60s}`. A timeline of `network` is in
-            [links](links.md).
+        Steps of `arrivals` look for the fastest rate at which the objectives hold ([staging](staging.md#how-much-can-it-take)):
+        `{steps: {from: 10/s, by: 10/s, to: 500/s, every: 30s}, stop: first objective, refine: 3}`. The group must be the only
+        one, its phones scan as often as they must, and `abort` and `duration` cannot be combined with steps.
 
-            Steps of `arrivals` look for the fastest rate at which the objectives hold ([staging](staging.md#how-much-can-it-take)):
-            `{steps: {from: 10/s, by: 10/s, to: 500/s, every: 30s}, stop: first objective, refine: 3}`. The group must be the only
-            one, its phones scan as often as they must, and `abort` and `duration` cannot be combined with steps.
+        The toggles `\(ProfileToggle.all.first?.key ?? "")` and so on switch single deviations of an app on or off; `swiftwing-sim profiles`
+        lists them all ([profiles-and-dialects](profiles-and-dialects.md)).
 
-            The toggles `\(ProfileToggle.all.first?.key ?? "")` and so on switch single deviations of an app on or off; `swiftwing-sim profiles`
-            lists them all ([profiles-and-dialects](profiles-and-dialects.md)).
+        ### `library` of a group with `journey: csv-import`
 
-            ### `library` of a group with `journey: csv-import`
+        \(Self.table(LibraryReader.keys, LibraryFiles()))
+        """
+    }
 
+    private static var server: String {
+        """
 
-            """
-        page += Self.table(LibraryReader.keys, LibraryFiles())
-        page += """
+        ## `server`
 
-            ## `server`
+        The simulated backend, with the defaults of the dialect `contract`. With `--target` it is ignored.
 
-            The simulated backend, with the defaults of the dialect `contract`. With `--target` it is ignored.
+        \(Self.table(ServerReader.keys, .contract))
+        ### `v2` of the server
 
+        \(Self.table(ServerReader.v2, V2Rules(), isSorted: true))
+        ### `circuit-breaker` of the server
 
-            """
-        page += Self.table(ServerReader.keys, .contract)
-        page += "\n### `v2` of the server\n\n"
-        page += Self.table(ServerReader.v2, V2Rules(), isSorted: true)
-        page += "\n### `circuit-breaker` of the server\n\n"
-        page += Self.table(ServerReader.breaker, nil, isSorted: true)
-        page += """
+        \(Self.table(ServerReader.breaker, nil, isSorted: true))
+        """
+    }
 
-            ## `trial`
+    /// The trial, the faults and what the run is judged by.
+    private static var judgments: String {
+        """
 
-            What a foreign backend (`--target`, or the upstream of `proxy`) is held to: the invariants `target.*`
-            ([invariants](invariants.md)). The simulated backend is not on trial.
+        ## `trial`
 
+        What a foreign backend (`--target`, or the upstream of `proxy`) is held to: the invariants `target.*`
+        ([invariants](invariants.md)). The simulated backend is not on trial.
 
-            """
-        page += Self.table(TrialReader.keys, TrialSettings())
-        page += """
+        \(Self.table(TrialReader.keys, TrialSettings()))
+        ## `faults`
 
-            ## `faults`
+        A list; [faults](faults.md) explains it, and [fault-kinds](../faults.md) has every kind with its keys.
 
-            A list; [faults](faults.md) explains it, and [fault-kinds](../faults.md) has every kind with its keys.
+        ## `slo`
 
-            ## `slo`
+        A map from a metric to a condition, or to a list of conditions, or to a map of these keys ([objectives](objectives.md)):
 
-            A map from a metric to a condition, or to a list of conditions, or to a map of these keys ([objectives](objectives.md)):
+        \(Self.table(Self.objectiveKeys, in: SLOReader.keys, defaults: ["severity": "error", "abort": "off"]))
+        ## `sometimes`
 
+        The situations that a run can be required to reach:
 
-            """
-        page += Self.table(
-            Self.objectiveKeys, in: SLOReader.keys, defaults: ["severity": "error", "abort": "off"])
-        page += """
+        \(Self.situations)
+        """
+    }
 
-            ## `sometimes`
-
-            The situations that a run can be required to reach:
-
-
-            """
-        page += MarkdownTable.text(
+    private static var situations: String {
+        MarkdownTable.text(
             ["situation", "what happened"], CoverageGoal.allCases.map { ["`\($0.rawValue)`", $0.text] })
-        return page
     }
 
     private static var objectiveKeys: [String: JSONSchema] {
@@ -127,7 +126,7 @@ package enum ScenarioPage {
 
     // MARK: Tables
 
-    /// - Parameter defaults: The model with the default of each key; nil if their descriptions state them.
+    /// - Parameter defaults: A model that has the default of each key; nil if the descriptions of the keys state them.
     private static func table<Model>(
         _ keys: ScenarioKeys<Model>, _ defaults: Model?, isSorted: Bool = false
     ) -> String {
@@ -146,12 +145,12 @@ package enum ScenarioPage {
                 let (meaning, stated) = Self.split(schema?.description ?? "")
                 let value =
                     stated ?? defaults[key].map { "`\($0)`" }
-                    ?? (Self.required.contains(key) ? "required" : "none")
+                    ?? (Self.requiredKeys.contains(key) ? "required" : "none")
                 return ["`\(key)`", schema.map { $0.form ?? "text" } ?? "", value, meaning]
             })
     }
 
-    /// A description without the default at its end, and that default.
+    /// Splits a description into its text and the default at its end.
     private static func split(_ description: String) -> (meaning: String, stated: String?) {
         guard let start = description.firstRange(of: " (default: "), description.hasSuffix(")") else {
             return (description, nil)
@@ -164,10 +163,10 @@ package enum ScenarioPage {
 
     // MARK: Defaults
 
-    private static let required: Set = ["scenario", "fleet", "devices", "expect"]
+    private static let requiredKeys: Set = ["scenario", "fleet", "devices", "expect"]
 
-    /// Values of the shortest scenario that it has to state.
-    private static let stated = ["scenario", "name", "description", "devices", "arrivals", "v2"]
+    /// Keys whose values in the shortest scenario are not defaults, and `v2`, which has its own table.
+    private static let keysWithoutDefault = ["scenario", "name", "description", "devices", "arrivals", "v2"]
 
     private static let shortest = try? ScenarioLoader.load(
         path: "shortest", text: "scenario: 1\nname: NAME\nfleet: {GROUP: {devices: 1, arrivals: 1/s}}\n",
@@ -177,7 +176,7 @@ package enum ScenarioPage {
         let lines = Self.shortest.map(ScenarioWriter.resolved)?.split(separator: "\n") ?? []
         return lines.reduce(into: [:]) { values, line in
             let halves = line.split(separator: ": ", maxSplits: 1).map(String.init)
-            guard halves.count == 2, !Self.stated.contains(halves[0]) else { return }
+            guard halves.count == 2, !Self.keysWithoutDefault.contains(halves[0]) else { return }
             values[halves[0]] = halves[1]
         }
     }
@@ -189,7 +188,7 @@ package enum ScenarioPage {
     static var serverDefaults: [String: String] { Self.defaults(ServerReader.keys, .contract) }
 
     private static func defaults<Model>(_ keys: ScenarioKeys<Model>, _ model: Model?) -> [String: String] {
-        let values = model.map(keys.values)?.filter { !Self.stated.contains($0.key) } ?? []
+        let values = model.map(keys.values)?.filter { !Self.keysWithoutDefault.contains($0.key) } ?? []
         return Dictionary(uniqueKeysWithValues: values.map { ($0.key, $0.value) })
     }
 }
