@@ -1,11 +1,11 @@
 import SimBase
 import Talaria
 
-// What a client has not done. A client that was killed cannot do it: each is judged only when its client has gone on, or after a
-// time in which nothing has come.
+// The rules about requests that a client omits. A client that was killed cannot send them, so an omission is judged after a later
+// request of the client or after a long time without one.
 
 extension FollowedJob {
-    /// What a client that deletes the job now has not received; nil if that is nothing.
+    /// What a client that deletes the job now has not received; nil if it has received everything.
     var whatIsMissing: String? {
         guard self.resultsAt == nil, !self.isGone, !self.saidFailed, self.tokenRefusedAt == nil else {
             return nil
@@ -15,7 +15,7 @@ extension FollowedJob {
                 return "the stream was closed after the event “\(name)”, which ends no job"
             }
             if self.isCanceled || self.hasLeft && self.openStreams == 0 { return nil }
-            // It may have given up.
+            // After a loss or a refusal, the client may have given up.
             if self.loss != nil || self.refusals > 0 { return nil }
             if self.saidCompleted { return self.missingResults }
             return self.openStreams > 0
@@ -28,7 +28,7 @@ extension FollowedJob {
         }
     }
 
-    /// The failures of results after which a client may give up.
+    /// The failed requests for results after which a client may give up.
     private static let resultsFailuresMax = 3
 
     private var missingResults: String? {
@@ -38,7 +38,7 @@ extension FollowedJob {
             : "its results have failed \(self.resultsFailures) times"
     }
 
-    /// Whether its books, or the news that there are none, have been sent.
+    /// Whether its books have been sent, or an answer that it has none.
     private var isRead: Bool {
         if self.resultsAt != nil || self.saidFailed || self.booksCollected > 0 { return true }
         guard let terminal = self.terminal, terminal.isReadable else { return false }
@@ -55,13 +55,13 @@ extension FollowedJob {
         return false
     }
 
-    /// Whether a client may still use it.
+    /// Whether a client can still use the job.
     private var isUsable: Bool {
         !self.isGone && !self.isCanceled && self.tokenRefusedAt == nil && self.deletedAt == nil
             && self.accepted != nil && !self.journey.isV2
     }
 
-    /// The rules about omissions that it gives an occasion for.
+    /// The rules about omissions that apply to the job.
     var occasions: [ClientRule] {
         guard self.accepted != nil, !self.journey.isV2 else { return [] }
         var rules: [ClientRule] = []
@@ -74,68 +74,68 @@ extension FollowedJob {
 }
 
 extension ClientTrial {
-    /// The losses in a row after which the waits of a client are long.
+    /// After more consecutive losses, the waits of a client are long.
     private static let shortLossesMax = 2
 
-    /// What the client of a job has failed to do by now.
+    /// Returns the rules that the client of a job has broken by now, with a description for people.
     func omissions(of job: FollowedJob, at now: Instant) -> [(ClientRule, String)] {
         guard job.accepted != nil, !job.journey.isV2 else { return [] }
-        return self.missingDelete(job, at: now) + self.missingResults(job, at: now)
-            + self.missingResume(job, at: now) + self.needlessUpload(job, at: now)
-            + Self.missingRepetition(job, at: now)
+        return [
+            self.missingDelete(job, at: now), self.missingResults(job, at: now),
+            self.missingResume(job, at: now), self.needlessUpload(job, at: now),
+            Self.missingRepetition(job, at: now),
+        ].compactMap { $0 }
     }
 
-    /// Whether a client never returns to what happened at a time.
+    /// Whether the client has gone on since `moment`, so that it will not react to it.
     private func isSettled(_ job: FollowedJob, since moment: Instant, at now: Instant) -> Bool {
         if now - moment >= ClientTrialTimes.settled { return true }
         let upload = self.clients.with(job.client) { $0.lastUpload } ?? nil
         return upload.map { $0 - moment >= ClientTrialTimes.goneOn } ?? false
     }
 
-    private func missingDelete(_ job: FollowedJob, at now: Instant) -> [(ClientRule, String)] {
+    private func missingDelete(_ job: FollowedJob, at now: Instant) -> (ClientRule, String)? {
         guard let ended = job.endedAt, job.isToBeDeleted, self.isSettled(job, since: ended, at: now) else {
-            return []
+            return nil
         }
-        return [(.jobDeleted, "no DELETE \(milliseconds: now - ended) ms after the end of the job")]
+        return (.jobDeleted, "no DELETE \(milliseconds: now - ended) ms after the end of the job")
     }
 
-    private func missingResults(_ job: FollowedJob, at now: Instant) -> [(ClientRule, String)] {
+    private func missingResults(_ job: FollowedJob, at now: Instant) -> (ClientRule, String)? {
         guard let ended = job.endedAt, job.lacksResults, self.isSettled(job, since: ended, at: now) else {
-            return []
+            return nil
         }
-        return [
-            (
-                .resultsFetched,
-                "no request \(milliseconds: now - ended) ms after a completed event without books"
-            )
-        ]
+        return (
+            .resultsFetched,
+            "no request \(milliseconds: now - ended) ms after a completed event without books"
+        )
     }
 
-    private func missingResume(_ job: FollowedJob, at now: Instant) -> [(ClientRule, String)] {
-        guard let loss = job.loss, job.isLost else { return [] }
+    private func missingResume(_ job: FollowedJob, at now: Instant) -> (ClientRule, String)? {
+        guard let loss = job.loss, job.isLost else { return nil }
         let patience =
             loss.count <= Self.shortLossesMax ? ClientTrialTimes.settled : ClientTrialTimes.buffer
         let last = self.clients.with(job.client) { $0.last } ?? loss.at
         let isAlive = loss.count <= Self.shortLossesMax && last - loss.at >= ClientTrialTimes.patience
-        guard isAlive || now - loss.at >= patience else { return [] }
-        return [(.streamResumed, "not opened again \(milliseconds: now - loss.at) ms after the loss")]
+        guard isAlive || now - loss.at >= patience else { return nil }
+        return (.streamResumed, "not opened again \(milliseconds: now - loss.at) ms after the loss")
     }
 
-    /// A photo that has become several jobs, none of which was read.
-    private func needlessUpload(_ job: FollowedJob, at now: Instant) -> [(ClientRule, String)] {
+    /// Finds a photo that was uploaded several times while nothing was requested of its jobs.
+    private func needlessUpload(_ job: FollowedJob, at now: Instant) -> (ClientRule, String)? {
         guard let photo = job.photo, let accepted = job.accepted, now - accepted >= ClientTrialTimes.settled,
             let known = self.clients.with(job.client, { $0.photo(photo) }) ?? nil, known.needless == 1
-        else { return [] }
+        else { return nil }
         let jobs = known.jobs.compactMap { self.jobs[$0] }
-        guard jobs.last?.accepted == job.accepted, !jobs.contains(where: \.isRequested) else { return [] }
-        return [(.uploadOnce, "the photo has become \(jobs.count) jobs, and nothing was requested of them")]
+        guard jobs.last?.accepted == job.accepted, !jobs.contains(where: \.isRequested) else { return nil }
+        return (.uploadOnce, "the photo has become \(jobs.count) jobs, and nothing was requested of them")
     }
 
-    private static func missingRepetition(_ job: FollowedJob, at now: Instant) -> [(ClientRule, String)] {
+    private static func missingRepetition(_ job: FollowedJob, at now: Instant) -> (ClientRule, String)? {
         guard let due = job.deleteDue, job.deletesFailed == 1, job.deletesUnderWay == 0,
             job.deletedAt == nil, now >= due
-        else { return [] }
-        return [(.deleteRepeated, "one DELETE failed, and none came after it")]
+        else { return nil }
+        return (.deleteRepeated, "one DELETE failed, and none came after it")
     }
 }
 
