@@ -3,7 +3,7 @@ import Plan
 import RunArchive
 import RunDriver
 
-/// The folder of `--output`: a run that it holds already is not replaced unless `--force` says so.
+/// The folder of `--output`. A run that is already in it is replaced only with `--force`.
 enum OutputFolder {
     static let options = [
         Option(
@@ -12,7 +12,7 @@ enum OutputFolder {
         Option(name: "--force", value: nil, help: "replace the run in the --output folder"),
     ]
 
-    /// Returns the folder of the run; nil for the default.
+    /// Returns the folder of `--output`; nil if the option is missing.
     static func path(_ arguments: Arguments) throws -> String? {
         guard let folder = arguments["--output"] else {
             guard !arguments.has("--force") else {
@@ -37,7 +37,8 @@ enum OutputFolder {
         return "Reports/\(name)-\(purpose)"
     }
 
-    /// A folder that another run is writing to is refused later, with a message of its own.
+    /// Throws if the folder contains a run and `--force` is missing. A folder that another run writes to is refused when the run
+    /// locks it.
     private static func requirePermission(_ folder: String, _ arguments: Arguments) throws {
         guard !arguments.has("--force"), RunDirectory.holdsRun(folder), !FolderLock.isHeld(folder) else {
             return

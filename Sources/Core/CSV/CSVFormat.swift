@@ -35,4 +35,6 @@ enum CSVByte {
     static let carriageReturn: UInt8 = 0x0D
     static let lineFeed: UInt8 = 0x0A
     static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
+
+    static func isLineEnd(_ byte: UInt8) -> Bool { byte == Self.lineFeed || byte == Self.carriageReturn }
 }

@@ -1,6 +1,6 @@
 /// One record of a file.
 package struct CSVRow: Hashable, Sendable {
-    /// From 1; the header is 0.
+    /// Counted from 1; the header has 0.
     package var number: Int
     package var fields: [String]
 
@@ -10,19 +10,18 @@ package struct CSVRow: Hashable, Sendable {
     }
 }
 
-/// Reads CSV (RFC 4180) from bytes that come in any pieces.
+/// Reads CSV (RFC 4180) from bytes that arrive in pieces of any length.
 ///
 /// The separator is found in the header, the first line that is not blank. A record ends with LF, CRLF or CR; blank lines are
-/// skipped. A quote inside of a field that does not begin with one is text. A byte order mark of UTF-8 is skipped. These are
-/// the rules of Python's `csv`, but for text after a closing quote and for a file that ends inside of quotes, which are
-/// errors here.
+/// skipped. A quote inside a field that does not begin with one is text. A byte order mark of UTF-8 is skipped. These are the
+/// rules of Python's `csv`, with two differences: text after a closing quote and a file that ends inside quotes are errors.
 package struct CSVReader: Sendable {
     package struct Limits: Hashable, Sendable {
         package var bytesMax: Int
-        /// Without the header.
+        /// The records of a file, without its header.
         package var rowsMax: Int
         package var fieldsMax: Int
-        /// The longest field; also the longest header.
+        /// The length of a field, and of the header.
         package var fieldBytesMax: Int
 
         package init(bytesMax: Int, rowsMax: Int, fieldsMax: Int, fieldBytesMax: Int) {
@@ -38,16 +37,15 @@ package struct CSVReader: Sendable {
     }
 
     private enum State {
-        /// Between two records. Leaves to `plain`, `quoted` or `fieldStart`.
+        /// Before a record. Leaves to `plain`, `quoted` or `fieldStart`.
         case lineStart
-        /// Behind a separator. Leaves to any other.
+        /// After a separator. Leaves to any other.
         case fieldStart
-        /// Inside of a field without quotes. Leaves to `fieldStart` or `lineStart`.
+        /// Inside a field without quotes. Leaves to `fieldStart` or `lineStart`.
         case plain
-        /// Inside of quotes. Leaves to `quote`.
+        /// Inside quotes. Leaves to `quote`.
         case quoted
-        /// Behind a quote inside of quotes: the first of two, or the closing one. Leaves to `quoted`, `fieldStart` or
-        /// `lineStart`.
+        /// After a quote inside quotes: the first of two, or the closing one. Leaves to `quoted`, `fieldStart` or `lineStart`.
         case quote
     }
 
@@ -58,7 +56,7 @@ package struct CSVReader: Sendable {
     private var separator = CSVFormat.Separator.comma.rawValue
     private var state = State.lineStart
     private var bytesRead = 0
-    /// The number of the record that is read, or of the next one.
+    /// The number of the record that is being read or comes next.
     private var row = 0
     private var field: [UInt8] = []
     private var fields: [String] = []
@@ -75,7 +73,7 @@ package struct CSVReader: Sendable {
         return rows
     }
 
-    /// Reads on and appends the records that are complete. After an error every call throws the same again.
+    /// Reads more bytes and appends the records that they complete. After an error, every call throws that error.
     package mutating func receive(
         _ bytes: ArraySlice<UInt8>, into rows: inout [CSVRow]
     ) throws(CSVError) {
@@ -88,7 +86,7 @@ package struct CSVReader: Sendable {
         }
     }
 
-    /// The file ended. Appends the last record, if no line end followed it.
+    /// Ends the file. Appends the last record if it has no line end.
     package mutating func finish(into rows: inout [CSVRow]) throws(CSVError) {
         if let failure = self.failure { throw failure }
         do throws(CSVError) {
@@ -114,8 +112,7 @@ package struct CSVReader: Sendable {
     // MARK: The header
 
     private mutating func receiveHeader(_ byte: UInt8, into rows: inout [CSVRow]) throws(CSVError) {
-        let isLineEnd = byte == CSVByte.lineFeed || byte == CSVByte.carriageReturn
-        if isLineEnd, self.header?.isEmpty == true { return }
+        if CSVByte.isLineEnd(byte), self.header?.isEmpty == true { return }
         self.header?.append(byte)
         if self.header == [0xFF, 0xFE] || self.header == [0xFE, 0xFF] { throw .utf16 }
         if self.header == CSVByte.byteOrderMark, self.bytesRead == 3 {
@@ -146,7 +143,7 @@ package struct CSVReader: Sendable {
     // MARK: Records
 
     private mutating func step(_ byte: UInt8, into rows: inout [CSVRow]) throws(CSVError) {
-        let isLineEnd = byte == CSVByte.lineFeed || byte == CSVByte.carriageReturn
+        let isLineEnd = CSVByte.isLineEnd(byte)
         switch self.state {
         case .lineStart:
             guard !isLineEnd else { return }

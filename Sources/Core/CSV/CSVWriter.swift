@@ -2,7 +2,7 @@ package import SimBase
 
 /// Writes the records of a CSV file (RFC 4180).
 package enum CSVWriter {
-    /// The bytes of a whole file. `rows`: the fields of each record, the header first.
+    /// Returns the bytes of a whole file. `rows`: the fields of each record, the header first.
     package static func bytes(_ rows: [[String]], _ format: CSVFormat) -> [UInt8] {
         ByteBuilder.bytes { file in
             if format.hasByteOrderMark { file.append(contentsOf: CSVByte.byteOrderMark) }
@@ -14,7 +14,7 @@ package enum CSVWriter {
     package static func append(_ fields: [String], _ format: CSVFormat, to file: inout ByteBuilder) {
         for (index, field) in fields.enumerated() {
             if index > 0 { file.append(format.separator.rawValue) }
-            // A record of one empty field is a blank line without them.
+            // Without quotes, a record of one empty field is a blank line, which readers skip.
             let needsQuotes =
                 format.quoting == .all || Self.isSpecial(field, format)
                 || (fields.count == 1 && field.isEmpty)
@@ -34,8 +34,7 @@ package enum CSVWriter {
 
     private static func isSpecial(_ field: String, _ format: CSVFormat) -> Bool {
         field.utf8.contains { byte in
-            byte == format.separator.rawValue || byte == CSVByte.quote || byte == CSVByte.lineFeed
-                || byte == CSVByte.carriageReturn
+            byte == format.separator.rawValue || byte == CSVByte.quote || CSVByte.isLineEnd(byte)
         }
     }
 }

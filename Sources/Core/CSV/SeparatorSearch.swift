@@ -26,7 +26,7 @@ struct SeparatorSearch: Sendable {
             return false
         case .fieldStart, .plain, .quote: break
         }
-        if byte == CSVByte.lineFeed || byte == CSVByte.carriageReturn { return true }
+        if CSVByte.isLineEnd(byte) { return true }
         self.state = .plain
         for index in self.counts.indices where self.counts[index].separator.rawValue == byte {
             self.counts[index].count += 1

@@ -1,28 +1,28 @@
 /// A destination for bytes.
 public protocol ByteSink: ~Copyable {
     mutating func append(_ byte: UInt8)
-    /// Appends the least bytes of a word, up to eight, the least first.
+    /// Appends the `count` lowest bytes of a word, at most 8, in little-endian order.
     mutating func append(word: UInt64, count: Int)
 }
 
 extension [UInt8]: ByteSink {
-    /// Appends the least bytes of a word, up to eight, the least first.
+    /// Appends the `count` lowest bytes of a word, at most 8, in little-endian order.
     @inlinable public mutating func append(word: UInt64, count: Int) {
         for offset in 0..<count { self.append(UInt8(truncatingIfNeeded: word >> UInt64(8 * offset))) }
     }
 }
 
-/// A growing byte buffer. Appending costs hardly more than writing the bytes, whereas an array checks its
-/// uniqueness each time: frequent writes use this, and it becomes an array of its exact length at the end.
+/// A growing byte buffer for frequent writes. Appending costs little more than writing the bytes, because the
+/// buffer has one owner. An array checks its uniqueness on each write.
 @safe public struct ByteBuilder: ~Copyable, ByteSink {
     @usableFromInline var room: UnsafeMutablePointer<UInt8>
     @usableFromInline var capacity: Int
     @usableFromInline var used = 0
 
-    /// The number of bytes.
+    /// The number of bytes that were appended.
     @inlinable public var count: Int { self.used }
 
-    /// Creates an empty builder.
+    /// Creates an empty builder. `capacity`: in bytes.
     @inlinable public init(reserving capacity: Int) {
         unsafe self.room = .allocate(capacity: max(capacity, 16))
         self.capacity = max(capacity, 16)
@@ -30,26 +30,26 @@ extension [UInt8]: ByteSink {
 
     deinit { unsafe self.room.deallocate() }
 
-    /// Returns the bytes that `write` writes.
+    /// Returns the bytes that `write` appends.
     @inlinable public static func bytes(_ write: (inout ByteBuilder) -> Void) -> [UInt8] {
         var draft = ByteBuilder(reserving: 1_024)
         write(&draft)
         return draft.bytes
     }
 
-    /// Returns them as text; invalid UTF-8 is repaired.
+    /// Returns the bytes that `write` appends as text; invalid UTF-8 is repaired.
     @inlinable public static func text(_ write: (inout ByteBuilder) -> Void) -> String {
         var draft = ByteBuilder(reserving: 64)
         write(&draft)
         return draft.text
     }
 
-    /// All of them.
+    /// A copy of the bytes.
     @inlinable public var bytes: [UInt8] {
         unsafe Array(UnsafeBufferPointer(start: self.room, count: self.used))
     }
 
-    /// Appends all of them to others.
+    /// Appends the bytes to an array.
     @inlinable public func copy(to others: inout [UInt8]) {
         unsafe others.append(contentsOf: UnsafeBufferPointer(start: self.room, count: self.used))
     }
@@ -68,7 +68,7 @@ extension [UInt8]: ByteSink {
         self.used += 1
     }
 
-    /// Appends the least bytes of a word, up to eight, the least first.
+    /// Appends the `count` lowest bytes of a word, at most 8, in little-endian order.
     @inlinable public mutating func append(word: UInt64, count: Int) {
         precondition((0...8).contains(count), "more bytes than a word has")
         if self.capacity - self.used < 8 { self.grow(by: 8) }
@@ -77,13 +77,13 @@ extension [UInt8]: ByteSink {
         self.used += count
     }
 
-    /// Appends what the program itself says.
+    /// Appends the UTF-8 of a literal.
     @inlinable public mutating func append(literal text: StaticString) {
         precondition(text.hasPointerRepresentation, "a literal of one scalar is a byte")
         unsafe self.append(text.utf8Start, text.utf8CodeUnitCount)
     }
 
-    /// Appends the text's UTF-8.
+    /// Appends the UTF-8 of a text.
     @inlinable public mutating func append(text: String) {
         let isDone: Void? = unsafe text.utf8.withContiguousStorageIfAvailable { bytes in
             guard let start = bytes.baseAddress else { return }
@@ -92,7 +92,7 @@ extension [UInt8]: ByteSink {
         if isDone == nil { for byte in text.utf8 { self.append(byte) } }
     }
 
-    /// Appends them all.
+    /// Appends the bytes of an array.
     @inlinable public mutating func append(contentsOf bytes: borrowing [UInt8]) {
         unsafe bytes.withUnsafeBufferPointer { bytes in
             guard let start = bytes.baseAddress else { return }
@@ -100,7 +100,7 @@ extension [UInt8]: ByteSink {
         }
     }
 
-    /// Appends them all.
+    /// Appends the bytes of a slice.
     @inlinable public mutating func append(contentsOf bytes: ArraySlice<UInt8>) {
         unsafe bytes.withUnsafeBufferPointer { bytes in
             guard let start = bytes.baseAddress else { return }
@@ -108,18 +108,18 @@ extension [UInt8]: ByteSink {
         }
     }
 
-    /// Appends what the other holds.
+    /// Appends the bytes of another builder.
     @inlinable public mutating func append(contentsOf other: borrowing ByteBuilder) {
         unsafe self.append(UnsafePointer(other.room), other.used)
     }
 
-    /// Takes everything after the first `count` away.
+    /// Removes all bytes after the first `count`.
     @inlinable public mutating func shorten(to count: Int) {
         precondition((0...self.used).contains(count), "shortened to more than there is")
         self.used = count
     }
 
-    /// The offset of the first byte at or behind `start` that `marks` marks.
+    /// Returns the offset of the first byte at or after `start` that `marks` marks; nil if there is none.
     @inlinable public func offset(from start: Int, _ marks: (SWARWord) -> UInt64) -> Int? {
         unsafe Memory.offset(
             in: UnsafeRawBufferPointer(start: self.room, count: self.used), from: start, marks)
@@ -130,7 +130,7 @@ extension [UInt8]: ByteSink {
         let from = unsafe UnsafeRawPointer(start)
         let to = unsafe UnsafeMutableRawPointer(self.room + self.used)
         self.used += count
-        // Most pieces are short: two words, or halves of them, that overlap cost less than the call of a copy.
+        // Most pieces are short. Two overlapping words or half words cost less than a call of `memcpy`.
         if count > 16 {
             unsafe to.copyMemory(from: from, byteCount: count)
         } else if count >= 8 {

@@ -1,9 +1,9 @@
 import CZlib
 
-/// zlib's format (RFC 1950), which HdrHistogram's logs are packed in.
-enum Deflate {
-    /// Nil when memory is short.
-    static func packed(_ bytes: [UInt8]) -> [UInt8]? {
+/// Compression in zlib's format (RFC 1950), which the logs of HdrHistogram and the evidence of Locust workers have.
+package enum Deflate {
+    /// Returns the compressed bytes; nil if memory is short.
+    package static func packed(_ bytes: [UInt8]) -> [UInt8]? {
         // Stored as they are, bytes take a little more than themselves; a small window makes the blocks short.
         var length = bytes.count + bytes.count / 8 + 64
         var packed = [UInt8](repeating: 0, count: length)

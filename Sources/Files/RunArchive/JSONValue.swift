@@ -1,13 +1,13 @@
 import JSON
 
-/// A JSON document to write. Its text is the same for the same values, byte for byte: keys are sorted, numbers are decimal text.
+/// A JSON value to write. Equal values have equal bytes, because keys are sorted and numbers are stored as text.
 package indirect enum JSONValue: Sendable {
     case object([String: JSONValue])
     case array([JSONValue])
     case string(String)
     case bool(Bool)
     case null
-    /// A number as it is to be written.
+    /// A number in the form in which it is written.
     case number(String)
 
     package static func integer(_ value: some BinaryInteger) -> JSONValue { .number(String(value)) }
@@ -17,13 +17,13 @@ package indirect enum JSONValue: Sendable {
         return .number(text.hasSuffix(".0") ? String(text.dropLast(2)) : text)
     }
 
-    /// A value that this run cannot know: never 0 and never left out.
+    /// A value that the run cannot know. It is written instead of 0 or a missing key, which readers would misread.
     package static let notAvailable = JSONValue.string("n/a")
 
-    /// Indented by two spaces, with a line feed at the end.
+    /// The bytes of a file: UTF-8, indented by two spaces, with a line feed at the end.
     package var document: [UInt8] { Array((self.text(colon: ": ") + "\n").utf8) }
 
-    /// Indented by two spaces. `colon`: what separates a key from its value, with its blanks.
+    /// Returns the text, indented by two spaces. `colon`: the text between a key and its value, including spaces.
     package func text(colon: String) -> String {
         var writer = JSONWriter(.log, reserving: 4_096)
         self.write(to: &writer, colon, depth: 0)

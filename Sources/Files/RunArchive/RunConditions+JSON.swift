@@ -2,7 +2,7 @@ import JSON
 import RunJudge
 import SimBase
 
-// `conditions` of `run.json`. Runs of earlier versions have none.
+// The key `conditions` of `run.json`. Earlier versions did not write it.
 extension RunConditions {
     var json: JSONValue {
         .object([
@@ -30,7 +30,7 @@ extension RunConditions {
         ])
     }
 
-    /// Reads what it can: the conditions explain a run, and nothing is judged by them.
+    /// Skips entries that cannot be read, because no verdict depends on the conditions.
     init(reading value: JSONNode?) {
         self.init(
             faults: (value?["faults"]?.elements ?? []).prefix(Self.entriesMax).compactMap { fault in
@@ -59,7 +59,7 @@ extension RunConditions.Window {
         return members
     }
 
-    /// Nil for what has no beginning, or ends before it.
+    /// Is nil if the window has no start, or does not end after it.
     fileprivate init?(reading value: JSONNode) {
         guard let from = value["from_ns"]?.integer(Int64.self), from >= 0 else { return nil }
         let to = value["to_ns"]?.integer(Int64.self)

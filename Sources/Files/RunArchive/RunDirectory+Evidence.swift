@@ -2,15 +2,15 @@ import RunJudge
 import SystemIO
 
 extension RunDirectory {
-    /// What `report` needs of a shard for a merged verdict: everything but the log of its observations, which grows with every
-    /// scan, and the reports, which are made again.
-    static let evidenceNames = [
+    /// The files of a shard that a merged verdict needs. The log of observations is missing, because it grows with every scan,
+    /// and the reports, because they are rendered from the merged run.
+    private static let evidenceNames = [
         FileName.head, FileName.scenario, FileName.summary, FileName.series, FileName.latency,
         FileName.scans,
     ]
 
-    /// Returns the evidence of a run that has ended. `devices`: the numbers of phones of each group that were in this shard.
-    /// Without the files that cannot be read.
+    /// Returns the evidence of a run that has ended, without files that cannot be read. `devices`: the number of phones of each
+    /// group in this shard.
     package static func evidence(of folder: String, devices: [Int]) -> [ReportFile] {
         self.evidenceNames.compactMap { name in
             if name == FileName.head, var head = RunReport.head(of: folder) {
@@ -25,10 +25,4 @@ extension RunDirectory {
             }
         }
     }
-}
-
-/// Pieces of files on their way to another machine, in zlib's format (RFC 1950).
-package enum PackedPiece {
-    /// Nil when memory is short.
-    package static func of(_ bytes: ArraySlice<UInt8>) -> [UInt8]? { Deflate.packed(Array(bytes)) }
 }

@@ -5,7 +5,7 @@ package import RunJudge
 import SimBase
 import Talaria
 
-/// `run.json`.
+// The file `run.json`.
 extension RunHead {
     static let schema = 1
 
@@ -45,7 +45,7 @@ extension RunHead {
     /// The end of the year 9999, in milliseconds.
     private static let startedMax: Int64 = 253_402_300_799_999
 
-    /// Nil for what is not a head.
+    /// Is nil if the bytes are not a valid `run.json`.
     init?(reading bytes: [UInt8]) {
         guard let value = JSONNode(bytes), value["schema"]?.integer == Self.schema,
             let tool = value["tool"]?.text, let name = value["scenario"]?["name"]?.text,
@@ -83,7 +83,7 @@ extension RunHead {
         self.conditions = RunConditions(reading: value["conditions"])
         self.rules.settle = value["settle_ns"]?.nanoseconds(0).map { Interval(nanoseconds: $0) }
         self.rules.shufflesTies = value["shuffles_ties"]?.flag ?? false
-        // A table has one row for a group.
+        // Tables of reports identify a group by its name.
         guard Set(self.groups.map(\.name)).count == self.groups.count else { return nil }
     }
 }
@@ -101,7 +101,7 @@ extension RunLabels {
                 self.tags.map { ($0.key, .string($0.value)) }, uniquingKeysWith: { first, _ in first }))
     }
 
-    /// Reads `run.json`. Runs of earlier versions name their target in the command alone; what is not a tag is left out.
+    /// Reads the labels from `run.json`. Earlier versions wrote the target in the command only. Invalid tags are skipped.
     init(reading head: JSONNode, command: [String]) {
         let commanded = command.firstIndex(of: "--target").flatMap { index in
             command.dropFirst(index + 1).first

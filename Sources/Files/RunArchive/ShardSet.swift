@@ -8,17 +8,16 @@ import SystemIO
 
 /// The shards of one run, read from their folders for one report.
 ///
-/// Each folder has `run.json`, `scenario.resolved`, `summary.json` and `evidence.ndjson`; the series and the log are read if
-/// they are present. Of a shard that was killed, or whose files are damaged, the others are read instead: what they show is
-/// merged, and the verdict on its phones is `n/a`.
+/// Each folder has `run.json`, `scenario.resolved`, `summary.json` and `evidence.ndjson`. The series and the log are optional. If
+/// a shard was killed or its files are damaged, its readable files are merged, and the verdict on its phones is `n/a`.
 package struct ShardSet: Sendable {
-    /// Why the folders are not the shards of one run, or runs that can be merged.
+    /// Why the folders cannot be merged.
     package enum Problem: Error, Equatable, CustomStringConvertible {
-        /// Some of the folders are shards, and this is none.
+        /// Other folders are shards, and this one is not.
         case notAShard(String)
-        /// Two folders disagree in something.
+        /// Two shards differ in a property of their run.
         case differ(String, first: String, second: String)
-        /// Two runs that are not shards differ in something.
+        /// Two whole runs differ in a property.
         case runsDiffer(String, first: String, second: String)
         /// A summary has an invariant or a metric that this program does not know.
         case otherVersion(String, id: String)
@@ -44,24 +43,22 @@ package struct ShardSet: Sendable {
         let head: RunHead
         let part: ShardMerge.Part
         var lanes: [PhoneTimeline] = []
-        /// What its files say of the sizes of others, in bytes.
+        /// The sizes of its files by name as the evidence states them, in bytes.
         var sizes: [String: Int] = [:]
     }
 
     private let shards: [Shard]
     private let settings: JudgeSettings
-    /// What the processes of shards ended with, where somebody has seen it.
+    /// The exits of the shards whose processes were observed.
     package var exits: [FleetShard: RunExit] = [:]
-    /// Folders that should be those of shards and cannot be read.
+    /// The folders of shards that cannot be read.
     package var unreadable: [String] = []
 
-    /// Whether folders are to be merged as the shards of one run.
+    /// Whether the folders are merged as shards of one run: at least one of them is a shard.
     package static func isMeant(_ heads: [RunHead]) -> Bool { heads.contains { !$0.shard.isWhole } }
 
-    /// Throws if the folders are not shards of one run. `settings`: of the scenario as it ran.
-    package init(
-        _ folders: [(path: String, head: RunHead)], settings: JudgeSettings
-    ) throws {
+    /// Reads at least one folder. Throws if the folders are not shards of one run. `settings`: those of the resolved scenario.
+    package init(_ folders: [(path: String, head: RunHead)], settings: JudgeSettings) throws {
         try Self.check(folders)
         self.settings = settings
         let readers = folders.map { EvidenceReader(folder: $0.path, head: $0.head) }
@@ -73,8 +70,8 @@ package struct ShardSet: Sendable {
 
     // MARK: Reading
 
-    /// Milliseconds between the starts of two shards. The arrivals of shards that start further apart never met: they are those
-    /// of two runs.
+    /// The limit of the time between the starts of two shards, in milliseconds. Shards that start further apart did not load the
+    /// backend together.
     private static let startsApartMax: Int64 = 60_000
 
     private static func check(_ folders: [(path: String, head: RunHead)]) throws(Problem) {
@@ -84,7 +81,7 @@ package struct ShardSet: Sendable {
         for (index, folder) in folders.enumerated() {
             let (path, head) = folder
             guard !head.shard.isWhole else { throw .notAShard(path) }
-            // The scenario has the seed in it, so the seed comes first.
+            // The text of the scenario contains the seed, so the seed is compared first.
             let differences: [(String, Bool)] = [
                 ("the seed", head.seed != first.head.seed),
                 (
@@ -117,7 +114,7 @@ package struct ShardSet: Sendable {
         }
     }
 
-    /// The scenario with everything that was changed on the command line.
+    /// Returns the text of the scenario, including changes of the command line; nil if it cannot be read.
     private static func scenario(_ folder: String) -> [UInt8]? {
         let path = RunDirectory.joined(folder, RunDirectory.FileName.scenario)
         return try? File.contents(of: path, bytesMax: InputFile.documentBytesMax)
@@ -148,14 +145,14 @@ package struct ShardSet: Sendable {
             let rest = try PastRun(
                 folder: folder, head: head, settings: settings, group: nil, summary: summary)
             var result = rest.result
-            // Only the evidence has more than the peak.
+            // Without the evidence, only the peak is known.
             result.streamsOpen = nil
             return Shard(
                 folder: folder, head: head,
                 part: .init(head.shard, result, rest.timeline, lacking: defect ?? .evidence))
         }
         var result = reader.result(summary, settings, until: heardAt)
-        // The summary has sentences.
+        // The summary has remarks as text only.
         result.remarks = reader.remarks
         return Shard(
             folder: folder, head: head,
@@ -165,10 +162,10 @@ package struct ShardSet: Sendable {
 
     // MARK: The merge
 
-    /// The first of the scans that the storages of the phones had at the end.
+    /// Scans that were in the storage of phones at the end.
     package var waiting: [WaitingRecord] { self.shards.flatMap { $0.part.evidence?.waiting ?? [] } }
 
-    /// Returns the report of the whole run.
+    /// The report of the whole run; nil if the shards cannot be merged.
     package var report: RunReport? {
         var merge = ShardMerge(self.shards.map(\.part), settings: self.settings)
         merge.exits = self.exits
@@ -198,7 +195,7 @@ package struct ShardSet: Sendable {
 }
 
 extension EvidenceReader {
-    /// The result of the shard. `summary`: its `summary.json`; `end`: the last observation of all shards.
+    /// Returns the result of a shard. `summary`: its `summary.json`; `end`: the time of the last observation of all shards.
     func result(_ summary: JSONNode, _ settings: JudgeSettings, until end: Instant) -> RunResult {
         let metrics = self.metrics(until: end)
         var known = RunResult(

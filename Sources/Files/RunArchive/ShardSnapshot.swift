@@ -4,9 +4,10 @@ package import RunMetrics
 import SimBase
 import SystemIO
 
-/// The state of a shard of a run in progress, for the dashboard of the run: its result and its timeline, in a
-/// folder within its own. They have the form of `summary.json` and of `evidence.ndjson`; the measurements of
-/// its operations are in its series.
+/// The result and the timeline of a shard of a run in progress, for the dashboard of the run.
+///
+/// They are stored as `summary.json` and `evidence.ndjson` in a folder inside the folder of the shard. The
+/// measurements of operations are in the series of the shard.
 package struct ShardSnapshot: Sendable {
     private static let folder = "snapshot"
     private static let names = [RunDirectory.FileName.evidence, RunDirectory.FileName.summary]
@@ -14,7 +15,7 @@ package struct ShardSnapshot: Sendable {
     package let result: RunResult
     package let timeline: RunTimeline
 
-    /// Nil if there is no complete one. `folder`: of the shard.
+    /// Reads the snapshot of a shard. Is nil if one of its files is missing or damaged. `folder`: the folder of the shard.
     package init?(of folder: String, head: RunHead, settings: JudgeSettings) {
         let path = RunDirectory.joined(folder, Self.folder)
         guard let summary = try? PastRun.summary(of: path),
@@ -24,11 +25,11 @@ package struct ShardSnapshot: Sendable {
         self.timeline = reader.timeline
     }
 
-    /// Writes a snapshot over the one before. False if it cannot be written.
+    /// Replaces the snapshot of a shard. Returns false if it cannot be written.
     ///
-    /// - Parameter timeline: Without the phones.
-    /// - Parameter summary: The result as `summary.json`.
-    /// - Parameter folder: Of the shard.
+    /// - Parameter timeline: The timeline of the shard without its phones.
+    /// - Parameter summary: The result as the bytes of `summary.json`.
+    /// - Parameter folder: The folder of the shard.
     package static func write(
         _ result: RunResult, _ timeline: RunTimeline, summary: [UInt8], of head: RunHead,
         to folder: String
@@ -51,7 +52,7 @@ package struct ShardSnapshot: Sendable {
         }
     }
 
-    /// Removes the snapshot of a shard whose run is over.
+    /// Removes the snapshot of a shard after its run.
     package static func remove(from folder: String) {
         let path = RunDirectory.joined(folder, Self.folder)
         for name in Self.names { try? FileTree.remove(RunDirectory.joined(path, name)) }

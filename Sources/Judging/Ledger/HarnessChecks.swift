@@ -7,18 +7,18 @@ import Talaria
 /// observations of the other sides.
 ///
 /// A fault that fired must have had its effect, and an effect that only a fault explains must have its fault.
-/// Quotas are recounted. A job must be served as it was made. An error found here is not the phone's: no
-/// measurement of the run is reliable then.
+/// Quotas are counted again. The content of a job must not change. An error here is an error of the harness,
+/// not of a phone, and no measurement of the run is reliable.
 ///
-/// It receives observations in the ledger's order: those of one instant by side, backend, faults, phones. It
-/// remembers only the open state of a phone, so its memory is bounded, and no event allocates once the lists
-/// have their size.
+/// It receives observations in the order of the ledger: those of one instant are ordered by side (backend, faults,
+/// phones). It stores only the open state of each phone, so its memory is bounded. Events do not allocate after
+/// the lists have reached their size.
 struct HarnessChecks: Sendable {
     private var fleet: HarnessFleet
     private var phones: [HarnessPhone] = []
     private var indexes = DeviceIndex()
     private let hasPingFaults: Bool
-    /// The end of the backend's observations.
+    /// The end of the backend's observations; nil if the backend did not die.
     private var accountEnd: Instant?
 
     init(_ settings: HarnessSettings, shelf: Shelf) {
@@ -30,7 +30,7 @@ struct HarnessChecks: Sendable {
 
     var errors: HarnessErrors { self.fleet.errors }
 
-    /// The number of remembered entries, for tests of its growth.
+    /// The number of stored entries, for tests that memory is bounded.
     var remembered: Int { self.phones.reduce(self.fleet.doubts.count) { $0 + $1.remembered } }
 
     // MARK: Events
@@ -39,7 +39,7 @@ struct HarnessChecks: Sendable {
         let (device, scan, at) = (observation.device, observation.scan, observation.at)
         if let end = self.accountEnd, at > end { return }
         if at > self.fleet.now { self.pass(to: at) }
-        // To look into an observation copies it, and half of them are routine.
+        // Reading the payload copies the observation, and half of all observations are routine.
         if observation.isRoutine {
             guard self.fleet.watches(device) || observation.side == .backend && self.hasPingFaults
             else { return }
@@ -56,29 +56,29 @@ struct HarnessChecks: Sendable {
         }
     }
 
-    /// The operator starts a fault: it may act from now on, whatever the scenario says.
+    /// The operator started a fault. It may act from now on, also outside its window in the scenario.
     private mutating func allow(_ observation: borrowing Observation) {
         guard case .control(let action) = observation.what else { return }
         switch action {
         case .fault(let fault):
             guard self.fleet.settings.rules.indices.contains(fault) else { return }
             self.fleet.settings.rules[fault].from = min(self.fleet.settings.rules[fault].from, observation.at)
-        // A phone loses its path without a fault then, as in a tunnel.
+        // The phones lose their paths without a fault, as in a tunnel.
         case .offline: self.fleet.settings.hasTunnels = true
         case .stopped, .paused, .resumed, .phones: break
         }
     }
 
-    /// The backend's process died, and had reported everything up to this time.
+    /// The process of the backend died. Its reports are complete up to `moment`.
     mutating func lostBackend(after moment: Instant) { self.accountEnd = moment }
 
-    /// The end of the run, or of what is known of it.
+    /// Ends the run, or the part of it that is known.
     mutating func finish() {
         self.settleInstant()
         for doubt in self.fleet.doubts { self.report(doubt) }
         self.fleet.doubts = []
         self.fleet.judgeShares()
-        // What was cut just now may be on its way.
+        // The latest cuts are excluded, because a phone may still notice them.
         for index in self.phones.indices { self.phones[index].lookForUnnoticed(&self.fleet) }
     }
 
@@ -103,7 +103,7 @@ struct HarnessChecks: Sendable {
         self.fleet.doubts.removeAll(where: isOver)
     }
 
-    /// Everything of the present instant was seen.
+    /// All observations of the current instant have been received.
     private mutating func settleInstant() {
         for effect in self.fleet.effects where effect.needsFault && !self.phones[effect.phone].deviates {
             self.phones[effect.phone].error(
@@ -119,13 +119,13 @@ struct HarnessChecks: Sendable {
     }
 
     private mutating func report(_ doubt: HarnessFleet.Doubt) {
-        // The phone saw the backend die.
+        // The death of the backend explains what the phone saw.
         if let end = self.accountEnd, doubt.at > end - HarnessFleet.graceTime { return }
         self.fleet.errors.add(
             doubt.text, device: self.phones[doubt.phone].device, scan: doubt.scan, at: doubt.at)
     }
 
-    /// Whoever the jobs are of, foreign callers included, the breaker counts them.
+    /// The breaker counts the jobs of all callers, including those that are not phones of the fleet.
     private mutating func followCircuit(_ observation: borrowing Observation) {
         guard self.fleet.circuit != nil, observation.side == .backend,
             case .backend(let payload) = observation.what

@@ -6,28 +6,28 @@ package import SimBase
 package struct HarnessSettings: Hashable, Sendable {
     /// The server that answers the phones.
     package enum Server: Hashable, Sendable {
-        /// A target that reports nothing.
+        /// A target that reports no observations.
         case none
-        /// A target behind the gateway, which reports nothing but its faults.
+        /// A target behind the gateway. The gateway reports its faults only.
         case gateway
-        /// The simulated backend, which does nothing without a reason.
+        /// The simulated backend, which reports everything that it does.
         case simulated(SimulatedServer)
     }
 
     package var server: Server
-    /// The effects by index in the scenario's list.
+    /// The effect of each fault, in the order of the scenario.
     package var faults: [FaultEffect]
     /// The rule of each fault in `faults`, in the same order; empty if rules are not judged.
     package var rules: [FaultRule]
     package var fleet: FleetMap
-    /// The number of phones that run: those of a shard.
+    /// The number of phones that run. A shard runs fewer than `fleet` has.
     package var phones: Int
-    /// Phones lose their paths by the ways they take, too.
+    /// Whether phones also lose their paths without a fault, for example in a tunnel.
     package var hasTunnels: Bool
-    /// Whether the phones of a group deviate from the contract on purpose, by the groups of `fleet`; empty if none do. What
-    /// they misread, and what the backend refuses because of how they ask, needs no fault.
+    /// Whether the phones of each group of `fleet` deviate from the contract on purpose; empty if none do. Their errors and the
+    /// refusals of their requests need no fault.
     package var deviations: [Bool]
-    /// The library files of each group, without their numbers of rows, by the groups of `fleet`; nil for one that imports none.
+    /// The library files of each group of `fleet`, without the number of rows; nil for a group that imports none.
     package var libraries: [LibrarySpec?] = []
 
     package init(
@@ -52,22 +52,22 @@ package struct SimulatedServer: Hashable, Sendable {
     package var resultsLifetime: Interval
     /// The results lifetime of jobs of v2.
     package var v2ResultsLifetime: Interval
-    /// Streams of v2 look for changes of their jobs: they pass events over, and bring them late.
+    /// Whether streams of v2 poll their jobs. They then skip events or send them late.
     package var v2IsPolled = false
     /// The time for which events can be replayed; nil if it is not judged.
     package var replayTime: Interval?
-    /// The number of books that imports have brought, of all devices, beyond which it may not know one again.
+    /// The number of imported books of all devices. Beyond it, the backend may not recognize a book that was imported before.
     package var libraryBooksMax = Int.max
-    /// Nil without a circuit breaker.
+    /// Is nil without a circuit breaker.
     package var breaker: Breaker?
-    /// The number of jobs at which an upload is answered with 503.
+    /// The number of jobs at which the backend answers an upload with 503.
     package var jobsMax: Int
-    /// Whether the documents of the fleet can be more than it holds, so that an upload is answered with 503 as well.
+    /// Whether the documents of the fleet can exceed the storage of the backend, which then answers an upload with 503.
     package var documentsMayFill = false
-    /// Its dialect. By default, that of the contract.
+    /// Default: the dialect of the contract.
     package var dialect = Dialect()
 
-    /// When its circuit breaker opens and closes.
+    /// When the circuit breaker opens and closes.
     package struct Breaker: Hashable, Sendable {
         package var failures: Int
         package var successes: Int
@@ -80,18 +80,18 @@ package struct SimulatedServer: Hashable, Sendable {
         }
     }
 
-    /// The properties of its dialect that concern the checks.
+    /// The properties of a dialect that concern the checks.
     package struct Dialect: Hashable, Sendable {
-        /// The names of the events that the contract does not have.
+        /// The names of its events that are not in the contract.
         package var otherEvents: Set<String> = []
         package var hasIncreasingIDs = true
-        /// A job that was deleted may go on on its open streams.
+        /// Whether a deleted job continues on its open streams.
         package var cleanupLeavesStreams = false
-        /// A job that completes says so once, and not again later.
+        /// Whether the completion of a job is reported only once.
         package var completesOnce = true
-        /// Uploads and requests for results are answered in the form of the contract.
+        /// Whether answers to uploads and to requests for results have the form of the contract.
         package var answersAsContract = true
-        /// Requests need a token.
+        /// Whether requests need a token.
         package var hasAuthorization = true
 
         package init() {}
@@ -109,8 +109,8 @@ package struct SimulatedServer: Hashable, Sendable {
 /// An effect of a fault that another side observes.
 package enum FaultEffect: Hashable, Sendable {
     // Instead of an answer.
-    /// 429 beyond the quota. `isRecounted`: whether the requests that it counts are known from observations. `from`, `to`: when
-    /// it is awake.
+    /// 429 beyond the quota. `isRecounted`: whether observations show the requests that it counts. `from`, `to`: when it is
+    /// active.
     case limit(Quota, retryAfter: Interval?, isRecounted: Bool, from: Instant, to: Instant)
     case status(Int)
     case tokenRevoked
@@ -130,7 +130,7 @@ package enum FaultEffect: Hashable, Sendable {
     case secondTerminal
     case noTerminal
     case replayFromStart
-    /// From then on, a stream can begin with events left out.
+    /// Streams that open later can lack their first events.
     case eventsForgotten
     case noPings
     case latePings(by: Interval)
@@ -140,11 +140,11 @@ package enum FaultEffect: Hashable, Sendable {
     case delayed(by: Interval)
     case refused
 
-    /// Something happens to a phone.
+    /// An event in the lifecycle of a phone.
     case ofPhone(PhoneLifecycleEvent)
 
-    /// An effect without an observation: the link's rate and its losses, the size of its pieces, the text of
-    /// an event.
+    /// An effect that is not observed: the rate and the losses of a link, the size of pieces, the text of an
+    /// event.
     case unobserved
 }
 

@@ -1,33 +1,35 @@
 import Observations
 import SimBase
 
-/// The captures that were segmented on the phone: one is complete when each of its regions is. The regions of a capture are
-/// scans of their own, so that every other account has them as such.
+/// The captures whose photos the app split into regions. A capture is complete when each of its regions is. Each region is a
+/// scan, and the other accounts count it as one.
 struct RegionAccount: Sendable {
     /// A region that is not complete.
     private struct Region: Sendable {
         let scan: ScanNumber
         let number: Int
-        /// What was last heard of it.
+        /// The last known state, for people.
         var fate = "not finished"
     }
 
     private struct Capture: Sendable {
+        /// The number of the scan of its first region.
         let first: UInt32
         let regions: Int
-        /// Regions that were taken so far.
+        /// The number of regions that were taken so far.
         var taken = 0
-        var left: [Region] = []
+        var incomplete: [Region] = []
     }
 
     private struct Phone: Sendable {
         let device: DeviceNumber
-        /// Captures that are not complete.
+        /// The captures that are not complete.
         var captures: [Capture] = []
     }
 
     private var indexes = DeviceIndex()
     private var phones: [Phone] = []
+    // Counts of the fleet.
     private var captures = 0
     private var regions = 0
     private var complete = 0
@@ -64,46 +66,46 @@ struct RegionAccount: Sendable {
         }
         let last = self.phones[phone].captures.count - 1
         self.phones[phone].captures[last].taken += 1
-        self.phones[phone].captures[last].left.append(Region(scan: scan, number: number))
+        self.phones[phone].captures[last].incomplete.append(Region(scan: scan, number: number))
     }
 
     private mutating func completed(_ scan: ScanNumber, of device: DeviceNumber) {
         guard let (phone, capture, region) = self.find(scan, device) else { return }
-        self.phones[phone].captures[capture].left.remove(at: region)
+        self.phones[phone].captures[capture].incomplete.remove(at: region)
         let known = self.phones[phone].captures[capture]
-        guard known.left.isEmpty, known.taken == known.regions else { return }
+        guard known.incomplete.isEmpty, known.taken == known.regions else { return }
         self.complete += 1
         self.phones[phone].captures.remove(at: capture)
     }
 
     private mutating func heard(_ fate: String, _ scan: ScanNumber, _ device: DeviceNumber) {
         guard let (phone, capture, region) = self.find(scan, device) else { return }
-        self.phones[phone].captures[capture].left[region].fate = fate
+        self.phones[phone].captures[capture].incomplete[region].fate = fate
     }
 
     private func find(_ scan: ScanNumber, _ device: DeviceNumber) -> (phone: Int, capture: Int, region: Int)?
     {
         guard self.captures > 0, let phone = self.indexes[device] else { return nil }
         for (capture, known) in self.phones[phone].captures.enumerated() {
-            if let region = known.left.firstIndex(where: { $0.scan == scan }) {
+            if let region = known.incomplete.firstIndex(where: { $0.scan == scan }) {
                 return (phone, capture, region)
             }
         }
         return nil
     }
 
-    /// The account as reports show it.
+    /// The counts and the captures that are not complete, in the order of devices.
     var summary: RegionSummary {
         var summary = RegionSummary(captures: self.captures, regions: self.regions, complete: self.complete)
         for phone in self.phones.sorted(by: { $0.device < $1.device }) {
             for capture in phone.captures {
-                for region in capture.left {
+                for region in capture.incomplete {
                     summary.add(
                         phone.device,
                         "phone \(phone.device.raw) scan \(region.scan.raw), region \(region.number) of \(capture.regions) (\(region.fate))"
                     )
                 }
-                // The app may have left the screen between two regions.
+                // The user may have left the screen between two regions.
                 guard capture.taken < capture.regions else { continue }
                 summary.add(
                     phone.device,

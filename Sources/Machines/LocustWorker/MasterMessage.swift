@@ -8,20 +8,20 @@ package enum MasterMessage: Hashable, Sendable {
     case spawn(SpawnOrder)
     case stop
     case quit
-    /// The master could not read what this worker sent.
+    /// The master could not read a message of this worker.
     case reconnect
     case heartbeat
     case scenario(ScenarioOffer)
-    /// The master does not take this worker.
+    /// The master rejects this worker.
     case refused(reason: String)
     case begin(TestOrder)
     case leased(test: String, [LeasedPhone])
     case finish(test: String)
-    /// A type that a worker of this kind has no use for.
+    /// A type that this worker does not use.
     case other(String)
 }
 
-/// The users that a worker is to run from now on; the users of a class are the phones of the group with its name.
+/// The users that a worker runs from now on. The users of a class are the phones of the group of the same name.
 package struct SpawnOrder: Hashable, Sendable {
     package struct Count: Hashable, Sendable {
         package var group: String
@@ -33,10 +33,10 @@ package struct SpawnOrder: Hashable, Sendable {
         }
     }
 
-    /// In billionths of a second since 1970, to distinguish a late message from a new one.
+    /// Nanoseconds since 1970. A message with an earlier timestamp than the last one is late.
     package var timestamp: Int64
     package var counts: [Count]
-    /// The backend to load; nil for one of the worker's own.
+    /// The address of the backend to load; nil for the worker's own backend.
     package var host: String?
 
     package init(timestamp: Int64, counts: [Count], host: String?) {
@@ -49,9 +49,9 @@ package struct SpawnOrder: Hashable, Sendable {
 /// The scenario of all tests of a master.
 package struct ScenarioOffer: Hashable, Sendable {
     package var name: String
-    /// The resolved scenario.
+    /// The resolved scenario, as YAML in UTF-8.
     package var text: [UInt8]
-    /// Name and version of the program that merges what the workers find; nil if the master does not say.
+    /// The name and version of the program that merges the results of the workers; nil if the master omits it.
     package var tool: String?
 
     package init(name: String, text: [UInt8], tool: String?) {
@@ -64,15 +64,15 @@ package struct ScenarioOffer: Hashable, Sendable {
 /// One test, from start to stop.
 package struct TestOrder: Hashable, Sendable {
     package var test: String
-    /// Milliseconds since 1970: the zero of every worker's schedule.
+    /// The start of the schedule of all workers, in milliseconds since 1970.
     package var started: Int64
     /// The salt of the device ids of all workers, for a test with a target.
     package var deviceSalt: DeviceSalt
-    /// Whether the master drew it for this test.
+    /// Whether the master drew the salt for this test.
     package var hasNewDevices: Bool
-    /// The numbers of phones that each group of the scenario has in the whole fleet.
+    /// The number of phones of each group of the scenario in the whole fleet.
     package var groups: [SpawnOrder.Count]
-    /// The words of the command that makes such a test again; empty if the master does not say.
+    /// The arguments of the command that repeats the test; empty if the master omits it.
     package var command: [String]
 
     package init(
@@ -92,7 +92,7 @@ package struct TestOrder: Hashable, Sendable {
 package struct LeasedPhone: Hashable, Sendable {
     package var group: String
     package var number: DeviceNumber
-    /// The last scan that it made elsewhere.
+    /// The last scan that it made on another worker.
     package var lastScan: ScanNumber
 
     package init(group: String, number: DeviceNumber, lastScan: ScanNumber) {
@@ -116,7 +116,7 @@ package struct ClosedPhone: Hashable, Sendable {
 // MARK: Reading
 
 extension MasterMessage {
-    /// Nil for what is not a message, or lacks what its type needs.
+    /// Is nil if the value is not a message or lacks a field that its type requires.
     package init?(_ value: MessageValue) {
         guard let parts = value.list, parts.count == 3, let type = parts[0].text else { return nil }
         let data = parts[1]
@@ -162,7 +162,7 @@ extension SpawnOrder {
 }
 
 extension SpawnOrder.Count {
-    /// The largest number of a message; a worker has far fewer phones.
+    /// The limit of a count in a message. A worker has far fewer phones.
     private static let phonesMax: Int64 = 1_000_000
 
     fileprivate static func list(_ value: MessageValue?) -> [Self]? {
@@ -179,10 +179,10 @@ extension SpawnOrder.Count {
 }
 
 extension TestOrder {
-    /// In April 2262: the last time since 1970 whose nanoseconds are a number of 64 bits.
+    /// April 2262: later times in nanoseconds since 1970 do not fit into 64 bits.
     private static let startedMax = Int64.max / 1_000_000
 
-    /// Words of a command.
+    /// The limit of the arguments of a command.
     private static let wordsMax = 1_000
 
     fileprivate init?(_ data: MessageValue) {
@@ -196,7 +196,7 @@ extension TestOrder {
             hasNewDevices: data["new_devices"] == .flag(true), groups: groups, command: command)
     }
 
-    /// It becomes a part of the name of a folder.
+    /// Whether a test can be a part of the name of a folder.
     private static func isName(_ test: String) -> Bool {
         (1...64).contains(test.utf8.count)
             && test.utf8.allSatisfy { byte in
@@ -211,11 +211,10 @@ extension TestOrder {
 }
 
 extension LeasedPhone {
-    /// What a worker asks for at once, at most. A larger order comes in several answers, between which the worker shows that it
-    /// lives.
+    /// The limit of the phones in one message. A worker requests more in several messages, and sends heartbeats between them.
     package static let countMax = 10_000
 
-    /// `{group: [[number, last scan], …]}`.
+    /// Reads `{group: [[number, last scan], …]}`.
     fileprivate static func list(_ value: MessageValue?) -> [LeasedPhone]? {
         guard let members = value?.members else { return nil }
         var phones: [LeasedPhone] = []

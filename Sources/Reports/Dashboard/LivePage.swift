@@ -143,7 +143,7 @@ package struct LivePage {
             <p id="link" role="status">connecting</p>
             <main>
             <div id="\(ControlBar.id)" class="control" role="group" aria-label="control of the run"></div>
-            <p id="told" role="status"></p>
+            <p id="control-state" role="status"></p>
             <div id="\(Self.head)"><header>
             <h1>\(name)</h1>
             <div class="verdict going"><span class="word">Starting</span></div>

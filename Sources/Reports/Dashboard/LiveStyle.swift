@@ -21,11 +21,11 @@ enum LiveStyle {
         .tiles .bad dd{color:var(--bad)}.tiles .warn dd{color:var(--warn)}
         .lies{margin-top:1rem;overflow-wrap:anywhere}
         section{scroll-margin-top:2.5rem}section:empty{display:none}
-        .control,#told{display:none}
+        .control,#control-state{display:none}
         .may-control .control:not(:empty){display:flex;flex-wrap:wrap;gap:.5rem .9rem;align-items:center;
         margin:0 0 .6rem;padding:.6rem .8rem;background:var(--panel);border-radius:8px;font-size:.88rem}
-        .may-control #told:not(:empty){display:block;margin:0 0 .8rem;font-size:.88rem;color:var(--soft)}
-        .may-control #told.refused{color:var(--bad)}
+        .may-control #control-state:not(:empty){display:block;margin:0 0 .8rem;font-size:.88rem;color:var(--soft)}
+        .may-control #control-state.refused{color:var(--bad)}
         .control .set{display:flex;flex-wrap:wrap;gap:.4rem;align-items:center}
         .control button,.control select,.control input{font:inherit;color:var(--ink);background:var(--bg);
         border:1px solid var(--plain);border-radius:6px;padding:.25rem .6rem;max-width:100%}

@@ -6,21 +6,21 @@ package import RunJudge
 package import RunMetrics
 package import SimBase
 
-/// One side of a comparison: a run's results and its course.
+/// A run in a comparison: its results and its latencies over time.
 package struct ComparedRun: Sendable {
     /// The folder as the user named it.
     package var folder: String
     package var head: RunHead
     package var result: RunResult
-    /// Whether it was killed: it was not judged.
+    /// Whether the run was killed before it was judged.
     package var wasCutOff: Bool
-    /// What its scans took, one by one; nil if its folder does not say.
+    /// The times of its scans; nil if the file is missing.
     package var scans: ScanTable?
-    /// The latencies that are of no scan, over time.
+    /// The latencies over time of metrics that `scans` does not contain.
     package var series: [LatencyScope: [(from: Instant, histogram: HDRHistogram)]]
-    /// Its latencies over time, of the fleet.
+    /// The latencies of the fleet over time.
     package var tracks: [LatencyTrack]
-    /// `scenario.resolved`.
+    /// The text of `scenario.resolved`.
     package var scenarioText: String
 
     package init(
@@ -38,7 +38,7 @@ package struct ComparedRun: Sendable {
         self.scenarioText = scenarioText
     }
 
-    /// Reads from the files what the windows of this width say.
+    /// Reads the files of a run. `width`: the length of the windows of `series` and `tracks`.
     package init(_ run: PastRun, width: Interval) {
         self.init(
             folder: run.folder, head: run.head, result: run.result, wasCutOff: run.wasCutOff,
@@ -48,7 +48,7 @@ package struct ComparedRun: Sendable {
         var reader = IntervalReader(folder: run.folder, head: run.head)
         var fold = WindowFold(width: width, reader.emptyTable)
         while let moment = reader.next() {
-            // What concerns the whole run belongs to no window.
+            // A longer moment is about the whole run.
             guard moment.length <= width, let full = fold.add(moment) else { continue }
             self.add(full)
         }
@@ -72,28 +72,28 @@ package struct ComparedRun: Sendable {
         }
     }
 
-    /// Whether every scan came to an end of its own.
+    /// Whether the run ended by itself and not early, so that every scan could end.
     var cameToItsEnd: Bool {
         !self.wasCutOff && !self.result.isInterrupted && self.result.failure == nil
             && self.result.endedEarly == nil
     }
 
-    /// Whether its results can be relied on: it came to its end, and its load was the requested load.
+    /// Whether its results are reliable: it came to its end, and its load was the requested load.
     var isTrustworthy: Bool {
         self.cameToItsEnd && !self.result.exitReasons.all.contains { $0.exit == .untrusted }
     }
 
-    /// Whether it was killed, or something of ours failed.
+    /// Whether the run was killed, or the harness failed.
     var brokeOff: Bool { self.wasCutOff || self.result.failure != nil }
 
-    /// The timer lag of its phones that hardly any exchange saw more of, in nanoseconds.
+    /// The p95 of the timer lag of its phones, in nanoseconds; 0 if it was not measured.
     var lateness: Int64 {
         guard case .measured(let histogram) = self.result.metrics.histogram(.generatorLateness, of: .fleet)
         else { return 0 }
         return histogram.value(at: .p95) ?? 0
     }
 
-    /// Nil if it cannot be known, or nothing was measured.
+    /// Returns the summary of a latency; nil if nothing was measured.
     func summary(_ name: LatencyScope) -> Reading<LatencySummary?> {
         switch self.result.metrics.histogram(name.metric, of: name.scope) {
         case .measured(let histogram): .measured(LatencySummary(histogram))
@@ -112,6 +112,6 @@ package struct LatencyScope: Hashable, Sendable {
         self.scope = scope
     }
 
-    /// The name in objectives.
+    /// The name as objectives write it.
     var name: String { MetricSelector(metric: .latency(self.metric), scope: self.scope).description }
 }

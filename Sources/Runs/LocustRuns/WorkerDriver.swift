@@ -8,11 +8,11 @@ import ScenarioFile
 import SimBase
 import SystemIO
 
-/// A worker of a Locust master: carries out what `LocustWorker` wants, on one loop for the master and for the runs.
+/// A worker of a Locust master. Performs the effects of `LocustWorker` on one loop, which also runs the phones.
 package final class WorkerDriver {
-    /// The interval at which Ctrl-C is noticed.
-    private static let tick = Interval.milliseconds(100)
-    /// As Locust measures it, but more often: short tests have a value, too.
+    /// The time between two checks for Ctrl-C.
+    private static let interruptionInterval = Interval.milliseconds(100)
+    /// The shortest time between two measurements. It is shorter than Locust's, so that short tests have a value.
     private static let usageInterval = Interval.seconds(3)
 
     let request: WorkerRequest
@@ -21,19 +21,22 @@ package final class WorkerDriver {
     private var machine: LocustWorker
     private var socket: MasterSocket?
     private var timer: LoopTimer?
-    private var tick: LoopTimer?
+    private var interruptionTimer: LoopTimer?
+    /// The last measurement.
     private var usage: (at: Instant, processor: Interval)
     private var isHandling = false
     private var waiting: [LocustWorkerEvent] = []
     private var wasInterrupted = false
     private var exit: LocustWorkerExit?
-    /// What the loop must not be in the middle of.
+    /// Work that runs the loop itself or takes long. It begins between two passes of the loop.
     private var work: [Work] = []
     private var scenario: WorkerScenario?
     var test: WorkerTest?
+    /// The code of a scenario that could not be prepared.
     private var failure: ExitCode?
-    /// By test.
+    /// The number of runs of each test.
     private var runsBegun: [String: Int] = [:]
+    /// The exit codes of all runs.
     private var codes: [ExitCode] = []
 
     private enum Work {
@@ -50,7 +53,7 @@ package final class WorkerDriver {
                 tool: ThisProgram.tool, phonesMax: request.phonesMax,
                 masterSilenceMax: request.masterSilenceMax))
         self.usage = (self.loop.now(), ResourceUsage.own().processor)
-        // As Locust names its own workers: it spreads users over hosts by the text before the underscore.
+        // The form of Locust's own workers. The master reads the host before the underscore, to spread users over hosts.
         let digits = Hexadecimal.text(UInt64.random(in: .min ... .max), digits: 16)
         let host = ProcessInfo.processInfo.hostName.replacing("_", with: "-")
         self.socket = try MasterSocket(
@@ -62,16 +65,16 @@ package final class WorkerDriver {
             self.measureUsage()
             self.handle(.woke)
         }
-        self.tick = LoopTimer(loop: self.loop) { [unowned self] _ in
+        self.interruptionTimer = LoopTimer(loop: self.loop) { [unowned self] _ in
             self.noticeInterruption()
-            self.tick?.arm(after: Self.tick)
+            self.interruptionTimer?.arm(after: Self.interruptionInterval)
         }
     }
 
-    /// Serves the master until it says quit. Answers the worst code of its runs.
+    /// Serves the master until it ends the worker. Returns the worst exit code of the runs.
     package func run() -> ExitCode {
         self.console.error("worker: waiting for the master at \(self.request.host):\(self.request.port)")
-        self.tick?.arm(after: Self.tick)
+        self.interruptionTimer?.arm(after: Self.interruptionInterval)
         self.handle(.started)
         while self.exit == nil {
             while self.exit == nil, !self.work.isEmpty { self.carryOut(self.work.removeFirst()) }
@@ -93,7 +96,7 @@ package final class WorkerDriver {
 
     // MARK: The machine
 
-    /// An event that comes while another is handled waits for it.
+    /// Passes an event to the machine. An event that arrives during another one is handled after it.
     func handle(_ event: LocustWorkerEvent) {
         self.waiting.append(event)
         guard !self.isHandling else { return }
@@ -169,17 +172,18 @@ package final class WorkerDriver {
             self.console.error("worker: ready for the scenario \(Printable.line(offer.name))")
             self.handle(.prepared)
         } catch {
-            self.failure = self.tell(error, of: "the scenario of the master cannot be prepared")
+            self.failure = self.report(error, of: "the scenario of the master cannot be prepared")
             self.handle(.preparationFailed)
         }
     }
 
     private func run(_ order: TestOrder, host: String?) {
         guard let test = self.test, let scenario = self.scenario else { return }
+        let code: ExitCode
         do {
-            // One that loses its master and finds it again has several runs in a test, each in its own folder.
-            self.runsBegun[order.test, default: 0] += 1
-            let ordinal = self.runsBegun[order.test, default: 1]
+            // A worker that loses its master and connects again has several runs in a test, each in its own folder.
+            let ordinal = self.runsBegun[order.test, default: 0] + 1
+            self.runsBegun[order.test] = ordinal
             let name =
                 (self.socket.map { String($0.identity.suffix(8)) } ?? "") + (ordinal > 1 ? "-\(ordinal)" : "")
             self.console.error("worker: test \(order.test) begins")
@@ -191,19 +195,17 @@ package final class WorkerDriver {
                 self.handle(.closed(phones.map { ClosedPhone(number: $0.number, lastScan: $0.lastScan) }))
             }
             test.begin(run, groups: scenario.groups)
-            let code = try run.run()
-            test.code = code
-            self.codes.append(code)
+            code = try run.run()
         } catch {
-            let code = self.tell(error, of: "the test cannot be run")
-            test.code = code
-            self.codes.append(code)
+            code = self.report(error, of: "the test cannot be run")
         }
+        test.code = code
+        self.codes.append(code)
         self.handle(.runEnded)
     }
 
-    /// Reports to the person at this machine and to the master's. Returns the code for it.
-    private func tell(_ error: any Error, of what: String) -> ExitCode {
+    /// Reports an error on the console and to the master. Returns its exit code.
+    private func report(_ error: any Error, of what: String) -> ExitCode {
         let (code, text, hint): (ExitCode, String, String?) =
             switch error {
             case let failure as CommandFailure: (failure.code, failure.message, failure.hint)
@@ -224,7 +226,8 @@ package final class WorkerDriver {
         for file in files {
             for start in stride(from: 0, to: file.bytes.count, by: EvidencePart.bytesMax) {
                 let piece = file.bytes[start..<min(start + EvidencePart.bytesMax, file.bytes.count)]
-                guard let packed = PackedPiece.of(piece) else { continue }
+                // The master compares the sizes of files, and finds a missing piece.
+                guard let packed = Deflate.packed(Array(piece)) else { continue }
                 self.send(
                     .evidence(EvidencePart(test: id, file: file.name, offset: start, bytes: packed)))
             }

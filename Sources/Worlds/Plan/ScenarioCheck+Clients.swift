@@ -3,10 +3,10 @@ import Faults
 import Phone
 import Talaria
 
-// What a client cannot do, or does not understand, whatever else a scenario says.
+// Journeys and events that the client of a group does not support.
 
 extension ScenarioCheck {
-    /// Groups whose client has no such journey.
+    /// Finds groups whose client does not have the journey of the group.
     static func clients(_ scenario: Scenario) -> [ScenarioFinding] {
         scenario.groups.enumerated().compactMap { index, group in
             guard let client = ProfileTable.named(group.profile.name),
@@ -20,7 +20,7 @@ extension ScenarioCheck {
         }
     }
 
-    /// Groups whose client knows no event of the server.
+    /// Finds groups whose client does not know the names of the server's events.
     static func eventNames(_ scenario: Scenario) -> [ScenarioFinding] {
         scenario.groups.enumerated().compactMap { index, group in
             let isDotted =

@@ -45,11 +45,11 @@ def main(url):
             return browser.value("getComputedStyle(document.getElementById('control')).display")
 
         def click(button):
-            browser.value("document.getElementById('told').textContent = ''; 0")
+            browser.value("document.getElementById('control-state').textContent = ''; 0")
             chosen = f"document.querySelector('#control [data-key={button}]')"
             browser.value(f"{chosen}.focus(); {chosen}.click(); 0")
-            wait("!['', 'sent'].includes(document.getElementById('told').textContent)")
-            found["told"].append(browser.value("document.getElementById('told').textContent"))
+            wait("!['', 'sent'].includes(document.getElementById('control-state').textContent)")
+            found["told"].append(browser.value("document.getElementById('control-state').textContent"))
 
         try:
             for domain in ("Page", "Runtime", "Log"):

@@ -2,8 +2,8 @@ import SimBase
 import Talaria
 
 extension FaultKind {
-    /// Creates the kind of this name with the values of its own keys; nil if a required one is missing or has
-    /// another type than in the table.
+    /// Creates the kind of this name from the values of its keys. Is nil if a required value is missing or does
+    /// not have the type in the table.
     package init?(name: String, _ values: FaultValues) {
         guard let id = FaultTable.entry(name)?.id, let kind = Self.kind(id, values) else { return nil }
         self = kind
@@ -66,7 +66,7 @@ extension FaultKind {
         return .slowStage(stage, by: by)
     }
 
-    /// The values of its own keys, every default spelled out, in the order of the table.
+    /// The values of the keys of this kind, including defaults.
     package var values: FaultValues {
         var values = FaultValues()
         switch self {

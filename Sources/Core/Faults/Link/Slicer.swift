@@ -1,23 +1,25 @@
 package import SimBase
 
-/// Cuts a block into the pieces of an armed `slice`.
+/// Cuts a block of bytes into pieces for an armed `slice` fault.
 ///
-/// Each piece has its own length, drawn by its number. A block has at most `piecesMax` pieces: if the
-/// scenario's lengths would make more, all of them are multiplied. An event of half a kilobyte is cut as
-/// finely as requested, and a large response does not use seconds of CPU time.
+/// The length of each piece is drawn by the number of the piece. A block has at most `piecesMax` pieces: if the
+/// lengths of the scenario could make more, all of them are multiplied, because a large response would
+/// otherwise use seconds of CPU time. An event of half a kilobyte is cut as finely as requested.
 package struct Slicer: Hashable, Sendable {
     package static let piecesMax = 512
-    /// Between two pieces, so that the receiver has the time to see them apart.
+    /// The time between two pieces, so that the receiver reads them separately.
     package static let spacing = Interval.microseconds(500)
 
     /// The fault's index in the scenario's list.
     package let fault: Int
+    /// The length of a piece in bytes.
     private let bytes: ClosedRange<Int>
     private let window: FaultWindow
     private let random: KeyedRandom
+    /// The pieces of all blocks so far.
     private var pieces: UInt64 = 0
 
-    /// Nil when the fault does not slice.
+    /// Is nil if the fault is not a `slice`.
     package init?(_ armed: ArmedFault) {
         guard case .slice(let bytes) = armed.kind else { return nil }
         precondition(bytes.lowerBound > 0, "a piece has a byte")
@@ -27,8 +29,8 @@ package struct Slicer: Hashable, Sendable {
         self.random = KeyedRandom(seed: armed.draw)
     }
 
-    /// The lengths of the pieces of a block, at least one; nil when the fault sleeps, or leaves the block in
-    /// one piece.
+    /// Returns the lengths of the pieces of a block of `count` bytes; nil if the fault is not active at `now` or
+    /// the block stays in one piece.
     package mutating func cut(_ count: Int, at now: Instant) -> [Int]? {
         guard self.window.contains(now), count > 1 else { return nil }
         let finest = (count + self.bytes.lowerBound - 1) / self.bytes.lowerBound

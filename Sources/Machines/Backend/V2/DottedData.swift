@@ -3,14 +3,14 @@ import JSON
 internal import SimBase
 internal import Talaria
 
-/// The data of the events that SSEClient of books-v3 expects (Docs/contract.md section 3.3).
+/// The data of the events with dotted names, which SSEClient of books-v3 expects (Docs/contract.md section 3.3).
 enum DottedData {
-    /// The name of whoever has looked a book up. The documents name none.
+    /// The provider of a book. The contract names none.
     static let provider = "auto"
 
     // MARK: Scans
 
-    /// Books are recognized with the photos, and all of them are when the photos are done.
+    /// Returns the data of a progress event. The recognized books grow in proportion to the processed photos.
     static func scan(
         _ facts: Job.Facts, _ stage: JobCourse.Stage, _ number: Int, _ progress: JobProgress
     ) -> [UInt8] {
@@ -27,6 +27,7 @@ enum DottedData {
         }
     }
 
+    /// Returns the data of the event that ends a scan.
     static func completedScan(_ facts: CompletedForm.Facts) -> [UInt8] {
         JSON.object { writer in
             writer.member("jobId", facts.job)
@@ -44,9 +45,10 @@ enum DottedData {
 
     // MARK: Batches
 
-    /// The documents describe the lookup of one ISBN: an event of a batch has that of the book that it has come to.
+    /// Returns the data of an event of a batch. The contract describes the lookup of one ISBN, so the event has the ISBN of the
+    /// current book.
     ///
-    /// - Parameter thousandths: Of the batch; the event has per cent.
+    /// - Parameter thousandths: The progress of the batch. The event has it in percent.
     /// - Parameter detail: Writes `provider` or `data`.
     static func enrichment(
         isbn: String, _ status: String, _ thousandths: Int, _ detail: (inout JSONWriter) -> Void
@@ -59,7 +61,8 @@ enum DottedData {
         }
     }
 
-    /// What the data of a whole batch are, no document says: its numbers, and where its books are.
+    /// Returns the data of the event that ends a batch. The contract does not define them; these are the counts of the batch and the
+    /// address of its books.
     static func completedEnrichment(_ facts: CompletedForm.Facts) -> [UInt8] {
         Self.enrichment(isbn: facts.books.last?.isbn ?? "", JobStatus.completed.rawValue, 1_000) { writer in
             writer.object("data") { writer in
