@@ -129,7 +129,7 @@ extension FaultTable {
             does: "sends progress events without their message",
             example: "{do: no-message, chance: 50%}"),
         FaultKindEntry(
-            .splitData, "split-data", .server, .changesStream, on: [.stream],
+            .splitData, "split-data", .server, [.changesStream, .changesEvents], on: [.stream],
             does: "sends the data of each event in several lines, which a client joins",
             example: "{do: split-data, chance: 50%}"),
         FaultKindEntry(
