@@ -14,9 +14,9 @@ BINARY := $(BUILD)/release/swiftwing-sim
 FLAGS ?=
 CHECKS := --explicit-target-dependency-import-check error
 
-# TIMED: the test targets that use a clock or a socket. WAITING: those of them that mostly wait for programs.
+# TIMED: the test targets that use a clock or a socket. WAITING: the tests of these that mostly wait, and run at once.
 TIMED := ^(EndToEnd|Dashboard|CurlLoop|EventLoop|LivePhones|LiveServer)Tests[.]
-WAITING := ^EndToEndTests[.]SideBySide/
+WAITING := ^(EndToEndTests[.]SideBySide/|(Dashboard|LivePhones|LiveServer)Tests[.])
 
 FUZZ_SECONDS ?= 60
 FUZZ_SEED ?= $(shell date +%s)

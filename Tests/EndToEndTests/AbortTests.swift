@@ -98,7 +98,7 @@ extension SideBySide {
     }
 }
 
-extension EndToEnd {
+extension SideBySide {
     /// Runs alone: a program that another test starts could get the port on which the target has listened.
     @Suite struct DeadTargetTests {
         @Test func `the smoke test stops by itself when the target dies`() async throws {

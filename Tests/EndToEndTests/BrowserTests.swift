@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-extension EndToEnd {
+extension SideBySide {
     /// A page in headless Chromium, through the gateway, with what `--browser` is for.
     @Suite struct BrowserTests {
         private struct Seen: Decodable {

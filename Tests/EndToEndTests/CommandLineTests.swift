@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-extension EndToEnd {
+extension SideBySide {
     /// What the program says to people and scripts, word for word.
     @Suite struct CommandLineTests {
         private static let fixtures = "Tests/EndToEndTests/Fixtures"

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-extension EndToEnd {
+extension SideBySide {
     /// The control of a run by its dashboard.
     @Suite struct ControlTests {
         struct Answer: Decodable {

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-extension EndToEnd {
+extension SideBySide {
     /// `run --dashboard`: the page that shows a run as it goes.
     @Suite struct DashboardTests {
         private static func tool(_ name: String, _ arguments: [String]) async throws -> Data {

@@ -2,11 +2,11 @@ import Foundation
 import Testing
 
 /// The real program as a child process, over real sockets. Every suite is an extension of this type or of
-/// ``SideBySide``. The tests of this type run one after another: they measure times, work the processors, start many
-/// programs themselves, or need a port that no other program takes. No test may take longer than a minute.
+/// ``SideBySide``. The tests of this type run one after another: they measure times, need the processors, or need a port that
+/// no other program takes. No test may take longer than a minute.
 @Suite(.serialized, .timeLimit(.minutes(1))) enum EndToEnd {}
 
-/// Tests whose programs mostly wait, or that measure nothing: several tests run at once. Each has its own folder, and
+/// Tests whose programs mostly wait, or that measure nothing: six tests run at once. Each has its own folder, and
 /// ports that the system chose. Since they share the processors, each may take five minutes.
 @Suite(.atOnceWithinWidth, .timeLimit(.minutes(5))) enum SideBySide {}
 

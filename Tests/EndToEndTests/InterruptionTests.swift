@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-extension EndToEnd {
+extension SideBySide {
     /// Ctrl-C, SIGTERM and SIGHUP at any time.
     @Suite struct InterruptionTests {
         static let announcement =

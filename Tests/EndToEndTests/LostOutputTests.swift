@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-extension EndToEnd {
+extension SideBySide {
     /// What cannot be written is an error, costs nothing else, and is nowhere called a success.
     @Suite struct LostOutputTests {
         /// A command line of the shell's, `SIM` being the program.

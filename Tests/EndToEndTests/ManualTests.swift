@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-extension EndToEnd {
+extension SideBySide {
     /// What people read of the program outside of a run: pages, man page, completions.
     @Suite struct ManualTests {
         // MARK: help TOPIC

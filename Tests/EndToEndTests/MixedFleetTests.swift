@@ -6,6 +6,11 @@ extension SideBySide {
     @Suite struct MixedFleetTests {
         private static let scenario = Package.root.appending(path: "Scenarios/gaps/gap-5.scenario").path
 
+        /// The begin of a row of a table by group.
+        private static func row(_ name: String, _ group: String) -> String {
+            "<td><span class=\"mono\">\(name)</span></td><td><span class=\"mono\">\(group)</span></td>"
+        }
+
         @Test func `a report of one group is about its phones only`() async throws {
             let scratch = try Scratch()
             defer { withExtendedLifetime(scratch) {} }
@@ -33,8 +38,8 @@ extension SideBySide {
             // The run's own page has both, next to each other.
             let both = try String(contentsOfFile: folder + "/report.html", encoding: .utf8)
             #expect(both.contains("id=\"group-latencies\"") && both.contains("id=\"group-invariants\""))
-            #expect(both.contains("<td>stream.id-monotone</td><td>old</td>"))
-            #expect(!both.contains("<td>stream.id-monotone</td><td>new</td>"))
+            #expect(both.contains(Self.row("stream.id-monotone", "old")))
+            #expect(!both.contains(Self.row("stream.id-monotone", "new")))
         }
 
         @Test func `a group that the run does not have is an error with the nearest name`() async throws {

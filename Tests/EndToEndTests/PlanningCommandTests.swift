@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-extension EndToEnd {
+extension SideBySide {
     /// The commands that one uses before a run.
     @Suite struct PlanningCommandTests {
         private static let fixtures = "Tests/EndToEndTests/Fixtures"

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-extension EndToEnd {
+extension SideBySide {
     /// `preprocess` and `images make`.
     @Suite struct PreprocessTests {
         private struct Report: Decodable, Equatable {

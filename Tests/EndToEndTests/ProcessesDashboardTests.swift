@@ -4,14 +4,14 @@ import Testing
 extension SideBySide {
     /// The one dashboard of a run in several processes.
     @Suite struct ProcessesDashboardTests {
-        private typealias Control = EndToEnd.ControlTests.Control
+        private typealias Control = SideBySide.ControlTests.Control
         private static let processes = ["--processes", "3"]
-        private static let scans = EndToEnd.ControlTests.scans
+        private static let scans = SideBySide.ControlTests.scans
 
         private static func control(
             _ url: String, _ steps: [String]
-        ) async throws -> [EndToEnd.ControlTests.Answer] {
-            try await EndToEnd.ControlTests.control(url, steps)
+        ) async throws -> [SideBySide.ControlTests.Answer] {
+            try await SideBySide.ControlTests.control(url, steps)
         }
 
         private struct Followed: Decodable {
@@ -23,7 +23,7 @@ extension SideBySide {
         }
 
         @Test func `the page of several processes grows, and ends with the merged verdict`() async throws {
-            let run = try RunProcess(EndToEnd.ControlTests.calm() + Self.processes)
+            let run = try RunProcess(SideBySide.ControlTests.calm() + Self.processes)
             let url = try await run.dashboard()
             let script = Package.tests.appending(path: "Tools/follow.py").path
             let tool = try await Subprocess.run(
@@ -49,7 +49,8 @@ extension SideBySide {
         }
 
         @Test func `orders are carried out by all processes, and are reported once`() async throws {
-            let run = try RunProcess(EndToEnd.ControlTests.calm(scans: 3, jobTime: "1s..2s") + Self.processes)
+            let run = try RunProcess(
+                SideBySide.ControlTests.calm(scans: 3, jobTime: "1s..2s") + Self.processes)
             let url = try await run.controlURL()
             let answers = try await Self.control(
                 url,
@@ -86,7 +87,7 @@ extension SideBySide {
 
         @Test func `a run in several processes is stopped from its page, which stays`() async throws {
             let run = try RunProcess(
-                EndToEnd.ControlTests.calm() + Self.processes + ["--dashboard-stay"])
+                SideBySide.ControlTests.calm() + Self.processes + ["--dashboard-stay"])
             let url = try await run.controlURL()
             let answers = try await Self.control(url, ["=2.5", "stop", "end", "=0.5", "close"])
             let outcome = try await run.end(seconds: 30)
@@ -100,14 +101,14 @@ extension SideBySide {
 
         /// Shards that have not begun hear no orders.
         @Test func `a run in several processes that is stopped before it begins ends at once`() async throws {
-            let run = try RunProcess(EndToEnd.ControlTests.calm() + Self.processes)
+            let run = try RunProcess(SideBySide.ControlTests.calm() + Self.processes)
             let answers = try await Self.control(try await run.controlURL(), ["stop"])
             #expect(answers[0].status == 200, "\(answers)")
             #expect(try await run.end(seconds: 20).code == 105)
         }
 
         @Test func `a process that is killed leaves the page of the others`() async throws {
-            let run = try RunProcess(EndToEnd.ControlTests.calm(scans: 4) + Self.processes)
+            let run = try RunProcess(SideBySide.ControlTests.calm(scans: 4) + Self.processes)
             let url = try await run.controlURL()
             _ = try await Self.control(url, ["=2"])
             let shards = try await ProcessLine.all().filter { $0.parent == run.number }

@@ -138,7 +138,7 @@ extension SideBySide {
     }
 }
 
-extension EndToEnd {
+extension SideBySide {
     /// Runs alone: a program that another test starts could get the port on which the upstream has listened.
     @Suite struct DeadUpstreamTests {
         @Test func `an upstream that dies in the middle of streams costs time, and no scan`() async throws {

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-extension EndToEnd {
+extension SideBySide {
     /// The same journey with a client that others wrote: Python's `requests` and `sseclient-py`.
     @Suite struct PublishedClientTests {
         private struct Journey: Codable, Equatable {

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-extension EndToEnd {
+extension SideBySide {
     /// `serve --record` and `serve --replay`, with curl's clock as the judge.
     @Suite struct RecordedServerTests {
         private struct Journey: Equatable {

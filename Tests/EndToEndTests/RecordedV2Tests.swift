@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-extension EndToEnd {
+extension SideBySide {
     /// `serve --record` and `serve --replay` with the journeys of v2.
     @Suite struct RecordedV2Tests {
         private struct Envelope<Data: Decodable>: Decodable { var data: Data }

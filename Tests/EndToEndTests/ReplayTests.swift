@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-extension EndToEnd {
+extension SideBySide {
     /// Plans of virtual runs, as they ship.
     @Suite struct ReplayTests {
         private static func plan(_ scratch: Scratch, _ scenario: [String]) async throws -> String {

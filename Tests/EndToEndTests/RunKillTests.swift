@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-extension EndToEnd {
+extension SideBySide {
     /// One of the two processes of a run is killed without a word.
     @Suite struct RunKillTests {
         @Test func `a backend does not outlive its run`() async throws {

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-extension EndToEnd {
+extension SideBySide {
     /// Everything that can be wrong before a run starts is said before it starts, and leaves nothing behind.
     @Suite struct RunRefusalTests {
         /// Arguments, the code, and what the complaint says. `FILE` is a file, where folders cannot be.

@@ -73,7 +73,7 @@ extension SideBySide {
             first.signal(SIGINT)
             let interrupted = try await first.end(seconds: 30)
             #expect(interrupted.code == 105, "\(interrupted)")
-            #expect(interrupted.complaint == EndToEnd.InterruptionTests.announcement + "\n")
+            #expect(interrupted.complaint == SideBySide.InterruptionTests.announcement + "\n")
             let one = try first.report.summary()
             #expect(one.exit == 105 && !one.passed)
             #expect(one.scans.isConserved && one.scans.lost == 0, "\(one.scans)")

@@ -3,7 +3,7 @@ import Foundation
 import SimBase
 import Testing
 
-extension EndToEnd {
+extension SideBySide {
     /// The imports and enrichments of v2 at `serve`, as `curl` sees them.
     @Suite struct ServeV2Tests {
         private struct Envelope<Data: Decodable>: Decodable {

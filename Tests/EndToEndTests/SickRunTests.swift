@@ -48,7 +48,7 @@ extension SickRun: CustomStringConvertible {
     }
 }
 
-extension EndToEnd {
+extension SideBySide {
     /// Whatever is wrong with a backend, the exit code and the first line of the report say so.
     @Suite struct SickRunTests {
         private static let scans = 12

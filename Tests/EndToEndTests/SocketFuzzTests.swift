@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-extension EndToEnd {
+extension SideBySide {
     /// `Tests/SocketFuzz`: what the socket fuzzers found, once more, and whether they find what they look for.
     @Suite struct SocketFuzzTests {
         private static let script = Package.root.appending(path: "Tests/SocketFuzz/fuzz.py").path

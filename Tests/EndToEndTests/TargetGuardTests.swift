@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-extension EndToEnd {
+extension SideBySide {
     /// Load leaves this machine only when that was said twice; the production host wants it said three times.
     @Suite struct TargetGuardTests {
         private static let refused: [(arguments: [String], says: String)] = [
