@@ -13,7 +13,7 @@ extension SideBySide {
         }
 
         /// Some seconds of phones that have no trouble.
-        private static let calm =
+        fileprivate static let calm =
             [ShortRun.scenario]
             + ShortRun.set([
                 "fleet.commuters.devices=12", "fleet.commuters.scans=1", "fleet.commuters.arrivals=2/s",
@@ -134,22 +134,6 @@ extension SideBySide {
 
         // MARK: Where it may listen
 
-        @Test func `a standard port that is taken is replaced by a free one, and the run says so`()
-            async throws
-        {
-            // Somebody has it: this test, or whoever had it before.
-            let holder = try? Listener(port: 5665)
-            let run = try RunProcess(Self.calm + ["--dashboard"])
-            let url = try await run.dashboard()
-            let outcome = try await run.end(seconds: 30)
-            withExtendedLifetime(holder) {}
-            #expect(outcome.hasPassed, "\(outcome)")
-            #expect(!url.hasSuffix(":5665/"))
-            #expect(
-                outcome.complaint.contains("port 5665 is in use, so the dashboard is on a free port"),
-                "\(outcome.complaint)")
-        }
-
         @Test func `a port that is taken is told before anything runs`() async throws {
             try await ServeProcess.during([]) { serve in
                 let run = try RunProcess(ShortRun.arguments + ["--dashboard=\(serve.port)"])
@@ -169,6 +153,27 @@ extension SideBySide {
             let outcome = try await Binary.run(["run", "flaky-network", "--dashboard=\(address)"])
             #expect(outcome.code == 64)
             #expect(outcome.complaint.contains(complaint), "\(outcome.complaint)")
+        }
+    }
+}
+
+extension EndToEnd {
+    /// The standard port, which no other program may take meanwhile.
+    @Suite struct DashboardPortTests {
+        @Test func `a standard port that is taken is replaced by a free one, and the run says so`()
+            async throws
+        {
+            // Somebody has it: this test, or whoever had it before.
+            let holder = try? Listener(port: 5665)
+            let run = try RunProcess(SideBySide.DashboardTests.calm + ["--dashboard"])
+            let url = try await run.dashboard()
+            let outcome = try await run.end(seconds: 30)
+            withExtendedLifetime(holder) {}
+            #expect(outcome.hasPassed, "\(outcome)")
+            #expect(!url.hasSuffix(":5665/"))
+            #expect(
+                outcome.complaint.contains("port 5665 is in use, so the dashboard is on a free port"),
+                "\(outcome.complaint)")
         }
     }
 }
