@@ -41,7 +41,7 @@ struct RetryChains: Sendable {
     }
 
     private static let waitsMax = Self.shortWaits.map(\.count).max() ?? 0
-    /// So many consecutive waits below a limit prove a missing backoff. With draws between zero and 0.5 s, this happens once in
+    /// `count` consecutive waits below `limit` prove that there is no backoff: waits drawn between zero and 0.5 s do that once in
     /// 10,000 times.
     private static let shortWaits: [(count: Int, limit: Interval)] = [
         (3, .milliseconds(10)), (4, .milliseconds(25)), (5, .milliseconds(50)), (6, .milliseconds(75)),

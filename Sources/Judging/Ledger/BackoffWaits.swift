@@ -26,7 +26,7 @@ struct BackoffWaits: Sendable {
 
     /// By kind.
     private var pools = [Pool(), Pool()]
-    /// Of the phones whose waits are fixed, the first that was seen and the one with the lowest number.
+    /// The first phone with fixed waits in the order of observations, and the one with the lowest number.
     private var firstFixed: DeviceNumber?
     private var lowestFixed: DeviceNumber?
     /// Streams that had failures, and those of which nothing has come since they were opened. Events and pings, of which there

@@ -122,7 +122,7 @@ struct HarnessChecks: Sendable {
         // The death of the backend explains what the phone saw.
         if let end = self.accountEnd, doubt.at > end - HarnessFleet.graceTime { return }
         self.fleet.errors.add(
-            doubt.text, device: self.phones[doubt.phone].device, scan: doubt.scan, at: doubt.at)
+            doubt.text, device: self.phones[doubt.phone].device, scan: doubt.request.scan, at: doubt.at)
     }
 
     /// The breaker counts the jobs of all callers, including those that are not phones of the fleet.

@@ -35,9 +35,7 @@ struct HarnessFleet: Sendable {
     struct Doubt: Sendable {
         /// The index of its phone.
         let phone: Int
-        let scan: ScanNumber
-        let operation: Talaria.Operation
-        let attempt: UInt32
+        let request: RequestKey
         let at: Instant
         let text: String
     }
@@ -51,9 +49,7 @@ struct HarnessFleet: Sendable {
     struct Refusal: Sendable {
         /// The index of its phone.
         let phone: Int
-        let scan: ScanNumber
-        let operation: Talaria.Operation
-        let attempt: UInt32
+        let request: RequestKey
         let fault: Int
     }
 

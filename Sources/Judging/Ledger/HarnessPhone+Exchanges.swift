@@ -221,10 +221,8 @@ extension HarnessPhone {
         if self.exchanges.count >= Self.exchangesMax { self.exchanges.removeFirst() }
         var exchange = Exchange(
             operation: operation, scan: scan, attempt: attempt, job: job, sentAt: fleet.now)
-        for refusal in fleet.refusals
-        where refusal.phone == self.index && refusal.scan == scan && refusal.operation == operation
-            && refusal.attempt == attempt
-        {
+        let request = RequestKey(operation, scan, attempt)
+        for refusal in fleet.refusals where refusal.phone == self.index && refusal.request == request {
             exchange.fired |= 1 << UInt64(min(refusal.fault, Self.lastFaultBit))
         }
         self.exchanges.append(exchange)
@@ -344,8 +342,6 @@ extension HarnessPhone {
     ) {
         fleet.doubts.append(
             HarnessFleet.Doubt(
-                phone: self.index, scan: scan, operation: operation, attempt: attempt, at: fleet.now,
-                text: text))
+                phone: self.index, request: RequestKey(operation, scan, attempt), at: fleet.now, text: text))
     }
-
 }

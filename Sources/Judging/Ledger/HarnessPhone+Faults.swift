@@ -134,7 +134,7 @@ extension HarnessPhone {
     ) {
         fleet.refusals.append(
             HarnessFleet.Refusal(
-                phone: self.index, scan: scan, operation: operation, attempt: attempt, fault: fault))
+                phone: self.index, request: RequestKey(operation, scan, attempt), fault: fault))
     }
 
     /// An event of a stream was made unreadable. The first of a job is new to its phone, which reports it as ignored.
@@ -152,9 +152,7 @@ extension HarnessPhone {
         _ operation: Talaria.Operation, _ attempt: UInt32, _ scan: ScanNumber, _ fleet: inout HarnessFleet
     ) {
         guard !fleet.doubts.isEmpty else { return }
-        fleet.doubts.removeAll {
-            $0.phone == self.index && $0.scan == scan && $0.operation == operation
-                && $0.attempt == attempt
-        }
+        let request = RequestKey(operation, scan, attempt)
+        fleet.doubts.removeAll { $0.phone == self.index && $0.request == request }
     }
 }

@@ -47,9 +47,7 @@ extension HarnessPhone {
     /// An exchange that a fault may hit, from its beginning on.
     struct ArmedExchange: Sendable {
         let fault: Int
-        let scan: ScanNumber
-        let operation: Talaria.Operation
-        let attempt: UInt32
+        let request: RequestKey
         let at: Instant
     }
 
@@ -62,18 +60,16 @@ extension HarnessPhone {
         _ fleet: inout HarnessFleet
     ) {
         guard fleet.rule(of: fault)?.firingsMax != nil else { return }
-        if self.armed.count == Self.firingsKept { self.armed.removeFirst() }
+        let request = RequestKey(operation, scan, attempt)
         self.armed.append(
-            ArmedExchange(fault: fault, scan: scan, operation: operation, attempt: attempt, at: fleet.now))
+            ArmedExchange(fault: fault, request: request, at: fleet.now), max: Self.firingsKept)
     }
 
     /// Whether an exchange was open already when the fault had fired as often as it may: such an exchange keeps it.
     private func wasOpen(_ firings: Firings, _ operation: Talaria.Operation, _ attempt: UInt32) -> Bool {
         guard let fullAt = firings.fullAt else { return false }
-        return self.armed.contains {
-            $0.fault == firings.fault && $0.scan == firings.scan && $0.operation == operation
-                && $0.attempt == attempt && $0.at <= fullAt
-        }
+        let request = RequestKey(operation, firings.scan, attempt)
+        return self.armed.contains { $0.fault == firings.fault && $0.request == request && $0.at <= fullAt }
     }
 
     /// A fault has fired for a scan of a phone.
