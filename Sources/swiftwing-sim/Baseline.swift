@@ -123,14 +123,14 @@ struct Baseline {
     /// comparison that fails costs the run nothing of its verdict.
     func compare(_ run: String, _ code: ExitCode, _ console: Console) -> ExitCode {
         switch code {
-        case .success, .sloFailed, .invariantBroken, .untrustworthy: break
+        case .success, .sloFailed, .invariantBroken, .untrusted: break
         case .usage, .badData, .noInput, .unavailable, .internalError, .cannotWrite, .impossible,
             .interrupted:
             return code
         }
         do {
             let exit = try self.compare(run, console)
-            return code == .success ? ExitCode(exit) : code
+            return code == .success ? exit : code
         } catch {
             let (problem, text): (ExitCode, String) =
                 switch error {
@@ -146,7 +146,7 @@ struct Baseline {
     }
 
     /// Returns what the comparison alone ends with. A run that an objective ended is not compared: everything in it is shorter.
-    private func compare(_ run: String, _ console: Console) throws -> RunExit {
+    private func compare(_ run: String, _ console: Console) throws -> ExitCode {
         let (base, new) = (try ReportCommand.figures(self.folder), try ReportCommand.read(run).run)
         guard new.report.result.endedEarly == nil else {
             console.out("\nnot compared with \(Printable.line(self.folder)): an SLO ended the run")

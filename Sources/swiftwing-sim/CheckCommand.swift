@@ -1,6 +1,7 @@
 import Foundation
 import JSON
 import RunDriver
+import RunJudge
 import ScenarioFile
 
 /// `check`: everything that is wrong with scenarios, at once.

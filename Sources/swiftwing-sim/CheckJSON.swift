@@ -1,5 +1,6 @@
 import RunArchive
 import RunDriver
+import RunJudge
 import ScenarioFile
 
 /// `check --json`: each scenario with all that is wrong with it.

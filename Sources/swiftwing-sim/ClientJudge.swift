@@ -6,6 +6,7 @@ import LiveServer
 import Phone
 import Plan
 import RunDriver
+import RunJudge
 import RunSetup
 import SimBase
 
@@ -81,7 +82,7 @@ struct ClientJudge {
         switch verdict {
         case .passed: return .success
         case .broken, .heldUnexpectedly: return .invariantBroken
-        case .nothingToJudge: return .untrustworthy
+        case .nothingToJudge: return .untrusted
         }
     }
 

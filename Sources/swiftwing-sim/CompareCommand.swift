@@ -47,6 +47,6 @@ enum CompareCommand {
                 ComparisonText.text(comparison, style: console.style, isWhole: arguments.has("--all")))
         }
         try OutputError.write(files)
-        return ExitCode(comparison.exitReasons.exit)
+        return comparison.exitReasons.exit
     }
 }

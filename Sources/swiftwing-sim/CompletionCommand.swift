@@ -1,4 +1,5 @@
 import RunDriver
+import RunJudge
 
 /// `completion`: scripts with which shells complete command lines, made from the table of commands.
 enum CompletionCommand {

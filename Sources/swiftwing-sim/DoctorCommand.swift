@@ -1,4 +1,5 @@
 import RunDriver
+import RunJudge
 
 /// `doctor`: whether this machine can run phones, and how many.
 enum DoctorCommand {

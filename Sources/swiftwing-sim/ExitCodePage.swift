@@ -7,7 +7,7 @@ enum ExitCodePage {
         let reasons = ExitReason.allCases.map {
             "| \($0.exit.rawValue) | `\($0.rawValue)` | \($0.meaning) |"
         }
-        let others = ExitCode.allCases.filter { RunExit(rawValue: $0.rawValue) == nil }
+        let others = ExitCode.allCases.filter { !$0.isOfRun }
             .map { "| \($0.rawValue) | \($0.meaning) |" }
         return """
             # Exit codes

@@ -4,6 +4,7 @@ import Foundation
 import Plan
 import RunArchive
 import RunDriver
+import RunJudge
 import SimBase
 
 /// `plan --shards`: what a fleet in several processes needs, and how many machines of a kind.

@@ -1,4 +1,5 @@
 import RunDriver
+import RunJudge
 
 /// Options as other load tools call them, for the hint of an error.
 enum ForeignOption {

@@ -1,5 +1,6 @@
 import Manual
 import RunDriver
+import RunJudge
 
 /// The output of `--help`, generated from the tables.
 enum HelpText {

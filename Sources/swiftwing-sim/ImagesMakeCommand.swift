@@ -1,6 +1,7 @@
 import Imaging
 import Plan
 import RunDriver
+import RunJudge
 
 /// `images make`: a corpus of synthetic photos.
 enum ImagesMakeCommand {

@@ -3,6 +3,7 @@ import Foundation
 import Manual
 import RunArchive
 import RunDriver
+import RunJudge
 import ScenarioFile
 import SimBase
 

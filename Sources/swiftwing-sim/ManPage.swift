@@ -1,5 +1,6 @@
 import Manual
 import RunDriver
+import RunJudge
 
 /// The manual page of section 1, made from the tables of commands, codes and variables.
 enum ManPage {

@@ -1,4 +1,5 @@
 import RunDriver
+import RunJudge
 import SystemIO
 
 /// A file that an option names to be written. What this program did not write is not replaced.

@@ -1,6 +1,7 @@
 import Foundation
 import RunArchive
 import RunDriver
+import RunJudge
 import ScenarioFile
 import SystemIO
 

@@ -2,6 +2,7 @@ import Foundation
 import Plan
 import RunArchive
 import RunDriver
+import RunJudge
 
 /// The folder of `--output`. A run that is already in it is replaced only with `--force`.
 enum OutputFolder {

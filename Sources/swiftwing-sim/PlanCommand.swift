@@ -6,6 +6,7 @@ import Phone
 import Plan
 import RunArchive
 import RunDriver
+import RunJudge
 import ScenarioFile
 import SimBase
 import Talaria

@@ -2,6 +2,7 @@ import Campaigns
 import Plan
 import RunArchive
 import RunDriver
+import RunJudge
 import ScenarioFile
 import SystemIO
 import VirtualWorld

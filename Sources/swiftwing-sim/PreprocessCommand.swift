@@ -2,6 +2,7 @@ import EventLoop
 import Imaging
 import RunArchive
 import RunDriver
+import RunJudge
 import SystemIO
 
 /// `preprocess`: what the app does to one photo before it uploads it.

@@ -50,10 +50,10 @@ enum ProfileRuns {
         }
         // Of a run that was interrupted after its verdict, or whose summary could not be printed, the code knows more.
         let reasons = zip(codes, runs).reduce(into: ExitReasons()) { all, run in
-            let isSame = run.0 == ExitCode(run.1.result.exit)
-            all.add(isSame ? run.1.result.exitReasons : run.0.reasons)
+            let isSame = run.0 == run.1.result.exit
+            all.add(isSame ? run.1.result.exitReasons : ExitReasons(of: run.0))
         }
-        return ExitCode(reasons.exit)
+        return reasons.exit
     }
 
     /// The profiles of a list.

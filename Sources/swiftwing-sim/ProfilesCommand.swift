@@ -1,6 +1,7 @@
 import Phone
 import Plan
 import RunDriver
+import RunJudge
 
 /// `profiles`: the clients that a scenario may name, what one does value by value, or how two differ.
 enum ProfilesCommand {

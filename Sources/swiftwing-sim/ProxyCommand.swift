@@ -5,6 +5,7 @@ import LiveServer
 import Observations
 import Plan
 import RunDriver
+import RunJudge
 import SimBase
 import Talaria
 import TargetTrial

@@ -3,6 +3,7 @@ import Gateway
 import LiveServer
 import RunArchive
 import RunDriver
+import RunJudge
 import SimBase
 import SystemIO
 

@@ -1,5 +1,6 @@
 import EventLoop
 import RunDriver
+import RunJudge
 import ScenarioFile
 import SimBase
 import VirtualWorld

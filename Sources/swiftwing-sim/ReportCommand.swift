@@ -22,7 +22,7 @@ enum ReportCommand {
             Option(
                 name: "--missing", value: "TEXT", isRepeatable: true,
                 help:
-                    "a part of the fleet that left no files, for example 'worker 2: phones 4-7': its phones are n/a, and the exit code is \(ExitCode.untrustworthy.rawValue) or a graver one"
+                    "a part of the fleet that left no files, for example 'worker 2: phones 4-7': its phones are n/a, and the exit code is \(ExitCode.untrusted.rawValue) or a graver one"
             ),
             Option(
                 name: "--force", value: nil,
@@ -70,7 +70,7 @@ enum ReportCommand {
         if group != nil, arguments["--output"] == nil {
             // The reports in the run's folder are those of the whole fleet.
             console.out(TerminalSummary.text(report.result, style: console.style))
-            return ExitCode(report.result.exit)
+            return report.result.exit
         }
         // What the run itself wrote stays as it is.
         let isWhole = runs.count == 1 && !runs[0].run.wasCutOff && group == nil && missing.isEmpty
@@ -144,7 +144,7 @@ enum ReportCommand {
             console.out("\n" + ComparisonText.text(comparison, style: console.style, isWhole: false))
         }
         let reasons = comparison?.exitReasons ?? ExitReasons([baseline.reason].compactMap { $0 })
-        return code == .success ? ExitCode(reasons.exit) : code
+        return code == .success ? reasons.exit : code
     }
 
     /// Throws if several folders are merged into none, or one of them is given twice.

@@ -1,6 +1,7 @@
 import Foundation
 import JSON
 import RunDriver
+import RunJudge
 import SimBase
 import Wire
 

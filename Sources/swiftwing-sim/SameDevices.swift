@@ -1,4 +1,5 @@
 import RunDriver
+import RunJudge
 import SimBase
 
 /// `--same-devices SALT`: whether the phones of a run against a target have the device ids of an earlier run.

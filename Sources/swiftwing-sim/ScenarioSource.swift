@@ -2,6 +2,7 @@ import Faults
 import Foundation
 import Plan
 import RunDriver
+import RunJudge
 import ScenarioFile
 
 /// Finds and reads scenarios for the commands.

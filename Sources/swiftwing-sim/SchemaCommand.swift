@@ -1,4 +1,5 @@
 import RunDriver
+import RunJudge
 import ScenarioFile
 import Talaria
 

@@ -7,6 +7,7 @@ import LiveServer
 import Observations
 import Plan
 import RunDriver
+import RunJudge
 import ScenarioFile
 import SimBase
 import SystemIO

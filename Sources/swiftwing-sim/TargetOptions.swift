@@ -1,6 +1,7 @@
 import CurlLoop
 import Foundation
 import RunDriver
+import RunJudge
 import ScenarioFile
 import SimBase
 import SystemIO

@@ -1,6 +1,7 @@
 import EventLoop
 import Foundation
 import RunDriver
+import RunJudge
 import SimBase
 
 extension TargetURL {

@@ -4,6 +4,7 @@ import Foundation
 import LocustRuns
 import Plan
 import RunDriver
+import RunJudge
 import ScenarioFile
 import SimBase
 

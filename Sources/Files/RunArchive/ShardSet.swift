@@ -50,7 +50,7 @@ package struct ShardSet: Sendable {
     private let shards: [Shard]
     private let settings: JudgeSettings
     /// The exits of the shards whose processes were observed.
-    package var exits: [FleetShard: RunExit] = [:]
+    package var exits: [FleetShard: ExitCode] = [:]
     /// The folders of shards that cannot be read.
     package var unreadable: [String] = []
 

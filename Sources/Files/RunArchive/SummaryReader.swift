@@ -83,7 +83,9 @@ struct SummaryReader {
             self.head.hasBackendView && summary["books"]?["expected"]?.text != "n/a"
         result.failure = summary["failure"]?.text
         result.endedEarly = summary["ended_early"]?.text
-        result.unreached = (summary["unreached"]?.elements ?? []).compactMap(\.text)
+        result.unreached = (summary["unreached"]?.elements ?? []).compactMap {
+            $0.text.flatMap(CoverageGoal.init)
+        }
         result.drained = summary["drained_s"]?.nanoseconds(9).map { Interval(nanoseconds: $0) }
         let sentences: [(key: String, kind: Remark.Kind)] = [
             ("complaints", .complaint), ("warnings", .warning), ("notes", .note),
@@ -149,8 +151,8 @@ struct SummaryReader {
         if let reasons = summary["exit_reasons"]?.elements {
             return ExitReasons(reasons.compactMap { $0.text.flatMap(ExitReason.init) })
         }
-        let exit = summary["exit"]?.integer(Int32.self).flatMap { RunExit(rawValue: $0) }
-        return ExitReasons(of: exit ?? .internalError)
+        let exit = summary["exit"]?.integer(Int32.self).flatMap { ExitCode(rawValue: $0) } ?? .internalError
+        return ExitReasons(of: exit.isOfRun ? exit : .internalError)
     }
 
     private static func totals(_ value: JSONNode?) -> LedgerTotals {

@@ -1,6 +1,11 @@
-/// The exit of a run (Docs/design.md section 4). Usage and input errors have codes of the command line.
-package enum RunExit: Int32, CaseIterable, Hashable, Sendable {
+/// The exit codes of the program (Docs/design.md section 4): sysexits for errors around a run, k6's numbers and ours for its
+/// results.
+package enum ExitCode: Int32, CaseIterable, Hashable, Sendable {
     case success = 0
+    case usage = 64
+    case badData = 65
+    case noInput = 66
+    case unavailable = 69
     /// An error of our own, or the backend process died.
     case internalError = 70
     case cannotWrite = 74
@@ -9,7 +14,36 @@ package enum RunExit: Int32, CaseIterable, Hashable, Sendable {
     /// The measurement cannot be trusted.
     case untrusted = 98
     case sloFailed = 99
+    case impossible = 104
     case interrupted = 105
+
+    /// Whether a run can end with it.
+    package var isOfRun: Bool { self == .success || ExitReason.allCases.contains { $0.exit == self } }
+
+    /// The code of several runs if only their codes are known. A code that no run ends with counts if no
+    /// other does.
+    package static func worst(_ codes: [ExitCode]) -> ExitCode {
+        let exit = codes.reduce(into: ExitReasons()) { $0.add(ExitReasons(of: $1)) }.exit
+        return exit == .success ? codes.first { $0 != .success } ?? .success : exit
+    }
+
+    package var meaning: String {
+        switch self {
+        case .success: ExitReasons.meaningOfNone
+        case .usage: "the command line is invalid"
+        case .badData: "a scenario or other input is invalid"
+        case .noInput: "a file or folder does not exist"
+        case .unavailable: "the target is not available"
+        case .internalError: ExitReason.internalError.meaning
+        case .cannotWrite: ExitReason.cannotWrite.meaning
+        case .invariantBroken: ExitReason.invariantBroken.meaning
+        case .untrusted: "the measurement cannot be trusted"
+        case .sloFailed: "an SLO failed, or 'compare' found a regression"
+        case .impossible:
+            "this machine cannot run the configuration, for example for lack of file descriptors"
+        case .interrupted: ExitReason.interrupted.meaning
+        }
+    }
 }
 
 /// A reason why a run, or several together, did not pass: the rows of the one table that decides exit codes, the gravest first
@@ -34,11 +68,11 @@ package enum ExitReason: String, CaseIterable, Hashable, Sendable {
     case regression
     case notProven = "not-proven"
 
-    package var exit: RunExit { self.row.exit }
+    package var exit: ExitCode { self.row.exit }
     /// What it means, as a phrase.
     package var meaning: String { self.row.meaning }
 
-    private var row: (exit: RunExit, meaning: String) {
+    private var row: (exit: ExitCode, meaning: String) {
         switch self {
         case .invariantBroken:
             (.invariantBroken, "an invariant is broken: data was lost, duplicated or reordered")
@@ -76,8 +110,9 @@ package struct ExitReasons: Hashable, Sendable, ExpressibleByArrayLiteral {
 
     package init(arrayLiteral elements: ExitReason...) { self.init(elements) }
 
-    /// The reasons where only the code is known, as of a process that left no file: the gravest with this code.
-    package init(of exit: RunExit) {
+    /// The reasons where only the code is known, as of a process that left no file: the gravest with this code. Empty for
+    /// a code that no run ends with.
+    package init(of exit: ExitCode) {
         self.init(ExitReason.allCases.filter { $0.exit == exit }.prefix(1))
     }
 
@@ -88,7 +123,7 @@ package struct ExitReasons: Hashable, Sendable, ExpressibleByArrayLiteral {
     package var all: [ExitReason] { ExitReason.allCases.filter { self.reasons.contains($0) } }
 
     /// The code of the gravest.
-    package var exit: RunExit { self.all.first?.exit ?? .success }
+    package var exit: ExitCode { self.all.first?.exit ?? .success }
 
     /// Those for which the program itself is to blame.
     package var failures: ExitReasons {

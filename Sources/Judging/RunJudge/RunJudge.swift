@@ -321,7 +321,7 @@ package struct RunJudge: Sendable {
         result.failure = failure?.text
         result.endedEarly = self.endedBy?.text
         if isWhole, !self.isInterrupted {
-            result.unreached = self.coverage?.unreached.map(\.rawValue) ?? []
+            result.unreached = self.coverage?.unreached ?? []
         }
         result.resources = facts.resources
         result.streamsOpen = facts.streamsOpen

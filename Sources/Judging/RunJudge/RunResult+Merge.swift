@@ -127,8 +127,6 @@ extension RunResult {
         self.controls = Self.merged(self.controls, other.controls)
         self.heldBack += other.heldBack
         self.heldTime += other.heldTime
-        // What one of them came to, the run came to.
-        self.unreached = self.unreached.filter { other.unreached.contains($0) }
         self.hasBackendView = self.hasBackendView && other.hasBackendView
         self.totals.add(other.totals)
         Verdict.add(other.verdicts, to: &self.verdicts)

@@ -51,7 +51,7 @@ package struct RunResult: Sendable {
     /// The failures that the scenario expects.
     package var expectations = Expectations.none
     /// Coverage goals of the scenario that this run did not reach: it has not tested its subject.
-    package var unreached: [String] = []
+    package var unreached: [CoverageGoal] = []
     /// What the operator did to the run while it ran, in the order of time.
     package var controls: [ControlRecord] = []
     /// Captures that were due and that the operator held back.
@@ -136,7 +136,7 @@ package struct RunResult: Sendable {
     }
 
     /// The exit of the process (Docs/design.md section 4).
-    package var exit: RunExit { self.exitReasons.exit }
+    package var exit: ExitCode { self.exitReasons.exit }
 
     /// Decides the exit code. `failures`: those of the program itself.
     mutating func judge(failures: ExitReasons) {

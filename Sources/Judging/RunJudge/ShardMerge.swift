@@ -63,7 +63,7 @@ package struct ShardMerge {
     /// In the order of their indexes.
     private let parts: [Part]
     /// What the processes of shards ended with, where somebody has seen it.
-    package var exits: [FleetShard: RunExit] = [:]
+    package var exits: [FleetShard: ExitCode] = [:]
     /// What else is wrong with the files of the shards.
     package var damage: [Remark] = []
     /// The settings that the scenario results in.
@@ -140,13 +140,15 @@ package struct ShardMerge {
 
     /// Ends of shards whose reason the merge does not know. A shard that breaks nothing may end with 97 if
     /// the scenario expects that something breaks.
-    private var unseenExits: [(shard: FleetShard, exit: RunExit)] {
+    private var unseenExits: [(shard: FleetShard, exit: ExitCode)] {
         self.incomplete.compactMap { shard in
             guard let exit = self.exits[shard] else { return nil }
             return switch exit {
             case .invariantBroken: self.settings.expectations.isEmpty ? (shard, exit) : nil
             case .internalError, .cannotWrite: (shard, exit)
-            case .success, .untrusted, .sloFailed, .interrupted: nil
+            case .success, .untrusted, .sloFailed, .interrupted, .usage, .badData, .noInput, .unavailable,
+                .impossible:
+                nil
             }
         }
     }
@@ -245,7 +247,7 @@ package struct ShardMerge {
     private func addCoverage(to result: inout RunResult) {
         let isWhole =
             result.endedEarly == nil && result.failure == nil && !result.isInterrupted && self.gaps.isEmpty
-        result.unreached = isWhole ? self.coverage?.unreached.map(\.rawValue) ?? [] : []
+        result.unreached = isWhole ? self.coverage?.unreached ?? [] : []
     }
 
     // MARK: What is missing

@@ -139,7 +139,8 @@ enum JUnitReport {
             result.failure
             ?? (result.isTrustworthy ? nil : result.complaints.joined(separator: "; "))
             ?? (result.unreached.isEmpty
-                ? nil : "target situations not reached: \(result.unreached.joined(separator: ", "))")
+                ? nil
+                : "target situations not reached: \(result.unreached.map(\.rawValue).joined(separator: ", "))")
             ?? (result.isInterrupted ? "the run was interrupted" : nil)
             ?? (result.exitReasons.contains(.objectiveNotJudged)
                 ? result.reasons.joined(separator: "; ") : nil)

@@ -18,7 +18,7 @@ extension RunResult {
         case .untrusted: "NOT TRUSTWORTHY"
         case .interrupted: "INTERRUPTED"
         case .invariantBroken, .sloFailed: "FAILED"
-        case .internalError, .cannotWrite: "ABORTED"
+        case .internalError, .cannotWrite, .usage, .badData, .noInput, .unavailable, .impossible: "ABORTED"
         }
     }
 
@@ -214,7 +214,7 @@ extension RunResult {
         }
         if !self.unreached.isEmpty, !self.isInterrupted {
             reasons.append(
-                "target situations not reached: " + self.unreached.joined(separator: ", "))
+                "target situations not reached: " + self.unreached.map(\.rawValue).joined(separator: ", "))
         }
         if self.isInterrupted, self.exit != .interrupted { reasons.append("the run was interrupted") }
         return reasons

@@ -30,7 +30,7 @@ package enum SummaryJSON {
         }
         if let failure = result.failure { members["failure"] = .string(Printable.bounded(failure)) }
         if !result.unreached.isEmpty {
-            members["unreached"] = .array(result.unreached.map { .string(Printable.bounded($0)) })
+            members["unreached"] = .array(result.unreached.map { .string($0.rawValue) })
         }
         if result.importsRows { members["rows"] = Self.counts(.rows, result.totals, of: result) }
         if result.looksUp { members["lookups"] = Self.counts(.lookups, result.totals, of: result) }

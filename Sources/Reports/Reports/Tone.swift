@@ -37,12 +37,15 @@ extension Tone {
     }
 }
 
-extension RunExit {
+extension ExitCode {
     package var tone: Tone {
         switch self {
         case .success: .good
         case .untrusted, .interrupted: .warn
-        case .internalError, .cannotWrite, .invariantBroken, .sloFailed: .bad
+        case .internalError, .cannotWrite, .invariantBroken, .sloFailed, .usage, .badData, .noInput,
+            .unavailable,
+            .impossible:
+            .bad
         }
     }
 }

@@ -1,5 +1,6 @@
 import EventLoop
 package import RunDriver
+package import RunJudge
 import Search
 import SimBase
 

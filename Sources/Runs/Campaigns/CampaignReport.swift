@@ -202,7 +202,7 @@ struct CampaignReport {
             (.situationNotReached, !self.neverReached.isEmpty),
             (.searchTooShort, self.isTooShort),
         ]
-        return ExitCode(ExitReasons(conditions.filter(\.1).map(\.0)).exit)
+        return ExitReasons(conditions.filter(\.1).map(\.0)).exit
     }
 
     /// Whether its budget was over before a hundredth of its seeds had run: such a search shows nothing.

@@ -5,7 +5,7 @@ import Plan
 import Reports
 import RunArchive
 package import RunDriver
-import RunJudge
+package import RunJudge
 package import ScenarioFile
 import Search
 import SimBase
@@ -50,7 +50,7 @@ package struct PlanExplanation {
             return self.tell(check.shown.map { ($0.kind, $0.plan, $0.failure) })
         }
         self.tellDifference(live, check)
-        guard let others = check.others else { return .untrustworthy }
+        guard let others = check.others else { return .untrusted }
         return self.tell(others.kinds.map { ($0, others.plan, nil) })
     }
 
@@ -109,7 +109,7 @@ package struct PlanExplanation {
             "Replay      \(ShellWords.line(["swiftwing-sim", "replay", self.path]))",
         ]
         if check.others == nil {
-            lines.append("The plan is kept as it is; exit code \(ExitCode.untrustworthy.rawValue).")
+            lines.append("The plan is kept as it is; exit code \(ExitCode.untrusted.rawValue).")
         } else {
             lines += ["It breaks something else:", ""]
         }

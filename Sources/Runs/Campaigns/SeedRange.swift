@@ -1,4 +1,5 @@
 import RunDriver
+import RunJudge
 
 /// The seeds of a search: `1..10000`, or `@REV+N`, which are N seeds that follow from the commit REV.
 package struct SeedRange: Hashable, Sendable {

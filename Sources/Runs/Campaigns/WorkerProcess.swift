@@ -1,5 +1,6 @@
 import EventLoop
 import RunDriver
+import RunJudge
 import Search
 import SimBase
 import SystemIO

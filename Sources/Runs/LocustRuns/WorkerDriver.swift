@@ -4,6 +4,7 @@ import LocustConnection
 import LocustWorker
 import RunArchive
 package import RunDriver
+package import RunJudge
 import ScenarioFile
 import SimBase
 import SystemIO

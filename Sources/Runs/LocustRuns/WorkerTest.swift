@@ -1,6 +1,7 @@
 import LocustWorker
 import RunArchive
 import RunDriver
+import RunJudge
 import SimBase
 
 /// A test of the master on this worker: its run, from the order to the evidence.

@@ -1,6 +1,7 @@
 import EventLoop
 import Foundation
 package import Reports
+package import RunJudge
 import SimBase
 import SystemIO
 
@@ -86,7 +87,7 @@ package final class Console {
         // The graver ones in the order of Docs/design.md section 11.10, and those that say that nothing was
         // to be printed.
         case .invariantBroken, .internalError, .usage, .noInput, .unavailable, .impossible: return code
-        case .success, .badData, .cannotWrite, .untrustworthy, .sloFailed, .interrupted: return .cannotWrite
+        case .success, .badData, .cannotWrite, .untrusted, .sloFailed, .interrupted: return .cannotWrite
         }
     }
 

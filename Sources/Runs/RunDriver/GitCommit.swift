@@ -1,4 +1,5 @@
 import Foundation
+import RunJudge
 
 /// Commits of the Git repository that the program is called in.
 package enum GitCommit {

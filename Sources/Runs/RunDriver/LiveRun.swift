@@ -9,7 +9,7 @@ import Observations
 import Plan
 import RunArchive
 import RunControl
-import RunJudge
+package import RunJudge
 import RunMetrics
 import RunSetup
 import SimBase
@@ -199,7 +199,7 @@ package final class LiveRun {
             (ahead, wall) = (start.remaining(), start.wall)
             guard self.isAskedToEnd || ahead > 0 else {
                 throw CommandFailure(
-                    .untrustworthy, "the shard was ready \(-ahead / 1_000_000) ms after the start of the run",
+                    .untrusted, "the shard was ready \(-ahead / 1_000_000) ms after the start of the run",
                     hint: "choose a later time with --start-at")
             }
         }

@@ -3,6 +3,7 @@ import Foundation
 import Phone
 package import Plan
 package import RunArchive
+import RunJudge
 import ScenarioFile
 import SystemIO
 import Talaria

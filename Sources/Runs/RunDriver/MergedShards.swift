@@ -34,7 +34,7 @@ package enum MergedShards {
     /// - Parameter folders: At least one can be read.
     /// - Parameter exits: What the processes ended with.
     static func merged(
-        _ folders: Folders, exits: [FleetShard: RunExit]
+        _ folders: Folders, exits: [FleetShard: ExitCode]
     ) throws -> (report: RunReport, waiting: [WaitingRecord]) {
         let head = folders.readable[0].head
         let withScenario = folders.readable.first { folder in

@@ -3,6 +3,7 @@ import Foundation
 package import Imaging
 import Phone
 package import Plan
+import RunJudge
 import Talaria
 
 /// The photos of every group, read or painted before anything starts.

@@ -1,5 +1,6 @@
 import BuiltIn
 import Imaging
+import RunJudge
 import SystemIO
 
 /// Finds the photos that a scenario names: a folder of photos, or one photo.

@@ -1,4 +1,5 @@
 import Foundation
+import RunJudge
 
 /// The file of the running program.
 package enum ProgramFile {

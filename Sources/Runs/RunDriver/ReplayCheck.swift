@@ -1,4 +1,5 @@
 import Foundation
+package import RunJudge
 import VirtualWorld
 
 /// A replay of one plan in two processes whose hash seeds differ, which reveals a dependence on the order of

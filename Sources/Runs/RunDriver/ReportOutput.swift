@@ -47,6 +47,6 @@ package struct ReportOutput {
         written(report.result)
         self.console.out(TerminalSummary.text(report.result, style: self.console.style))
         if let complaint { self.console.error("swiftwing-sim: \(complaint)") }
-        return ExitCode(report.result.exit)
+        return report.result.exit
     }
 }

@@ -1,5 +1,6 @@
 import EventLoop
 import Foundation
+import RunJudge
 import SystemIO
 
 /// The signal handling of `run`, `simulate` and `replay`: the first Ctrl-C, SIGTERM or SIGHUP ends the run
@@ -52,7 +53,7 @@ package enum RunInterruption {
     static func code(after code: ExitCode) -> ExitCode {
         guard Interruption.isRequested else { return code }
         return switch code {
-        case .success, .untrustworthy, .sloFailed: .interrupted
+        case .success, .untrusted, .sloFailed: .interrupted
         case .usage, .badData, .noInput, .unavailable, .internalError, .cannotWrite, .invariantBroken,
             .impossible, .interrupted:
             code

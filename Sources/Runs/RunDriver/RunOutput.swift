@@ -47,6 +47,6 @@ struct RunOutput {
             result.failOutput(OutputError(failures: [failure], saved: []).description)
             self.directory.rewrite(result, judge.timeline)
         }
-        return RunInterruption.code(after: ExitCode(result.exit))
+        return RunInterruption.code(after: result.exit)
     }
 }

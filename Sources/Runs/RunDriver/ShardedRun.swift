@@ -5,7 +5,7 @@ package import Plan
 import Reports
 import RunArchive
 import RunControl
-import RunJudge
+package import RunJudge
 import RunMetrics
 package import SimBase
 import SystemIO
@@ -143,7 +143,7 @@ package final class ShardedRun {
         guard areReady else {
             let late = self.shards.filter { !$0.isReady }.map(\.shard.description).joined(separator: ", ")
             throw CommandFailure(
-                .untrustworthy,
+                .untrusted,
                 "the run did not start: shard \(late) was not ready within \(Self.readyTimeMax.wholeMilliseconds / 60_000) min"
             )
         }
@@ -243,7 +243,7 @@ package final class ShardedRun {
         let folders = MergedShards.folders(self.shards.map(\.folder))
         guard !folders.readable.isEmpty else {
             self.printSummaries { _ in true }
-            let codes = self.exits.values.map { ExitCode($0) }.filter { $0 != .success }
+            let codes = self.exits.values.filter { $0 != .success && $0.isOfRun }
             throw CommandFailure(
                 self.isInterrupted ? .interrupted : codes.isEmpty ? .internalError : ExitCode.worst(codes),
                 self.isInterrupted
@@ -261,11 +261,11 @@ package final class ShardedRun {
     }
 
     /// What the processes ended with that came to an end by themselves.
-    private var exits: [FleetShard: RunExit] {
-        var exits: [FleetShard: RunExit] = [:]
+    private var exits: [FleetShard: ExitCode] {
+        var exits: [FleetShard: ExitCode] = [:]
         for shard in self.shards {
             guard case .exited(let code)? = shard.exit?.cause else { continue }
-            exits[shard.shard] = RunExit(rawValue: code)
+            exits[shard.shard] = ExitCode(rawValue: code)
         }
         return exits
     }
@@ -285,7 +285,7 @@ package final class ShardedRun {
             return try MergedShards.merged(folders, exits: self.exits)
         } catch let failure as CommandFailure {
             self.printSummaries { _ in true }
-            let found = self.exits.values.map { ExitCode($0) }.filter {
+            let found = self.exits.values.filter {
                 [.invariantBroken, .internalError, .cannotWrite].contains($0)
             }
             throw CommandFailure(

@@ -1,5 +1,6 @@
 import LivePhones
 import RunArchive
+import RunJudge
 import SimBase
 import SystemIO
 

@@ -95,7 +95,7 @@ import Testing
     }
 
     @Test func `what is expected of one group is not expected of another`() {
-        func exit(_ old: Int, _ new: Int) -> RunExit {
+        func exit(_ old: Int, _ new: Int) -> ExitCode {
             let (verdict, groups) = Self.verdicts(old: old, new: new)
             var totals = LedgerTotals()
             totals.scans.captured = 1

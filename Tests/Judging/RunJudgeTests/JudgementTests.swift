@@ -17,7 +17,7 @@ import Testing
             }
         }
 
-        var exit: RunExit {
+        var exit: ExitCode {
             switch self {
             case .invariant: .invariantBroken
             case .internalError: .internalError
@@ -176,7 +176,7 @@ import Testing
     @Test func `a run that breaks exactly what its scenario expects has passed`() throws {
         let custody = ExpectedBreak.invariant(id: "scan.custody", scope: .fleet)
         let lost = try self.objectives("scans.lost")
-        func exit(_ expected: [ExpectedBreak], _ errors: [RunError]) throws -> RunExit {
+        func exit(_ expected: [ExpectedBreak], _ errors: [RunError]) throws -> ExitCode {
             var judgement = try self.judgement(errors)
             judgement.expectations = Expectations(expected)
             return judgement.reasons.exit
@@ -198,7 +198,7 @@ import Testing
     @Test func `a run in which no book came is no pass, unless an objective says how many are enough`() throws
     {
         func exit(finds: Int = 2, emptyPromises: Int = 0, received: Int = 0, isStated: Bool = false) throws
-            -> RunExit
+            -> ExitCode
         {
             var totals = LedgerTotals()
             totals.scans.captured = 2
@@ -224,7 +224,7 @@ import Testing
     }
 
     @Test func `a run in which every row failed is no pass, unless an objective is on rows`() throws {
-        func exit(failed: Int, stated: CountMetric? = nil) throws -> RunExit {
+        func exit(failed: Int, stated: CountMetric? = nil) throws -> ExitCode {
             var totals = LedgerTotals()
             totals.scans.captured = 2
             totals.scans.completed = 2
@@ -252,7 +252,7 @@ import Testing
         totals.scans.captured = 1
         totals.scans.completed = 1
         totals.books.asked = 3
-        func exit(unknown: Int, unjudged: Int = 0) -> RunExit {
+        func exit(unknown: Int, unjudged: Int = 0) -> ExitCode {
             totals.books.unknown = unknown
             totals.books.unjudged = unjudged
             return Judgement(verdicts: [], totals: totals, slos: []).reasons.exit

@@ -50,7 +50,7 @@ import Testing
         #expect(result.exit == .success)
     }
 
-    private static let objectives: [(metric: String, condition: String, passed: Bool?, exit: RunExit)] = [
+    private static let objectives: [(metric: String, condition: String, passed: Bool?, exit: ExitCode)] = [
         // More phones may make these good or bad.
         ("upload.time", "p(95) < 1s", nil, .untrusted), ("upload.time", "p(50) < 1s", nil, .untrusted),
         ("upload.failed", "rate < 1%", nil, .untrusted), ("scans.completed", "count >= 50", nil, .untrusted),
@@ -63,7 +63,7 @@ import Testing
 
     /// Of ten uploads one took 2 s and one failed.
     @Test(arguments: objectives) func `an objective is judged if the missing phones cannot change it`(
-        metric: String, condition: String, passed: Bool?, exit: RunExit
+        metric: String, condition: String, passed: Bool?, exit: ExitCode
     ) throws {
         var result = Self.result([.held])
         for _ in 0..<9 { result.metrics.record(.uploadTime, .milliseconds(20), in: .none) }

@@ -54,7 +54,7 @@ import Testing
     }
 
     private static func merge(
-        _ parts: [ShardMerge.Part], expecting: [ExpectedBreak] = [], exit: RunExit? = nil,
+        _ parts: [ShardMerge.Part], expecting: [ExpectedBreak] = [], exit: ExitCode? = nil,
         damage: [Remark] = []
     ) throws -> RunResult {
         var settings = JudgeSettings.small(fleet: Self.fleet)
@@ -166,7 +166,7 @@ import Testing
 
     @Test func `what a process ended with counts where its files do not say why`() throws {
         let parts = [Self.whole(0), Self.lacking(.evidence)]
-        for exit in [RunExit.invariantBroken, .internalError, .cannotWrite] {
+        for exit in [ExitCode.invariantBroken, .internalError, .cannotWrite] {
             let result = try Self.merge(parts, exit: exit)
             #expect(result.exit == exit)
             #expect(
@@ -177,7 +177,7 @@ import Testing
             #expect(try Self.merge([Self.whole(0), Self.whole(1)], exit: exit).exit == .success)
             #expect(try Self.merge([Self.whole(0, .broken), parts[1]], exit: exit).exit == .invariantBroken)
         }
-        for exit in [RunExit.success, .sloFailed, .untrusted, .interrupted] {
+        for exit in [ExitCode.success, .sloFailed, .untrusted, .interrupted] {
             #expect(try Self.merge(parts, exit: exit).exit == .untrusted)
         }
     }

@@ -1,5 +1,6 @@
 import Campaigns
 import RunDriver
+import RunJudge
 import Testing
 
 struct SeedRangeTests {

@@ -1,5 +1,6 @@
 import LocustWorker
 import RunDriver
+import RunJudge
 import SimBase
 import Testing
 

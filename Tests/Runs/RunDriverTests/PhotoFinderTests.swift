@@ -1,4 +1,5 @@
 import Foundation
+import RunJudge
 import Testing
 
 @testable import RunDriver
