@@ -195,7 +195,8 @@ let modules = [
             "Imaging",
             "RunArchive",
             "Reports", "Dashboard",
-        ]),
+        ],
+        tests: ["ReportSamples"]),
     Module(
         "Campaigns", .runs,
         [

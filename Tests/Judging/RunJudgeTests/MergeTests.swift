@@ -182,29 +182,6 @@ import VirtualWorld
         #expect(!summed.remarks.contains(.merge(.windowsNotJudged(objectives: [metric]))))
     }
 
-    @Test(arguments: ["flaky-network", "sudden-kills", "token-expiry"], [UInt64(1), 2])
-    func `shards come to what one judge comes to`(scenario: String, seed: UInt64) throws {
-        var run = try Run(scenario, seed: seed)
-        // What the contract does not foresee, at phones of different shards.
-        for device in [UInt32(2), 1] {
-            let finding = ContractFinding(
-                operation: .upload, part: "body", path: "jobId", expected: "a string", seen: "a number",
-                excerpt: nil, isDecisive: false, count: 1)
-            run.observations.append(
-                Observation(
-                    at: run.end - .milliseconds(Int64(device)), device: DeviceNumber(device), scan: .none,
-                    what: .phone(.found(finding))))
-        }
-        let whole = run.judged { _ in true }
-        #expect(whole.result.totals.scans.completed > 0 && whole.result.findings.count == 2)
-        for shards in [UInt32(2), 3] {
-            let merged = try run.merged(shards: shards)
-            self.expectEqual(merged.result, whole.result)
-            #expect(merged.timeline.phones.count == whole.timeline.phones.count)
-            #expect(merged.timeline.until == whole.timeline.until)
-        }
-    }
-
     @Test(arguments: ["rate-limited", "token-expiry"])
     func `the part of a group is what a judge of its phones comes to`(scenario: String) throws {
         var run = try Run(scenario, seed: 1)
