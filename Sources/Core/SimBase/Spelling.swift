@@ -16,7 +16,9 @@ package enum Spelling {
             let allowed = max(1, max(typed.count, meant.count) / 3)
             guard !meant.isEmpty, meant.count <= Self.charactersMax, abs(typed.count - meant.count) <= allowed
             else { continue }
-            let distance = Self.isReordered(typed, meant) ? 1 : Self.distance(typed, meant)
+            let distance =
+                Self.isReordered(typed, meant)
+                ? 1 : Levenshtein.distance(typed, meant, countsSwaps: true)
             // A word of which nothing remains is not a misspelling.
             guard distance <= allowed, distance < max(typed.count, meant.count) else { continue }
             if let known = best, known.distance <= distance { continue }
@@ -33,31 +35,5 @@ package enum Spelling {
                 .sorted()
         }
         return parts(left) == parts(right)
-    }
-
-    /// Returns the number of single-character insertions, deletions, replacements and swaps of neighbors that
-    /// turn one word into the other (optimal string alignment).
-    package static func distance(_ left: String, _ right: String) -> Int {
-        Self.distance(Array(left.unicodeScalars), Array(right.unicodeScalars))
-    }
-
-    private static func distance(_ left: [Unicode.Scalar], _ right: [Unicode.Scalar]) -> Int {
-        var beforeLast = [Int](repeating: 0, count: right.count + 1)
-        var last = Array(0...right.count)
-        for row in 0..<left.count {
-            var current = [row + 1]
-            current.reserveCapacity(right.count + 1)
-            for column in 0..<right.count {
-                let replaced = last[column] + (left[row] == right[column] ? 0 : 1)
-                var least = min(replaced, last[column + 1] + 1, current[column] + 1)
-                if row > 0, column > 0, left[row] == right[column - 1], left[row - 1] == right[column] {
-                    least = min(least, beforeLast[column - 1] + 1)
-                }
-                current.append(least)
-            }
-            beforeLast = last
-            last = current
-        }
-        return last[right.count]
     }
 }

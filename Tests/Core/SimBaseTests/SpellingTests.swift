@@ -35,13 +35,4 @@ struct SpellingTests {
     @Test func `no candidates means no suggestion`() {
         #expect(Spelling.nearest(to: "devices", among: []) == nil)
     }
-
-    @Test(arguments: [
-        ("", "", 0), ("", "abc", 3), ("abc", "", 3), ("kitten", "sitting", 3), ("ab", "ba", 1), ("é", "e", 1),
-        ("same", "same", 0),
-    ])
-    func `distance counts edits and swaps of neighbors`(left: String, right: String, edits: Int) {
-        #expect(Spelling.distance(left, right) == edits)
-        #expect(Spelling.distance(right, left) == edits)
-    }
 }
