@@ -72,7 +72,7 @@ struct ProfileDifference {
     }
 
     private func lines(of toggle: ProfileToggle, _ columns: Int?) -> [String] {
-        let sources = [ProfileText.source(of: toggle), ProfileText.page(of: toggle)].compactMap { $0 }
+        let sources = [toggle.source, ProfileText.page(of: toggle)].compactMap { $0 }
         let isOurs = self.left.toggles(with: []).contains(toggle)
         let (with, without) = isOurs ? (self.ours, self.theirs) : (self.theirs, self.ours)
         var alone = without
@@ -130,7 +130,7 @@ struct ProfileDifference {
     }
 
     private func hidden(_ columns: Int?) -> [String] {
-        let hidden = HiddenToggle.allCases.filter {
+        let hidden = ProfileToggle.hidden.filter {
             self.left.hidden.contains($0) != self.right.hidden.contains($0)
         }
         return hidden.isEmpty

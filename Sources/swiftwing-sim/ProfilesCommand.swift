@@ -47,7 +47,7 @@ enum ProfilesCommand {
             + ["", "Toggles, each `on` or `off` in a group of a scenario:"]
             + TextTable.lines(toggles, indent: 2, columns: columns)
             + ["", "Deviations without a toggle:"]
-            + ProfileText.hidden(HiddenToggle.allCases, columns: columns)
+            + ProfileText.hidden(ProfileToggle.hidden, columns: columns)
     }
 
     private static func values(_ profile: NamedProfile, columns: Int?) -> [String] {
@@ -57,7 +57,7 @@ enum ProfilesCommand {
                 + ProfileText.folded("    \(value.behavior(values)) (\(value.source))", columns)
         }
         let toggles = profile.toggles(with: []).map { toggle in
-            [toggle.key, toggle.title, toggle.harm?.rawValue ?? "", ProfileText.source(of: toggle)]
+            [toggle.key, toggle.title, toggle.harm?.rawValue ?? "", toggle.source]
         }
         return ["\(profile.name): \(profile.summary) (\(profile.source))"]
             + rows + (toggles.isEmpty ? [] : ["", "Toggles that are on:"])
@@ -68,12 +68,9 @@ enum ProfilesCommand {
 
 /// Parts of what `profiles` prints of one client or two.
 enum ProfileText {
-    static func source(of toggle: ProfileToggle) -> String { toggle.source }
-
     /// The section of Docs/swiftwing-head.md about a defect of the app; nil for another toggle.
     static func page(of toggle: ProfileToggle) -> String? {
-        guard case .quirk(let quirk) = toggle else { return nil }
-        return "Docs/swiftwing-head.md, Q\(quirk.rawValue)"
+        toggle.family == .quirk ? "Docs/swiftwing-head.md, Q\(toggle.number)" : nil
     }
 
     /// A line of prose within the terminal, or within `columnsMax` if there is none.
@@ -85,16 +82,16 @@ enum ProfileText {
     /// The width of prose that goes to a file.
     static let columnsMax = 120
 
-    static func hidden(_ hidden: [HiddenToggle], columns: Int?) -> [String] {
+    static func hidden(_ hidden: [ProfileToggle], columns: Int?) -> [String] {
         TextTable.lines(
-            hidden.map { [$0.key, $0.reason, $0.source] }, indent: 2, columns: columns)
+            hidden.map { [$0.key, $0.title, $0.source] }, indent: 2, columns: columns)
     }
 
     /// The toggles that a client may have without a proof; empty if it has none.
     static func unproven(_ profile: NamedProfile, columns: Int?) -> [String] {
         guard !profile.unproven.isEmpty else { return [] }
         let rows = profile.unproven.map { toggle in
-            let sources = [Self.source(of: toggle), Self.page(of: toggle)].compactMap { $0 }
+            let sources = [toggle.source, Self.page(of: toggle)].compactMap { $0 }
             return [toggle.key, toggle.title, sources.joined(separator: "; ")]
         }
         let text = """

@@ -8,7 +8,7 @@ enum ProfilesJSON {
         [
             "profiles": .array(ProfileTable.all.map(Self.summary)),
             "toggles": .array(ProfileToggle.all.map(Self.toggle)),
-            "hidden_toggles": .array(HiddenToggle.allCases.map(Self.hidden)),
+            "hidden_toggles": .array(ProfileToggle.hidden.map(Self.hidden)),
         ]
     }
 
@@ -67,13 +67,13 @@ enum ProfilesJSON {
         .object([
             "key": .string(toggle.key), "title": .string(toggle.title),
             "harm": toggle.harm.map { .string($0.rawValue) } ?? .null,
-            "source": .string(ProfileText.source(of: toggle)),
+            "source": .string(toggle.source),
         ])
     }
 
-    private static func hidden(_ toggle: HiddenToggle) -> JSONValue {
+    private static func hidden(_ toggle: ProfileToggle) -> JSONValue {
         .object([
-            "key": .string(toggle.key), "reason": .string(toggle.reason),
+            "key": .string(toggle.key), "reason": .string(toggle.title),
             "source": .string(toggle.source),
         ])
     }

@@ -111,12 +111,12 @@ struct FleetReader {
         guard case .map(let entries) = group.content else { return [] }
         return entries.compactMap { entry -> String? in
             if ProfileToggle(key: entry.key) != nil { return entry.key }
-            if let hidden = HiddenToggle(rawValue: entry.key) {
+            if let hidden = ProfileToggle.hidden.first(where: { $0.key == entry.key }) {
                 self.findings.add(
-                    entry.keyLocation, "`\(hidden.key)` is not a toggle", help: hidden.reason)
+                    entry.keyLocation, "`\(hidden.key)` is not a toggle", help: hidden.title)
                 return entry.key
             }
-            guard ProfileToggle.families.contains(where: { entry.key.hasPrefix($0) }),
+            guard ProfileToggle.Family.allCases.contains(where: { entry.key.hasPrefix($0.rawValue) }),
                 !Self.planned.contains(entry.key)
             else { return nil }
             self.findings.add(

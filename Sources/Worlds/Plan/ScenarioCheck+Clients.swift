@@ -26,7 +26,7 @@ extension ScenarioCheck {
             let isDotted =
                 scenario.server.backend.v2.eventNames == .dotted && group.profile.journey.hasDottedEvents
             guard group.profile.readsDottedEvents, group.makes(.stream), !isDotted else { return nil }
-            let toggle = ProfileToggle.booksQuirk(.dottedNames).key
+            let toggle = ProfileToggle.dottedNames.key
             return ScenarioFinding(
                 .group(index, key: group.toggles.contains { $0.toggle.key == toggle } ? toggle : "profile"),
                 "its client knows events with dotted names only, such as `photoscan.completed`, and the server has none for this journey: no scan is completed",

@@ -49,80 +49,52 @@ extension ProfileExpectation {
 extension ProfileToggle {
     /// The invariants that a client with this toggle breaks. Those of the scenarios in Scenarios/gaps and Scenarios/quirks.
     fileprivate var breaks: [Invariant] {
-        switch self {
-        case .gap(let gap): gap.breaks
-        case .quirk(let quirk): quirk.breaks
-        case .inconsistency: []  // No shipping client has one.
-        case .booksQuirk(let quirk): quirk.breaks
-        }
+        Self.breaks.filter { $0.toggles.contains(self) }.flatMap(\.invariants)
     }
-}
 
-extension Quirk {
-    fileprivate var breaks: [Invariant] {
-        switch self {
-        case .endOfStream: [.scanCustody, .bookNeverLost, .jobCleaned, .scanSettles]
-        case .lineReader: []  // No shipping client is known to have it.
-        // Section 4.7: what is stored names no job.
-        case .offlineQueue:
-            [.scanCustody, .bookNeverLost, .scanOrder, .jobNotCleanedEarly, .jobOrphansBounded]
-        // Section 4.8: a stream that is left stays open until its idle timeout, when nothing else is left to do.
-        case .background: [.scanCustody, .bookNeverLost, .jobNotCleanedEarly, .timersClean]
-        case .thrownErrors: [.scanCustody, .bookNeverLost, .jobCleaned]
-        case .cleanupOnce: [.jobCleaned]
-        case .dataLines: []
-        case .errorTexts: []
-        case .lostStream, .relativeURL: [.scanCustody, .bookNeverLost, .jobNotCleanedEarly, .scanSettles]
-        case .streamStatuses:
-            [
-                .scanCustody, .bookNeverLost, .jobNotCleanedEarly, .authNoStaleUse, .retryBudget,
-                .scanSettles,
-            ]
-        case .results: [.scanCustody, .bookNeverLost, .scanSettles]
-        case .unknownEvents, .progressWithoutMessage, .nestedBooks, .otherVersions:
-            [.jobNotCleanedEarly, .jobCleanedOnce, .streamParseRobust]
-        case .lastEventID: [.streamIDMonotone, .streamNoGap]
-        case .overlays: [.jobCleaned]
-        case .deviceIDs: [.requestWellFormed, .jobCleaned]
-        // Section 4.5: a new item that is uploaded as often as the server says so, before older ones.
-        case .retryableErrors: [.retryBudget, .scanOrder]
-        case .jitter: [.herdBounded, .retryBudget]
-        case .retryAfter: [.limitHonoured]
-        }
-    }
-}
-
-extension BooksQuirk {
-    fileprivate var breaks: [Invariant] {
-        switch self {
-        case .lastEventID: [.streamIDMonotone, .streamNoGap]
-        case .backoff: [.retryBudget, .herdBounded]
-        // Neither a new upload nor an end: the same request again, with a token that is worth nothing.
-        case .streamStatuses: [.authNoStaleUse, .retryBudget, .scanSettles, .limitHonoured]
-        // The terminal event of the job is read, without any effect.
-        case .transportErrors: [.scanSettles, .jobCleaned]
-        case .remainder: [.streamNoGap, .streamParseRobust]
-        case .dottedNames: [.scanSettles, .streamParseRobust]
-        }
-    }
-}
-
-extension Gap {
-    fileprivate var breaks: [Invariant] {
-        switch self {
-        case .problemDetails: [.scanRefusedForCause, .limitHonoured, .retryBudget]
-        case .errorFields: [.scanRefusedForCause]
-        case .lastEventID: [.streamIDMonotone, .streamNoGap]
-        case .enrichmentDegraded: [.scanRefusedForCause, .streamParseRobust]
-        case .ping: [.scanRefusedForCause, .streamParseRobust, .streamDeadDetected]
-        case .resultsFormat, .resultsDeviceID: [.requestWellFormed]
-        case .deviceID: [.requestWellFormed, .jobCleaned]
-        case .tokenLifetime: [.streamParseRobust, .authNoStaleUse, .scanSettles]
-        case .enrichmentStatus: [.bookFaithful]
-        case .resultsEnvelope: [.streamParseRobust]
+    /// Without the toggles that break none, or that no shipping client is known to have.
+    private static let breaks: [(toggles: [ProfileToggle], invariants: [Invariant])] = [
+        ([.problemDetails], [.scanRefusedForCause, .limitHonoured, .retryBudget]),
+        ([.resultsEnvelope], [.streamParseRobust]),
         // A job whose results are not there yet when the app is left is followed once more, to its end.
-        case .inlineBooks: [.streamTerminalOnce]
-        case .statuses, .document: []
-        }
-    }
+        ([.inlineBooks], [.streamTerminalOnce]),
+        ([.errorFields], [.scanRefusedForCause]),
+        ([.lastEventID, .headLastEventID, .booksLastEventID], [.streamIDMonotone, .streamNoGap]),
+        ([.enrichmentDegraded], [.scanRefusedForCause, .streamParseRobust]),
+        ([.ping], [.scanRefusedForCause, .streamParseRobust, .streamDeadDetected]),
+        ([.resultsFormat, .resultsDeviceID], [.requestWellFormed]),
+        ([.scanDeviceIDs, .deviceIDs], [.requestWellFormed, .jobCleaned]),
+        ([.tokenLifetime], [.streamParseRobust, .authNoStaleUse, .scanSettles]),
+        ([.enrichmentStatus], [.bookFaithful]),
+        ([.endOfStream], [.scanCustody, .bookNeverLost, .jobCleaned, .scanSettles]),
+        (
+            [.unknownEvents, .progressWithoutMessage, .nestedBooks, .otherVersions],
+            [.jobNotCleanedEarly, .jobCleanedOnce, .streamParseRobust]
+        ),
+        ([.lostStream, .relativeURL], [.scanCustody, .bookNeverLost, .jobNotCleanedEarly, .scanSettles]),
+        (
+            [.streamStatuses],
+            [.scanCustody, .bookNeverLost, .jobNotCleanedEarly, .authNoStaleUse, .retryBudget, .scanSettles]
+        ),
+        // Section 4.5: a new item that is uploaded as often as the server says so, before older ones.
+        ([.retryableErrors], [.retryBudget, .scanOrder]),
+        ([.overlays, .cleanupOnce], [.jobCleaned]),
+        ([.resultsOnce], [.scanCustody, .bookNeverLost, .scanSettles]),
+        // Section 4.7: what is stored names no job.
+        (
+            [.offlineQueue],
+            [.scanCustody, .bookNeverLost, .scanOrder, .jobNotCleanedEarly, .jobOrphansBounded]
+        ),
+        // Section 4.8: a stream that is left stays open until its idle timeout, when nothing else is left to do.
+        ([.background], [.scanCustody, .bookNeverLost, .jobNotCleanedEarly, .timersClean]),
+        ([.jitter, .booksBackoff], [.herdBounded, .retryBudget]),
+        ([.thrownErrors], [.scanCustody, .bookNeverLost, .jobCleaned]),
+        ([.retryAfter], [.limitHonoured]),
+        // Neither a new upload nor an end: the same request again, with a token that is worth nothing.
+        ([.booksStreamStatuses], [.authNoStaleUse, .retryBudget, .scanSettles, .limitHonoured]),
+        // The terminal event of the job is read, without any effect.
+        ([.transportErrors], [.scanSettles, .jobCleaned]),
+        ([.remainder], [.streamNoGap, .streamParseRobust]),
+        ([.dottedNames], [.scanSettles, .streamParseRobust]),
+    ]
 }

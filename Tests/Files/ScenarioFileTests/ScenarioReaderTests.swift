@@ -95,9 +95,9 @@ struct ScenarioReaderTests {
         #expect(group.profile == profile)
         #expect(
             group.toggles == [
-                ToggleSetting(.gap(.lastEventID), isOn: true),
-                ToggleSetting(.gap(.resultsFormat), isOn: true),
-                ToggleSetting(.gap(.deviceID), isOn: false),
+                ToggleSetting(.lastEventID, isOn: true),
+                ToggleSetting(.resultsFormat, isOn: true),
+                ToggleSetting(.scanDeviceIDs, isOn: false),
             ])
     }
 

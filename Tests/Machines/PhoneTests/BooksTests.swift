@@ -9,9 +9,9 @@ import Testing
 struct BooksTests {
     /// The app with these defects only.
     private func phone(
-        _ quirks: BooksQuirk..., journey: Journey = .bookshelfScan, named: NamedProfile = .books
+        _ quirks: ProfileToggle..., journey: Journey = .bookshelfScan, named: NamedProfile = .books
     ) -> TestPhone {
-        let settings = BooksQuirk.allCases.map { ToggleSetting(.booksQuirk($0), isOn: quirks.contains($0)) }
+        let settings = NamedProfile.books.toggles.map { ToggleSetting($0, isOn: quirks.contains($0)) }
         var profile = named.profile(with: named.toggles.isEmpty ? [] : settings)
         profile.journey = journey
         return TestPhone(profile: profile)
@@ -57,9 +57,10 @@ struct BooksTests {
     // MARK: Defects
 
     @Test func `B1: Last-Event-ID is never sent`() {
-        for (quirks, id) in [([BooksQuirk.lastEventID], nil), ([], "1-progress")] as [([BooksQuirk], String?)]
+        for (quirks, id) in [([ProfileToggle.booksLastEventID], nil), ([], "1-progress")]
+            as [([ProfileToggle], String?)]
         {
-            var phone = quirks.isEmpty ? phone() : phone(.lastEventID)
+            var phone = quirks.isEmpty ? phone() : phone(.booksLastEventID)
             captureToStream(&phone)
             phone.stream(Self.progress)
             end(&phone)
@@ -81,10 +82,10 @@ struct BooksTests {
     }
 
     @Test func `B3: the waits of a stream are about 1, 2, 2 and 2 s`() throws {
-        for (quirks, seconds) in [([BooksQuirk.backoff], [1, 2, 2, 2, 2]), ([], [1, 2, 4, 8, 16])]
-            as [([BooksQuirk], [Int64])]
+        for (quirks, seconds) in [([ProfileToggle.booksBackoff], [1, 2, 2, 2, 2]), ([], [1, 2, 4, 8, 16])]
+            as [([ProfileToggle], [Int64])]
         {
-            var phone = quirks.isEmpty ? phone() : phone(.backoff)
+            var phone = quirks.isEmpty ? phone() : phone(.booksBackoff)
             captureToStream(&phone)
             for expected in seconds {
                 end(&phone)
@@ -99,7 +100,7 @@ struct BooksTests {
     @Test(arguments: [401, 404, 410, 503]) func `B4: whatever the status, the stream is requested again`(
         status: Int
     ) {
-        var phone = phone(.streamStatuses)
+        var phone = phone(.booksStreamStatuses)
         captureToStream(&phone, status: status)
         for _ in 0..<20 {
             phone.answer(.stream, status, V2Wording.error("UNAUTHORIZED"), type: "application/json")
@@ -112,8 +113,8 @@ struct BooksTests {
     }
 
     @Test func `B4: what comes under another content type is read`() {
-        for quirks in [[BooksQuirk.streamStatuses], []] {
-            var phone = quirks.isEmpty ? phone() : phone(.streamStatuses)
+        for quirks in [[ProfileToggle.booksStreamStatuses], []] {
+            var phone = quirks.isEmpty ? phone() : phone(.booksStreamStatuses)
             captureToStream(&phone, status: 0)
             phone.head(.stream, 200, type: "application/json")
             if phone.request(.stream) != nil { phone.stream(Self.completed) }
@@ -122,7 +123,7 @@ struct BooksTests {
     }
 
     @Test func `B5: a reset is a failure, although the end of the job comes on the next stream`() {
-        for quirks in [[BooksQuirk.transportErrors], []] {
+        for quirks in [[ProfileToggle.transportErrors], []] {
             var phone = quirks.isEmpty ? phone() : phone(.transportErrors)
             captureToStream(&phone)
             phone.fail(.stream, .reset)
@@ -146,7 +147,7 @@ struct BooksTests {
 
     @Test func `B7: behind an event with other characters than ASCII, as many are lost`() {
         let named = Wording.event("processing", id: nil, #"{"currentItem":"Café é"}"#)
-        for quirks in [[BooksQuirk.remainder], []] {
+        for quirks in [[ProfileToggle.remainder], []] {
             // Two characters of the next event are lost, and with them its name.
             var phone = quirks.isEmpty ? phone() : phone(.remainder)
             captureToStream(&phone)
@@ -160,7 +161,7 @@ struct BooksTests {
     }
 
     @Test func `B8: events are known by dotted names, or by those of the contract`() {
-        for quirks in [[BooksQuirk.dottedNames], []] {
+        for quirks in [[ProfileToggle.dottedNames], []] {
             for (event, isDotted) in [(Self.dotted, true), (Self.completed, false)] {
                 var phone = quirks.isEmpty ? phone() : phone(.dottedNames)
                 captureToStream(&phone)

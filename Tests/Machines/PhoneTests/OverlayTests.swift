@@ -10,14 +10,14 @@ struct OverlayTests {
     private static let degraded = Wording.event("enrichment_degraded", id: nil, #"{"title":"Emma"}"#)
     private static let unknown = Wording.event("x", id: nil, "{}")
 
-    private func phone(_ quirks: Quirk...) -> TestPhone {
+    private func phone(_ quirks: ProfileToggle...) -> TestPhone {
         TestPhone(
-            profile: NamedProfile.contract.profile(with: quirks.map { ToggleSetting(.quirk($0), isOn: true) })
+            profile: NamedProfile.contract.profile(with: quirks.map { ToggleSetting($0, isOn: true) })
         )
     }
 
     private func head() -> TestPhone {
-        let off = ToggleSetting(.quirk(.relativeURL), isOn: false)
+        let off = ToggleSetting(.relativeURL, isOn: false)
         return TestPhone(profile: NamedProfile.swiftwingHead.profile(with: [off]))
     }
 
@@ -113,10 +113,10 @@ struct OverlayTests {
     }
 
     @Test func `a slot is held for 5 s after the DELETE`() {
-        for (quirks, held) in [([], Interval.zero), ([Quirk.overlays], .seconds(5))] {
+        for (quirks, held) in [([], Interval.zero), ([ProfileToggle.overlays], .seconds(5))] {
             var phone = TestPhone(
                 profile: NamedProfile.contract.profile(
-                    with: quirks.map { ToggleSetting(.quirk($0), isOn: true) }))
+                    with: quirks.map { ToggleSetting($0, isOn: true) }))
             phone.captureToStream()
             phone.stream(Wording.completed(books: 1))
             if let stream = phone.request(.stream) { phone.handle(.replyEnded(stream.id)) }

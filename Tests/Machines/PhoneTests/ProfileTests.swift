@@ -71,11 +71,19 @@ struct ProfileTests {
     }
 
     @Test func `no two toggles of a family are the same client`() {
-        for family in ProfileToggle.families {
-            let profiles = ProfileToggle.all.filter { $0.key.hasPrefix(family) }
+        for family in ProfileToggle.Family.allCases {
+            let profiles = ProfileToggle.all.filter { $0.family == family }
                 .map { NamedProfile.contract.profile(with: [.init($0, isOn: true)]) }
             #expect(!profiles.isEmpty && Set(profiles).count == profiles.count)
         }
+    }
+
+    @Test func `the table has every number of a family, in order`() {
+        let rows = ProfileToggle.Family.allCases.map { family in
+            ProfileToggle.rows.filter { $0.family == family }
+        }
+        #expect(rows.map { $0.map(\.number) } == [14, 24, 5, 8].map { Array(1...$0) })
+        #expect(rows.flatMap(\.self) == ProfileToggle.rows)
     }
 
     @Test func `a profile without its toggles is the contract's client by another name`() {
@@ -88,7 +96,7 @@ struct ProfileTests {
 
     @Test func `the order of settings does not matter`() {
         let settings: [ToggleSetting] = [
-            .init(.gap(.resultsDeviceID), isOn: true), .init(.gap(.deviceID), isOn: true),
+            .init(.resultsDeviceID, isOn: true), .init(.scanDeviceIDs, isOn: true),
         ]
         let profile = NamedProfile.contract.profile(with: settings)
         #expect(profile == NamedProfile.contract.profile(with: settings.reversed()))

@@ -7,15 +7,15 @@ import Testing
 
 /// The defects of the app at HEAD, one at a time (Docs/apps.md section 4.11).
 struct QuirkTests {
-    private func phone(_ quirks: [Quirk], pathAvailable: Bool = true) -> TestPhone {
+    private func phone(_ quirks: [ProfileToggle], pathAvailable: Bool = true) -> TestPhone {
         TestPhone(
             profile: NamedProfile.contract.profile(
-                with: quirks.map { ToggleSetting(.quirk($0), isOn: true) }), pathAvailable: pathAvailable)
+                with: quirks.map { ToggleSetting($0, isOn: true) }), pathAvailable: pathAvailable)
     }
 
-    private func head(without quirk: Quirk) -> TestPhone {
+    private func head(without quirk: ProfileToggle) -> TestPhone {
         TestPhone(
-            profile: NamedProfile.swiftwingHead.profile(with: [ToggleSetting(.quirk(quirk), isOn: false)]))
+            profile: NamedProfile.swiftwingHead.profile(with: [ToggleSetting(quirk, isOn: false)]))
     }
 
     @Test func `Q1: no event is read`() {
@@ -36,7 +36,7 @@ struct QuirkTests {
     }
 
     @Test func `Q4: the last data line counts, and an event without a name does not`() {
-        for quirks in [[], [Quirk.dataLines]] {
+        for quirks in [[], [ProfileToggle.dataLines]] {
             var phone = self.phone(quirks)
             phone.captureToStream()
             // One text of two lines, the second of which is a document by itself.
@@ -83,7 +83,7 @@ struct QuirkTests {
     @Test func `Q7: without it the app at HEAD reads both forms`() {
         var phone = TestPhone(
             profile: NamedProfile.swiftwingHead.profile(
-                with: [Quirk.nestedBooks, .relativeURL].map { ToggleSetting(.quirk($0), isOn: false) }))
+                with: [ProfileToggle.nestedBooks, .relativeURL].map { ToggleSetting($0, isOn: false) }))
         phone.captureToStream()
         for data in [Self.nested, Self.book] { phone.stream(Wording.event("result", id: nil, data)) }
         #expect(phone.request(.cleanup) == nil)
@@ -136,7 +136,7 @@ struct QuirkTests {
     }
 
     @Test func `Q16: what was taken offline is removed when its upload fails`() {
-        for (quirks, isRemoved) in [([], false), ([Quirk.offlineQueue], true)] {
+        for (quirks, isRemoved) in [([], false), ([ProfileToggle.offlineQueue], true)] {
             var phone = self.phone(quirks, pathAvailable: false)
             phone.capture(1)
             phone.handle(.pathReturned)
@@ -148,7 +148,7 @@ struct QuirkTests {
     }
 
     @Test func `Q16: what was taken offline is uploaded one after another`() {
-        for (quirks, uploads) in [([], 3), ([Quirk.offlineQueue], 1)] {
+        for (quirks, uploads) in [([], 3), ([ProfileToggle.offlineQueue], 1)] {
             var phone = self.phone(quirks, pathAvailable: false)
             for scan: UInt32 in 1...3 { phone.capture(scan) }
             phone.handle(.pathReturned)
@@ -190,7 +190,7 @@ struct QuirkTests {
     }
 
     @Test func `Q16: only what was taken offline is stored`() {
-        for (quirks, stored) in [([], 2), ([Quirk.offlineQueue], 1)] {
+        for (quirks, stored) in [([], 2), ([ProfileToggle.offlineQueue], 1)] {
             var phone = self.phone(quirks)
             phone.capture(1)
             phone.answer(.upload, 429, Wording.problem(.rateLimitExceeded, retryAfterMs: 60_000))
@@ -208,7 +208,7 @@ struct QuirkTests {
     }
 
     @Test func `Q16: what is stored of a photo names no job`() {
-        for (quirks, jobs) in [([], 1), ([Quirk.offlineQueue], 0)] {
+        for (quirks, jobs) in [([], 1), ([ProfileToggle.offlineQueue], 0)] {
             var phone = self.phone(quirks)
             phone.captureToStream()
             #expect(phone.app.unsettledCount == 1)
@@ -217,7 +217,7 @@ struct QuirkTests {
     }
 
     @Test func `Q17: a stream stays open in the background, and nobody reads it`() {
-        for (quirks, isOpen) in [([], false), ([Quirk.background], true)] {
+        for (quirks, isOpen) in [([], false), ([ProfileToggle.background], true)] {
             var phone = self.phone(quirks)
             phone.captureToStream()
             phone.handle(.suspended)
@@ -250,7 +250,9 @@ struct QuirkTests {
     }
 
     @Test func `Q20: a scan that fails is removed, and its job deleted 5.2 s later`() {
-        for (quirks, isRemoved) in [([Quirk.lostStream], false), ([.lostStream, .thrownErrors], true)] {
+        for (quirks, isRemoved) in [
+            ([ProfileToggle.lostStream], false), ([.lostStream, .thrownErrors], true),
+        ] {
             var phone = self.phone(quirks)
             phone.captureToStream()
             phone.fail(.stream, .reset)
@@ -265,7 +267,7 @@ struct QuirkTests {
     }
 
     @Test func `Q21: every refused upload has one text`() {
-        for (quirks, code) in [([], "FILE_TOO_LARGE"), ([Quirk.errorTexts], "NETWORK_ERROR")] {
+        for (quirks, code) in [([], "FILE_TOO_LARGE"), ([ProfileToggle.errorTexts], "NETWORK_ERROR")] {
             var phone = self.phone(quirks)
             phone.capture(1)
             phone.answer(.upload, 413, Wording.problem(.fileTooLarge))
@@ -284,7 +286,7 @@ struct QuirkTests {
     }
 
     @Test func `Q24: the header does not count where there is a problem document`() {
-        for (quirks, wait) in [([], Interval.seconds(9)), ([Quirk.retryAfter], .seconds(60))] {
+        for (quirks, wait) in [([], Interval.seconds(9)), ([ProfileToggle.retryAfter], .seconds(60))] {
             var phone = self.phone(quirks)
             phone.capture(1)
             phone.answer(
@@ -324,7 +326,7 @@ struct QuirkTests {
         let books = #"[{"title":"a","author":"b"},{"title":"c","author":"d","enrichmentStatus":"new"}]"#
         for (profile, isRequested) in [(NamedProfile.contract, false), (.swiftwingHead, true)] {
             var phone = TestPhone(
-                profile: profile.profile(with: [ToggleSetting(.quirk(.relativeURL), isOn: false)]))
+                profile: profile.profile(with: [ToggleSetting(.relativeURL, isOn: false)]))
             phone.captureToStream()
             phone.stream(
                 Wording.completed(rawBooks: books, resultsUrl: "/v3/jobs/scans/job-1/results"))

@@ -60,7 +60,7 @@ import Testing
         scenario.expectBroken = [
             .objectives(try MetricSelector(parsing: "scans.waiting", vocabulary: nil))
         ]
-        scenario.groups[1].toggles = [ToggleSetting(.quirk(.background), isOn: true)]
+        scenario.groups[1].toggles = [ToggleSetting(.background, isOn: true)]
         #expect(scenario.groupsExpectedToBreak == ["b"])
         #expect(
             scenario.objectives(against: .embedded).map(\.selector.description).filter {

@@ -171,7 +171,7 @@ struct ScenarioCheckTests {
     }
 
     @Test func `a client that knows dotted names only understands no event of this server`() {
-        let toggle = ProfileToggle.booksQuirk(.dottedNames)
+        let toggle = ProfileToggle.dottedNames
         func warned(_ group: FleetGroup) -> [ScenarioFinding.Subject] {
             ScenarioCheck.warnings(scenario([group])).map(\.subject)
         }

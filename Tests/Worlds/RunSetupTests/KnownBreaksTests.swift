@@ -36,13 +36,13 @@ struct KnownBreaksTests {
     }
 
     @Test func aQuirkThatIsOffExcusesNothing() throws {
-        let mended = ToggleSetting(.quirk(.jitter), isOn: false)
+        let mended = ToggleSetting(.jitter, isOn: false)
         let breaks = try Self.settings("swiftwing-head", [mended]).ledger.profiles[0].breaks
         #expect(!breaks.contains(.herdBounded))
     }
 
     @Test func aQuirkOverTheContractExcusesNothing() throws {
-        let added = ToggleSetting(.quirk(.jitter), isOn: true)
+        let added = ToggleSetting(.jitter, isOn: true)
         #expect(try Self.settings("contract", [added]).ledger.profiles[0].breaks == [])
     }
 }

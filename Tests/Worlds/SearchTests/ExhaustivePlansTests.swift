@@ -53,7 +53,7 @@ struct ExhaustivePlansTests {
     }
 
     @Test func aPlantedBugFailsInOneOfThem() {
-        let plans = ExhaustivePlans(SearchBench.scenario(toggles: [.quirk(.lostStream)]))
+        let plans = ExhaustivePlans(SearchBench.scenario(toggles: [.lostStream]))
         let index = plans.singles.firstIndex { $0.kind.name == "reset" && $0.target == .stream } ?? 0
         let outcome = Trial.outcome(of: plans.plan(number: UInt64(index + 2)))
         #expect(outcome?.kinds == [.invariant(.scanSettles, client: "contract")])

@@ -12,7 +12,7 @@ struct FailureStoryTests {
     @Test func theLikelihoodEndsWithTheViolation() throws {
         var plan = SearchBench.plan(
             SearchBench.scenario(
-                devices: 1, toggles: [.quirk(.unknownEvents)],
+                devices: 1, toggles: [.unknownEvents],
                 faults: [SearchBench.fault(.unknownEvent(nil), on: .stream, id: "unknown")]))
         plan.settle = .minutes(5)
         let kind = FailureKind.invariant(.streamParseRobust, client: "contract")
@@ -22,6 +22,6 @@ struct FailureStoryTests {
         let last = try #require(story.likelihood.points.last)
         #expect(last.at <= violation.at)
         #expect(last.events < outcome.events / 2)
-        #expect(story.toggles?.needed == [.quirk(.unknownEvents)])
+        #expect(story.toggles?.needed == [.unknownEvents])
     }
 }

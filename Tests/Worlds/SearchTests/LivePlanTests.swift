@@ -79,7 +79,7 @@ struct LivePlanTests {
     }
 
     @Test func `what a live run broke is shown by its plan, and shrunk to one fault`() throws {
-        let run = try Self.run([.quirk(.unknownEvents)])
+        let run = try Self.run([.unknownEvents])
         let broken = try #require(run.outcome.breaks.first { $0.kind.name == "stream.parse-robust" })
         let device = try #require(broken.first.device)
         let live = LivePlan(
@@ -94,7 +94,7 @@ struct LivePlanTests {
     }
 
     @Test func `a failure of another phone is not the one that is looked for`() throws {
-        let run = try Self.run([.quirk(.unknownEvents)])
+        let run = try Self.run([.unknownEvents])
         let broken = try #require(run.outcome.breaks.first { $0.kind.name == "stream.parse-robust" })
         let device = try #require(broken.first.device)
         let other = DeviceNumber(device.raw + 1)
@@ -134,7 +134,7 @@ struct LivePlanTests {
     }
 
     @Test func `an unfinished scan is looked for behind a settled end`() throws {
-        let run = try Self.run([.quirk(.lineReader)])
+        let run = try Self.run([.lineReader])
         let device = DeviceNumber(0)
         let live = LivePlan(
             run.plan.run, of: [device], run.observations, wallClockAtZero: 0, endedAt: run.outcome.endedAt)

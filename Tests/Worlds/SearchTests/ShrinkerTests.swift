@@ -14,7 +14,7 @@ struct ShrinkerTests {
     private static func plan() -> WorldPlan {
         SearchBench.plan(
             SearchBench.scenario(
-                toggles: [.quirk(.unknownEvents)],
+                toggles: [.unknownEvents],
                 faults: [
                     SearchBench.fault(.noPing, on: .stream, id: "no-ping", chance: .percent(50)),
                     SearchBench.fault(.twoTerminals, on: .stream, id: "two", chance: .percent(50)),
@@ -42,7 +42,7 @@ struct ShrinkerTests {
         let kind = FailureKind.invariant(.scanSettles, client: "contract")
         var plan = SearchBench.plan(
             SearchBench.scenario(
-                toggles: [.quirk(.lostStream)],
+                toggles: [.lostStream],
                 faults: [
                     SearchBench.fault(
                         .reset(.insideEvent, .reply), on: .stream, id: "reset", chance: .percent(60),
@@ -97,7 +97,7 @@ struct ShrinkerTests {
 
     /// A failure that only a settled end shows keeps it.
     @Test func aFailureAboutTheEndKeepsItsEnd() throws {
-        var plan = SearchBench.plan(SearchBench.scenario(devices: 2, toggles: [.quirk(.lineReader)]))
+        var plan = SearchBench.plan(SearchBench.scenario(devices: 2, toggles: [.lineReader]))
         plan.settle = .minutes(10)
         let kind = FailureKind.invariant(.deviceNotStuck, client: "contract")
         let result = try #require(Shrinker.shrink(plan, failing: kind))
@@ -112,7 +112,7 @@ struct ShrinkerTests {
 
     /// Each trial of a phone that never settles lasts as long as it may: the time follows from what is left of the plan.
     @Test func aPhoneThatNeverSettlesIsShrunkInAFewRunsOfIt() throws {
-        var plan = SearchBench.plan(SearchBench.scenario(devices: 2, toggles: [.quirk(.lineReader)]))
+        var plan = SearchBench.plan(SearchBench.scenario(devices: 2, toggles: [.lineReader]))
         plan.settle = .minutes(50)
         let kind = FailureKind.invariant(.deviceNotStuck, client: "contract")
         let run = try #require(Trial.outcome(of: plan))
@@ -125,7 +125,7 @@ struct ShrinkerTests {
     @Test func theTimeToSettleDoesNotGrow() throws {
         var plan = SearchBench.plan(
             SearchBench.scenario(
-                devices: 1, toggles: [.quirk(.lostStream)],
+                devices: 1, toggles: [.lostStream],
                 faults: [SearchBench.fault(.reset(.betweenEvents, .reply), on: .stream, id: "reset")]))
         plan.settle = .seconds(30)
         let kind = FailureKind.invariant(.scanSettles, client: "contract")

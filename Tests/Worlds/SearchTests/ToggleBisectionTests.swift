@@ -22,9 +22,9 @@ struct ToggleBisectionTests {
     @Test func theToggleIsFoundAmongOthers() throws {
         let found = try #require(
             ToggleBisection.toggles(
-                behind: Self.kind, in: Self.plan([.gap(.statuses), .quirk(.lostStream), .quirk(.errorTexts)]))
+                behind: Self.kind, in: Self.plan([.statuses, .lostStream, .errorTexts]))
         )
-        #expect(found.needed == [.quirk(.lostStream)])
+        #expect(found.needed == [.lostStream])
         #expect(!found.staysWithoutAll)
         #expect(found.text == "passes without quirk-9")
     }
@@ -32,13 +32,13 @@ struct ToggleBisectionTests {
     @Test func eachOfTwoThatHideEachOtherIsNotEnough() throws {
         let found = try #require(
             ToggleBisection.toggles(
-                behind: Self.kind, in: Self.plan([.quirk(.lostStream), .quirk(.relativeURL)])))
+                behind: Self.kind, in: Self.plan([.lostStream, .relativeURL])))
         #expect(found.needed == [])
         #expect(!found.staysWithoutAll)
     }
 
     @Test func aClientWithoutDeviationsHasNone() {
         #expect(ToggleBisection.toggles(behind: Self.kind, in: Self.plan([])) == nil)
-        #expect(ToggleBisection.toggles(behind: .simulation, in: Self.plan([.quirk(.lostStream)])) == nil)
+        #expect(ToggleBisection.toggles(behind: .simulation, in: Self.plan([.lostStream])) == nil)
     }
 }

@@ -24,7 +24,7 @@ struct TrialTests {
 
     @Test func aBrokenInvariantIsReportedWithItsClient() throws {
         let scenario = SearchBench.scenario(
-            toggles: [.quirk(.unknownEvents)],
+            toggles: [.unknownEvents],
             faults: [SearchBench.fault(.unknownEvent(nil), on: .stream, id: "unknown")])
         let outcome = try #require(Trial.outcome(of: SearchBench.plan(scenario)))
         let kind = FailureKind.invariant(.streamParseRobust, client: "contract")
@@ -35,7 +35,7 @@ struct TrialTests {
 
     @Test func anExpectedBreakIsNoFailure() throws {
         var scenario = SearchBench.scenario(
-            toggles: [.quirk(.unknownEvents)],
+            toggles: [.unknownEvents],
             faults: [SearchBench.fault(.unknownEvent(nil), on: .stream, id: "unknown")])
         let all = try #require(Trial.outcome(of: SearchBench.plan(scenario)))
         #expect(!all.kinds.isEmpty)

@@ -10,9 +10,9 @@ import VirtualWorld
 /// Runs of the books-v3 app, in every journey that it has.
 @Suite struct BooksRunTests {
     private static func run(
-        _ journey: Journey, off: [BooksQuirk] = [], named: NamedProfile = .books, faults: [FaultSpec] = []
+        _ journey: Journey, off: [ProfileToggle] = [], named: NamedProfile = .books, faults: [FaultSpec] = []
     ) throws -> Bench.Outcome {
-        let settings = off.map { ToggleSetting(.booksQuirk($0), isOn: false) }
+        let settings = off.map { ToggleSetting($0, isOn: false) }
         var group = Bench.group(devices: 4, scans: 3) { profile in
             profile = named.profile(with: settings)
             profile.journey = journey
@@ -70,7 +70,7 @@ import VirtualWorld
         }
         let broken = try Self.run(.bookshelfScan, off: [.dottedNames], faults: [gone])
         #expect(broken.ledger.totals.scans.completed == 0 && uploads(broken) == 12)
-        let sound = try Self.run(.bookshelfScan, off: [.dottedNames, .streamStatuses], faults: [gone])
+        let sound = try Self.run(.bookshelfScan, off: [.dottedNames, .booksStreamStatuses], faults: [gone])
         #expect(sound.ledger.totals.scans.completed == 12 && uploads(sound) == 24)
     }
 }

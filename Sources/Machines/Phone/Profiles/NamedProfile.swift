@@ -5,13 +5,12 @@ package import Talaria
 package struct NamedProfile: Sendable {
     /// Its values without any toggle.
     package let base: ClientProfile
-    package let toggles: [ProfileToggle]
-    /// Its deviations that have no toggle.
-    package let hidden: [HiddenToggle]
+    /// The family of its deviations; nil for a client without any.
+    var deviations: ProfileToggle.Family?
     /// Toggles that it may have, which no source proves. They are off.
-    package let unproven: [ProfileToggle]
+    package var unproven: [ProfileToggle] = []
     /// Whether it is an app that people use. Some of these are known to break invariants.
-    package let isShipping: Bool
+    package var isShipping = true
     /// One sentence for lists.
     package let summary: String
     /// The sections of Docs/contract.md that describe it.
@@ -20,6 +19,16 @@ package struct NamedProfile: Sendable {
     package var journeys = Journey.allCases
 
     package var name: String { self.base.name }
+
+    /// Those that are on by themselves.
+    package var toggles: [ProfileToggle] {
+        ProfileToggle.all.filter { $0.family == self.deviations && !self.unproven.contains($0) }
+    }
+
+    /// Its deviations that have no toggle.
+    package var hidden: [ProfileToggle] {
+        ProfileToggle.hidden.filter { $0.family == self.deviations }
+    }
 
     /// The toggles that are on where a scenario has these settings, in the order of `ProfileToggle.all`. The last setting of
     /// a toggle counts.
@@ -37,44 +46,41 @@ package struct NamedProfile: Sendable {
     }
 
     package static let contract = NamedProfile(
-        base: .contract, toggles: [], hidden: [], unproven: [], isShipping: false,
+        base: .contract, isShipping: false,
         summary: "the client of the design documents: what the app should do",
         source: "Docs/contract.md sections 1 and 2, Docs/apps.md section 5")
 
     package static let swiftwingLegacy = NamedProfile(
-        base: Self.base("swiftwing-legacy"), toggles: Gap.allCases.map { .gap($0) }, hidden: [],
-        unproven: [], isShipping: true,
+        base: Self.base("swiftwing-legacy"), deviations: .gap,
         summary: "the SwiftWing app before its compliance plan", source: "Docs/apps.md section 5")
 
     package static let swiftwingHead = NamedProfile(
-        base: Self.head, toggles: Self.provenQuirks.map { .quirk($0) },
-        hidden: [.unfinishedEvent, .leakedTokens], unproven: [.quirk(.lineReader)], isShipping: true,
+        base: Self.head, deviations: .quirk, unproven: [.lineReader],
         summary: "the SwiftWing app at HEAD (commit 039ea0a): what the app does",
         source: "Docs/apps.md section 4")
 
     package static let wingtip = NamedProfile(
-        base: Self.flutter, toggles: [], hidden: [], unproven: [], isShipping: true,
+        base: Self.flutter,
         summary: "the wingtip app", source: "Docs/apps.md section 6.1")
 
     package static let swiftwingPolling = NamedProfile(
-        base: Self.poller, toggles: [], hidden: [], unproven: [], isShipping: true,
+        base: Self.poller,
         summary: "the SwiftWing app 3.9.0, which polls the status", source: "Docs/apps.md section 4.13")
 
     package static let books = NamedProfile(
-        base: Self.booksHead, toggles: BooksQuirk.allCases.map { .booksQuirk($0) },
-        hidden: [.endlessStreams, .unorderedPieces], unproven: [], isShipping: true,
+        base: Self.booksHead, deviations: .booksQuirk,
         summary: "the books-v3 app at HEAD (commit 1f3ef38), which uses v2",
         source: "Docs/apps.md section 6.2",
         journeys: Journey.allCases.filter(\.isV2))
 
     package static let booksOld = NamedProfile(
-        base: Self.booksBefore, toggles: [], hidden: [], unproven: [], isShipping: true,
+        base: Self.booksBefore,
         summary: "the books-v3 app with its older stream client (commit 2b3f2c1)",
         source: "Docs/apps.md section 6.2",
         journeys: Journey.allCases.filter(\.isV2))
 
     package static let booksHandler = NamedProfile(
-        base: Self.booksResponses, toggles: [], hidden: [], unproven: [], isShipping: true,
+        base: Self.booksResponses,
         summary: "the books-v3 app with its SSEResponseHandler, wired as it was meant to be",
         source: "Docs/apps.md section 6.2", journeys: Journey.allCases.filter(\.isV2))
 
@@ -172,9 +178,6 @@ package struct NamedProfile: Sendable {
         profile.requestTimeout = .seconds(10)
         return profile
     }
-
-    /// All but Q1, which the sources do not prove.
-    private static let provenQuirks = Quirk.allCases.filter { $0 != .lineReader }
 
     /// The numbers of Docs/apps.md sections 4.2 to 4.6 that are not defects.
     private static var head: ClientProfile {

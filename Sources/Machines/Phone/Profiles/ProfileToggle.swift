@@ -1,26 +1,60 @@
-/// One known deviation of a client from the contract, which a scenario can switch on or off for a group.
-package protocol ProfileDeviation: CaseIterable, Hashable, RawRepresentable, Sendable where RawValue == Int {
-    /// What the client does, in one sentence.
-    var title: String { get }
-    /// The section of Docs/contract.md that describes it.
-    var source: String { get }
-    /// Gives a profile the values of this deviation.
-    func apply(to profile: inout ClientProfile)
-}
+/// One known deviation of a client from the contract, which a scenario can switch on or off for a group. The rows are in
+/// `ToggleTable.swift`.
+package struct ProfileToggle: Sendable {
+    package let family: Family
+    /// The number that the documents give it in its family.
+    package let number: Int
+    /// What the client does, in one sentence; of a deviation without an effect, why it has none.
+    package let title: String
+    /// What it costs, if it is a defect of the app at HEAD.
+    package let harm: QuirkHarm?
+    /// Gives a profile the values of this deviation. Nil for one that no scenario can switch, because it has no effect that can
+    /// be seen, or none that the sources describe well enough.
+    private let effect: (@Sendable (inout ClientProfile) -> Void)?
 
-/// A deviation of any kind, by the name that it has in scenario files.
-package enum ProfileToggle: Hashable, Sendable {
-    case gap(Gap)
-    case quirk(Quirk)
-    case inconsistency(Inconsistency)
-    case booksQuirk(BooksQuirk)
+    /// The lists of deviations in the documents.
+    package enum Family: String, CaseIterable, Sendable {
+        /// The gaps between the app before its compliance plan and the contract.
+        case gap
+        /// The defects of the app at HEAD.
+        case quirk
+        /// The mistakes that the known inconsistencies of the contract invite.
+        case inconsistency
+        /// The defects of the stream client of books-v3 at HEAD.
+        case booksQuirk = "books-quirk"
 
-    package static let all: [ProfileToggle] =
-        Gap.allCases.map { .gap($0) } + Quirk.allCases.map { .quirk($0) }
-        + Inconsistency.allCases.map { .inconsistency($0) } + BooksQuirk.allCases.map { .booksQuirk($0) }
+        fileprivate var source: String {
+            switch self {
+            case .gap: "Docs/apps.md section 5, GAP-"
+            case .quirk: "Docs/apps.md section 4.11, Q"
+            case .inconsistency: "Docs/contract.md section 2.7, "
+            case .booksQuirk: "Docs/apps.md section 6.2, B"
+            }
+        }
+    }
 
-    /// The beginnings of all keys.
-    package static let families = ["gap", "quirk", "inconsistency", "books-quirk"]
+    init(
+        _ family: Family, _ number: Int, _ title: String, _ harm: QuirkHarm? = nil,
+        effect: (@Sendable (inout ClientProfile) -> Void)? = nil
+    ) {
+        self.family = family
+        self.number = number
+        self.title = title
+        self.harm = harm
+        self.effect = effect
+    }
+
+    /// Creates another name of a toggle, with the title that it has in another document.
+    init(
+        _ family: Family, _ number: Int, _ title: String, _ harm: QuirkHarm? = nil, aliasOf other: Self
+    ) {
+        self.init(family, number, title, harm, effect: other.effect)
+    }
+
+    /// Every toggle, in the order of the families and of their numbers.
+    package static let all = Self.rows.filter { $0.effect != nil }
+    /// The deviations that have a number in a document and no toggle, in the same order.
+    package static let hidden = Self.rows.filter { $0.effect == nil }
 
     /// The toggle of a key such as `gap-5`; nil for any other text.
     package init?(key: String) {
@@ -28,32 +62,42 @@ package enum ProfileToggle: Hashable, Sendable {
         self = toggle
     }
 
-    package var key: String {
-        switch self {
-        case .gap(let gap): "gap-\(gap.rawValue)"
-        case .quirk(let quirk): "quirk-\(quirk.rawValue)"
-        case .inconsistency(let inconsistency): "inconsistency-\(inconsistency.rawValue)"
-        case .booksQuirk(let quirk): "books-quirk-\(quirk.rawValue)"
-        }
+    /// The name in scenario files.
+    package var key: String { "\(self.family.rawValue)-\(self.number)" }
+
+    /// The section of a document that describes it.
+    package var source: String { "\(self.family.source)\(self.number)" }
+
+    package func apply(to profile: inout ClientProfile) { self.effect?(&profile) }
+}
+
+extension ProfileToggle: Hashable {
+    package static func == (left: Self, right: Self) -> Bool {
+        left.family == right.family && left.number == right.number
     }
 
-    package var title: String { self.deviation.title }
-    package var source: String { self.deviation.source }
-
-    /// What it costs, if it is a defect of the app at HEAD.
-    package var harm: QuirkHarm? {
-        guard case .quirk(let quirk) = self else { return nil }
-        return quirk.harm
+    package func hash(into hasher: inout Hasher) {
+        hasher.combine(self.family)
+        hasher.combine(self.number)
     }
+}
 
-    package func apply(to profile: inout ClientProfile) { self.deviation.apply(to: &profile) }
+/// The worst that a defect of the app does, as the runs of Docs/swiftwing-head.md show it. `Tests/Quirks/page.py` holds each
+/// defect to its runs.
+package enum QuirkHarm: String, CaseIterable, Sendable {
+    /// The app completes fewer scans than without it.
+    case losesScans = "loses scans"
+    /// As many scans, but more time, requests or jobs left on the server, or events that are missed or come too early.
+    case losesNoScan = "loses no scan"
+    case unseen = "no run shows it"
 
-    private var deviation: any ProfileDeviation {
+    /// A heading for a list of such defects.
+    package var title: String {
         switch self {
-        case .gap(let gap): gap
-        case .quirk(let quirk): quirk
-        case .inconsistency(let inconsistency): inconsistency
-        case .booksQuirk(let quirk): quirk
+        case .losesScans: "Defects by which scans are not completed: lost, refused, or left waiting"
+        case .losesNoScan:
+            "Defects that lose no scan, but cost time, requests, events, or jobs left on the server"
+        case .unseen: "Defects that no run shows"
         }
     }
 }
