@@ -44,6 +44,8 @@ enum Main {
             case "--version", "version":
                 console.out("swiftwing-sim \(ThisProgram.version)")
                 return .success
+            case CompletionCommand.question:
+                return CompletionCommand.answer(Array(arguments.dropFirst()), console)
             default:
                 let (command, rest) = try Self.command(named: first, rest: Array(arguments.dropFirst()))
                 guard !rest.contains("--help"), !rest.contains("-h") else {

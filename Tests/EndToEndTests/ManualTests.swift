@@ -98,13 +98,11 @@ extension SideBySide {
         @Test func `bash completes commands, options, scenarios and values`() async throws {
             try await self.completes("bash")
             let scratch = try Scratch()
-            for shell in ["bash"] {
-                let script = try await Binary.run(["completion", shell]).output
-                let file = try scratch.file("completion.bash", Data(script.utf8))
-                let check = try await Subprocess.run(
-                    URL(filePath: "/usr/bin/env"), ["shellcheck", "--shell=bash", file.path])
-                #expect(check.code == 0, "\(check.output)")
-            }
+            let script = try await Binary.run(["completion", "bash"]).output
+            let file = try scratch.file("completion.bash", Data(script.utf8))
+            let check = try await Subprocess.run(
+                URL(filePath: "/usr/bin/env"), ["shellcheck", "--shell=bash", file.path])
+            #expect(check.code == 0, "\(check.output)")
         }
 
         @Test func `zsh completes commands, options, scenarios and values`() async throws {
@@ -113,6 +111,28 @@ extension SideBySide {
 
         @Test func `fish completes commands, options, scenarios and values`() async throws {
             try await self.completes("fish")
+        }
+
+        @Test(arguments: [
+            (["run", "--state", ""], "folders\n"), (["compare", "--html=o"], "files\n"),
+            (["replay", ""], "files\n"), (["run", "--seed", ""], "words\n"), (["no-command", ""], "words\n"),
+            (["simulate", "--ties", ""], "words\nfixed\nshuffled\n"),
+            (["simulate", "--ties=sh"], "words\nfixed\nshuffled\n"),
+            (["completion", ""], "words\nbash\nzsh\nfish\n"),
+            (
+                ["list", "--names", "--"],
+                """
+                words
+                --all\talso list a scenario for each known deviation of a client (gaps, inconsistencies, quirks)
+                --json\tprint one JSON document in place of the text
+                --help\tshow this help
+
+                """
+            ),
+        ])
+        func `a shell is told what a word can become`(words: [String], answer: String) async throws {
+            let outcome = try await Binary.run(["__complete", "--"] + words)
+            #expect(outcome == Outcome(code: 0, output: answer, complaint: ""))
         }
 
         /// The script of the shell, asked as a person asks, with the Tab key.
@@ -152,7 +172,7 @@ extension SideBySide {
             ] {
                 let size =
                     try FileManager.default.attributesOfItem(atPath: "\(prefix)/\(file)")[.size] as? Int
-                #expect(size ?? 0 > 1_000, "\(file)")
+                #expect(size ?? 0 > 500, "\(file)")
             }
             let program = URL(filePath: "\(prefix)/bin/swiftwing-sim")
             let names = try await Subprocess.run(program, ["list", "--names"], folder: scratch.folder)

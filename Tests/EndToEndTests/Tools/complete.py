@@ -96,10 +96,16 @@ def main():
         script = os.path.join(home, f"completion.{shell}")
         with open(script, "w") as file:
             file.write(subprocess.run([program, "completion", shell], text=True, capture_output=True).stdout)
+        ask = {"bash": bash, "fish": fish, "zsh": zsh}[shell]
         wrong = [
             f"{line!r}: {expected} not among {found}"
-            for line, expected, found in {"bash": bash, "fish": fish, "zsh": zsh}[shell](script, program, home)
-            if not set(expected) <= set(found)
+            for line, expected, found in ask(script, program, home) if not set(expected) <= set(found)
+        ]
+        del CASES[1:]
+        wrong += [
+            f"{line!r}: {found} without the program"
+            for line, _, found in ask(script, os.path.join(home, "none"), home)
+            if not set(found) <= {"", *line.split(" ")}
         ]
     print("\n".join(wrong) or "ok")
     return 1 if wrong else 0

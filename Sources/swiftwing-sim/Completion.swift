@@ -1,0 +1,52 @@
+import Manual
+
+/// What a shell offers for the last word of a command line, decided by the table of commands.
+enum Completion {
+    /// Returns what the last of these words can become. They are the words behind the name of the program. The text behind a
+    /// tab describes a word.
+    static func form(of words: [String]) -> ValueForm {
+        guard let current = words.last, words.count > 1 else { return .words(Self.first) }
+        guard words[0] != "help" else {
+            let first = Self.first.map { String($0.prefix { $0 != "\t" }) }
+            return .words(first.filter { $0 != "help" } + ManualPage.all.map(\.topic))
+        }
+        let halves = Command.all.filter { $0.name.hasPrefix("\(words[0]) ") }
+        guard halves.isEmpty || words.count > 2 else {
+            return .words(halves.map { "\($0.name.dropFirst(words[0].count + 1))\t\($0.summary)" })
+        }
+        let name = halves.isEmpty ? words[0] : "\(words[0]) \(words[1])"
+        guard let command = Command.all.first(where: { $0.name == name }) else { return .unknown }
+        let before = words.dropFirst(halves.isEmpty ? 1 : 2).dropLast()
+        if let form = Self.value(before.last, current, of: command) { return form }
+        return current.hasPrefix("-") ? Self.options(of: command, given: before) : .init(operandsOf: command)
+    }
+
+    /// The first words of all commands, each once.
+    private static var first: [String] {
+        var words: [String] = []
+        let names = Command.all.map { (word: $0.name.prefix { $0 != " " }, $0.summary) }
+        for (word, summary) in names where !words.contains(where: { $0.hasPrefix("\(word)\t") }) {
+            words.append("\(word)\t\(summary)")
+        }
+        return words + [
+            "help\tShows the help of a command, or a page of the manual", "version\tPrints the version",
+        ]
+    }
+
+    /// The value of an option, behind it or behind its `=`; nil where there is none. An optional value follows a `=` only.
+    private static func value(_ previous: String?, _ current: String, of command: Command) -> ValueForm? {
+        let inline = current.hasPrefix("-") ? current.firstIndex(of: "=").map { current[..<$0] } : nil
+        let option = command.options.first {
+            inline.map($0.name.elementsEqual) ?? ($0.name == previous && !$0.isValueOptional)
+        }
+        return option.flatMap(ValueForm.init)
+    }
+
+    /// Without those that are given, and may be given once only.
+    private static func options(of command: Command, given: ArraySlice<String>) -> ValueForm {
+        let options = command.options.filter { option in
+            option.isRepeatable || !given.contains { $0 == option.name || $0.hasPrefix(option.name + "=") }
+        }
+        return .words(options.map { "\($0.name)\t\($0.help)" } + ["--help\tshow this help"])
+    }
+}
