@@ -7,11 +7,11 @@ import Talaria
 extension ClientTrial {
     // MARK: Requests
 
-    /// Nothing is requested of a job after its DELETE.
+    /// Nothing is requested of a job after its DELETE, if that is not also how a job is canceled.
     mutating func judgeSilence(
         _ known: FollowedJob, _ id: UInt64, _ exchange: FollowedExchange, at now: Instant
     ) {
-        guard let deleted = known.deletedAt, !known.journey.isV2 else { return }
+        guard let deleted = known.deletedAt, known.journey.version.hasOwnCancel else { return }
         guard now - deleted <= ClientTrialTimes.relaunch else { return }
         self.breaks(
             .jobSilent, id, exchange, at: now,
@@ -35,7 +35,7 @@ extension ClientTrial {
             return
         }
         self.judgeSilence(known, id, exchange, at: now)
-        if !meaning.journey.isV2 {
+        if meaning.journey.version.hasResultsFormats {
             self.tallies.occasion(.resultsLean)
             let formats = exchange.request.parameters.filter { $0.name == "format" }.map(\.value)
             if formats.isEmpty || formats.contains(where: { $0 != "lite" }) {
@@ -43,8 +43,8 @@ extension ClientTrial {
                     .resultsLean, id, exchange, at: now,
                     formats.isEmpty ? "without format=lite" : "with format=\(formats[0].bounded)")
             }
-            self.judgeNeed(known, id, exchange, at: now)
         }
+        if meaning.journey.version.completedHasBooks { self.judgeNeed(known, id, exchange, at: now) }
         self.tallies.occasion(.resultsOnce)
         if let got = known.resultsAt, now - got <= ClientTrialTimes.relaunch {
             self.breaks(
@@ -75,7 +75,8 @@ extension ClientTrial {
     }
 
     mutating func deleteRequested(_ id: UInt64, _ exchange: FollowedExchange, at now: Instant) {
-        guard let job = exchange.meaning?.job, let known = self.jobs[job], !known.journey.isV2 else { return }
+        guard let job = exchange.meaning?.job, let known = self.jobs[job], known.journey.version.hasOwnCancel
+        else { return }
         defer { self.jobs.update(job) { $0.deletesUnderWay += 1 } }
         self.tallies.occasion(.jobDeletedOnce)
         if known.deletesUnderWay > 0 {

@@ -37,7 +37,7 @@ extension ClientTrial {
     // MARK: Who asks
 
     mutating func judgeIdentity(_ id: UInt64, _ exchange: FollowedExchange, at now: Instant) {
-        guard let meaning = exchange.meaning, !meaning.journey.isV2 else { return }
+        guard let meaning = exchange.meaning, meaning.journey.version.isJudgedInDetail else { return }
         let request = exchange.request
         let parameters = request.parameters
         self.judgeURL(parameters, id, exchange, at: now)
@@ -136,7 +136,8 @@ extension ClientTrial {
 
     private func flaw(of upload: ClientUpload, _ journey: Journey) -> String? {
         if let fault = upload.fault { return fault.bounded }
-        let name = journey.payload == .file ? "file" : journey.isV2 ? "photos" : self.rules.photoPart
+        let photo = journey.version.photoPart ?? self.rules.photoPart
+        let name = journey.payload == .file ? ImportLimits.part : photo
         let others = upload.parts.filter { $0.name != name }
         let photos = upload.parts.filter { $0.name == name }
         guard others.isEmpty || self.rules.allowsOtherParts else {

@@ -2,7 +2,7 @@ import SimBase
 
 /// What a trial of clients takes for granted of the server that they use.
 package struct ClientTrialRules: Hashable, Sendable {
-    /// The name of the part that is a photo, in v3.
+    /// The name of the part that is a photo, where the version leaves it to the server.
     package var photoPart = "photos[]"
     /// Whether other parts are allowed in addition to the photos.
     package var allowsOtherParts = false

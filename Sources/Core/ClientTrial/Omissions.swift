@@ -58,12 +58,12 @@ extension FollowedJob {
     /// Whether a client can still use the job.
     private var isUsable: Bool {
         !self.isGone && !self.isCanceled && self.tokenRefusedAt == nil && self.deletedAt == nil
-            && self.accepted != nil && !self.journey.isV2
+            && self.accepted != nil && self.journey.version.isJudgedInDetail
     }
 
     /// The rules about omissions that apply to the job.
     var occasions: [ClientRule] {
-        guard self.accepted != nil, !self.journey.isV2 else { return [] }
+        guard self.accepted != nil, self.journey.version.isJudgedInDetail else { return [] }
         var rules: [ClientRule] = []
         if self.endedAt != nil { rules.append(.jobDeleted) }
         if self.loss != nil { rules.append(.streamResumed) }
@@ -79,7 +79,7 @@ extension ClientTrial {
 
     /// Returns the rules that the client of a job has broken by now, with a description for people.
     func omissions(of job: FollowedJob, at now: Instant) -> [(ClientRule, String)] {
-        guard job.accepted != nil, !job.journey.isV2 else { return [] }
+        guard job.accepted != nil, job.journey.version.isJudgedInDetail else { return [] }
         return [
             self.missingDelete(job, at: now), self.missingResults(job, at: now),
             self.missingResume(job, at: now), self.needlessUpload(job, at: now),

@@ -76,31 +76,29 @@ extension Refusal {
             retryAfter: self.retryAfterLocation == .neither ? nil : self.retryAfter)
     }
 
-    /// The answer with the problem document.
-    package func reply(metadata: Metadata, instance: String?) -> OriginReply {
-        self.reply(metadata: metadata, instance: instance) { JSON.encode($0) }
-    }
-
-    /// This refusal with the code that v2 has for it. A code that a scenario sets for a fault stays.
-    package var ofV2: Refusal {
+    /// This refusal with the code that a version has for it. A code that a scenario sets for a fault stays.
+    package func coded(in version: APIVersion) -> Refusal {
         guard self.override == nil else { return self }
         var refusal = self
-        refusal.code = self.code.ofV2
+        refusal.code = version.code(self.code)
         return refusal
     }
 
-    /// The answer in the form of v2 or v3 (Docs/contract.md sections 1.7 and 3.1).
-    package func reply(metadata: Metadata, instance: String?, isV2: Bool) -> OriginReply {
-        guard isV2 else { return self.reply(metadata: metadata, instance: instance) }
-        return self.ofV2.reply(metadata: metadata, instance: instance, contentType: "application/json") {
-            $0.v2Body
+    /// The answer in the form of a version (Docs/contract.md sections 1.7 and 3.1).
+    package func reply(metadata: Metadata, instance: String?, _ version: APIVersion) -> OriginReply {
+        self.coded(in: version).reply(
+            metadata: metadata, instance: instance, contentType: version.problemType
+        ) { problem in
+            switch version {
+            case .v2: problem.v2Body
+            case .v3: JSON.encode(problem)
+            }
         }
     }
 
     /// The answer with the problem document in another form.
     package func reply(
-        metadata: Metadata, instance: String?, contentType: String = Problem.contentType,
-        body: (Problem) -> [UInt8]
+        metadata: Metadata, instance: String?, contentType: String, body: (Problem) -> [UInt8]
     ) -> OriginReply {
         let location = self.retryAfterLocation
         let inBody = location == .body || location == .both ? self.retryAfter : nil

@@ -74,7 +74,9 @@ extension JourneyPath {
     /// The methods of the contract, as `Allow` lists them.
     package var methods: String {
         if self.isCancelByPost { return "POST" }
-        guard self.journey.isV2, case .job = self.endpoint else { return self.endpoint.methods }
+        guard !self.journey.version.hasOwnCancel, case .job = self.endpoint else {
+            return self.endpoint.methods
+        }
         return "GET"
     }
 
@@ -83,6 +85,6 @@ extension JourneyPath {
     package func operation(method: String) -> Operation? {
         if self.isCancelByPost { return method == "POST" ? .cleanup : nil }
         let operation = self.endpoint.operation(method: method)
-        return self.journey.isV2 && operation == .cancel ? nil : operation
+        return operation == .cancel && !self.journey.version.hasOwnCancel ? nil : operation
     }
 }

@@ -5,7 +5,10 @@ package import Talaria
 extension OriginRequest {
     /// The deviations of the head of a request for an operation at a path. No token is in them.
     package func deviations(for operation: Operation, at path: JourneyPath) -> ContractNotes {
-        path.journey.isV2 ? self.v2Deviations(operation, path) : self.v3Deviations(operation)
+        switch path.journey.version {
+        case .v2: self.v2Deviations(operation, path)
+        case .v3: self.v3Deviations(operation)
+        }
     }
 
     private func v3Deviations(_ operation: Operation) -> ContractNotes {

@@ -200,12 +200,11 @@ package struct ServerFaults: Sendable {
             })
         guard let fault else { return nil }
         guard case .unknownEvent(let event) = fault.kind else {
-            let name = journey.isV2 ? V2EventName.processing : EventKind.progress.rawValue
-            return (name, EventDistortion.badJSON(.progress, job: job))
+            return (journey.version.progressName, EventDistortion.badJSON(.progress, job: job))
         }
         var name = EventDistortion.unknownName(event)
-        // An event of another version that v2 does have would not be unknown to its clients.
-        if journey.isV2, V2EventName.isKnown(name) { name = EventDistortion.unknownName(nil) }
+        // An event of another version that its own has, too, would not be unknown to its clients.
+        if journey.version.knows(event: name) { name = EventDistortion.unknownName(nil) }
         return (name, EventDistortion.unknownData(name, job: job, timestamp: self.timestamp(at: now)))
     }
 

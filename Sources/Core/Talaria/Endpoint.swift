@@ -110,10 +110,6 @@ package enum ContractLimit {
     /// A `completed` payload above this loses its books: the 128 KB of a Durable Object.
     package static let completedBytesMax = 131_072
     package static let streamsMax = 5
-    /// The `retry:` of the streams of v2 (Docs/contract.md section 3.3).
-    package static let v2RetryField = Interval.seconds(5)
-    /// A stream of v2 that is open for this time ends with a `timeout` event (Docs/contract.md section 3.3).
-    package static let v2StreamTime = Interval.minutes(5)
     /// The status of a job may be requested once in this time (Docs/contract.md section 1.4).
     package static let statusPollMin = Interval.seconds(2)
 }

@@ -13,8 +13,10 @@ package enum Journey: String, CaseIterable, Hashable, Sendable {
 
     /// Nil for an event that no client of the journey knows. Some know v2 by dotted names.
     package func kind(ofEvent name: String) -> EventKind? {
-        self.isV2
-            ? EventKind(v2Name: name) ?? DottedEventName.kind(of: name) : EventKind(eventName: name)
+        switch self.version {
+        case .v2: EventKind(v2Name: name) ?? DottedEventName.kind(of: name)
+        case .v3: EventKind(eventName: name)
+        }
     }
 
     /// The version of its endpoints, which decides the form of its answers and streams.
@@ -25,8 +27,10 @@ package enum Journey: String, CaseIterable, Hashable, Sendable {
         }
     }
 
-    /// Whether its answers have the envelope of v2, and its streams the events of v2.
-    package var isV2: Bool { self.version == .v2 }
+    /// The journeys of a version.
+    package static func all(_ version: APIVersion) -> [Journey] {
+        self.allCases.filter { $0.version == version }
+    }
 
     /// The body of an upload.
     package enum Payload: Hashable, Sendable {
@@ -93,11 +97,6 @@ package enum Journey: String, CaseIterable, Hashable, Sendable {
 
     /// What the ids of its jobs begin with.
     package var jobPrefix: String { V2Paths.of(self)?.jobPrefix ?? "" }
-
-    /// Whether an id is that of a job of v2.
-    package static func isV2(jobID: String) -> Bool {
-        V2Paths.all.contains { $0.jobPrefix.map { jobID.hasPrefix($0) } ?? false }
-    }
 }
 
 /// A path of the API: an endpoint, and whose it is.
@@ -118,7 +117,7 @@ package struct JourneyPath: Hashable, Sendable {
             self.init(.scan, endpoint)
             return
         }
-        guard V2Envelope.isPath(path) else { return nil }
+        guard APIVersion(path: path) == .v2 else { return nil }
         for paths in V2Paths.all {
             guard let endpoint = paths.endpoint(path) else { continue }
             self.init(paths.journey, endpoint)

@@ -251,18 +251,15 @@ package struct JobStatusReading: Hashable, Sendable {
     package var status: JobStatus
 
     /// Nil for an answer without a status of the contract.
-    package static func read(_ bytes: [UInt8], into notes: inout ContractNotes) -> JobStatusReading? {
-        LeanObject(bytes, into: &notes).flatMap { self.read($0, Contract.status, into: &notes) }
-    }
-
-    static func read(
-        _ body: LeanObject, _ contract: ContractObject, into notes: inout ContractNotes
+    package static func read(
+        _ bytes: [UInt8], _ version: APIVersion, into notes: inout ContractNotes
     ) -> JobStatusReading? {
+        guard let body = LeanObject(bytes, into: &notes) else { return nil }
         let success = body.flag("success", .expected, into: &notes)
         let data = body.object("data", .required, into: &notes)
         let jobId = data?.text("jobId", .expected, into: &notes)
         let text = data?.text("status", .required, into: &notes)
-        body.compare(with: contract, into: &notes)
+        body.compare(with: version.statusBody, into: &notes)
         guard let data, let text else { return nil }
         guard let status = JobStatus(rawValue: text) else {
             notes.add(

@@ -20,7 +20,10 @@ extension TargetTrial {
         self.attempt(.errorForm, request, at: now)
         let lack =
             if let node, isJSON {
-                request.journey.isV2 ? Self.lackOfV2(node) : Self.lack(node, head.status)
+                switch request.journey.version {
+                case .v2: Self.lackOfV2(node)
+                case .v3: Self.lack(node, head.status)
+                }
             } else { "\(head.mediaType.isEmpty ? "no type" : head.mediaType.bounded), not a JSON object" }
         guard let lack else { return }
         self.breaks(

@@ -33,11 +33,10 @@ extension TargetTrial {
             request.operation == .stream
         else { return }
         guard let job = self.probes.take(request, share: self.rules.witness) else { return }
-        // A stream of v2 may leave out what a later event says, too.
-        if self.rules.witness > 0, !job.journey.isV2 {
+        if self.rules.witness > 0, !job.journey.version.mayPassChangesOver {
             self.probes.ask(.witness, .stream, of: job, at: now)
         }
-        guard self.rules.probes, !job.journey.isV2 else { return }
+        guard self.rules.probes, job.journey.version.isJudgedInDetail else { return }
         if let most = self.rules.jobMax {
             // A job that never ends shows when it is asked for.
             self.probes.ask(.status, .status, of: job, at: now + most + self.rules.settle)
@@ -55,9 +54,10 @@ extension TargetTrial {
     mutating func probeResults(of job: String, at now: Instant) {
         guard self.rules.probes, let job = self.probes[job] else { return }
         self.probes.ask(.results, .results, of: job, at: now)
-        // Whether the results of v2 need a token is undecided (Docs/contract.md section 3.2), and they have one form.
-        guard !job.journey.isV2 else { return }
-        self.probes.ask(.fullResults, .results, of: job, at: now)
+        if job.journey.version.hasResultsFormats {
+            self.probes.ask(.fullResults, .results, of: job, at: now)
+        }
+        guard job.journey.version.isJudgedInDetail else { return }
         self.probes.ask(.withoutToken, .results, of: job, at: now)
         guard let other = self.probes.other(than: job) else { return }
         self.probes.ask(.foreignToken, .results, of: job, other: other, at: now)
@@ -71,7 +71,8 @@ extension TargetTrial {
         for operation in [Talaria.Operation.results, .stream] {
             self.probes.ask(.deleted, operation, of: probed, at: moment)
         }
-        if !probed.journey.isV2 { self.probes.ask(.deleted, .status, of: probed, at: moment) }
+        guard probed.journey.version.isJudgedInDetail else { return }
+        self.probes.ask(.deleted, .status, of: probed, at: moment)
     }
 
     // MARK: What is answered

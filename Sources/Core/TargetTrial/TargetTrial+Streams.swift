@@ -17,7 +17,7 @@ extension TargetTrial {
             event, isTerminal: kind?.isTerminal == true, stream: id, after: exchange.stream?.last, at: now)
         let time = self.judgeTime(in: node, of: event.type, request, id, at: now)
         self.judgeExpiry(in: node, of: event.type, request, id, at: now)
-        if !request.journey.isV2 { self.judgeID(of: event, came, request, id, at: now) }
+        if request.journey.version.isJudgedInDetail { self.judgeID(of: event, came, request, id, at: now) }
         self.judgeTerminal(came, event.type, request, id, at: now)
         if !event.isInitial { self.judgeResume(came, event, request, id, at: now) }
         let known = self.jobs[job]?.events.count
@@ -39,7 +39,7 @@ extension TargetTrial {
 
     /// Two streams of a job show the same events, from the first of each on.
     private mutating func judgeWhole(_ request: TrialRequest, _ id: UInt64, at now: Instant) {
-        guard self.rules.witness > 0, !request.journey.isV2, let job = request.job,
+        guard self.rules.witness > 0, !request.journey.version.mayPassChangesOver, let job = request.job,
             let known = self.jobs[job], known.isWhole, let shown = self.exchanges[id]?.stream?.shown,
             let first = shown.min(), let last = shown.max()
         else { return }
@@ -239,7 +239,7 @@ extension TargetTrial {
         }
         if known.end == nil { self.probeResults(of: job, at: now) }
         let books = TrialBooks(node?["books"])
-        if !request.journey.isV2, books == nil, node?["resultsUrl"]?.text == nil {
+        if request.journey.version.completedHasBooks, books == nil, node?["resultsUrl"]?.text == nil {
             self.breaks(
                 .resultsAgree, request, id, at: now, "the completed event has neither books nor a resultsUrl")
         }

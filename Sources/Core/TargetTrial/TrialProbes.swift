@@ -151,7 +151,7 @@ struct TrialProbes: Sendable {
         if let deviceID { headers.append(HeaderField(HeaderName.deviceID, deviceID)) }
         let format =
             switch due.operation {
-            case .results where !due.job.journey.isV2:
+            case .results where due.job.journey.version.hasResultsFormats:
                 due.probe == .fullResults ? "?format=full" : "?format=lite"
             case .upload, .stream, .results, .cleanup, .cancel, .status: ""
             }

@@ -47,7 +47,7 @@ struct CircuitAccount: Sendable {
         switch payload {
         case .failed(let job, let code, _):
             self.failing = ProviderFailure.codes.contains(code) ? job : nil
-        case .finished(let job, let kind, _) where Journey.isV2(jobID: job):
+        case .finished(let job, let kind, _) where APIVersion(jobID: job).hasCircuit:
             let hasFailed = self.failing == job
             self.failing = nil
             if kind == .completed { self.ended(job, well: true, at: at) }
@@ -56,7 +56,7 @@ struct CircuitAccount: Sendable {
             self.uploads.append(Upload(device: device, scan: scan, attempt: attempt), max: Self.uploadsMax)
         case .answered(.upload, let attempt, _):
             self.uploads.removeAll { $0 == Upload(device: device, scan: scan, attempt: attempt) }
-        case .accepted(let job, _) where Journey.isV2(jobID: job):
+        case .accepted(let job, _) where APIVersion(jobID: job).hasCircuit:
             guard self.uploads.contains(where: { $0.device == device && $0.scan == scan }) else { return nil }
             return "an upload that came while the circuit was open was accepted"
         default: break

@@ -58,8 +58,7 @@ struct HarnessJob: Sendable {
 
     func hasResults(at moment: Instant, _ server: SimulatedServer) -> Bool {
         guard self.kind == .completed, let finishedAt = self.finishedAt else { return false }
-        let lifetime = Journey.isV2(jobID: self.id) ? server.v2ResultsLifetime : server.resultsLifetime
-        return moment < finishedAt + lifetime
+        return moment < finishedAt + server.resultsLifetime(of: APIVersion(jobID: self.id))
     }
 }
 
@@ -235,7 +234,7 @@ extension HarnessPhone {
         guard let position else { return }  // It says where the job stands, and is none of its events.
         if isReplayed { self.judgeReplay(ofJob: index, position, kind, scan, &fleet, server) }
         // Its time is that of the change, and the stream brought it later.
-        let isPolled = server.v2IsPolled && Journey.isV2(jobID: id)
+        let isPolled = server.v2IsPolled && APIVersion(jobID: id).mayPassChangesOver
         if !isReplayed, !isPolled, kind != .progress || self.isWatched {
             self.jobs[index].remember(position, eventID, at: fleet.now)
         }

@@ -21,7 +21,8 @@ extension HarnessPhone {
         }
         guard let job, fleet.server != nil else { return }
         let known = self.jobs[job]
-        let isTimedOut = Journey.isV2(jobID: id) && fleet.now >= known.acceptedAt + ContractLimit.v2StreamTime
+        let lifetime = APIVersion(jobID: id).streamLifetime
+        let isTimedOut = lifetime.map { fleet.now >= known.acceptedAt + $0 } ?? false
         let isOver = known.finishedAt != nil || known.isRevoked || isTimedOut
         self.note(.streamEnded, scan, &fleet, attempt: attempt, needsFault: !isOver)
         guard known.finishedAt != nil, !known.isRevoked, !isTimedOut, !known.isForgetful, fleet.completesOnce
@@ -54,7 +55,7 @@ extension HarnessPhone {
 
     mutating func eventIgnored(_ name: String, _ scan: ScanNumber, _ fleet: inout HarnessFleet) {
         let job = self.jobs.last { $0.scan == scan }
-        let isTimeout = name == V2EventName.timeout && job.map { Journey.isV2(jobID: $0.id) } == true
+        let isTimeout = job.map { APIVersion(jobID: $0.id).timeoutName == name } ?? false
         guard let server = fleet.server, !server.dialect.otherEvents.contains(name), !isTimeout,
             let index = self.streamIndex(scan)
         else { return }

@@ -1,6 +1,7 @@
 package import CSV
 package import Metrics
 package import SimBase
+internal import Talaria
 
 /// The properties of a run that `HarnessChecks` needs.
 package struct HarnessSettings: Hashable, Sendable {
@@ -103,6 +104,13 @@ package struct SimulatedServer: Hashable, Sendable {
         self.resultsLifetime = resultsLifetime
         self.v2ResultsLifetime = resultsLifetime
         self.jobsMax = jobsMax
+    }
+
+    func resultsLifetime(of version: APIVersion) -> Interval {
+        switch version {
+        case .v2: self.v2ResultsLifetime
+        case .v3: self.resultsLifetime
+        }
     }
 }
 

@@ -142,11 +142,12 @@ extension PhoneAccount {
         }
         if let job = self.jobs.lastIndex(where: { $0.scan == scan && $0.isKnownToPhone }) {
             self.jobs[job].carriedBooks = true
-            self.jobs[job].isKept = self.journey.isV2
-            if self.journey.isV2, !self.jobs[job].isGone {
+            self.jobs[job].isKept = self.journey.version.isJobKept
+            if !self.jobs[job].isKept {
+                self.oweAfterOutcome(job: job, at: at)
+            } else if !self.jobs[job].isGone {
                 fleet.count(in: self.group) { $0.jobs.kept += 1 }
             }
-            if !self.journey.isV2 { self.oweAfterOutcome(job: job, at: at) }
             self.completedAcrossGap(job: job, at: at, &fleet)
         }
         self.countRows(ofCompleted: index, at: at, &fleet)

@@ -53,7 +53,9 @@ extension PhoneAccount {
             break
         case .skipped(let positions):
             // What a stream that is dead by now was told, the next one passes over.
-            guard !fleet.settings.passesChangesOver || !self.journey.isV2 else { return }
+            guard !fleet.settings.passesChangesOver || !self.journey.version.mayPassChangesOver else {
+                return
+            }
             self.violate(
                 .streamNoGap, scan, at: at, &fleet,
                 "events of the server's log skipped before \(event.bounded): positions \(positions.lowerBound) to \(positions.upperBound)"

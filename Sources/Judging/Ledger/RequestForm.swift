@@ -151,7 +151,7 @@ struct RequestFormCheck: Sendable {
             case .cleanup, .cancel: "DELETE"
             }
         if form.method != method { wrong.append("\(form.method.bounded) instead of \(method)") }
-        if form.operation == .results, !self.journey.isV2 {
+        if form.operation == .results, self.journey.version.hasResultsFormats {
             let formats = query.filter { $0.hasPrefix("format=") }
             if formats != ["format=\(self.format)"] || formats.count != query.count {
                 wrong.append("a query other than format=\(self.format)")
@@ -159,10 +159,10 @@ struct RequestFormCheck: Sendable {
         } else if parts.count > 1 {
             wrong.append("a query that is not in the contract")
         }
-        return wrong
-            + (self.journey.isV2
-                ? Self.v2Path(String(parts[0]), of: form, word, self.journey)
-                : self.path(String(parts[0]), of: form, word))
+        switch self.journey.version {
+        case .v2: return wrong + Self.v2Path(String(parts[0]), of: form, word, self.journey)
+        case .v3: return wrong + self.path(String(parts[0]), of: form, word)
+        }
     }
 
     /// Docs/contract.md section 3.2.

@@ -79,8 +79,7 @@ extension Backend {
 
     /// Looks up a book. If a fault of one of the job's streams prevents it, an event is sent first.
     mutating func lookUp(_ facts: Job.Facts, ordinal: Int, into effects: inout [OriginEffect]) {
-        // v2 has no event for it (Docs/contract.md section 3.3).
-        guard !facts.journey.isV2 else { return }
+        guard facts.journey.version.hasDegradedEvent else { return }
         let degradation = self.degradation(facts, taking: ordinal, into: &effects)
         guard degradation?.takes(ordinal) == true else { return }
         self.jobs.update(facts.key) { $0.degradedBooks.append(ordinal) }
@@ -121,8 +120,7 @@ extension Backend {
             on: exchange, job: facts.id, facts.journey, at: self.now, into: &effects)
         {
             // Progress that cannot be read has the name that the backend gives it.
-            let isProgress = facts.journey.isV2 && name == V2EventName.processing
-            let name = isProgress ? facts.dialect.events.progress : name
+            let name = name == facts.journey.version.progressName ? facts.dialect.events.progress : name
             let (wall, now) = (self.wall, self.now)
             var id: String?
             if facts.dialect.hasIncreasingIDs {

@@ -46,9 +46,8 @@ extension Backend {
             facts.journey == context.journey
         else {
             guard self.tombstones.contains(key) else { return .refused(.unknownJob) }
-            // Results of v2 that are over are not found (Docs/contract.md section 3.2).
-            let areOver = context.journey.isV2 && context.operation == .results
-            return areOver && self.tombstones.hasExpired(key) ? .refused(.noResults) : .gone
+            let isHidden = context.operation == .results && context.journey.version.hidesExpiredResults
+            return isHidden && self.tombstones.hasExpired(key) ? .refused(.noResults) : .gone
         }
         switch verdict {
         case .wrong: return .refused(Refusal(.invalidToken, "The token is not this job's."))
@@ -68,7 +67,7 @@ extension Backend {
     /// The token that a request shows where the backend looks for it. Only streams have one in the query, which is written into
     /// logs.
     private func bearer(of request: OriginRequest, _ context: RequestContext) -> Bearer {
-        guard context.operation == .stream, context.journey.isV2 else {
+        guard context.operation == .stream, context.journey.version.leavesStreamTokenOpen else {
             return Bearer(request, acceptsQuery: false)
         }
         switch self.configuration.v2.streamToken {
@@ -89,7 +88,7 @@ extension Backend {
         _ context: RequestContext, _ request: OriginRequest, _ device: DeviceKey?, _ jobID: String,
         into effects: inout [OriginEffect]
     ) {
-        guard context.journey.isV2 || Self.hasKnownFormat(request.query) else {
+        guard !context.journey.version.hasResultsFormats || Self.hasKnownFormat(request.query) else {
             self.refuse(context, Refusal(.invalidRequest, "format must be lite or full."), into: &effects)
             return
         }
@@ -123,7 +122,7 @@ extension Backend {
                 .observe(
                     self.payload(facts.owner, .resultsServed(job: facts.id, books: books.count))))
             self.reply(context, 200, headers, body, into: &effects)
-            if facts.journey.isV2 { self.noteServed(facts.key) }
+            if facts.journey.version.isJobKept { self.noteServed(facts.key) }
         }
     }
 
@@ -165,10 +164,10 @@ extension Backend {
     }
 
     private func hasResults(_ key: JobKey) -> Bool {
-        let isV2 = self.jobs[key]?.facts.journey.isV2 ?? false
+        guard let version = self.jobs[key]?.facts.journey.version else { return false }
         return switch self.jobs[key]?.phase {
         case .ending(.completed, let at), .finished(.completed, let at), .settled(.completed, let at):
-            self.now < at + self.configuration.resultsLifetime(isV2: isV2)
+            self.now < at + self.configuration.resultsLifetime(of: version)
         case .running, .ending, .finished, .settled, nil: false
         }
     }
@@ -209,7 +208,7 @@ extension Backend {
             let data = StatusBody.Status(
                 jobId: facts.id, status: status, thousandths: progress.thousandths,
                 processedCount: progress.processed, totalCount: progress.total)
-            guard !facts.journey.isV2 else {
+            guard !facts.journey.version.envelopesBodies else {
                 return self.reply(context, v2: { data.write(members: &$0) }, into: &effects)
             }
             self.reply(context, 200, json: StatusBody(data), [], into: &effects)
@@ -250,11 +249,11 @@ extension Backend {
         }
     }
 
-    /// Says that the job is gone: v2 in words (Docs/contract.md section 3.2).
+    /// Says that the job is gone.
     private func confirmCleanup(
         _ context: RequestContext, _ jobID: String, into effects: inout [OriginEffect]
     ) {
-        guard context.journey.isV2 else {
+        guard context.journey.version.envelopesBodies else {
             self.reply(context, 204, [], [], into: &effects)
             return
         }

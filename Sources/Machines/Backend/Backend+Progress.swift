@@ -153,7 +153,9 @@ extension Backend {
             let book = self.book(facts, ordinal: number - 1)
             return JSONWriter.bytes { form.write(book, to: &$0) }
         }
-        guard !facts.journey.isV2 else { return self.v2ProgressData(facts, stage, number, step: step) }
+        guard facts.journey.version.progressHasMessage else {
+            return self.v2ProgressData(facts, stage, number, step: step)
+        }
         let isProgress = stage.result == nil
         let progress = script.progress(at: step)
         let wall = self.wall
@@ -321,7 +323,7 @@ extension Backend {
         self.keepTerminalOnly(facts, status)
         self.jobs.update(facts.key) { $0.phase = .settled(status, at: finished) }
         let configuration = self.configuration
-        let results = configuration.resultsLifetime(isV2: facts.journey.isV2)
+        let results = configuration.resultsLifetime(of: facts.journey.version)
         let end = max(facts.accepted + configuration.tokenLifetime, finished + results, self.now)
         self.schedule(facts.key, at: end)
     }
@@ -342,7 +344,7 @@ extension Backend {
             job: facts.id, resultsURL: self.resultsLink(facts), books: self.books(facts),
             completedAt: self.wall, jobTime: facts.script.time, photos: facts.script.photos,
             expiresAt: self.wall(
-                at: self.now + self.configuration.resultsLifetime(isV2: facts.journey.isV2)),
+                at: self.now + self.configuration.resultsLifetime(of: facts.journey.version)),
             notFound: facts.script.notFound, rows: self.jobs[facts.key]?.rows?.counts)
     }
 

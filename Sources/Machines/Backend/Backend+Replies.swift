@@ -11,8 +11,9 @@ extension Backend {
         into effects: inout [OriginEffect]
     ) {
         let all = [HeaderField(HeaderName.requestID, self.requestID(context.exchange))] + headers
-        let body = context.journey.isV2 ? self.enveloped(body) : body
-        effects.append(.reply(context.exchange, OriginReply(status: status, headers: all, body: body)))
+        var reply = OriginReply(status: status, headers: all, body: body)
+        self.envelope(&reply, context.journey.version)
+        effects.append(.reply(context.exchange, reply))
         self.observeAnswer(context, status, into: &effects)
     }
 
@@ -53,10 +54,10 @@ extension Backend {
     }
 
     func refuse(_ context: RequestContext, _ refusal: Refusal, into effects: inout [OriginEffect]) {
-        let refusal = context.journey.isV2 ? refusal.ofV2 : refusal
+        let refusal = refusal.coded(in: context.journey.version)
         var reply = self.problem(
             context.exchange, refusal, instance: context.path, self.dialect(of: context).problems)
-        if context.journey.isV2 { reply.body = self.enveloped(reply.body) }
+        self.envelope(&reply, context.journey.version)
         effects.append(.reply(context.exchange, reply))
         self.observeAnswer(context, reply.status, into: &effects)
         effects.append(.observe(self.payload(context.caller, refusal.payload(context))))
@@ -70,21 +71,20 @@ extension Backend {
     ) {
         var refusal = Refusal(code, detail)
         refusal.headers = headers
-        let isV2 = V2Envelope.isPath(path)
-        var reply = self.problem(exchange, refusal, instance: nil, isV2 ? .v2 : self.dialect.problems)
-        if isV2 { reply.body = self.enveloped(reply.body) }
+        let version = APIVersion(path: path)
+        var reply = self.problem(
+            exchange, refusal, instance: nil, version.envelopesBodies ? .v2 : self.dialect.problems)
+        self.envelope(&reply, version)
         effects.append(.reply(exchange, reply))
     }
 
-    /// A body of v2 in the envelope of the configuration.
-    private func enveloped(_ body: [UInt8]) -> [UInt8] {
-        switch self.configuration.v2.envelope {
-        case .discriminated: return body
-        case .plain:
-            guard var object = JSONObjectText(body) else { return body }
-            object.remove("success")
-            return object.bytes
-        }
+    /// Gives a body in an envelope that of the configuration.
+    private func envelope(_ reply: inout OriginReply, _ version: APIVersion) {
+        guard version.envelopesBodies, self.configuration.v2.envelope == .plain,
+            var object = JSONObjectText(reply.body)
+        else { return }
+        object.remove("success")
+        reply.body = object.bytes
     }
 
     private func problem(

@@ -124,7 +124,7 @@ extension Backend {
     private mutating func addStream(_ context: RequestContext, _ facts: Job.Facts, eventsKnown: Int) {
         let stream = Stream(
             facts: facts, attempt: context.caller.attempt, nextPing: self.now + self.configuration.ping,
-            endsAt: facts.journey.isV2 ? self.now + ContractLimit.v2StreamTime : nil,
+            endsAt: facts.journey.version.streamLifetime.map { self.now + $0 },
             polling: facts.dialect.isPolled ? StreamPolling(opened: self.now) : nil,
             eventsKnown: eventsKnown)
         self.streams[context.exchange] = stream

@@ -107,7 +107,7 @@ extension Backend {
     private mutating func refusalOfMoreJobs(
         _ request: OriginRequest, _ journey: Journey, into effects: inout [OriginEffect]
     ) -> Refusal? {
-        if journey.isV2, let wait = self.breaker?.wait(at: self.now) {
+        if journey.version.hasCircuit, let wait = self.breaker?.wait(at: self.now) {
             var refusal = Refusal(.circuitOpen, "A provider has failed too often. The circuit is open.")
             refusal.retryAfter = wait
             return refusal

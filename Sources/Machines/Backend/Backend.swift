@@ -125,8 +125,7 @@ package struct Backend: Sendable {
         self.observe(request.deviations(for: operation, at: path), of: context, into: &effects)
         let device: DeviceKey?
         switch self.device(request.deviceID, operation) {
-        // Section 3.2 asks for no device id.
-        case .failure where path.journey.isV2: device = DeviceKey(caller: caller.device)
+        case .failure where !path.journey.version.needsDeviceID: device = DeviceKey(caller: caller.device)
         case .success(let key): device = key
         case .failure(let refusal):
             guard operation == .stream, !self.dialect.hasAuthorization else {

@@ -1,6 +1,6 @@
 internal import OriginServer
 package import SimBase
-internal import Talaria
+package import Talaria
 
 /// The configuration of the simulated backend: the values of a scenario's `server:` section. The books are in
 /// `Shelf`. The defaults are those of Docs/contract.md appendix, except that pings carry no id and the job time is a
@@ -100,8 +100,11 @@ package struct BackendConfiguration: Hashable, Sendable {
     package init() {}
 
     /// The time for which the results of a completed job are served.
-    package func resultsLifetime(isV2: Bool) -> Interval {
-        isV2 ? self.v2.resultsLifetime ?? self.resultsLifetime : self.resultsLifetime
+    package func resultsLifetime(of version: APIVersion) -> Interval {
+        switch version {
+        case .v2: self.v2.resultsLifetime ?? self.resultsLifetime
+        case .v3: self.resultsLifetime
+        }
     }
 
     /// The defaults: Docs/contract.md appendix, except that pings carry no id and the job time is a range

@@ -28,7 +28,7 @@ extension Gateway {
             faults: faults)
         let jobID = path.endpoint.jobID
         let relay = Relay(
-            context: context, jobID: jobID, authority: request.authority, isV2: journey.isV2)
+            context: context, jobID: jobID, authority: request.authority, version: journey.version)
         if let job = jobID.flatMap({ self.jobs[$0] }), job.journey != journey {
             // The upstream does not know it by this path, and a fault meets a request that would be served.
             self.relays[id] = relay
@@ -58,7 +58,7 @@ extension Gateway {
         _ id: ExchangeID, _ request: OriginRequest, into effects: inout [OriginEffect]
     ) {
         self.relays[id] = Relay(
-            context: nil, jobID: nil, authority: request.authority, isV2: V2Envelope.isPath(request.path))
+            context: nil, jobID: nil, authority: request.authority, version: APIVersion(path: request.path))
         effects.append(.forward(id, .asSent))
     }
 
@@ -80,8 +80,8 @@ extension Gateway {
         into effects: inout [OriginEffect]
     ) -> Refusal? {
         guard let jobID else {
-            // Section 3.2 asks for no device id.
-            let other = context.journey.isV2 ? DeviceKey(caller: context.caller.device) : nil
+            let other =
+                context.journey.version.needsDeviceID ? nil : DeviceKey(caller: context.caller.device)
             let device = request.deviceID.flatMap { DeviceKey(header: $0) } ?? other
             return self.faults.refusal(ofUpload: context, device: device, at: self.now, into: &effects)
         }
@@ -116,7 +116,7 @@ extension Gateway {
 
     private func refuse(_ context: RequestContext, _ refusal: Refusal, into effects: inout [OriginEffect]) {
         let reply = refusal.reply(
-            metadata: self.metadata(context.exchange), instance: context.path, isV2: context.journey.isV2)
+            metadata: self.metadata(context.exchange), instance: context.path, context.journey.version)
         effects.append(.reply(context.exchange, reply))
         self.observeAnswer(context, reply.status, into: &effects)
         effects.append(self.payload(context.caller, refusal.payload(context)))
@@ -364,7 +364,7 @@ extension Gateway {
         var refusal = Refusal(failure.code, failure.text)
         refusal.headers = [HeaderField(Self.failureHeader, failure.name)]
         let reply = refusal.reply(
-            metadata: self.metadata(id), instance: relay.context?.path, isV2: relay.isV2)
+            metadata: self.metadata(id), instance: relay.context?.path, relay.version)
         effects.append(.reply(id, reply))
         guard let context = relay.context else { return }
         effects.append(

@@ -50,8 +50,7 @@ extension Gateway {
     private mutating func degraded(
         _ data: [UInt8], _ id: ExchangeID, _ stream: ProxiedStream, into effects: inout [OriginEffect]
     ) -> [UInt8]? {
-        // v2 has no event for it (Docs/contract.md section 3.3).
-        guard !stream.journey.isV2 else { return nil }
+        guard stream.journey.version.hasDegradedEvent else { return nil }
         if let known = self.jobs[stream.job]?.degradation {
             return DegradedBooks(event: data, by: known)?.body
         }
@@ -117,7 +116,7 @@ extension Gateway {
             let data = self.faults.secondTerminal(
                 kind, event.bytes, on: id, at: self.now, into: &effects)
         else { return }
-        let suffix = stream.journey.idSuffix(of: kind)
+        let suffix = stream.journey.version.idSuffix(of: kind)
         let own = event.hasOwnID ? Self.neighbor(of: event.id, by: 1, suffix) : nil
         if let own { self.jobs.update(stream.job) { $0.alias(own, behind: event.id) } }
         var bytes: [UInt8] = []
@@ -182,7 +181,7 @@ extension Gateway {
         let (name, data) = journey.failure(
             JobChange.failure(job: job, code: code, retryable: retryable, payload: journey.payload),
             job: job, self.jobs[job]?.subject, after: self.jobs[job]?.lastProgress ?? [])
-        let suffix = journey.idSuffix(of: .error)
+        let suffix = journey.version.idSuffix(of: .error)
         let eventID = lastID.map { Self.neighbor(of: $0, by: 1, suffix) } ?? "1-\(suffix)"
         self.setState(.failed(id: eventID, name: name, data: data), of: job, journey, caller)
         var bytes: [UInt8] = []

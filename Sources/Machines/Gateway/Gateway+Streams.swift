@@ -187,7 +187,7 @@ extension Gateway {
             if event.hasOwnID { stream.lastID = event.id }
             if isTerminal { stream.isOver = true }
         }
-        if stream.journey.isV2, kind == .progress {
+        if stream.journey.version.failureHasProgress, kind == .progress {
             self.jobs.update(stream.job) {
                 $0.lastProgress = event.bytes
                 $0.subject = DottedEventName.subject(of: event.type)

@@ -151,8 +151,8 @@ struct Relay: Sendable {
     let context: RequestContext?
     let jobID: String?
     let authority: String?
-    /// Whether an error instead of the answer has the form of v2.
-    let isV2: Bool
+    /// It decides the form of an error instead of the answer.
+    let version: APIVersion
     var phase = Phase.asked(deadline: nil)
     /// The bytes of a response that is read completely. Stored outside the phase, so that they are changed in
     /// place.

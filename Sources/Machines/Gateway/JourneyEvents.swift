@@ -7,12 +7,12 @@ internal import Wire
 // (Docs/contract.md sections 2.1 and 3.3).
 
 extension Journey {
-    /// Whether a block without an event is what v2 has instead of a ping.
+    /// Whether a block without an event is what comes instead of a ping.
     func isHeartbeat(_ block: [UInt8]) -> Bool {
-        guard self.isV2, block.first == UInt8(ascii: ":") else { return false }
+        guard let heartbeat = self.version.heartbeat, block.first == UInt8(ascii: ":") else { return false }
         let text = block.dropFirst().drop { $0 == UInt8(ascii: " ") }
         let end = text.firstIndex { $0 == 0x0A || $0 == 0x0D } ?? text.endIndex
-        return text[..<end].elementsEqual(V2EventName.heartbeat.utf8)
+        return text[..<end].elementsEqual(heartbeat.utf8)
             && text[end...].allSatisfy { $0 == 0x0A || $0 == 0x0D }
     }
 
@@ -24,7 +24,7 @@ extension Journey {
     func failure(
         _ error: ErrorData, job: String, _ subject: DottedEventName.Subject?, after progress: [UInt8]
     ) -> (name: String, data: [UInt8]) {
-        guard self.isV2 else { return (EventKind.error.rawValue, JSON.encode(error)) }
+        guard self.version.failureHasProgress else { return (EventKind.error.rawValue, JSON.encode(error)) }
         switch subject {
         case nil:
             return (V2EventName.failed, error.nested(status: .failed, JobProgress(reading: progress)))
@@ -36,11 +36,6 @@ extension Journey {
                 isbn: last?["isbn"]?.text ?? "", percent: last?["progress"]?.integer ?? 0, status: .failed)
             return (DottedEventName.Subject.enrichment.failed, data)
         }
-    }
-
-    /// The last part of the id of a terminal event.
-    func idSuffix(of terminal: EventKind) -> String {
-        self.isV2 ? V2EventName.terminalSuffix : terminal.rawValue
     }
 
     /// Whether a progress event shows that a job is in this part of the work, or behind it.

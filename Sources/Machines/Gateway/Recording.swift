@@ -89,7 +89,7 @@ package struct Recording: Sendable {
         guard let path = JourneyPath(path: track.path),
             let operation = path.operation(method: track.method)
         else {
-            if V2Envelope.isPath(track.path) { self.requestsLeftOut += 1 }
+            if APIVersion(path: track.path) == .v2 { self.requestsLeftOut += 1 }
             return
         }
         guard let jobID = path.endpoint.jobID else {

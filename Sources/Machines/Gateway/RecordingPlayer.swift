@@ -133,7 +133,7 @@ package struct RecordingPlayer: Sendable {
 
     /// The answer to a cleanup that the recording does not have.
     private func cleaned(_ jobID: String, _ journey: Journey) -> OriginReply {
-        guard journey.isV2 else { return OriginReply(status: 204, headers: [], body: []) }
+        guard journey.version.envelopesBodies else { return OriginReply(status: 204, headers: [], body: []) }
         return OriginReply(
             status: 200, headers: [HeaderField("Content-Type", "application/json")],
             body: V2Envelope.canceled(job: jobID, timestamp: self.wall))
@@ -145,7 +145,7 @@ package struct RecordingPlayer: Sendable {
         let metadata = Metadata(
             timestamp: Timestamp.iso8601(unixMilliseconds: self.wall), requestId: "replay-\(id.raw)")
         let reply = Refusal(.notFound, text).reply(
-            metadata: metadata, instance: nil, isV2: V2Envelope.isPath(request.path))
+            metadata: metadata, instance: nil, APIVersion(path: request.path))
         effects.append(.reply(id, reply))
     }
 

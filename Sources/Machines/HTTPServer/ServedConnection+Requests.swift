@@ -174,10 +174,9 @@ extension ServedConnection {
         self.deadline = now + HTTPServerLimits.bodyTime
     }
 
-    /// The token of a request of v2 that has it in the header of older clients (Docs/contract.md section 3.2).
+    /// The token of a request that has it in the header of older clients.
     private static func otherToken(_ head: RequestHead) -> String? {
-        guard V2Envelope.isPath(head.path) else { return nil }
-        return head.headers[HeaderName.otherToken].map { "Bearer \($0)" }
+        APIVersion(path: head.path).otherTokenHeader.flatMap { head.headers[$0] }.map { "Bearer \($0)" }
     }
 
     /// The body that an upload to this path has; nil if nothing is uploaded there.

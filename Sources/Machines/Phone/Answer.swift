@@ -33,7 +33,7 @@ struct Answer: Sendable {
         self.usesHeader = waits.usesHeader
         self.prefersHeader = waits.prefersHeader
         self.circuitDefault = waits.circuitDefault
-        self.expiryCode = journey.isV2 ? ProblemCode.tokenExpired.ofV2 : .tokenExpired
+        self.expiryCode = journey.version.code(.tokenExpired)
         self.head = head
         self.body = body
         self.isTooLarge = isTooLarge
@@ -49,9 +49,10 @@ struct Answer: Sendable {
         }
         var notes = self.notes
         self.problem =
-            journey.isV2
-            ? ProblemReading.readV2(body, into: &notes)
-            : ProblemReading.read(body, status: head.status, into: &notes)
+            switch journey.version {
+            case .v2: ProblemReading.readV2(body, into: &notes)
+            case .v3: ProblemReading.read(body, status: head.status, into: &notes)
+            }
         if !isCut { self.notes = notes }
     }
 

@@ -129,10 +129,9 @@ enum StatusJudgement: Hashable, Sendable {
         if let end = JobEnd(answer, profile.token) { return .jobEnded(end) }
         switch answer.head.status {
         case 200:
-            let isV2 = profile.journey.isV2
+            let version = profile.journey.version
             let reading = answer.read(
-                { isV2 ? JobStatusReading.readV2($0, into: &$1) : JobStatusReading.read($0, into: &$1) },
-                bytesMax: AppLimits.answerBytesMax)
+                { JobStatusReading.read($0, version, into: &$1) }, bytesMax: AppLimits.answerBytesMax)
             guard let body = reading else { return .bad(answer.badness) }
             if let bad = answer.objection(success: body.success, jobId: body.jobId, to: jobId) {
                 return .bad(bad)

@@ -25,7 +25,8 @@ extension App {
             self.cleanups.append(
                 Cleanup(
                     scan: scan, job: job, purpose: .settle,
-                    cancels: self.active[index].scan.record.isCanceled && !self.profile.journey.isV2,
+                    cancels: self.active[index].scan.record.isCanceled
+                        && self.profile.journey.version.hasOwnCancel,
                     state: .waiting(until: due, floor: due, attempt: attempt)))
         }
         self.settleIfClean(scan, at: now, into: &effects)
@@ -113,7 +114,7 @@ extension App {
     ) {
         var answer = answer
         let judgement = CleanupJudgement.judge(&answer, exchange.purpose, job: exchange.job)
-        if self.profile.journey.isV2 { answer.noteCanceled() }
+        if self.profile.journey.version.envelopesBodies { answer.noteCanceled() }
         self.observe(answer, exchange, at: now, into: &effects)
         switch judgement {
         case .done:

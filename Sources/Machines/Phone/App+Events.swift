@@ -181,10 +181,10 @@ extension App {
     private mutating func told(
         _ name: String, _ bytes: [UInt8], into notes: inout ContractNotes
     ) -> JobEvent {
-        switch self.profile.events.names {
-        case .plain where self.profile.journey.isV2: JobEvent(v2Name: name, bytes: bytes, into: &notes)
-        case .plain: JobEvent(name: name, bytes: bytes, into: &notes)
-        case .dotted: JobEvent(dottedName: name, bytes: bytes, into: &notes)
+        switch (self.profile.events.names, self.profile.journey.version) {
+        case (.plain, .v2): JobEvent(v2Name: name, bytes: bytes, into: &notes)
+        case (.plain, .v3): JobEvent(name: name, bytes: bytes, into: &notes)
+        case (.dotted, _): JobEvent(dottedName: name, bytes: bytes, into: &notes)
         }
     }
 
@@ -235,7 +235,7 @@ extension App {
         switch reading {
         case .unknown(let name):
             let isDotted = self.profile.events.names == .dotted
-            guard isDotted || !self.profile.journey.isV2 || !reading.isTimeoutOfV2 else { return }
+            guard isDotted || name != self.profile.journey.version.timeoutName else { return }
             notes.add(
                 "event", expected: isDotted ? ContractFinding.dottedEvent : ContractFinding.event,
                 seen: ServerText.code(name, fallback: "an unreadable name"))

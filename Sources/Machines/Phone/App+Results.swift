@@ -88,9 +88,9 @@ extension App {
     /// else the contract's. `format` is requested exactly once, by a client that requests it.
     func resultsTarget(_ named: String?, _ job: DurableJob) -> String {
         var target = self.profile.journey.path(.results(jobId: job.jobId))
-        guard !self.profile.journey.isV2 else { return target }
-        if let named, self.isUsable(named, job) { target = named }
-        guard let value = self.profile.results.format else { return target }
+        let version = self.profile.journey.version
+        if version.completedHasBooks, let named, self.isUsable(named, job) { target = named }
+        guard version.hasResultsFormats, let value = self.profile.results.format else { return target }
         let format = "format=\(value)"
         guard let mark = target.utf8.firstIndex(of: UInt8(ascii: "?")) else { return "\(target)?\(format)" }
         let query = target[target.index(after: mark)...]

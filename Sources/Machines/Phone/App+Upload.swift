@@ -51,7 +51,7 @@ extension App {
         }
         var answer = answer
         let judgement = UploadJudgement.judge(
-            &answer, self.profile.journey.isV2 ? .v2 : self.profile.upload.answer,
+            &answer, self.profile.journey.version.envelopesBodies ? .v2 : self.profile.upload.answer,
             obeysRetryable: self.profile.upload.obeysRetryable)
         self.observe(answer, exchange, at: now, into: &effects)
         if self.fallsBack(exchange.scan, answer.head.status) {

@@ -81,9 +81,10 @@ extension RunResult {
 
     /// Why the phones of v2 reconnect later than those of v3; nil if not both versions lost streams.
     private var retryNote: String? {
-        let lost = self.groups.filter { !$0.tables.disconnections.losses.isEmpty }.map(\.journey.isV2)
-        guard self.hasBackendView, lost.contains(true), lost.contains(false) else { return nil }
-        let retry = ContractLimit.v2RetryField
+        let lost = self.groups.filter { !$0.tables.disconnections.losses.isEmpty }
+            .map(\.journey.version.retryField)
+        guard self.hasBackendView, lost.contains(nil), let retry = lost.lazy.compactMap({ $0 }).first
+        else { return nil }
         return
             "Reconnects of v2 take longer: unless the scenario sets `retry` of the server, its streams carry "
             + "`retry: \(retry.wholeMilliseconds)`, and a phone waits up to \(Figures.length(retry, short: true)) before its first attempt."

@@ -240,7 +240,8 @@ extension RunResult {
 
     /// The jobs that are kept until they expire; nil where no phone keeps any.
     func kept(_ jobs: JobTotals) -> Int? {
-        jobs.kept > 0 || self.groups.contains { $0.journey.isV2 && $0.journey.hasJobs } ? jobs.kept : nil
+        jobs.kept > 0 || self.groups.contains { $0.journey.version.isJobKept && $0.journey.hasJobs }
+            ? jobs.kept : nil
     }
 
     /// The waiting scans by cause, in the order of `WaitingCause`, without empty causes.

@@ -18,7 +18,7 @@ extension Scenario {
         let backend = self.server.backend
         let standard = BackendConfiguration()
         var counts: [FleetCount] = []
-        if backend.v2.breaker != nil, self.groups.contains(where: \.profile.journey.isV2) {
+        if backend.v2.breaker != nil, self.groups.contains(where: \.profile.journey.version.hasCircuit) {
             counts.append(
                 FleetCount(
                     key: "server.circuit-breaker",

@@ -64,7 +64,7 @@ package struct Scenario: Hashable, Sendable {
 
     /// The `retry:` of the streams of a journey; nil without one.
     package func retryField(of journey: Journey) -> Interval? {
-        self.server.backend.retryField ?? (journey.isV2 ? ContractLimit.v2RetryField : nil)
+        self.server.backend.retryField ?? journey.version.retryField
     }
 }
 
@@ -148,7 +148,7 @@ extension FleetGroup {
     /// Whether its phones are other clients than the contract's.
     package var deviates: Bool {
         self.profile.name != ClientProfile.contract.name || self.toggles.contains(where: \.isOn)
-            || !self.profile.journey.isV2 && self.profile.token.stream == .query
+            || !self.profile.journey.version.leavesStreamTokenOpen && self.profile.token.stream == .query
     }
 
     /// Whether its phones make the requests that a fault acts on, for scans that come to nothing bad.

@@ -9,7 +9,7 @@ extension ScenarioCheck {
     /// What a fleet cannot read, or asks for in a way that the backend does not accept, and switches without
     /// effect on any group.
     static func dialects(_ scenario: Scenario) -> [ScenarioFinding] {
-        self.strangeEvents(scenario) + self.misplacedTokens(scenario, ofV2: false)
+        self.strangeEvents(scenario) + self.misplacedTokens(scenario, whereOpen: false)
             + self.switchesOfNobody(scenario) + self.longCooldown(scenario)
     }
 
@@ -28,22 +28,18 @@ extension ScenarioCheck {
         } ?? []
     }
 
-    /// Groups whose streams are all refused. In v2 the server could be configured to accept their tokens; in
-    /// v3 only a target can.
-    static func misplacedTokens(_ scenario: Scenario, ofV2: Bool) -> [ScenarioFinding] {
+    /// Groups whose streams are all refused. Where the version leaves the place of the token open, the server could
+    /// be configured to accept it; otherwise only a target can.
+    static func misplacedTokens(_ scenario: Scenario, whereOpen isOpen: Bool) -> [ScenarioFinding] {
         let backend = scenario.server.backend
         return scenario.groups.enumerated().compactMap { index, group in
             let journey = group.profile.journey
-            guard journey.isV2 == ofV2, backend.dialect.hasAuthorization, !journey.isPublic,
-                group.makes(.stream)
-            else {
-                return nil
-            }
+            guard journey.version.leavesStreamTokenOpen == isOpen, backend.dialect.hasAuthorization,
+                !journey.isPublic, group.makes(.stream)
+            else { return nil }
             let place = group.profile.token.stream
             let (isTaken, other): (Bool, TokenPlace) =
-                switch (place, backend.v2.streamToken) {
-                case (.header, _) where !journey.isV2: (true, .header)
-                case (.query, _) where !journey.isV2: (false, .header)
+                switch (place, isOpen ? backend.v2.streamToken : .bearer) {
                 case (.header, .query): (false, .query)
                 case (.query, .bearer): (false, .header)
                 case (.header, .bearer), (.header, .either), (.query, .query), (.query, .either):
@@ -54,13 +50,13 @@ extension ScenarioCheck {
                 .group(index, key: "stream-token"),
                 "the backend does not take the token of a stream from the \(place.rawValue): every stream is answered with 401",
                 help: "use `stream-token: \(other.rawValue)` for the group"
-                    + (journey.isV2 ? ", or another `stream-auth` of the server" : ""))
+                    + (isOpen ? ", or another `stream-auth` of the server" : ""))
         }
     }
 
     private static func switchesOfNobody(_ scenario: Scenario) -> [ScenarioFinding] {
         let backend = scenario.server.backend
-        guard scenario.groups.allSatisfy({ !$0.profile.journey.isV2 }) else { return [] }
+        guard !scenario.groups.contains(where: { $0.profile.journey.version == .v2 }) else { return [] }
         var preset = BackendConfiguration.preset(backend.dialect.name)?.v2 ?? V2Rules()
         let hasOtherBreaker = preset.breaker != backend.v2.breaker && backend.v2.breaker != nil
         preset.breaker = backend.v2.breaker
@@ -74,7 +70,7 @@ extension ScenarioCheck {
 
     private static func longCooldown(_ scenario: Scenario) -> [ScenarioFinding] {
         guard let breaker = scenario.server.backend.v2.breaker, breaker.cooldown >= scenario.drain,
-            scenario.groups.contains(where: { $0.profile.journey.isV2 }),
+            scenario.groups.contains(where: \.profile.journey.version.hasCircuit),
             scenario.faults.contains(where: \.failsProviders)
         else { return [] }
         return [

@@ -48,7 +48,7 @@ package enum ScenarioCheck {
         self.sizes(scenario) + self.tunnels(scenario) + self.backend(scenario)
             + (purpose == .run
                 ? self.photos(scenario) + self.batches(scenario) + self.clients(scenario)
-                    + self.misplacedTokens(scenario, ofV2: true) + self.steps(scenario)
+                    + self.misplacedTokens(scenario, whereOpen: true) + self.steps(scenario)
                 : [])
             + scenario.faults.indices.compactMap { self.fieldConflict(scenario.faults[$0], fault: $0) }
             + (purpose == .run ? self.neverThrough(scenario) : [])
@@ -253,13 +253,12 @@ package enum ScenarioCheck {
         }
     }
 
-    /// Faults of what v2 does not have, if no phone has another version, and photos that no phone takes.
+    /// Faults of what the versions of the phones do not have, and photos that no phone takes.
     private static func journeys(_ scenario: Scenario) -> [ScenarioFinding] {
         var findings: [ScenarioFinding] = []
         for (index, fault) in scenario.faults.enumerated() {
             let groups = scenario.groups.filter { $0.isIn(fault.scope) }
-            guard !groups.isEmpty, groups.allSatisfy({ $0.profile.journey.isV2 }),
-                scenario.hasJobs(within: fault.scope), let lack = self.lackOfV2(fault.kind.id)
+            guard scenario.hasJobs(within: fault.scope), let lack = self.lack(fault.kind.id, groups)
             else { continue }
             findings.append(
                 ScenarioFinding(
@@ -288,11 +287,15 @@ package enum ScenarioCheck {
         }
     }
 
-    /// What a fault needs and v2 does not have (Docs/contract.md section 3.3); nil if it acts on v2.
-    fileprivate static func lackOfV2(_ kind: FaultKindID) -> String? {
-        if kind == .stripBooks { return "books in a `completed` event" }
-        if kind == .degraded { return "`enrichment_degraded` events" }
-        return kind == .noMessage ? "messages in its events" : nil
+    /// What a fault needs and the version of no group has; nil if it can act.
+    fileprivate static func lack(_ kind: FaultKindID, _ groups: [FleetGroup]) -> String? {
+        let needs: [(kind: FaultKindID, fact: KeyPath<APIVersion, Bool>, text: String)] = [
+            (.stripBooks, \.completedHasBooks, "books in a `completed` event"),
+            (.degraded, \.hasDegradedEvent, "`enrichment_degraded` events"),
+            (.noMessage, \.progressHasMessage, "messages in its events"),
+        ]
+        guard let need = needs.first(where: { $0.kind == kind }) else { return nil }
+        return groups.contains { $0.profile.journey.version[keyPath: need.fact] } ? nil : need.text
     }
 
     /// Words that mean something on a stream only, or nothing on it.
@@ -457,10 +460,6 @@ extension Scenario {
 
     /// What a fault of this name needs and no phone of the scenario meets; nil if it can fire.
     package func lacks(forFault name: String) -> String? {
-        guard let kind = FaultTable.entry(name)?.id, self.groups.allSatisfy({ $0.profile.journey.isV2 })
-        else {
-            return nil
-        }
-        return ScenarioCheck.lackOfV2(kind)
+        FaultTable.entry(name).flatMap { ScenarioCheck.lack($0.id, self.groups) }
     }
 }

@@ -16,7 +16,7 @@ extension HarnessSettings {
             quota: backend.rateLimit, tokenLifetime: backend.tokenLifetime,
             resultsLifetime: backend.resultsLifetime, jobsMax: backend.jobsMax)
         simulated.documentsMayFill = plan.documentBytesMax > backend.documentBytesMax
-        simulated.v2ResultsLifetime = backend.resultsLifetime(isV2: true)
+        simulated.v2ResultsLifetime = backend.resultsLifetime(of: .v2)
         simulated.replayTime = backend.dialect.replayedEventsMax == nil ? backend.eventBuffer : nil
         simulated.libraryBooksMax = backend.imports.booksMax
         simulated.v2IsPolled = backend.v2.progress == .poll

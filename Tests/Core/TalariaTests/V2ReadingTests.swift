@@ -155,7 +155,7 @@ import Testing
         ] {
             #expect(JourneyPath(path: other) == nil, "\(other)")
         }
-        #expect(!Journey.isV2(jobID: "3d1a29a0-7f6e-4f5c-9e0b-6a1b"))
+        #expect(APIVersion(jobID: "3d1a29a0-7f6e-4f5c-9e0b-6a1b") == .v3)
     }
 
     @Test func `a look-up is written as it is read`() throws {

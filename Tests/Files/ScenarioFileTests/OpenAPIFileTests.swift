@@ -89,7 +89,7 @@ import Testing
         let paths = try self.node("paths")
         var journeys: [Journey: Set<Talaria.Operation>] = [:]
         for path in self.keys(paths) where !path.hasPrefix("/v3/") {
-            #expect(V2Envelope.isPath(path))
+            #expect(APIVersion(path: path) == .v2)
             let methods = self.keys(try self.node("paths", path)).filter { $0 != "parameters" }
             #expect(methods.count == 1, "\(path)")
             let method = methods[0].uppercased()
@@ -105,7 +105,7 @@ import Testing
             }
             #expect(!taken.isEmpty, "\(method) \(path)")
         }
-        for journey in Journey.allCases where journey.isV2 {
+        for journey in Journey.all(.v2) {
             #expect(
                 journeys[journey]
                     == (journey.hasJobs ? [.upload, .stream, .results, .cleanup, .status] : [.upload]),

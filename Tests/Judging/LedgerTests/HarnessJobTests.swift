@@ -355,7 +355,7 @@ import Testing
         #expect(errors { $0.write(2) } == omitted)
         #expect(errors(.noTerminal) { _ in } == [])
         #expect(errors { $0.backend(.cleaned(job: $0.job, effective: true)) } == [])
-        #expect(errors(job: "scan_1") { $0.pass(ContractLimit.v2StreamTime) } == [])
+        #expect(errors(job: "scan_1") { $0.pass(APIVersion.v2.streamLifetime!) } == [])
         // One for each stream, whatever an earlier one has left.
         #expect(
             errors {

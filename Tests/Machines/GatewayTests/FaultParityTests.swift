@@ -163,7 +163,7 @@ import Testing
     private static func accepted(_ body: [UInt8], _ journey: Journey) -> (job: String, token: String)? {
         var notes = ContractNotes()
         let read =
-            journey.isV2
+            journey.version == .v2
             ? UploadAccepted.readV2(body, into: &notes) : JSON.decode(UploadAccepted.self, from: body)
         guard let data = read?.data, let token = data.authToken else { return nil }
         return (data.jobId, token)

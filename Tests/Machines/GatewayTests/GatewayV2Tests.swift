@@ -105,17 +105,17 @@ import Testing
     }
 
     @Test(arguments: [
-        ("/api/v2/imports", true), (jobPath, true), ("/v3/jobs/scans/j", false), ("/v3/books", false),
+        ("/api/v2/imports", APIVersion.v2), (jobPath, .v2), ("/v3/jobs/scans/j", .v3), ("/v3/books", .v3),
     ])
-    func `an upstream that fails is told in the form of the path`(path: String, isV2: Bool) throws {
+    func `an upstream that fails is told in the form of the path`(path: String, version: APIVersion) throws {
         var bench = Bench()
         _ = bench.ask("GET", path)
         let reply = try #require(bench.handle(.upstreamEnded(bench.last, .transport(.reset))).reply)
         #expect(reply.status == 502)
         #expect(reply.headers.contains(HeaderField("X-Gateway-Error", "connection-reset")))
         let body = try #require(JSONNode(reply.body))
-        #expect(body["error"]?["code"]?.text == (isV2 ? "NETWORK_ERROR" : nil))
-        #expect(body["code"]?.text == (isV2 ? nil : "NETWORK_ERROR"))
+        #expect(body["error"]?["code"]?.text == (version == .v2 ? "NETWORK_ERROR" : nil))
+        #expect(body["code"]?.text == (version == .v2 ? nil : "NETWORK_ERROR"))
     }
 
     @Test func `links of a job lead back, and observations name no token`() throws {

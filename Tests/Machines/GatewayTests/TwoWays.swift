@@ -132,9 +132,9 @@ struct TwoWays {
     private func part(of id: ExchangeID) -> UploadPart {
         switch self.requests[id].flatMap({ JourneyPath(path: $0.0.path) })?.journey {
         case .scan?, .bookshelfScan?, nil:
-            let isV2 = self.requests[id].map { V2Envelope.isPath($0.0.path) } == true
+            let version = self.requests[id].map { APIVersion(path: $0.0.path) }
             return UploadPart(
-                name: isV2 ? "photos" : "photos[]", filename: "a.jpg", contentType: "image/jpeg",
+                name: version?.photoPart ?? "photos[]", filename: "a.jpg", contentType: "image/jpeg",
                 bytes: 250_000, prefix: [0xFF, 0xD8])
         case .batchEnrichment?:
             let body = Self.shelf.batchBody(device: DeviceNumber(4), scan: ScanNumber(1))

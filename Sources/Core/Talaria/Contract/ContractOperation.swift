@@ -235,7 +235,7 @@ extension ContractOperation {
 
     private static let others = [
         Self(
-            Journey.allCases.filter { $0.version == .v2 && $0.hasJobs }, .cleanup, id: "cancelV2Job",
+            Journey.all(.v2).filter(\.hasJobs), .cleanup, id: "cancelV2Job",
             "Cancels a job of v2 and removes its results",
             [.success(200, .json(Contract.v2Canceled), "The job is canceled, or was over")]
                 + Answer.ofV2Jobs),

@@ -98,15 +98,16 @@ package enum OpenAPIDocument {
     }
 
     private static func value(_ operation: ContractOperation) -> YAMLValue {
-        let (tag, device) =
+        let tag =
             switch operation.version {
-            case .v2: ("v2", "OptionalDeviceID")
-            case .v3: ("scans", "DeviceID")
+            case .v2: "v2"
+            case .v3: "scans"
             }
+        let device = operation.version.needsDeviceID ? "DeviceID" : "OptionalDeviceID"
         var parameters = [Self.reference("parameters", device)]
         switch operation.operation {
         case .stream: parameters.append(Self.reference("parameters", "LastEventID"))
-        case .results where operation.version == .v3:
+        case .results where operation.version.hasResultsFormats:
             parameters.append(Self.reference("parameters", "Format"))
         case .upload, .results, .cleanup, .status, .cancel: break
         }
@@ -178,7 +179,7 @@ package enum OpenAPIDocument {
     private static func links(_ operation: ContractOperation) -> YAMLValue? {
         guard !operation.next.isEmpty else { return nil }
         var parameters = [(key: "jobId", value: YAMLValue.text("$response.body#/data/jobId"))]
-        if operation.version == .v3 {
+        if operation.version.needsDeviceID {
             parameters.append((HeaderName.deviceID, .text("$request.header.\(HeaderName.deviceID)")))
         }
         return .map(

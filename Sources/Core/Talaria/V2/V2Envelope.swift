@@ -57,11 +57,6 @@ extension ProblemCode {
 
 /// The bodies of v2: `{success: true, data, metadata}` and `{success: false, error}` (Docs/contract.md section 3.1).
 package enum V2Envelope {
-    /// Whether what is at a path, or is not there, is of v2.
-    package static func isPath(_ path: String) -> Bool {
-        path.hasPrefix("/api/") || path.hasPrefix("/v1/")
-    }
-
     /// - Parameter timestamp: Milliseconds since 1970.
     /// - Parameter cached: Whether the answer is that of an earlier request.
     /// - Parameter source: The provider of the data.

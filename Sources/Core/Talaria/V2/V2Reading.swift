@@ -144,13 +144,6 @@ extension ProblemReading {
     }
 }
 
-extension JobStatusReading {
-    /// Reads the state of a job of v2; nil for an answer without a status of the contract.
-    package static func readV2(_ bytes: [UInt8], into notes: inout ContractNotes) -> JobStatusReading? {
-        LeanObject(bytes, into: &notes).flatMap { self.read($0, Contract.v2Status, into: &notes) }
-    }
-}
-
 /// The answer to the DELETE of a job of v2. Clients need nothing from it.
 package enum CanceledReading {
     /// Whether it says that nothing was canceled.
@@ -270,9 +263,6 @@ extension JobEvent {
             self = .unknown(name: name)
         }
     }
-
-    /// Whether it is the event of v2 that ends a stream and no job. A client has nothing to do about it.
-    package var isTimeoutOfV2: Bool { self == .unknown(name: V2EventName.timeout) }
 }
 
 extension ErrorData {

@@ -8,7 +8,7 @@ extension Dialect {
         var dialect = Dialect()
         dialect.name = "v2"
         dialect.upload.part = "photos"
-        dialect.upload.isV2 = true
+        dialect.upload.isEnveloped = true
         dialect.upload.status = .processing
         dialect.course = .bookshelfScan
         dialect.events.progress = V2EventName.processing
@@ -17,9 +17,9 @@ extension Dialect {
         dialect.events.hasCommentPings = true
         dialect.completed = .pipeline("ai_scan")
         dialect.failure = .nestedWithProgress
-        dialect.results.isV2 = true
+        dialect.results.isEnveloped = true
         dialect.problems = .v2
-        dialect.retryField = ContractLimit.v2RetryField
+        dialect.retryField = APIVersion.v2.retryField
         return dialect
     }()
 

@@ -7,7 +7,7 @@ struct ResultsForm: Hashable, Sendable {
     /// The key of the books (C5).
     var key = "results"
     /// The body has the envelope of v2.
-    var isV2 = false
+    var isEnveloped = false
     /// The body has a `processingTimeMs`.
     var hasProcessingTime = false
     /// The format `lite` has only title, author and isbn of a book (C6).
@@ -18,7 +18,7 @@ struct ResultsForm: Hashable, Sendable {
     func body(
         _ job: String, _ books: [Book], notFound: Int, jobTime: Interval, isLite: Bool, at wall: Int64
     ) -> [UInt8] {
-        guard !self.isV2 else {
+        guard !self.isEnveloped else {
             return V2Envelope.success(timestamp: wall) { writer in
                 writer.array("books", books) { BookForm.contract.write($1, to: &$0) }
                 writer.member("jobId", job)

@@ -16,7 +16,7 @@ struct UploadForm: Hashable, Sendable {
     var isFlat = false
     /// The body has the envelope of v2, with `token` next to `authToken` and the number of photos
     /// (Docs/contract.md section 3.2).
-    var isV2 = false
+    var isEnveloped = false
     /// The names of the token in that envelope.
     var v2Tokens = V2Rules.TokenNames.both
 
@@ -24,7 +24,7 @@ struct UploadForm: Hashable, Sendable {
 
     /// The body of the 202 in this form.
     func body(_ accepted: UploadAccepted, photos: Int, books: Int?) -> [UInt8] {
-        if self.isV2 { return self.v2Body(accepted, photos: photos, books: books) }
+        if self.isEnveloped { return self.v2Body(accepted, photos: photos, books: books) }
         var accepted = accepted
         if self.tokenKey == nil { accepted.data.authToken = nil }
         if !self.hasStatusURL { accepted.data.statusUrl = nil }

@@ -3,13 +3,12 @@ internal import OriginServer
 internal import Talaria
 
 extension Backend {
-    /// A job of v2 has ended: what that says of the providers. Jobs of v3 say nothing, since an open circuit shows there as a
-    /// book that is not looked up (Docs/contract.md sections 1.6 and 2.1), and neither does a job that was canceled or whose file
-    /// is at fault.
+    /// A job has ended: what that says of the providers. One that was canceled or whose file is at fault says
+    /// nothing.
     mutating func judgeProviders(
         by facts: Job.Facts, _ ending: JobEnding, into effects: inout [OriginEffect]
     ) {
-        guard facts.journey.isV2 else { return }
+        guard facts.journey.version.hasCircuit else { return }
         let outcome: CircuitBreaker.Outcome
         switch ending {
         case .completed: outcome = .succeeded

@@ -101,9 +101,8 @@ package struct ClientProfile: Hashable, Sendable {
     /// Whether it knows the event names of books-v3 (Docs/contract.md section 3.3).
     package var readsDottedEvents: Bool { self.events.names == .dotted }
 
-    /// Whether a job is deleted whose books are in the library. The results of v2 are kept until they expire: its DELETE
-    /// cancels (Docs/contract.md section 3.2).
-    package var deletesCompletedJobs: Bool { self.cleanup.isMade && !self.journey.isV2 }
+    /// Whether a job is deleted whose books are in the library.
+    package var deletesCompletedJobs: Bool { self.cleanup.isMade && !self.journey.version.isJobKept }
 
     /// The behavior in the design documents.
     package static let contract = ClientProfile()

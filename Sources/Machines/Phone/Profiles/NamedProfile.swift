@@ -71,18 +71,18 @@ package struct NamedProfile: Sendable {
         base: Self.booksHead, deviations: .booksQuirk,
         summary: "the books-v3 app at HEAD (commit 1f3ef38), which uses v2",
         source: "Docs/apps.md section 6.2",
-        journeys: Journey.allCases.filter(\.isV2))
+        journeys: Journey.all(.v2))
 
     package static let booksOld = NamedProfile(
         base: Self.booksBefore,
         summary: "the books-v3 app with its older stream client (commit 2b3f2c1)",
         source: "Docs/apps.md section 6.2",
-        journeys: Journey.allCases.filter(\.isV2))
+        journeys: Journey.all(.v2))
 
     package static let booksHandler = NamedProfile(
         base: Self.booksResponses,
         summary: "the books-v3 app with its SSEResponseHandler, wired as it was meant to be",
-        source: "Docs/apps.md section 6.2", journeys: Journey.allCases.filter(\.isV2))
+        source: "Docs/apps.md section 6.2", journeys: Journey.all(.v2))
 
     /// Docs/apps.md section 6.2, rows "EnrichmentAPIClient" and "Timeouts". A value that the section does not name is the
     /// contract's.
