@@ -1,6 +1,8 @@
+import Reports
+
 /// The script that sends the operator's commands. It shows the controls only if the address of the page has the token.
 enum ControlScript {
-    static let text = """
+    static let text: HTML = """
         "use strict";(function(){
         var token=new URLSearchParams(location.search).get("control"),state=document.getElementById("control-state");
         if(!token)return;document.body.classList.add("may-control");

@@ -82,7 +82,8 @@ package final class Dashboard {
         let gate = ControlGate(token: token, port: listener.port)
         let socket = listener.release()
         let router = DashboardRouter(
-            page: LivePage.document(scenario: scenario, description: description), policy: LivePage.policy,
+            page: LivePage.document(scenario: scenario, description: description).text,
+            policy: LivePage.policy,
             gate: gate)
         self.thread = try LoopThread.start(name: "dashboard") {
             CurrentThread.lowerPriority()

@@ -1,3 +1,4 @@
+import Reports
 import SimBase
 import Wire
 
@@ -39,7 +40,7 @@ struct FrameCache {
         guard version < self.version else { return bytes }
         for entry in self.parts where entry.since > version {
             SSEWriter.event(
-                id: nil, type: "part", data: "\(entry.part.id)\n\(entry.part.html)", into: &bytes)
+                id: nil, type: "part", data: "\(entry.part.id)\n\(entry.part.html.text)", into: &bytes)
         }
         SSEWriter.event(id: "\(self.run)-\(self.version)", type: "frame", data: self.title, into: &bytes)
         return bytes

@@ -1,5 +1,5 @@
 import Ledger
-import Reports
+package import Reports
 import RunArchive
 package import RunControl
 package import RunJudge
@@ -46,9 +46,9 @@ package struct LiveMoment: Sendable {
 package struct LiveFrame: Equatable, Sendable {
     package struct Part: Equatable, Sendable {
         package let id: String
-        package let html: String
+        package let html: HTML
 
-        package init(id: String, html: String) {
+        package init(id: String, html: HTML) {
             self.id = id
             self.html = html
         }

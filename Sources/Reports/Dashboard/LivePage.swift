@@ -1,6 +1,6 @@
 import Ledger
 package import Metrics
-import Reports
+package import Reports
 import RunArchive
 import RunControl
 package import RunJudge
@@ -51,7 +51,7 @@ package struct LivePage {
         let page = HTMLPage(live: report)
         let name = Printable.line(result.scenario.name, bytesMax: 80)
         return LiveFrame(
-            title: "▶ \(HTMLText.clock(moment.at.nanoseconds)) \(name)",
+            title: "▶ \(Figures.clock(moment.at.nanoseconds)) \(name)",
             parts: [.init(id: Self.head, html: page.liveHead(moment, processor: self.processorShare))]
                 + page.liveParts
                 + [.init(id: ControlBar.id, html: moment.control.map { ControlBar.html($0) } ?? "")])
@@ -91,8 +91,10 @@ package struct LivePage {
             parts: [
                 .init(
                     id: Self.head,
-                    html: "<div class=\"verdict bad\"><span class=\"word\">No verdict</span></div>"
-                        + "<p>\(HTMLText.escaped(failure, bytesMax: 600))</p>"),
+                    html: """
+                        <div class="verdict bad"><span class="word">No verdict</span></div>\
+                        <p>\(failure, bytesMax: 600)</p>
+                        """),
                 .init(id: ControlBar.id, html: ""),
             ])
     }
@@ -120,13 +122,12 @@ package struct LivePage {
     private static let script = LiveScript.text + "\n" + ControlScript.text
 
     /// The page before its first event.
-    package static func document(scenario: String, description: String) -> String {
-        let name = HTMLText.escaped(scenario, bytesMax: 80)
-        let nav = HTMLPage.liveSections.map { "<a href=\"#\($0.id)\">\($0.title)</a>" }.joined(
-            separator: "\n")
-        let sections = HTMLPage.liveSections.map {
+    package static func document(scenario: String, description: String) -> HTML {
+        let name = HTML(scenario, bytesMax: 80)
+        let nav: [HTML] = HTMLPage.liveSections.map { "<a href=\"#\($0.id)\">\($0.title)</a>" }
+        let sections: [HTML] = HTMLPage.liveSections.map {
             "<section id=\"\($0.id)\" aria-labelledby=\"\($0.id)-title\"></section>"
-        }.joined(separator: "\n")
+        }
         return """
             <!doctype html>
             <html lang="en">
@@ -147,13 +148,13 @@ package struct LivePage {
             <div id="\(Self.head)"><header>
             <h1>\(name)</h1>
             <div class="verdict going"><span class="word">Starting</span></div>
-            <p>\(HTMLText.escaped(description, bytesMax: 600))</p>
+            <p>\(description, bytesMax: 600)</p>
             </header></div>
             <noscript><p class="callout">This page needs JavaScript to follow the run. The final report does not.</p></noscript>
             <nav aria-label="sections">
-            \(nav)
+            \(nav.joined(separator: "\n"))
             </nav>
-            \(sections)
+            \(sections.joined(separator: "\n"))
             </main>
             <script>\(Self.script)</script>
             </body>
@@ -184,21 +185,21 @@ extension HTMLPage {
 
     // MARK: While it runs
 
-    func liveHead(_ moment: LiveMoment, processor: Double?) -> String {
+    func liveHead(_ moment: LiveMoment, processor: Double?) -> HTML {
         let result = self.result
         let broken = !result.brokenInvariants.isEmpty
         let missed = !result.breaches.isEmpty
         let tone: Tone = broken || missed ? .bad : .running
         let word = broken ? "Running, invariant broken" : missed ? "Running, SLO missed" : "Running"
-        let reasons = HTMLText.items(
+        let reasons = HTML.items(
             result.reasons.map { $0.replacing(" failed: ", with: " missed so far: ") }, bytesMax: 600)
-        let callouts = HTMLText.callouts(result.warnings.prefix(20), bytesMax: 600)
+        let callouts = HTML.callouts(result.warnings.prefix(20), bytesMax: 600)
         return """
             <header>
-            <h1>\(HTMLText.escaped(result.scenario.name, bytesMax: 80))</h1>
+            <h1>\(result.scenario.name, bytesMax: 80)</h1>
             <div class="verdict \(tone.rawValue)">\(HTMLDocument.badge(tone))<span class="word">\(word)</span>\
-            <span class="clock">\(HTMLText.clock(moment.at.nanoseconds))</span></div>
-            <p>\(HTMLText.escaped(self.liveSentence(moment), bytesMax: 400))</p>
+            <span class="clock">\(Figures.clock(moment.at.nanoseconds))</span></div>
+            <p>\(self.liveSentence(moment), bytesMax: 400)</p>
             \(self.labels)
             \(reasons.isEmpty ? "" : "<ul class=\"reasons\">\(reasons)</ul>")
             \(callouts)\(self.progress(moment))\(self.tiles(moment, processor: processor))
@@ -213,7 +214,7 @@ extension HTMLPage {
         let kept = invariants.filter { $0.standing == .held }.count
         let phase =
             moment.at < moment.lastArrival
-            ? "\(self.result.noun.subject) arrive until \(HTMLText.clock(moment.lastArrival.nanoseconds))."
+            ? "\(self.result.noun.subject) arrive until \(Figures.clock(moment.lastArrival.nanoseconds))."
             : "All \(self.result.noun.many) have arrived; waiting for the phones to finish."
         let paused = moment.control?.isPaused == true ? "Arrivals are paused. " : ""
         return paused + phase + " So far "
@@ -222,7 +223,7 @@ extension HTMLPage {
     }
 
     /// The progress bar: planned, captured and settled scans.
-    private func progress(_ moment: LiveMoment) -> String {
+    private func progress(_ moment: LiveMoment) -> HTML {
         guard let planned = moment.scansPlanned, planned > 0 else { return "" }
         let scans = self.result.totals.scans
         let settled = scans.captured + scans.restored - scans.open
@@ -230,14 +231,14 @@ extension HTMLPage {
         return """
             <svg class="going-bar" width="100%" height="8" role="img" aria-label="\(told)">
             <rect class="track" width="100%" height="8" rx="4"/>\
-            <rect class="captured" width="\(HTMLText.share(Double(scans.captured), of: Double(planned)))" height="8" rx="4"/>\
-            <rect class="settled" width="\(HTMLText.share(Double(settled), of: Double(planned)))" height="8" rx="4"/>\
+            <rect class="captured" width="\(HTML.share(Double(scans.captured), of: Double(planned)))" height="8" rx="4"/>\
+            <rect class="settled" width="\(HTML.share(Double(settled), of: Double(planned)))" height="8" rx="4"/>\
             </svg>
 
             """
     }
 
-    private func tiles(_ moment: LiveMoment, processor: Double?) -> String {
+    private func tiles(_ moment: LiveMoment, processor: Double?) -> HTML {
         let scans = self.result.totals.scans
         let last = self.timeline.windows.last
         let seconds = Double(self.timeline.width.nanoseconds) / 1_000_000_000
@@ -246,38 +247,38 @@ extension HTMLPage {
         }
         func count(_ count: Int?) -> String { count.map { Figures.count($0) } ?? "–" }
         let errors = last.map { $0.errors.reduce(0, +) }
-        let of = moment.scansPlanned.map { " <small>of \(Figures.count($0))</small>" } ?? ""
+        let of: HTML? = moment.scansPlanned.map { " <small>of \(Figures.count($0))</small>" }
         let waiting = Figures.count(scans.open + scans.waiting)
-        var tiles: [(name: String, value: String, tone: Tone?)] = [
-            ("captured", Figures.count(scans.captured) + of, nil),
-            ("completed", Figures.count(scans.completed), nil),
-            ("in progress or waiting", waiting, nil),
-            ("refused", Figures.count(scans.refused), scans.refused > 0 ? .warn : nil),
-            ("lost", Figures.count(scans.lost), scans.lost > 0 ? .bad : nil),
+        var tiles: [(name: String, value: HTML, tone: Tone?)] = [
+            ("captured", "\(Figures.count(scans.captured))\(of ?? "")", nil),
+            ("completed", "\(Figures.count(scans.completed))", nil),
+            ("in progress or waiting", "\(waiting)", nil),
+            ("refused", "\(Figures.count(scans.refused))", scans.refused > 0 ? .warn : nil),
+            ("lost", "\(Figures.count(scans.lost))", scans.lost > 0 ? .bad : nil),
         ]
-        if scans.canceled > 0 { tiles.append(("canceled", Figures.count(scans.canceled), nil)) }
-        if moment.heldBack > 0 { tiles.append(("held back", Figures.count(moment.heldBack), .warn)) }
+        if scans.canceled > 0 { tiles.append(("canceled", "\(Figures.count(scans.canceled))", nil)) }
+        if moment.heldBack > 0 { tiles.append(("held back", "\(Figures.count(moment.heldBack))", .warn)) }
         tiles += [
-            ("phones connected", count(last?.connectedMost), nil),
-            ("reconnecting", count(last?.reconnectingMost), nil),
-            ("offline", Figures.count(moment.phonesOffline), nil),
-            ("events per second", rate(last?.events), nil),
-            ("errors per second", rate(errors), (errors ?? 0) > 0 ? .warn : nil),
+            ("phones connected", "\(count(last?.connectedMost))", nil),
+            ("reconnecting", "\(count(last?.reconnectingMost))", nil),
+            ("offline", "\(Figures.count(moment.phonesOffline))", nil),
+            ("events per second", "\(rate(last?.events))", nil),
+            ("errors per second", "\(rate(errors))", (errors ?? 0) > 0 ? .warn : nil),
         ]
         if let processor {
             tiles.append(("CPU, phones", "\(Int(nearest: processor * 100))%", nil))
         }
-        return "<dl class=\"tiles\">"
-            + tiles.map {
-                "<div class=\"\($0.tone?.rawValue ?? "")\"><dt>\($0.name)</dt><dd>\($0.value)</dd></div>"
-            }.joined() + "</dl>"
+        let shown: [HTML] = tiles.map {
+            "<div class=\"\($0.tone?.rawValue ?? "")\"><dt>\($0.name)</dt><dd>\($0.value)</dd></div>"
+        }
+        return "<dl class=\"tiles\">\(shown.joined())</dl>"
     }
 
     // MARK: At the end
 
-    var whereItLies: String {
+    var whereItLies: HTML {
         guard let folder = self.result.directory else { return "" }
-        return "<p class=\"lies\">Report: <code>\(HTMLText.escaped(folder, bytesMax: 1_000))</code></p>"
+        return "<p class=\"lies\">Report: <code>\(folder, bytesMax: 1_000)</code></p>"
     }
 }
 

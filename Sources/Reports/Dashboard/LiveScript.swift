@@ -1,6 +1,8 @@
+import Reports
+
 /// Replaces the parts of the page as they arrive. Hover, hidden series, scroll positions, selections and fields are kept.
 enum LiveScript {
-    static let text = """
+    static let text: HTML = """
         "use strict";(function(){
         var line=document.getElementById("link"),off={},held=null,waiting={},failures=0,over=false;
         var tip=document.createElement("div");tip.id="tip";tip.hidden=true;document.body.appendChild(tip);

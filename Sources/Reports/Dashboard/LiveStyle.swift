@@ -1,6 +1,8 @@
+import Reports
+
 /// The styles of the dashboard in addition to those of the report.
 enum LiveStyle {
-    static let text = """
+    static let text: HTML = """
 
         #link{position:sticky;top:0;z-index:8;margin:0;padding:.3rem clamp(1rem,4vw,2.5rem);font-size:.82rem;
         background:var(--panel);color:var(--soft);border-bottom:1px solid var(--rule)}

@@ -79,53 +79,55 @@ extension DocumentTable {
     /// The table as a section; its body is empty for an empty table. `prefix`: before the ids, which a page has once.
     package func section(prefix: String) -> HTMLDocument.Section {
         HTMLDocument.Section(
-            id: prefix + self.id, title: self.title, lead: HTMLText.escaped(self.lead, bytesMax: 1_000),
+            id: prefix + self.id, title: self.title, lead: HTML(self.lead, bytesMax: 1_000),
             body: self.htmlBody(prefix: prefix))
     }
 
     /// The table with its note and without its title and lead.
-    package func htmlBody(prefix: String) -> String {
+    package func htmlBody(prefix: String) -> HTML {
         let rows = self.rows.map { row in
-            (self.hasMarks ? [HTMLText.Cell(Self.html(row))] : []) + row.cells.map(Self.html)
+            (self.hasMarks ? [HTML.Cell(Self.html(row))] : []) + row.cells.map(Self.html)
         }
-        let table =
-            rows.isEmpty
-            ? ""
-            : HTMLText.table(
+        var body: HTML = ""
+        if !rows.isEmpty {
+            body += HTML.table(
                 self.header, rows, numbers: self.numbers, id: prefix + self.tableID,
                 isSortable: self.isSortable)
-        return table + (self.note.map { "<p>\(Self.marked($0))</p>\n" } ?? "")
+        }
+        if let note = self.note { body += "<p>\(Self.marked(note))</p>\n" }
+        return body
     }
 
     /// A text with code between backquotes, as in Markdown.
-    private static func marked(_ text: String) -> String {
+    private static func marked(_ text: String) -> HTML {
         text.split(separator: "`", omittingEmptySubsequences: false).enumerated().map { index, part in
             index % 2 == 0
-                ? HTMLText.escaped(String(part), bytesMax: 1_000) : HTMLText.mono(String(part), bytesMax: 400)
+                ? HTML(String(part), bytesMax: 1_000) : HTML.mono(String(part), bytesMax: 400)
         }.joined()
     }
 
-    private static func html(_ row: Row) -> String {
+    private static func html(_ row: Row) -> HTML {
         guard let mark = row.mark else { return "" }
-        return mark.html + (row.remark.map { " (\(HTMLText.escaped($0)))" } ?? "")
+        let remark: HTML? = row.remark.map { " (\($0))" }
+        return mark.html + (remark ?? "")
     }
 
-    private static func html(_ cell: Cell) -> HTMLText.Cell {
+    private static func html(_ cell: Cell) -> HTML.Cell {
         let text =
             cell.isMono
-            ? HTMLText.mono(cell.text, bytesMax: 400) : HTMLText.sentence(cell.text, bytesMax: 400)
-        let sign = cell.hasSign ? HTMLText.sign(cell.tone, isHidden: true) + " " : ""
-        let link = cell.anchor.map { "<a href=\"#\(HTMLText.escaped($0))\">\(text)</a>" } ?? text
-        var shown = HTMLText.Cell(cell.text.isEmpty ? "" : sign + link)
+            ? HTML.mono(cell.text, bytesMax: 400) : HTML(sentence: cell.text, bytesMax: 400)
+        let sign: HTML = cell.hasSign ? "\(HTML.sign(cell.tone, isHidden: true)) " : ""
+        let link: HTML? = cell.anchor.map { "<a href=\"#\($0)\">\(text)</a>" }
+        var shown = HTML.Cell(cell.text.isEmpty ? "" : sign + (link ?? text))
         shown.key = cell.key
         return shown
     }
 }
 
 extension DocumentTable.Mark {
-    package var html: String {
+    package var html: HTML {
         self.word.isEmpty
-            ? HTMLText.sign(self.tone, self.sign)
-            : HTMLText.sign(self.tone, self.sign, isHidden: true) + " " + HTMLText.escaped(self.word)
+            ? HTML.sign(self.tone, self.sign)
+            : "\(HTML.sign(self.tone, self.sign, isHidden: true)) \(self.word)"
     }
 }

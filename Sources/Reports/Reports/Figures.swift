@@ -66,6 +66,23 @@ package enum Figures {
         return seconds % 60 == 0 && seconds > 0 ? "\(seconds / 60) min" : "\(seconds) s"
     }
 
+    /// A time of the run as a clock shows it: `0:07`, `12:30`, `1:02:30`.
+    package static func clock(_ nanoseconds: Int64) -> String {
+        let seconds = max(0, nanoseconds / 1_000_000_000)
+        func two(_ number: Int64) -> String { number < 10 ? "0\(number)" : "\(number)" }
+        return seconds >= 3_600
+            ? "\(seconds / 3_600):\(two(seconds / 60 % 60)):\(two(seconds % 60))"
+            : "\(seconds / 60):\(two(seconds % 60))"
+    }
+
+    /// `12`, `12.5`: one digit after the point, unless it is 0.
+    package static func tenths(_ value: Double) -> String {
+        let tenths = Int(nearest: value * 10)
+        return tenths % 10 == 0
+            ? String(tenths / 10)
+            : "\(tenths < 0 ? "-" : "")\(tenths.magnitude / 10).\(tenths.magnitude % 10)"
+    }
+
     /// `1,234,567`.
     package static func count(_ count: some BinaryInteger) -> String {
         let digits = Array(String(count.magnitude).utf8)

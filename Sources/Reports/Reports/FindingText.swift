@@ -36,7 +36,7 @@ struct FindingText {
         self.seen = finding.seen
         self.excerpt = finding.excerpt
         self.count = Figures.count(finding.count)
-        self.first = "\(result.place(row.device, row.scan)) at \(HTMLText.clock(row.first.nanoseconds))"
+        self.first = "\(result.place(row.device, row.scan)) at \(Figures.clock(row.first.nanoseconds))"
         self.isDecisive = finding.isDecisive
         self.origin = row.causes.words
     }

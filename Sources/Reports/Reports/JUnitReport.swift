@@ -189,5 +189,5 @@ enum JUnitReport {
             message: "expected to break but held", detail: "")
     }
 
-    private static func escaped(_ text: String) -> String { HTMLText.escaped(text, bytesMax: 1_000) }
+    private static func escaped(_ text: String) -> String { HTML(text, bytesMax: 1_000).text }
 }

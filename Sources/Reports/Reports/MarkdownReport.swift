@@ -93,7 +93,7 @@ package enum MarkdownReport {
     private static func window(_ window: SLOWindow?) -> String {
         guard let window, window.isMeaningful else { return "" }
         return MarkdownText.code(window.result.shown)
-            + " at \(HTMLText.clock(window.from.nanoseconds)), \(Figures.length(window.length, short: true))"
+            + " at \(Figures.clock(window.from.nanoseconds)), \(Figures.length(window.length, short: true))"
     }
 
     private static func invariants(_ result: RunResult) -> String {

@@ -61,8 +61,8 @@ extension RunReport {
                 .init("error", .name) { .mono($0.trouble.name) },
                 .init("kind", .text) { Cell($0.trouble.family.rawValue) },
                 .init("count", .number) { Cell(Figures.count($0.count)) },
-                .init("first", .number) { Cell(HTMLText.clock($0.first.nanoseconds)) },
-                .init("last", .number) { Cell(HTMLText.clock($0.last.nanoseconds)) },
+                .init("first", .number) { Cell(Figures.clock($0.first.nanoseconds)) },
+                .init("last", .number) { Cell(Figures.clock($0.last.nanoseconds)) },
                 .init("first seen by", .text) { row in
                     var cell = Cell(self.result.place(row.device, row.scan))
                     let hasTimeline = self.timelines.contains { $0.mark.device == row.device }

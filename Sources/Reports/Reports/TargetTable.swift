@@ -118,7 +118,7 @@ struct TargetTable {
             Wrong(
                 kind: .error, name: row.trouble.name, count: row.causes[.target], text: "",
                 device: row.device, scan: row.scan, at: row.first,
-                first: "\(result.place(row.device, row.scan)) at \(HTMLText.clock(row.first.nanoseconds))",
+                first: "\(result.place(row.device, row.scan)) at \(Figures.clock(row.first.nanoseconds))",
                 command: result.command(inspecting: row.device, row.scan), tone: .warn)
         }
     }
@@ -236,15 +236,15 @@ extension TargetTable {
     }
 
     var html: HTMLPage.Section {
-        func body(_ table: DocumentTable) -> String {
-            table.isEmpty ? "" : "<h3>\(table.title)</h3>\n" + table.htmlBody(prefix: "")
+        func body(_ table: DocumentTable) -> HTML {
+            table.isEmpty ? "" : "<h3>\(table.title)</h3>\n\(table.htmlBody(prefix: ""))"
         }
-        let coped =
-            self.coped.isEmpty ? "" : "<p>In the end: \(HTMLText.escaped(self.ends, bytesMax: 1_000)).</p>\n"
+        let coped: HTML =
+            self.coped.isEmpty ? "" : "<p>In the end: \(self.ends, bytesMax: 1_000).</p>\n"
         return HTMLPage.Section(
             id: "target", title: "Target",
             lead: "What the target did wrong, and how it coped with what the run injected: \(self.tally).",
-            body: body(self.wrongTable) + body(self.injectedTable) + coped + body(self.probeTable))
+            body: "\(body(self.wrongTable))\(body(self.injectedTable))\(coped)\(body(self.probeTable))")
     }
 
     private var ends: String { self.coped.joined(separator: "; ") }

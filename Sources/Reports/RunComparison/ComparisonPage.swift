@@ -11,7 +11,9 @@ package struct ComparisonPage {
     private let comparison: RunComparison
     private let axis: TimeAxis
 
-    package static func text(_ comparison: RunComparison) -> String { ComparisonPage(comparison).text }
+    package static func text(_ comparison: RunComparison) -> String {
+        ComparisonPage(comparison).html.text
+    }
 
     private init(_ comparison: RunComparison) {
         self.comparison = comparison
@@ -23,15 +25,15 @@ package struct ComparisonPage {
         self.axis = TimeAxis(end: ends.max() ?? 0)
     }
 
-    private var text: String {
+    private var html: HTML {
         let comparison = self.comparison
         let sections =
             comparison.isIdentical ? [self.scenarios] : self.news + [self.scenarios, self.unchanged]
-        let name = HTMLText.escaped(comparison.new.head.scenario.name, bytesMax: 80)
+        let name = comparison.new.head.scenario.name
         return HTMLDocument(
-            title: "\(comparison.tone.sign) \(self.headline): \(name)",
+            title: "\(comparison.tone.sign) \(self.headline): \(name, bytesMax: 80)",
             header: self.header, sections: sections.filter { !$0.body.isEmpty }
-        ).text
+        ).html
     }
 
     // MARK: What changed, and what did not
@@ -57,10 +59,9 @@ package struct ComparisonPage {
         }.filter { !$0.body.isEmpty }
     }
 
-    private static func folded(_ section: Section) -> String {
-        "<details><summary>\(section.title)</summary>\n"
-            + (section.lead.isEmpty ? "" : "<p class=\"lead\">\(section.lead)</p>\n")
-            + "\(section.body)</details>\n"
+    private static func folded(_ section: Section) -> HTML {
+        let lead: HTML = section.lead.isEmpty ? "" : "<p class=\"lead\">\(section.lead)</p>\n"
+        return "<details><summary>\(section.title)</summary>\n\(lead)\(section.body)</details>\n"
     }
 
     /// The section of a run's own report, by which it is compared with its baseline.
@@ -68,20 +69,23 @@ package struct ComparisonPage {
         let page = ComparisonPage(comparison)
         let tone = comparison.tone
         let sentence = comparison.sentence
-        let reasons = HTMLText.items(comparison.reasons.prefix(Self.reasonsMax), bytesMax: 400)
+        let reasons = HTML.items(comparison.reasons.prefix(Self.reasonsMax), bytesMax: 400)
         let news = page.sections(prefix: "baseline-", hasCharts: false) { $0.isNews }
         let rest = page.sections(prefix: "baseline-same-", hasCharts: false) { !$0.isNews }
         let folded = rest.map(Self.folded).joined()
+        let facts = [RunComparison.end(comparison.base)] + RunComparison.facts(comparison.base)
+        var body: HTML = "<p>\(HTML.sign(tone)) <b>\(page.headline)</b>: \(sentence).</p>\n"
+        if !reasons.isEmpty { body += "<ul class=\"reasons\">\(reasons)</ul>\n" }
+        body += HTML.callouts(comparison.warnings, bytesMax: 400)
+        for section in news { body += "<h3>\(section.title)</h3>\n\(section.body)" }
+        if !folded.isEmpty { body += "<h3>Unchanged</h3>\n\(folded)" }
         return Section(
             id: "baseline", title: "Compared with the baseline",
-            lead: "BASE: \(HTMLText.escaped(comparison.base.folder, bytesMax: 400)), "
-                + "\(HTMLText.escaped(([RunComparison.end(comparison.base)] + RunComparison.facts(comparison.base)).joined(separator: " · "), bytesMax: 600)). "
-                + "NEW: this run.",
-            body: "<p>\(HTMLText.sign(tone)) <b>\(page.headline)</b>: \(HTMLText.escaped(sentence)).</p>\n"
-                + (reasons.isEmpty ? "" : "<ul class=\"reasons\">\(reasons)</ul>\n")
-                + HTMLText.callouts(comparison.warnings, bytesMax: 400)
-                + news.map { "<h3>\($0.title)</h3>\n\($0.body)" }.joined()
-                + (folded.isEmpty ? "" : "<h3>Unchanged</h3>\n" + folded))
+            lead: """
+                BASE: \(comparison.base.folder, bytesMax: 400), \
+                \(facts.joined(separator: " · "), bytesMax: 600). NEW: this run.
+                """,
+            body: body)
     }
 
     private typealias Section = HTMLDocument.Section
@@ -95,32 +99,30 @@ package struct ComparisonPage {
 
     private static let reasonsMax = 60
 
-    private var header: String {
+    private var header: HTML {
         let comparison = self.comparison
         let tone = comparison.tone
         let all = comparison.reasons
         let more = all.count - Self.reasonsMax
-        let reasons = HTMLText.items(
+        let reasons = HTML.items(
             all.prefix(Self.reasonsMax) + (more > 0 ? ["and \(more) more"] : []), bytesMax: 400)
-        let warnings = HTMLText.callouts(comparison.warnings, bytesMax: 400)
-        let tags = comparison.tagChanges.map {
-            "<p class=\"about\">\(HTMLText.escaped($0, bytesMax: 600))</p>\n"
-        }.joined()
+        let warnings = HTML.callouts(comparison.warnings, bytesMax: 400)
+        let tags: [HTML] = comparison.tagChanges.map { "<p class=\"about\">\($0, bytesMax: 600)</p>\n" }
         let sentence = comparison.sentence
         return """
             <header>
-            <h1>\(HTMLText.escaped(comparison.new.head.scenario.name, bytesMax: 80)): NEW against BASE</h1>
+            <h1>\(comparison.new.head.scenario.name, bytesMax: 80): NEW against BASE</h1>
             <div class="verdict \(tone.rawValue)">\(HTMLDocument.badge(tone))<span class="word">\(self.headline)</span></div>
-            <p>\(sentence.prefix(1).uppercased())\(HTMLText.escaped(String(sentence.dropFirst()))).</p>
+            <p>\(sentence.prefix(1).uppercased())\(String(sentence.dropFirst())).</p>
             \(reasons.isEmpty ? "" : "<ul class=\"reasons\">\(reasons)</ul>")
-            \(tags)\(warnings)\(ComparisonTables.runs(comparison).htmlBody(prefix: ""))</header>
+            \(tags.joined())\(warnings)\(ComparisonTables.runs(comparison).htmlBody(prefix: ""))</header>
             """
     }
 
     // MARK: Charts
 
     /// The charts of the latencies with these changes, the worst first.
-    private func figures(_ isIn: (Change) -> Bool) -> String {
+    private func figures(_ isIn: (Change) -> Bool) -> HTML {
         let order: [Change] = [
             .worse, .notProven, .better, .onlyNew, .onlyBase, .same, .shown,
         ]
@@ -139,7 +141,7 @@ package struct ComparisonPage {
             .map { self.figure($0) }.joined()
     }
 
-    private func figure(_ row: RunComparison.Latency) -> String {
+    private func figure(_ row: RunComparison.Latency) -> HTML {
         let metric = row.name.metric
         let id = metric.rawValue.map { $0 == "." ? "-" : String($0) }.joined()
         let told = row.findings.map { finding in
@@ -164,14 +166,14 @@ package struct ComparisonPage {
             ).html
         return """
             <article class="metric" id="\(id)"><h3>\(metric.rawValue)</h3>
-            <p>\(row.change.mark.html)\(told.isEmpty ? "" : ": \(HTMLText.escaped(told))")</p>
+            <p>\(row.change.mark.html)\(told.isEmpty ? "" : ": \(told)")</p>
             <div class="two">\(charts)</div></article>
 
             """
     }
 
     /// The edge of both runs on one clock.
-    private func overTime(_ metric: LatencyMetric, id: String) -> String {
+    private func overTime(_ metric: LatencyMetric, id: String) -> HTML {
         let width = self.comparison.width.nanoseconds
         let tracks = [self.comparison.base, self.comparison.new].map { run in
             run.tracks.first { $0.metric == metric }?.windows ?? []
@@ -210,8 +212,9 @@ package struct ComparisonPage {
         return Section(
             id: "scenarios", title: "Scenario differences",
             lead: "Resolved scenarios with all defaults, without the seed.",
-            body:
-                "<pre tabindex=\"0\">\(HTMLText.block(changes.joined(separator: "\n"), linesMax: Self.changesMax))</pre>\n"
-        )
+            body: """
+                <pre tabindex="0">\(HTML.block(changes.joined(separator: "\n"), linesMax: Self.changesMax))</pre>
+
+                """)
     }
 }

@@ -32,14 +32,14 @@ struct TrendChart {
     private func text(_ value: Double) -> String {
         switch self.unit {
         case .time: Figures.time(Int64(nearest: value))
-        case .percent: HTMLText.number(value) + "%"
+        case .percent: Figures.tenths(value) + "%"
         }
     }
 
     /// The middle of the column of a run, as a share of the width.
     private func x(_ index: Int) -> Double { (Double(index) + 0.5) / Double(max(self.labels.count, 1)) }
 
-    var html: String {
+    var html: HTML {
         var most = self.series.flatMap(\.values).compactMap { $0 }.max() ?? 0
         if let limit, limit.value < most * 3 { most = max(most, limit.value) }
         let top =
@@ -48,28 +48,27 @@ struct TrendChart {
             case .percent: ValueAxis(holding: most)
             }
         let isLimitShown = self.limit.map { $0.value <= top.top } ?? false
-        let limitLine = self.limit.flatMap { limit -> String? in
+        let limitLine = self.limit.flatMap { limit -> HTML? in
             guard isLimitShown else { return nil }
-            let y = HTMLText.number(top.position(limit.value, height: Self.height))
+            let y = top.position(limit.value, height: Self.height)
             return "<line class=\"limit\" x1=\"0\" x2=\"100%\" y1=\"\(y)\" y2=\"\(y)\"/>"
         }
-        let keys =
-            self.series.map {
-                TimeChart.key(name: $0.name, ink: $0.ink, note: "", .line(dashed: $0.isDashed))
-            }
-            .joined()
-            + (self.limit.map { TimeChart.limitKey($0.text + (isLimitShown ? "" : " (above the chart)")) }
-                ?? "")
+        var keys = self.series.map {
+            TimeChart.key(name: $0.name, ink: $0.ink, note: "", .line(dashed: $0.isDashed))
+        }
+        if let limit {
+            keys.append(TimeChart.limitKey(limit.text + (isLimitShown ? "" : " (above the chart)")))
+        }
         return """
             <figure class="chart" id="\(self.id)">
-            <figcaption><span class="t">\(HTMLText.escaped(self.title))</span>\
-            <span class="legend">\(keys)</span></figcaption>
+            <figcaption><span class="t">\(self.title)</span>\
+            <span class="legend">\(keys.joined())</span></figcaption>
             <svg class="plot" width="100%" height="\(Self.height + 22)" role="img" \
-            aria-label="\(HTMLText.sentence(self.told, bytesMax: 2_000))">
+            aria-label="\(sentence: self.told, bytesMax: 2_000)">
             \(top.grid(height: Self.height))\(self.marks)
             <svg x="0" y="0" width="100%" height="\(Self.height)" viewBox="0 0 1000 \(Self.height)" \
             preserveAspectRatio="none" class="curves">\(self.curves(top))</svg>\(self.dots(top))\(limitLine ?? "")\
-            \(top.labels(height: Self.height) { HTMLText.units(self.text($0)) })</svg>
+            \(top.labels(height: Self.height) { HTML(sentence: self.text($0)) })</svg>
             </figure>
 
             """
@@ -86,41 +85,47 @@ struct TrendChart {
         return "\(self.title) of each run; \(told.joined(separator: "; "))"
     }
 
-    private var marks: String {
+    private var marks: HTML {
         let step = max(1, (self.labels.count + Self.labelsMax - 1) / Self.labelsMax)
-        return stride(from: 0, to: self.labels.count, by: step).map { index in
-            "<text class=\"label\" x=\"\(HTMLText.share(self.x(index), of: 1))\" y=\"\(Self.height + 15)\" "
-                + "text-anchor=\"middle\">\(HTMLText.escaped(self.labels[index], bytesMax: 16))</text>"
+        return stride(from: 0, to: self.labels.count, by: step).map { index -> HTML in
+            """
+            <text class="label" x="\(HTML.share(self.x(index), of: 1))" y="\(Self.height + 15)" \
+            text-anchor="middle">\(self.labels[index], bytesMax: 16)</text>
+            """
         }.joined()
     }
 
-    private func curves(_ top: ValueAxis) -> String {
-        self.series.map { series in
-            var path = ""
+    private func curves(_ top: ValueAxis) -> HTML {
+        self.series.map { series -> HTML in
+            var path: HTML = ""
             var isOpen = false
             for (index, value) in series.values.enumerated() {
                 guard let value else {
                     isOpen = false
                     continue
                 }
-                path += "\(isOpen ? "L" : "M")\(HTMLText.number(self.x(index) * 1_000)) "
-                path += HTMLText.number(top.position(value, height: Self.height))
+                let y = top.position(value, height: Self.height)
+                path += "\(isOpen ? "L" : "M")\(self.x(index) * 1_000) \(y)"
                 isOpen = true
             }
-            return "<path class=\"s i\(series.ink)\(series.isDashed ? " dashed" : "")\" "
-                + "data-series=\"\(series.ink)\" d=\"\(path)\"/>"
+            return """
+                <path class="s i\(series.ink)\(series.isDashed ? " dashed" : "")" \
+                data-series="\(series.ink)" d="\(path)"/>
+                """
         }.joined()
     }
 
-    private func dots(_ top: ValueAxis) -> String {
-        self.series.map { series in
-            let dots = series.values.enumerated().compactMap { index, value -> String? in
+    private func dots(_ top: ValueAxis) -> HTML {
+        self.series.map { series -> HTML in
+            let dots = series.values.enumerated().compactMap { index, value -> HTML? in
                 guard let value else { return nil }
-                return "<circle class=\"f\" cx=\"\(HTMLText.share(self.x(index), of: 1))\" "
-                    + "cy=\"\(HTMLText.number(top.position(value, height: Self.height)))\" r=\"3\">"
-                    + "<title>\(HTMLText.escaped(self.labels[index], bytesMax: 80)): \(HTMLText.units(self.text(value)))</title></circle>"
-            }.joined()
-            return "<g class=\"i\(series.ink)\">\(dots)</g>"
+                return """
+                    <circle class="f" cx="\(HTML.share(self.x(index), of: 1))" \
+                    cy="\(top.position(value, height: Self.height))" r="3">\
+                    <title>\(self.labels[index], bytesMax: 80): \(sentence: self.text(value))</title></circle>
+                    """
+            }
+            return "<g class=\"i\(series.ink)\">\(dots.joined())</g>"
         }.joined()
     }
 }

@@ -9,31 +9,28 @@ import Talaria
 /// A trend as one page: a table with a row for each run, and a chart for each latency.
 package enum TrendPage {
     package static func text(_ trend: RunTrend) -> String {
-        let name = HTMLText.escaped(trend.name, bytesMax: 80)
-        return HTMLDocument(
-            title: "Trend: \(name)", header: Self.header(trend),
+        HTMLDocument(
+            title: "Trend: \(trend.name, bytesMax: 80)", header: Self.header(trend),
             sections: [trend.table.section(prefix: ""), Self.latencies(trend), Self.shares(trend)].filter {
                 !$0.body.isEmpty
             }
-        ).text
+        ).html.text
     }
 
-    private static func header(_ trend: RunTrend) -> String {
-        let sentence = trend.sentence.map {
-            "<p>\(HTMLText.sentence($0))</p>"
-        }
+    private static func header(_ trend: RunTrend) -> HTML {
+        let sentence: HTML? = trend.sentence.map { "<p>\(sentence: $0)</p>" }
         return """
             <header>
-            <h1>\(HTMLText.escaped(trend.name, bytesMax: 80))</h1>
+            <h1>\(trend.name, bytesMax: 80)</h1>
             <div class="verdict"><span class="word">Trend of \(Figures.count(trend.runs.count, "run", "runs"))</span></div>
             \(sentence ?? "")
-            \(HTMLText.callouts(trend.warnings, bytesMax: 600))</header>
+            \(HTML.callouts(trend.warnings, bytesMax: 600))</header>
             """
     }
 
     private static func latencies(_ trend: RunTrend) -> HTMLDocument.Section {
         let labels = trend.runs.map(\.label)
-        let charts = trend.metrics.map { metric in
+        let charts = trend.metrics.map { metric -> HTML in
             let summaries = trend.runs.map { $0.result.latency(metric) }
             let limit = trend.runs.last?.result.objective(on: metric).flatMap { result -> TimeChart.Limit? in
                 guard case .time(let nanoseconds) = result.slo.condition.threshold else { return nil }
@@ -62,7 +59,7 @@ package enum TrendPage {
 
     private static func shares(_ trend: RunTrend) -> HTMLDocument.Section {
         let labels = trend.runs.map(\.label)
-        let charts = RateMetric.allCases.compactMap { metric -> String? in
+        let charts = RateMetric.allCases.compactMap { metric -> HTML? in
             let rates = trend.runs.map { $0.failed(metric) }
             // A rate that is 0 in all runs needs no chart.
             guard rates.contains(where: { ($0?.failed ?? 0) > 0 }) else { return nil }

@@ -1,10 +1,11 @@
+import Reports
 import Testing
 import Wire
 
 @testable import Dashboard
 
 @Suite struct FrameCacheTests {
-    private static func frame(_ title: String, _ parts: [(String, String)]) -> LiveFrame {
+    private static func frame(_ title: String, _ parts: [(String, HTML)]) -> LiveFrame {
         LiveFrame(title: title, parts: parts.map { .init(id: $0.0, html: $0.1) })
     }
 

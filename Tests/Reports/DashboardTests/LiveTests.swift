@@ -159,9 +159,9 @@ import Testing
                 "head", "objectives", "latencies", "conservation", "invariants", "time", "latency",
                 "disconnections", "findings", "faults", "errors", "generator", "control",
             ])
-        #expect(frame.parts[0].html.contains("<span class=\"word\">Running</span>"))
-        #expect(frame.parts[0].html.contains("Scans arrive until 0:20. So far 1 of 1 SLO and 13 of 13"))
-        let cards = frame.parts[1].html
+        #expect(frame.parts[0].html.text.contains("<span class=\"word\">Running</span>"))
+        #expect(frame.parts[0].html.text.contains("Scans arrive until 0:20. So far 1 of 1 SLO and 13 of 13"))
+        let cards = frame.parts[1].html.text
         #expect(cards.components(separatedBy: "no data yet").count == 4)
         #expect(cards.components(separatedBy: "holds so far").count == 2)
         #expect(cards.contains("not reached yet, limit count\u{A0}&gt;=\u{A0}100"))
@@ -171,7 +171,7 @@ import Testing
         var result = Self.going()
         result.verdicts = Samples.brokenInvariant().verdicts
         var page = try Self.page([])
-        let head = page.frame(Self.moment(result, at: .seconds(30))).parts[0].html
+        let head = page.frame(Self.moment(result, at: .seconds(30))).parts[0].html.text
         #expect(head.contains("<span class=\"word\">Running, invariant broken</span>"))
         #expect(head.contains("All scans have arrived"))
         #expect(head.contains("book.never-lost"))
@@ -181,8 +181,8 @@ import Testing
         var page = try Self.page([])
         let frame = page.lastFrame(Samples.failedSLO(), RunTimeline(faults: 0))
         #expect(frame.title == "✗ Failed: flaky-network")
-        #expect(frame.parts[0].html.contains("<dt>exit code</dt><dd>99</dd>"))
-        #expect(frame.parts[0].html.contains("<code>Reports/2026-11-21T093000Z-flaky-network-42</code>"))
+        #expect(frame.parts[0].html.text.contains("<dt>exit code</dt><dd>99</dd>"))
+        #expect(frame.parts[0].html.text.contains("<code>Reports/2026-11-21T093000Z-flaky-network-42</code>"))
         #expect(
             LivePage.lastLine(Samples.failedSLO())
                 == "FAILED, exit code 99; report in Reports/2026-11-21T093000Z-flaky-network-42")
@@ -195,8 +195,8 @@ import Testing
         let line = "<p class=\"about\">target http://127.0.0.1:8080 · build=1432</p>"
         var page = try Self.page([])
         let frame = page.frame(Self.moment(result, at: .seconds(3)))
-        #expect(frame.parts[0].html.contains(line))
-        #expect(LivePage.lastHead(result).parts[0].html.contains(line))
+        #expect(frame.parts[0].html.text.contains(line))
+        #expect(LivePage.lastHead(result).parts[0].html.text.contains(line))
     }
 
     @Test func `text of others is text, in the page and in its events`() throws {
@@ -207,12 +207,12 @@ import Testing
         result.directory = bad
         result.scenario.name = bad
         var page = try Self.page([])
-        var texts = [LivePage.document(scenario: bad, description: bad)]
+        var texts = [LivePage.document(scenario: bad, description: bad).text]
         for frame in [
             page.frame(Self.moment(result, at: .seconds(1))), page.lastFrame(result, RunTimeline(faults: 0)),
             LivePage.frame(failure: bad),
         ] {
-            texts += frame.parts.map(\.html)
+            texts += frame.parts.map(\.html.text)
             #expect(
                 !frame.title.utf8.contains(10) && !frame.title.utf8.contains(13)
                     && !frame.title.utf8.contains(0))
@@ -226,7 +226,7 @@ import Testing
     }
 
     @Test func `the page may load its own events and nothing else`() {
-        let page = LivePage.document(scenario: "s", description: "")
+        let page = LivePage.document(scenario: "s", description: "").text
         #expect(page.components(separatedBy: "<script").count == 2)
         #expect(!page.contains(" style=\"") && !page.contains("onclick") && !page.contains("://"))
         #expect(LivePage.policy.contains("default-src 'none'; style-src 'sha256-"))

@@ -1,4 +1,5 @@
 import EventLoop
+import Reports
 import RunControl
 import SimBase
 import SystemIO
@@ -229,7 +230,11 @@ final class Bench {
 
     static func frame(_ head: String, _ time: String) -> LiveFrame {
         LiveFrame(
-            title: "title \(head)", parts: [.init(id: "head", html: head), .init(id: "time", html: time)])
+            title: "title \(head)",
+            parts: [
+                .init(id: "head", html: HTML(head, bytesMax: .max)),
+                .init(id: "time", html: HTML(time, bytesMax: .max)),
+            ])
     }
 
     func show(_ head: String, _ time: String) { self.server.show(Self.frame(head, time)) }

@@ -42,6 +42,17 @@ import Testing
         #expect(page.components(separatedBy: "<script").count == 2)
     }
 
+    @Test func `a string within markup is text, and markup within markup is markup`() {
+        let bad = "<script>\"'&\n" + String(repeating: "x", count: 300)
+        let text = "&lt;script&gt;&quot;&#39;&amp; " + String(repeating: "x", count: 188) + "…"
+        let page: HTML = "<p title=\"\(bad)\">\(HTML(bad))\(HTML.mono("<"))</p>"
+        #expect(page.text == "<p title=\"\(text)\">\(text)<span class=\"mono\">&lt;</span></p>")
+        let list: [HTML] = ["<b>", "\(bad, bytesMax: 8)"]
+        #expect(list.joined(separator: "<br>") == "<b><br>&lt;script&gt;…")
+        let marks: HTML = "\(true ? "<hr>" : "")\(7) \(0.5)\(sentence: " <2ms")"
+        #expect(marks.text == "<hr>7 0.5 &lt;2\u{202F}ms")
+    }
+
     @Test func `text of others is text`() {
         let bad = "\"><script>alert(1)</script>\u{1B}[31m\u{0}" + String(repeating: "x", count: 1 << 20)
         var timeline = RunTimeline(faults: 1)

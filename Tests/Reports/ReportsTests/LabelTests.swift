@@ -51,8 +51,8 @@ import Testing
                 "\n`target \(Self.target)`, `branch=fix/queue`, `build=1432`\n"))
         let page = HTMLPage(report)
         let line = "<p class=\"about\">target \(Self.target) · branch=fix/queue · build=1432</p>"
-        #expect(page.header.contains(line))
-        #expect(page.environment.body.contains("tag build"))
+        #expect(page.header.text.contains(line))
+        #expect(page.environment.body.text.contains("tag build"))
         #expect(
             OpenMetrics.text(result).contains(
                 ",target=\"\(Self.target)\",tag_branch=\"fix/queue\",tag_build=\"1432\"} 1\n"))

@@ -171,7 +171,7 @@ import Testing
         let page = HTMLPage(self.report(Samples.brokenInvariant())).text
         let invariants = self.section("invariants", of: page)
         for invariant in Samples.invariants {
-            #expect(invariants.contains(HTMLText.escaped(invariant.statement, bytesMax: 400)), "\(invariant)")
+            #expect(invariants.contains(HTML(invariant.statement, bytesMax: 400).text), "\(invariant)")
         }
     }
 
@@ -242,10 +242,10 @@ import Testing
                 ])
         }
         func height(_ flow: Flow) -> Int {
-            let after = flow.html.split(separator: "height=\"", maxSplits: 1).dropFirst().first ?? ""
+            let after = flow.html.text.split(separator: "height=\"", maxSplits: 1).dropFirst().first ?? ""
             return Int(after.prefix { $0.isNumber }) ?? 0
         }
         #expect(height(flow(0)) < 80 && height(flow(60)) > 150)
-        #expect(flow(60).html.contains("<ul class=\"flow-notes\"><li>waiting: 12 offline</li>"))
+        #expect(flow(60).html.text.contains("<ul class=\"flow-notes\"><li>waiting: 12 offline</li>"))
     }
 }

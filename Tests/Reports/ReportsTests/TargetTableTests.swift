@@ -40,7 +40,7 @@ import Testing
         let result = Self.result(violations: 34)
         let table = try #require(TargetTable(result))
         #expect(table.tally == "1 kind of error, 34 in total")
-        let html = table.html.body
+        let html = table.html.body.text
         #expect(html.contains("target.resume") && html.contains(">34<") && html.contains("&lt;again&gt;"))
         for text in [html, table.markdown, Self.terminal(result)] {
             #expect(text.contains(Self.command), "\(text)")

@@ -176,8 +176,8 @@ import Testing
 
     @Test func `the section of a run's own page has ids of its own`() {
         let section = ComparisonPage.section(self.compare(Samples.passed(), Samples.brokenInvariant()))
-        #expect(section.body.contains("<b>Worse</b>"))
-        #expect(section.body.contains("scans.lost: 0 to 1"))
+        #expect(section.body.text.contains("<b>Worse</b>"))
+        #expect(section.body.text.contains("scans.lost: 0 to 1"))
         let page = HTMLPage(
             RunReport(Samples.brokenInvariant(), RunTimeline(faults: 0), folders: []), comparison: section
         ).text

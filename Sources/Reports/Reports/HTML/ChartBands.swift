@@ -91,28 +91,27 @@ struct ChartBands {
 
     private func share(_ band: Band) -> Double { Double(band.to - band.from) / Double(self.axis.end) }
 
-    func html(height: Int) -> String {
+    func html(height: Int) -> HTML {
         // Those of a kind are one shape: where two overlap the shade stays the same.
-        Kind.allCases.compactMap { kind -> String? in
-            let bands = self.bands.filter { $0.kind == kind }
-            guard !bands.isEmpty else { return nil }
-            return
-                "<g class=\"bands-\(kind.rawValue)\">\(bands.map { self.rect($0, height: height) }.joined())</g>"
+        Kind.allCases.compactMap { kind -> HTML? in
+            let bands = self.bands.filter { $0.kind == kind }.map { self.rect($0, height: height) }
+            return bands.isEmpty ? nil : "<g class=\"bands-\(kind.rawValue)\">\(bands.joined())</g>"
         }.joined()
     }
 
-    private func rect(_ band: Band, height: Int) -> String {
-        let told = HTMLText.escaped("\(band.name), \(Self.time(band))", bytesMax: 200)
-        return "<rect class=\"band \(band.kind.rawValue)\" x=\"\(self.axis.position(band.from))\" "
-            + "width=\"\(HTMLText.share(self.share(band), of: 1))\" y=\"0\" height=\"\(height)\">"
-            + "<title>\(told)</title></rect>"
+    private func rect(_ band: Band, height: Int) -> HTML {
+        """
+        <rect class="band \(band.kind.rawValue)" x="\(self.axis.position(band.from))" \
+        width="\(HTML.share(self.share(band), of: 1))" y="0" height="\(height)">\
+        <title>\("\(band.name), \(Self.time(band))" as String, bytesMax: 200)</title></rect>
+        """
     }
 
     /// The names over their bands, as far as they have room; the legend has all of them.
-    func names() -> String {
+    func names() -> HTML {
         var end = -1.0
         var count = 0
-        var names = ""
+        var names: HTML = ""
         for band in self.bands.sorted(by: { $0.from < $1.from }) {
             let from = Double(band.from) / Double(self.axis.end)
             guard self.share(band) * 100 >= Self.nameSharePercentMin, from >= end, count < Self.namesMax
@@ -120,26 +119,27 @@ struct ChartBands {
             end = Double(band.to) / Double(self.axis.end)
             count += 1
             names += Self.clipped(
-                "<text class=\"label band-name\" x=\"3\" y=\"10\">\(HTMLText.escaped(band.name, bytesMax: 24))</text>",
+                "<text class=\"label band-name\" x=\"3\" y=\"10\">\(band.name, bytesMax: 24)</text>",
                 from: self.axis.position(band.from), share: self.share(band), y: -14, height: 14)
         }
         return names
     }
 
     /// A text that ends with its band, whose width in pixels is not known.
-    static func clipped(_ text: String, from: String, share: Double, y: Int, height: Int) -> String {
-        "<svg class=\"clip\" x=\"\(from)\" y=\"\(y)\" width=\"\(HTMLText.share(share, of: 1))\" "
-            + "height=\"\(height)\">\(text)</svg>"
+    static func clipped(_ text: HTML, from: HTML, share: Double, y: Int, height: Int) -> HTML {
+        """
+        <svg class="clip" x="\(from)" y="\(y)" width="\(HTML.share(share, of: 1))" height="\(height)">\(text)</svg>
+        """
     }
 
     private static func time(_ band: Band) -> String {
-        let (from, to) = (HTMLText.clock(band.from), HTMLText.clock(band.to))
+        let (from, to) = (Figures.clock(band.from), Figures.clock(band.to))
         return from == to ? from : "\(from) to \(to)"
     }
 
     /// What is shaded, with names and times; empty if nothing is.
-    var legend: String {
-        let items = Kind.allCases.compactMap { kind -> String? in
+    var legend: HTML {
+        let items = Kind.allCases.compactMap { kind -> HTML? in
             let bands = self.bands.filter { $0.kind == kind }
             guard !bands.isEmpty else { return nil }
             var names: [(name: String, times: [String])] = []
@@ -150,15 +150,16 @@ struct ChartBands {
                     names.append((band.name, [Self.time(band)]))
                 }
             }
-            let told = names.map { name, times in
+            let told: [HTML] = names.map { name, times in
                 let more = times.count - Self.timesMax
-                return "<b>\(HTMLText.escaped(name, bytesMax: 80))</b> "
-                    + (times.prefix(Self.timesMax) + (more > 0 ? ["\(more) more"] : [])).joined(
-                        separator: ", ")
-            }.joined(separator: "; ")
-            return "<li><svg class=\"key\" width=\"16\" height=\"10\" aria-hidden=\"true\">"
-                + "<g class=\"bands-\(kind.rawValue)\"><rect class=\"band \(kind.rawValue)\" width=\"16\" height=\"10\"/></g></svg> "
-                + "\(kind.words): \(told)</li>"
+                let shown = times.prefix(Self.timesMax) + (more > 0 ? ["\(more) more"] : [])
+                return "<b>\(name, bytesMax: 80)</b> \(shown.joined(separator: ", "))"
+            }
+            return """
+                <li><svg class="key" width="16" height="10" aria-hidden="true">\
+                <g class="bands-\(kind.rawValue)"><rect class="band \(kind.rawValue)" width="16" height="10"/></g></svg> \
+                \(kind.words): \(told.joined(separator: "; "))</li>
+                """
         }
         return items.isEmpty ? "" : "<ul class=\"bands-legend\">\(items.joined())</ul>\n"
     }

@@ -5,17 +5,17 @@ package struct HTMLDocument {
     package struct Section {
         package var id: String
         package var title: String
-        package var lead: String
-        package var body: String
+        package var lead: HTML
+        package var body: HTML
 
-        package init(id: String, title: String, lead: String = "", body: String) {
+        package init(id: String, title: String, lead: HTML = "", body: HTML) {
             self.id = id
             self.title = title
             self.lead = lead
             self.body = body
         }
 
-        package var inner: String {
+        package var inner: HTML {
             """
             <h2 id="\(self.id)-title">\(self.title)</h2>
             \(self.lead.isEmpty ? "" : "<p class=\"lead\">\(self.lead)</p>")
@@ -24,26 +24,25 @@ package struct HTMLDocument {
         }
     }
 
-    /// Escaped already, as all of its parts.
-    package var title: String
-    package var header: String
+    package var title: HTML
+    package var header: HTML
     package var sections: [Section]
 
-    package init(title: String, header: String, sections: [Section]) {
+    package init(title: HTML, header: HTML, sections: [Section]) {
         self.title = title
         self.header = header
         self.sections = sections
     }
 
-    package var text: String {
-        let nav = self.sections.map { "<a href=\"#\($0.id)\">\($0.title)</a>" }.joined(separator: "\n")
-        let body = self.sections.map { section in
+    package var html: HTML {
+        let nav: [HTML] = self.sections.map { "<a href=\"#\($0.id)\">\($0.title)</a>" }
+        let body: [HTML] = self.sections.map { section in
             """
             <section id="\(section.id)" aria-labelledby="\(section.id)-title">
             \(section.inner)</section>
 
             """
-        }.joined()
+        }
         return """
             <!doctype html>
             <html lang="en">
@@ -63,9 +62,9 @@ package struct HTMLDocument {
             <main>
             \(self.header)
             <nav aria-label="sections">
-            \(nav)
+            \(nav.joined(separator: "\n"))
             </nav>
-            \(body)
+            \(body.joined())
             </main>
             <script>\(HTMLScript.text)</script>
             </body>
@@ -74,12 +73,14 @@ package struct HTMLDocument {
             """
     }
 
-    package static func hash(_ text: String) -> String { Base64.text(SHA256.digest(of: Array(text.utf8))) }
+    package static func hash(_ html: HTML) -> String {
+        Base64.text(SHA256.digest(of: Array(html.text.utf8)))
+    }
 
     /// The large sign of a verdict.
-    package static func badge(_ tone: Tone) -> String {
-        let circle = "<circle cx=\"26\" cy=\"26\" r=\"24\"/>"
-        let shape =
+    package static func badge(_ tone: Tone) -> HTML {
+        let circle: HTML = "<circle cx=\"26\" cy=\"26\" r=\"24\"/>"
+        let shape: HTML =
             switch tone {
             case .good: circle + "<path d=\"M15 27l8 8 15-17\"/>"
             case .warn: "<path d=\"M26 4L50 47H2z\"/><path d=\"M26 19v14M26 38v2\"/>"
@@ -87,7 +88,9 @@ package struct HTMLDocument {
             case .running: circle + "<path d=\"M21 16l16 10-16 10z\"/>"
             case .plain, .unknown: circle
             }
-        return "<svg width=\"52\" height=\"52\" viewBox=\"0 0 52 52\" aria-hidden=\"true\" fill=\"none\" "
-            + "stroke=\"currentColor\" stroke-width=\"3.5\" stroke-linecap=\"round\" stroke-linejoin=\"round\">\(shape)</svg>"
+        return """
+            <svg width="52" height="52" viewBox="0 0 52 52" aria-hidden="true" fill="none" \
+            stroke="currentColor" stroke-width="3.5" stroke-linecap="round" stroke-linejoin="round">\(shape)</svg>
+            """
     }
 }

@@ -10,13 +10,13 @@ extension HTMLPage {
             return Section(id: "capacity", title: "Capacity", lead: "", body: "")
         }
         let rows = capacity.rows.map(Self.cells)
-        let table = HTMLText.table(
+        let table = HTML.table(
             ["rate", "", "p50", "p95", "completed", "unfinished", "judged", "why"], rows,
             numbers: [0, 2, 3, 4, 5], id: "capacity-table")
         let chart = RateChart(rows: capacity.rows, limit: self.scanTimeLimit).html
         let text = capacity.text
         return Section(
-            id: "capacity", title: "Capacity", lead: text.prefix(1).uppercased() + text.dropFirst() + ".",
+            id: "capacity", title: "Capacity", lead: "\(text.prefix(1).uppercased() + text.dropFirst()).",
             body: chart + table)
     }
 
@@ -31,17 +31,15 @@ extension HTMLPage {
         return nil
     }
 
-    private static func cells(_ row: CapacitySummary.Row) -> [String] {
+    private static func cells(_ row: CapacitySummary.Row) -> [HTML] {
         let tone: Tone = row.held.map { $0 ? .good : .bad } ?? .unknown
-        func time(_ time: Interval?) -> String { time.map { Figures.time($0.nanoseconds) } ?? "" }
-        let judged =
-            "\(HTMLText.clock(row.judgedFrom.nanoseconds)) to \(HTMLText.clock(row.judgedTo.nanoseconds))"
+        func time(_ time: Interval?) -> HTML { HTML(time.map { Figures.time($0.nanoseconds) } ?? "") }
         return [
-            row.rate.description,
-            HTMLText.sign(tone) + (row.isRefinement ? " refined" : ""),
-            time(row.p50), time(row.p95), row.throughput, Figures.count(Int(clamping: row.unfinished)),
-            judged,
-            HTMLText.escaped(row.reasons.joined(separator: "; "), bytesMax: 400),
+            "\(row.rate.description)", "\(HTML.sign(tone))\(row.isRefinement ? " refined" : "")",
+            time(row.p50), time(row.p95), "\(row.throughput)",
+            "\(Figures.count(Int(clamping: row.unfinished)))",
+            "\(Figures.clock(row.judgedFrom.nanoseconds)) to \(Figures.clock(row.judgedTo.nanoseconds))",
+            HTML(row.reasons.joined(separator: "; "), bytesMax: 400),
         ]
     }
 }
@@ -61,57 +59,59 @@ struct RateChart {
 
     private func share(_ rate: StepRate) -> Double { Double(rate.perHour) / Double(self.fastest) }
 
-    private func curve(_ ink: Int, _ top: ValueAxis, _ time: (CapacitySummary.Row) -> Interval?) -> String {
-        var path = ""
+    private func curve(_ ink: Int, _ top: ValueAxis, _ time: (CapacitySummary.Row) -> Interval?) -> HTML {
+        var path: HTML = ""
         for row in self.rows {
             guard let time = time(row) else { continue }
-            let y = HTMLText.number(top.position(Double(time.nanoseconds), height: Self.height))
-            path += "\(path.isEmpty ? "M" : "L")\(HTMLText.number(self.share(row.rate) * 1_000)) \(y)"
+            let y = top.position(Double(time.nanoseconds), height: Self.height)
+            path += "\(path.isEmpty ? "M" : "L")\(self.share(row.rate) * 1_000) \(y)"
         }
         return "<path class=\"s i\(ink)\" data-series=\"\(ink)\" d=\"\(path)\"/>"
     }
 
     /// A point for each p95, with the tone of its step.
-    private func points(_ top: ValueAxis) -> String {
-        self.rows.map { row in
-            let y = HTMLText.number(top.position(Double(row.p95?.nanoseconds ?? 0), height: Self.height))
+    private func points(_ top: ValueAxis) -> HTML {
+        self.rows.map { row -> HTML in
+            let y = top.position(Double(row.p95?.nanoseconds ?? 0), height: Self.height)
             let tone = row.held == true ? "good" : row.held == false ? "bad" : "warn"
             let verdict = row.held.map { $0 ? "held" : "did not hold" } ?? "not judged"
             let told = "\(row.rate) \(verdict): p95 \(Figures.time(row.p95?.nanoseconds ?? 0))"
-            return
-                "<circle class=\"mark \(tone)\" cx=\"\(HTMLText.share(self.share(row.rate), of: 1))\" cy=\"\(y)\" r=\"4\">"
-                + "<title>\(HTMLText.escaped(told))</title></circle>"
+            return """
+                <circle class="mark \(tone)" cx="\(HTML.share(self.share(row.rate), of: 1))" cy="\(y)" r="4">\
+                <title>\(told)</title></circle>
+                """
         }.joined()
     }
 
-    private var ticks: String {
-        var marks = ""
+    private var ticks: HTML {
+        var marks: HTML = ""
         var before = -1.0
         for row in self.rows {
             let share = self.share(row.rate)
             // Names that would overlap are left out, but not the last.
             guard share - before > 0.07, row == self.rows.last || 1 - share > 0.07 else { continue }
             before = share
-            let x = HTMLText.share(share, of: 1)
+            let x = HTML.share(share, of: 1)
             let anchor = share > 0.97 ? "end" : "middle"
             marks += "<line class=\"tick\" x1=\"\(x)\" x2=\"\(x)\" y1=\"0\" y2=\"\(Self.height)\"/>"
-            marks += "<text class=\"label\" x=\"\(x)\" y=\"\(Self.height + 15)\" text-anchor=\"\(anchor)\">"
-            marks += "\(row.rate)</text>"
+            marks += """
+                <text class="label" x="\(x)" y="\(Self.height + 15)" text-anchor="\(anchor)">\(row.rate.description)</text>
+                """
         }
         return marks
     }
 
     /// Empty where nothing was completed.
-    var html: String {
+    var html: HTML {
         guard let most = self.rows.compactMap(\.p95?.nanoseconds).max() else { return "" }
         let top = ValueAxis(holdingTime: max(most, Int64(nearest: self.limit?.value ?? 0)))
         let keys =
             TimeChart.key(name: "p50", ink: 5, note: "", .line(dashed: false))
             + TimeChart.key(name: "p95", ink: 1, note: "", .line(dashed: false))
-        var limitLine = ""
-        var limitKey = ""
+        var limitLine: HTML = ""
+        var limitKey: HTML = ""
         if let limit {
-            let y = HTMLText.number(top.position(limit.value, height: Self.height))
+            let y = top.position(limit.value, height: Self.height)
             limitLine = "<line class=\"limit\" x1=\"0\" x2=\"100%\" y1=\"\(y)\" y2=\"\(y)\"/>"
             limitKey = TimeChart.limitKey(limit.text)
         }
@@ -121,12 +121,12 @@ struct RateChart {
             <span class="u">of what was completed in the judged part of each step</span>\
             <span class="legend">\(keys)\(limitKey)</span></figcaption>
             <svg class="plot" width="100%" height="\(Self.height + 22)" role="img" \
-            aria-label="scan.time over the rate of the load, up to \(HTMLText.time(most))">
+            aria-label="scan.time over the rate of the load, up to \(HTML.time(most))">
             \(self.ticks)\(top.grid(height: Self.height))
             <svg x="0" y="0" width="100%" height="\(Self.height)" viewBox="0 0 1000 \(Self.height)" \
             preserveAspectRatio="none" class="curves">\(self.curve(5, top) { $0.p50 })\(self.curve(1, top) { $0.p95 })</svg>\
             \(limitLine)\(self.points(top))\
-            \(top.labels(height: Self.height) { HTMLText.time(Int64(nearest: $0)) })</svg>
+            \(top.labels(height: Self.height) { HTML.time(Int64(nearest: $0)) })</svg>
             </figure>
 
             """

@@ -25,13 +25,15 @@ extension HTMLPage {
             ? "All \(Figures.count(count))" : "\(Figures.count(recovered)) of \(Figures.count(count))"
         return Section(
             id: "disconnections", title: "Disconnections",
-            lead: "\(share) lost streams recovered: \(Figures.count(resumed)) resumed, "
-                + "\(Figures.count(restarted)) restarted.",
+            lead: """
+                \(share) lost streams recovered: \(Figures.count(resumed)) resumed, \
+                \(Figures.count(restarted)) restarted.
+                """,
             body: self.result.disconnectionTable(isLive: self.isLive).htmlBody(prefix: "") + self.surge)
     }
 
     /// The reconnects over time, which show whether they came all at once.
-    private var surge: String {
+    private var surge: HTML {
         let windows = self.timeline.windows
         let seconds = Double(self.timeline.width.nanoseconds) / 1_000_000_000
         guard
@@ -49,7 +51,7 @@ extension HTMLPage {
                 note: "")
         }
         return TimeChart(
-            id: "herd", title: "Reconnect surge", unit: "per second; peak at \(HTMLText.clock(moment))",
+            id: "herd", title: "Reconnect surge", unit: "per second; peak at \(Figures.clock(moment))",
             description: "streams lost, reconnect attempts and reconnected streams per second",
             series: [
                 series("lost", 7, .line(dashed: true)) { $0.losses },
@@ -66,36 +68,41 @@ extension HTMLPage {
     package var faults: Section {
         let faults = self.result.faults
         guard !faults.isEmpty else { return Section(id: "faults", title: "Faults", body: "") }
-        let rows = faults.enumerated().map { index, fault -> [String] in
+        let rows = faults.enumerated().map { index, fault -> [HTML] in
             let times =
                 self.timeline.faults.indices.contains(index) ? self.timeline.faults[index] : nil
             let said = self.report.conditions.faults.first { $0.id == fault.id }
             return [
-                HTMLText.mono(fault.id, bytesMax: 80),
-                said.map { HTMLText.sentence($0.text, bytesMax: 400) } ?? "",
-                fault.count.map { Figures.count($0) } ?? "n/a",
-                said?.expected.map { Figures.count($0) } ?? "–",
-                times?.first.map { HTMLText.clock($0.nanoseconds) } ?? "–",
-                times?.last.map { HTMLText.clock($0.nanoseconds) } ?? "–",
-                fault.count != 0
-                    ? "" : self.isLive ? "not yet" : HTMLText.sign(.warn) + " never fired",
+                HTML.mono(fault.id, bytesMax: 80),
+                said.map { HTML(sentence: $0.text, bytesMax: 400) } ?? "",
+                "\(fault.count.map { Figures.count($0) } ?? "n/a")",
+                "\(said?.expected.map { Figures.count($0) } ?? "–")",
+                "\(times?.first.map { Figures.clock($0.nanoseconds) } ?? "–")",
+                "\(times?.last.map { Figures.clock($0.nanoseconds) } ?? "–")",
+                fault.count != 0 ? "" : self.isLive ? "not yet" : "\(HTML.sign(.warn)) never fired",
             ]
         }
         let silent = faults.filter { $0.count == 0 }.count
+        let unfired =
+            !self.isLive ? "never fired" : silent == 1 ? "has not fired yet" : "have not fired yet"
+        let expected: HTML =
+            !self.report.conditions.faults.contains { $0.expected != nil }
+            ? ""
+            : """
+            <p>Expected: what the plan counts for first attempts. Retries can raise the number; requests that end before \
+            the fault acts lower it.</p>
+
+            """
         return Section(
             id: "faults", title: "Faults fired",
             lead: silent == 0
                 ? "Every fault of the scenario fired."
-                : "\(Figures.count(silent, "fault", "faults")) of the scenario "
-                    + (self.isLive
-                        ? (silent == 1 ? "has not fired yet." : "have not fired yet.") : "never fired."),
-            body: HTMLText.table(
+                : "\(Figures.count(silent, "fault", "faults")) of the scenario \(unfired).",
+            body: HTML.table(
                 ["fault", "what it does", "fired", "expected", "first", "last"] + (silent > 0 ? [""] : []),
                 silent > 0 ? rows : rows.map { Array($0.dropLast()) },
                 numbers: [2, 3, 4, 5], id: "fault-table")
-                + (self.report.conditions.faults.contains { $0.expected != nil }
-                    ? "<p>Expected: what the plan counts for first attempts. Retries can raise the number; requests that end before "
-                        + "the fault acts lower it.</p>\n" : ""))
+                + expected)
     }
 
     // MARK: Errors
@@ -109,12 +116,13 @@ extension HTMLPage {
         }
         return Section(
             id: "errors", title: "Errors",
-            lead: "Errors seen by the phones: \(HTMLText.escaped(self.timeline.errors.causes.countedWords)).",
-            body:
-                "<p class=\"find\" hidden><input type=\"search\" data-find=\"#error-table tbody tr, article.phone\" "
-                + "placeholder=\"Find an error or a phone\" aria-label=\"Find an error or a phone\"> "
-                + "<span class=\"found\" role=\"status\"></span></p>\n"
-                + table.htmlBody(prefix: ""))
+            lead: "Errors seen by the phones: \(self.timeline.errors.causes.countedWords).",
+            body: """
+                <p class="find" hidden><input type="search" data-find="#error-table tbody tr, article.phone" \
+                placeholder="Find an error or a phone" aria-label="Find an error or a phone"> \
+                <span class="found" role="status"></span></p>
+                \(table.htmlBody(prefix: ""))
+                """)
     }
 
     // MARK: Generator
@@ -123,11 +131,11 @@ extension HTMLPage {
         let result = self.result
         var stats: [(String, String)] = []
         if let lateness = self.report.latenessMost {
-            stats.append(("timer lag, max", HTMLText.time(lateness.nanoseconds)))
+            stats.append(("timer lag, max", Figures.time(lateness.nanoseconds)))
         } else if let lateness = result.latency(.generatorLateness) {
-            stats.append(("timer lag, p50", HTMLText.time(lateness.p50)))
-            stats.append(("timer lag, p99", HTMLText.time(lateness.p99)))
-            stats.append(("timer lag, max", HTMLText.time(lateness.maximum)))
+            stats.append(("timer lag, p50", Figures.time(lateness.p50)))
+            stats.append(("timer lag, p99", Figures.time(lateness.p99)))
+            stats.append(("timer lag, max", Figures.time(lateness.maximum)))
         }
         func count(_ metric: CountMetric) -> String {
             guard case .measured(let count) = result.metrics.count(metric, of: .fleet) else { return "n/a" }
@@ -150,9 +158,9 @@ extension HTMLPage {
             stats.append(("peak streams at the server", least + Figures.count(peak.count)))
         }
         stats.append(("sockets refused", count(.descriptorsRefused)))
-        let complaints = result.complaints.prefix(20).map {
-            "<p class=\"callout bad\">✗ \(HTMLText.escaped($0, bytesMax: 400))</p>\n"
-        }.joined()
+        let complaints: [HTML] = result.complaints.prefix(20).map {
+            "<p class=\"callout bad\">✗ \($0, bytesMax: 400)</p>\n"
+        }
         return Section(
             id: "generator", title: "Load generator",
             lead: self.isLive
@@ -164,35 +172,39 @@ extension HTMLPage {
                         : result.isHeldBack
                             ? "The load was not the requested load, so the numbers are not those of the scenario."
                             : "The load generator did not keep up, so the latencies are not valid.",
-            body: complaints + HTMLText.definitions("stats", stats) + "\n")
+            body: "\(complaints.joined())\(HTML.definitions("stats", stats))\n")
     }
 
     // MARK: Environment
 
     var environment: Section {
         let result = self.result
-        var rows = [
-            ["tool", HTMLText.escaped(result.tool)],
-            ["scenario", HTMLText.escaped(result.scenario.name)],
-            ["scenario SHA-256", HTMLText.mono(result.scenario.sha256)],
-            ["seed", String(result.seed)], ["mode", result.world.mode],
-            ["started", HTMLText.escaped(Figures.date(iso8601: result.startedText))],
-            ["lines in events.ndjson", Figures.count(self.report.logLines)],
+        var rows: [[HTML]] = [
+            ["tool", HTML(result.tool)],
+            ["scenario", HTML(result.scenario.name)],
+            ["scenario SHA-256", HTML.mono(result.scenario.sha256)],
+            ["seed", "\(result.seed)"], ["mode", "\(result.world.mode)"],
+            ["started", HTML(Figures.date(iso8601: result.startedText))],
+            ["lines in events.ndjson", "\(Figures.count(self.report.logLines))"],
         ]
-        if let machine = result.machine { rows.append(["machine", HTMLText.escaped(machine)]) }
-        if let target = result.labels.target { rows.append(["target", HTMLText.escaped(target)]) }
-        for tag in result.labels.tags { rows.append(["tag \(tag.key)", HTMLText.escaped(tag.value)]) }
-        let notes = HTMLText.items(result.notes.prefix(40), bytesMax: 400)
-        var body = HTMLText.table(["property", "value"], rows, numbers: [], id: "environment-table")
+        if let machine = result.machine { rows.append(["machine", HTML(machine)]) }
+        if let target = result.labels.target { rows.append(["target", HTML(target)]) }
+        for tag in result.labels.tags { rows.append(["tag \(tag.key)", HTML(tag.value)]) }
+        let notes = HTML.items(result.notes.prefix(40), bytesMax: 400)
+        var body = HTML.table(["property", "value"], rows, numbers: [], id: "environment-table")
         if !notes.isEmpty { body += "<h3>Notes</h3><ul>\(notes)</ul>\n" }
         if !result.command.isEmpty {
-            body += "<h3>Reproduce with</h3><pre tabindex=\"0\">"
-            body += "\(HTMLText.escaped(ShellWords.line(result.command), bytesMax: 4_000))</pre>\n"
+            body += """
+                <h3>Reproduce with</h3><pre tabindex="0">\(ShellWords.line(result.command), bytesMax: 4_000)</pre>
+
+                """
         }
         if !self.report.scenarioText.isEmpty {
-            body += "<details class=\"long\"><summary>Resolved scenario with all defaults</summary>"
-            body +=
-                "<pre tabindex=\"0\">\(HTMLText.block(self.report.scenarioText, linesMax: 1_000))</pre></details>\n"
+            body += """
+                <details class="long"><summary>Resolved scenario with all defaults</summary>\
+                <pre tabindex="0">\(HTML.block(self.report.scenarioText, linesMax: 1_000))</pre></details>
+
+                """
         }
         return Section(id: "environment", title: "Environment", body: body)
     }

@@ -7,24 +7,23 @@ import Talaria
 
 extension HTMLPage {
     private struct Tile {
-        var title: String
-        /// Escaped.
-        var figure: String
-        /// Escaped.
-        var note: String
+        var title: HTML
+        var figure: HTML
+        var note: HTML
         var tone: Tone
     }
 
     /// The answer to "is it good or bad for the users", in a row: what was tested, how much was completed, and how long it took.
-    var headlineRow: String {
+    var headlineRow: HTML {
         let tiles = self.subject + [self.completed] + self.scanTimes
-        return "<dl class=\"headline\">"
-            + tiles.map { tile in
-                let sign = [.good, .warn, .bad].contains(tile.tone) ? HTMLText.sign(tile.tone) + " " : ""
-                return "<div class=\"\(tile.tone.rawValue)\"><dt>\(tile.title)</dt>"
-                    + "<dd>\(sign)\(tile.figure)"
-                    + (tile.note.isEmpty ? "" : " <small>\(tile.note)</small>") + "</dd></div>"
-            }.joined() + "</dl>\n"
+        let shown: [HTML] = tiles.map { tile in
+            let sign: HTML = [.good, .warn, .bad].contains(tile.tone) ? "\(HTML.sign(tile.tone)) " : ""
+            let note: HTML = tile.note.isEmpty ? "" : " <small>\(tile.note)</small>"
+            return """
+                <div class="\(tile.tone.rawValue)"><dt>\(tile.title)</dt><dd>\(sign)\(tile.figure)\(note)</dd></div>
+                """
+        }
+        return "<dl class=\"headline\">\(shown.joined())</dl>\n"
     }
 
     /// The backend, and the build that a tag names.
@@ -32,13 +31,11 @@ extension HTMLPage {
         let target =
             self.result.labels.target
             ?? (self.result.hasBackendView ? "simulated backend" : "a backend of its own")
-        var tiles = [
-            Tile(title: "target", figure: HTMLText.escaped(target, bytesMax: 200), note: "", tone: .plain)
-        ]
+        var tiles = [Tile(title: "target", figure: HTML(target), note: "", tone: .plain)]
         if let build = self.result.labels.tags.first(where: { $0.key == "build" }) {
             tiles.append(
                 Tile(
-                    title: "build", figure: HTMLText.escaped(build.value, bytesMax: 80), note: "",
+                    title: "build", figure: HTML(build.value, bytesMax: 80), note: "",
                     tone: .plain)
             )
         }
@@ -57,7 +54,7 @@ extension HTMLPage {
         return Tile(
             title: "\(self.result.noun.many) completed",
             figure: "\(Figures.count(scans.completed)) of \(Figures.count(scans.begun))",
-            note: rest.joined(separator: ", "), tone: scans.begun == 0 ? .plain : tone)
+            note: HTML(rest.joined(separator: ", ")), tone: scans.begun == 0 ? .plain : tone)
     }
 
     private var scanTimes: [Tile] {
@@ -65,14 +62,14 @@ extension HTMLPage {
         guard let summary = self.result.latency(.scanTime),
             case .measured(let histogram) = self.result.metrics.histogram(.scanTime, of: .fleet)
         else {
-            return [Tile(title: name, figure: "–", note: "none completed", tone: .plain)]
+            return [Tile(title: "\(name)", figure: "–", note: "none completed", tone: .plain)]
         }
         let unfinished = self.result.metrics.unfinished(.scanTime, of: .fleet)
         let objective = self.scanObjective
         var tiles = [
-            Tile(title: "\(name) p50", figure: HTMLText.time(summary.p50), note: "", tone: .plain),
+            Tile(title: "\(name) p50", figure: HTML.time(summary.p50), note: "", tone: .plain),
             Tile(
-                title: "\(name) p95", figure: HTMLText.time(summary.p95),
+                title: "\(name) p95", figure: HTML.time(summary.p95),
                 note: objective.map { "limit \(Self.limitText($0.slo))" } ?? "no limit set",
                 tone: objective.map { self.result.tone(of: $0) } ?? .plain),
         ]
@@ -83,13 +80,13 @@ extension HTMLPage {
             let within = FailureRate(failed: histogram.count(atOrBelow: limit), total: all)
             tiles.append(
                 Tile(
-                    title: "done within \(HTMLText.time(limit))", figure: Figures.share(within),
-                    note: "of \(Figures.count(all, self.result.noun)); slowest \(HTMLText.time(slowest))",
+                    title: "done within \(HTML.time(limit))", figure: "\(Figures.share(within))",
+                    note: "of \(Figures.count(all, self.result.noun)); slowest \(HTML.time(slowest))",
                     tone: .plain))
         } else {
             tiles.append(
                 Tile(
-                    title: "slowest \(self.result.noun.one)", figure: HTMLText.time(slowest),
+                    title: "slowest \(self.result.noun.one)", figure: HTML.time(slowest),
                     note: unfinished.isEmpty ? "" : "unfinished", tone: .plain))
         }
         return tiles
@@ -99,9 +96,9 @@ extension HTMLPage {
     private var scanObjective: SLOResult? { self.result.objective(on: .scanTime) }
 
     /// `p(95) < 20 s`.
-    static func limitText(_ slo: SLO) -> String {
+    static func limitText(_ slo: SLO) -> HTML {
         // A condition stays in one line.
-        HTMLText.sentence(slo.condition.description, bytesMax: 120).replacing(" ", with: "\u{A0}")
+        HTML(sentence: Printable.tied(slo.condition.description), bytesMax: 120)
     }
 }
 

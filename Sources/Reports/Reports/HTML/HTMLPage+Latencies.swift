@@ -49,50 +49,49 @@ extension HTMLPage {
             ["metric", "count", "p50", "p95", "p99", "max", "failed"] + (hasOpen ? ["unfinished"] : [])
             + ["limit", "verdict"]
         let cells = rows.map { self.cells($0, hasOpen: hasOpen) }
+        let notes: [HTML] = self.result.latencyNotes.map { "<p>\($0, bytesMax: 1_000).</p>\n" }
         return Section(
             id: "latencies", title: "Latencies",
             lead:
                 "scan.time and upload.time are measured from the scheduled start of each \(self.result.noun.one), so generator stalls are included.",
-            body: HTMLText.table(
-                header, cells, numbers: Set(1...(hasOpen ? 7 : 6)), id: "latency-table", isSortable: true)
-                + self.result.latencyNotes.map {
-                    "<p>\(HTMLText.escaped($0, bytesMax: 1_000)).</p>\n"
-                }.joined()
-                + self.unknownLatencies)
+            body: """
+                \(HTML.table(header, cells, numbers: Set(1...(hasOpen ? 7 : 6)), id: "latency-table", isSortable: true))\
+                \(notes.joined())\(self.unknownLatencies)
+                """)
     }
 
-    private func cells(_ row: LatencyRow, hasOpen: Bool) -> [HTMLText.Cell] {
+    private func cells(_ row: LatencyRow, hasOpen: Bool) -> [HTML.Cell] {
         let objective = self.result.objective(on: row.metric) ?? self.objectives(on: row.metric).first
-        let name =
+        let name: HTML =
             row.summary == nil && row.unfinished.isEmpty
-            ? row.metric.rawValue
+            ? "\(row.metric.rawValue)"
             : "<a href=\"#\(Self.id(of: row.metric))\">\(row.metric.rawValue)</a>"
-        var cells: [HTMLText.Cell] = [
-            .init("\(name)<br><small>\(HTMLText.escaped(row.metric.meaning))</small>"),
-            .init(Figures.count(row.summary?.count ?? 0), key: row.summary?.count ?? 0),
+        var cells: [HTML.Cell] = [
+            .init("\(name)<br><small>\(row.metric.meaning)</small>"),
+            .init("\(Figures.count(row.summary?.count ?? 0))", key: row.summary?.count ?? 0),
         ]
         for time in [row.summary?.p50, row.summary?.p95, row.summary?.p99, row.summary?.maximum] {
-            cells.append(.init(time.map { HTMLText.time($0) } ?? "–", key: time ?? -1))
+            cells.append(.init(time.map { HTML.time($0) } ?? "–", key: time ?? -1))
         }
-        let failed = row.failures.map { "\(Figures.count($0.failed)) (\(Figures.share($0)))" }
+        let failed: HTML? = row.failures.map { "\(Figures.count($0.failed)) (\(Figures.share($0)))" }
         cells.append(.init(failed ?? "–", key: row.failures?.failed ?? -1))
         if hasOpen {
-            cells.append(.init(HTMLText.units(row.unfinishedText), key: row.unfinished.count))
+            cells.append(.init(HTML(sentence: row.unfinishedText), key: row.unfinished.count))
         }
         guard let objective else { return cells + [.init("–"), .init("–", key: 9)] }
         let tone = self.result.tone(of: objective)
         cells.append(.init(self.limitCell(objective.slo)))
         cells.append(
             .init(
-                "\(HTMLText.sign(tone, isHidden: true)) \(self.standingWord(objective))",
+                "\(HTML.sign(tone, isHidden: true)) \(self.standingWord(objective))",
                 key: Self.order(tone)))
         return cells
     }
 
     /// The limit; with its group where it is not of the whole fleet.
-    private func limitCell(_ slo: SLO) -> String {
+    private func limitCell(_ slo: SLO) -> HTML {
         guard case .group(let name) = slo.selector.scope else { return Self.limitText(slo) }
-        return "\(Self.limitText(slo)) (\(HTMLText.escaped(name, bytesMax: 60)))"
+        return "\(Self.limitText(slo)) (\(name, bytesMax: 60))"
     }
 
     private static func order(_ tone: Tone) -> Int64 {
@@ -104,11 +103,11 @@ extension HTMLPage {
         }
     }
 
-    private var unknownLatencies: String {
+    private var unknownLatencies: HTML {
         let unknown = self.result.unknownLatencies.map(\.rawValue)
         return unknown.isEmpty
             ? ""
-            : "<p>Not available in this run: \(HTMLText.mono(unknown.joined(separator: ", "), bytesMax: 1_000)).</p>\n"
+            : "<p>Not available in this run: \(HTML.mono(unknown.joined(separator: ", "), bytesMax: 1_000)).</p>\n"
     }
 
     static func id(of metric: LatencyMetric) -> String {
@@ -125,11 +124,13 @@ extension HTMLPage {
         return Section(
             id: "latency", title: "Latency charts",
             lead: "A percentile is drawn where it has enough samples: p95 of 20, p99 of 100.",
-            body: large
-                + (small.isEmpty
-                    ? ""
-                    : "<h3 class=\"quiet-title\">Nothing unusual</h3>\n<div class=\"quiet\">\(small)</div>\n")
-        )
+            body: small.isEmpty
+                ? large
+                : """
+                \(large)<h3 class="quiet-title">Nothing unusual</h3>
+                <div class="quiet">\(small)</div>
+
+                """)
     }
 
     private func limit(_ metric: LatencyMetric) -> TimeChart.Limit? {
@@ -143,19 +144,19 @@ extension HTMLPage {
 
     private static let samplesMinOfP999 = 1_000
 
-    private func latency(_ row: LatencyRow) -> String {
+    private func latency(_ row: LatencyRow) -> HTML {
         let metric = row.metric
         var stats = [("count", Figures.count(row.summary?.count ?? 0))]
         if let summary = row.summary {
             stats += [
-                ("p50", HTMLText.time(summary.p50)), ("p90", HTMLText.time(summary.p90)),
-                ("p95", HTMLText.time(summary.p95)), ("p99", HTMLText.time(summary.p99)),
+                ("p50", Figures.time(summary.p50)), ("p90", Figures.time(summary.p90)),
+                ("p95", Figures.time(summary.p95)), ("p99", Figures.time(summary.p99)),
             ]
             // Of fewer, it is the slowest.
-            if summary.count >= Self.samplesMinOfP999 { stats.append(("p99.9", HTMLText.time(summary.p999))) }
-            stats.append(("max", HTMLText.time(summary.maximum)))
+            if summary.count >= Self.samplesMinOfP999 { stats.append(("p99.9", Figures.time(summary.p999))) }
+            stats.append(("max", Figures.time(summary.maximum)))
         }
-        if !row.unfinished.isEmpty { stats.append(("unfinished", HTMLText.units(row.unfinishedText))) }
+        if !row.unfinished.isEmpty { stats.append(("unfinished", row.unfinishedText)) }
         if let failures = row.failures {
             stats.append(("failed", "\(Figures.count(failures.failed)) (\(Figures.share(failures)))"))
         }
@@ -168,31 +169,31 @@ extension HTMLPage {
         }
         return """
             <article class="metric" id="\(id)"><h3>\(metric.rawValue)</h3>
-            <p>\(HTMLText.escaped(metric.meaning))</p>
-            \(HTMLText.definitions("stats", stats))<div class="two">\(charts)</div></article>
+            <p>\(metric.meaning)</p>
+            \(HTML.definitions("stats", stats))<div class="two">\(charts)</div></article>
 
             """
     }
 
     private static let quietHeight = 44
 
-    private func quietLatency(_ row: LatencyRow) -> String {
+    private func quietLatency(_ row: LatencyRow) -> HTML {
         let id = Self.id(of: row.metric)
         let stats =
             row.summary.map {
                 [
-                    ("count", Figures.count($0.count)), ("p50", HTMLText.time($0.p50)),
-                    ("max", HTMLText.time($0.maximum)),
+                    ("count", Figures.count($0.count)), ("p50", Figures.time($0.p50)),
+                    ("max", Figures.time($0.maximum)),
                 ]
             } ?? []
         return """
             <article class="metric" id="\(id)"><h4>\(row.metric.rawValue)</h4>
-            \(HTMLText.definitions("stats", stats))\(self.overTime(row.metric, id: id, height: Self.quietHeight))</article>
+            \(HTML.definitions("stats", stats))\(self.overTime(row.metric, id: id, height: Self.quietHeight))</article>
 
             """
     }
 
-    private func overTime(_ metric: LatencyMetric, id: String, height: Int) -> String {
+    private func overTime(_ metric: LatencyMetric, id: String, height: Int) -> HTML {
         guard let track = self.report.tracks.first(where: { $0.metric == metric }) else { return "" }
         func series(
             _ name: String, _ ink: Int, isDashed: Bool, samplesMin: Int64,

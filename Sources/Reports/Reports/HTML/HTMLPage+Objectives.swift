@@ -15,8 +15,10 @@ extension HTMLPage {
         return Section(
             id: "objectives", title: "Objectives",
             lead: hasBudget
-                ? "Error budget: the share of operations that may miss the limit, 5% for p(95). "
-                    + "The bar shows how much of it was used."
+                ? """
+                Error budget: the share of operations that may miss the limit, 5% for p(95). \
+                The bar shows how much of it was used.
+                """
                 : "",
             body: cards.isEmpty ? "" : "<div class=\"cards\">\(cards)</div>\n")
     }
@@ -30,26 +32,27 @@ extension HTMLPage {
         self.result.capacity == nil ? SLOBudget(slo, in: self.result.metrics) : nil
     }
 
-    private func card(_ slo: SLOResult, worst: SLOWindow?) -> String {
+    private func card(_ slo: SLOResult, worst: SLOWindow?) -> HTML {
         let tone = self.result.tone(of: slo)
-        var more = ""
+        var more: HTML = ""
         if let budget = self.budget(slo) {
-            let fill = HTMLText.share(min(budget.used, 1), of: 1)
-            more +=
-                "<div class=\"budget\"><svg class=\"meter\" width=\"100%\" height=\"5\" aria-hidden=\"true\">"
-            more += "<rect class=\"track\" width=\"100%\" height=\"5\" rx=\"2.5\"/>"
-            more += "<rect class=\"fill\" width=\"\(fill)\" height=\"5\" rx=\"2.5\"/></svg></div>"
-            more += "<small>\(budget.text)</small>"
+            more += """
+                <div class="budget"><svg class="meter" width="100%" height="5" aria-hidden="true">\
+                <rect class="track" width="100%" height="5" rx="2.5"/>\
+                <rect class="fill" width="\(HTML.share(budget.used, of: 1))" height="5" rx="2.5"/></svg></div>\
+                <small>\(budget.text)</small>
+                """
         }
         if let worst, worst.isMeaningful {
-            more += "<small>worst window of \(Figures.length(worst.length, short: true)): "
-            more +=
-                "\(HTMLText.sentence(Self.observed(worst.result))) from \(HTMLText.clock(worst.from.nanoseconds))</small>"
+            more += """
+                <small>worst window of \(Figures.length(worst.length, short: true)): \
+                \(sentence: Self.observed(worst.result)) from \(Figures.clock(worst.from.nanoseconds))</small>
+                """
         }
         return """
             <article class="card \(tone.rawValue)"><h3><span class="sign" aria-hidden="true">\(tone.sign)</span>\
             <span>\(Self.breakableAtDots(slo.slo.selector.description))</span></h3>
-            <p class="big">\(HTMLText.sentence(Self.observed(slo)))</p>
+            <p class="big">\(sentence: Self.observed(slo))</p>
             <p class="of">\(self.standingWord(slo)), limit \(Self.limitText(slo.slo))</p>\(more)</article>
 
             """
@@ -67,8 +70,8 @@ extension HTMLPage {
     }
 
     /// The name of a metric may continue in another line behind a dot, and nowhere else.
-    private static func breakableAtDots(_ name: String) -> String {
-        HTMLText.escaped(name).replacing(".", with: ".<wbr>")
+    private static func breakableAtDots(_ name: String) -> HTML {
+        name.split(separator: ".").map { HTML(String($0)) }.joined(separator: ".<wbr>")
     }
 
     /// The reason why an objective is neither held nor missed.
@@ -94,10 +97,10 @@ extension HTMLPage {
         let held = result.verdicts.filter { $0.standing == .held && ($0.hadOccasion || self.isLive) }
         let idle = result.verdicts.filter { $0.standing == .held && !$0.hadOccasion && !self.isLive }
         let unknown = result.verdicts.filter { $0.standing == .notAvailable }
-        var body = ""
+        var body: HTML = ""
         if !broken.isEmpty { body += self.brokenTable(broken) }
         if !held.isEmpty {
-            body += "<h3>\(held.count) \(self.isLive ? "invariants hold so far" : "invariants held")</h3>\n"
+            body += "<h3>\(held.count) invariants \(self.isLive ? "hold so far" : "held")</h3>\n"
             body += Self.rules(held, .good)
         }
         let folded =
@@ -106,55 +109,53 @@ extension HTMLPage {
                 (unknown.filter { result.whyOpen($0) == reason }, reason.remark, Tone.unknown)
             }
         for (verdicts, words, tone) in folded where !verdicts.isEmpty {
-            body += "<details><summary>\(Figures.count(verdicts.count, "invariant", "invariants")) "
-            body += "\(words)</summary>\n\(Self.rules(verdicts, tone))</details>\n"
+            body += """
+                <details><summary>\(Figures.count(verdicts.count, "invariant", "invariants")) \(words)</summary>
+                \(Self.rules(verdicts, tone))</details>
+
+                """
         }
         return Section(
             id: "invariants", title: "Invariants",
             lead: "Rules that must hold in every run, whatever the scenario does to it.", body: body)
     }
 
-    private func brokenTable(_ broken: [Verdict]) -> String {
-        let rows = broken.map { verdict -> [String] in
+    private func brokenTable(_ broken: [Verdict]) -> HTML {
+        let rows = broken.map { verdict -> [HTML] in
             let first = verdict.examples.first
+            let invariant = verdict.invariant
             return [
                 verdict.standing == .broken
-                    ? HTMLText.sign(.bad) + " broken"
-                    : HTMLText.sign(.warn) + " broken as expected",
-                HTMLText.mono(verdict.invariant.rawValue) + "<br>"
-                    + HTMLText.escaped(verdict.invariant.statement, bytesMax: 400),
-                Figures.count(verdict.violations),
+                    ? "\(HTML.sign(.bad)) broken" : "\(HTML.sign(.warn)) broken as expected",
+                "\(HTML.mono(invariant.rawValue))<br>\(invariant.statement, bytesMax: 400)",
+                "\(Figures.count(verdict.violations))",
                 first.map { self.place(of: $0) } ?? "",
-                first.map { HTMLText.escaped($0.text) } ?? "",
+                HTML(first?.text ?? ""),
             ]
         }
-        return "<h3>Broken invariants</h3>\n"
-            + HTMLText.table(
-                ["", "invariant and its rule", "violations", "first", "description"], rows, numbers: [2],
-                id: "broken")
+        let header = ["", "invariant and its rule", "violations", "first", "description"]
+        return "<h3>Broken invariants</h3>\n\(HTML.table(header, rows, numbers: [2], id: "broken"))"
     }
 
     /// Each with the sentence that it promises.
-    private static func rules(_ verdicts: [Verdict], _ tone: Tone) -> String {
-        let items = verdicts.map {
-            "<div><dt>\(HTMLText.sign(tone, isHidden: true)) \($0.invariant.rawValue)</dt>"
-                + "<dd>\(HTMLText.escaped($0.invariant.statement, bytesMax: 400))</dd></div>"
-        }.joined()
-        return "<dl class=\"rules\">\(items)</dl>\n"
+    private static func rules(_ verdicts: [Verdict], _ tone: Tone) -> HTML {
+        let items: [HTML] = verdicts.map {
+            """
+            <div><dt>\(HTML.sign(tone, isHidden: true)) \($0.invariant.rawValue)</dt>\
+            <dd>\($0.invariant.statement, bytesMax: 400)</dd></div>
+            """
+        }
+        return "<dl class=\"rules\">\(items.joined())</dl>\n"
     }
 
     // MARK: Links to phones
 
     /// The phone and scan of a violation, with a link if the phone has a timeline on the page.
-    func place(of violation: Violation) -> String {
-        self.linked(violation.device, HTMLText.escaped(self.result.place(of: violation)))
-    }
-
-    /// `text`: escaped.
-    func linked(_ device: DeviceNumber?, _ text: String) -> String {
-        guard let device, self.report.timelines.contains(where: { $0.mark.device == device }) else {
-            return text
-        }
-        return "<a href=\"#phone-\(device.raw)\">\(text)</a>"
+    func place(of violation: Violation) -> HTML {
+        let place = self.result.place(of: violation)
+        guard let device = violation.device,
+            self.report.timelines.contains(where: { $0.mark.device == device })
+        else { return HTML(place) }
+        return "<a href=\"#phone-\(device.raw)\">\(place)</a>"
     }
 }

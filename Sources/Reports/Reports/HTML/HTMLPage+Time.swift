@@ -11,7 +11,7 @@ extension HTMLPage {
 
     private func chart(
         _ id: String, _ title: String, _ unit: String, _ series: [TimeChart.Series], _ text: String
-    ) -> String {
+    ) -> HTML {
         TimeChart(
             id: id, title: title, unit: unit, description: text, series: series,
             width: self.timeline.width.nanoseconds, axis: self.axis,
@@ -92,8 +92,10 @@ extension HTMLPage {
         }
         return Section(
             id: "time", title: "The run over time",
-            lead: "Buckets of \(window)."
-                + (self.bands.bands.isEmpty ? "" : " The shaded times are the same in all charts."),
+            lead: """
+                Buckets of \(window).\
+                \(self.bands.bands.isEmpty ? "" : " The shaded times are the same in all charts.")
+                """,
             body: body)
     }
 
@@ -111,71 +113,79 @@ extension HTMLPage {
     }
 
     /// The times at which each fault fired, and the links of the phones.
-    private var faultStrips: String {
+    private var faultStrips: HTML {
         let fired = self.timeline.faults.enumerated().filter { $0.element.count > 0 }
         let links = self.linkStrips
         guard !fired.isEmpty || !links.isEmpty else { return "" }
         let end = Double(self.axis.end)
         let width = Double(self.timeline.width.nanoseconds)
-        let strips = fired.prefix(40).map { index, fault -> String in
+        let strips = fired.prefix(40).map { index, fault -> HTML in
             let most = self.timeline.windows.map { $0.fired(index) }.max() ?? 1
-            var cells = ""
+            var cells: HTML = ""
             if fault.spans.isEmpty {
                 for (bucket, window) in self.timeline.windows.enumerated() where window.fired(index) > 0 {
                     let strength = 0.25 + 0.75 * Double(window.fired(index)) / Double(max(1, most))
-                    cells += "<rect x=\"\(HTMLText.share(Double(bucket) * width, of: end))\" "
-                    let shown = min(width * 0.86, end - Double(bucket) * width)
-                    cells += "width=\"\(HTMLText.share(shown, of: end))\" height=\"10\" "
-                    cells += "fill-opacity=\"\(HTMLText.number(strength))\"/>"
+                    let from = Double(bucket) * width
+                    cells += """
+                        <rect x="\(HTML.share(from, of: end))" \
+                        width="\(HTML.share(min(width * 0.86, end - from), of: end))" height="10" \
+                        fill-opacity="\(strength)"/>
+                        """
                 }
             } else {
                 for span in fault.spans {
-                    let to = span.to?.nanoseconds ?? self.until
-                    cells += "<rect x=\"\(self.axis.position(span.from.nanoseconds))\" "
-                    cells +=
-                        "width=\"\(HTMLText.share(Double(max(0, to - span.from.nanoseconds)), of: end))\" "
-                    cells += "height=\"10\"/>"
+                    let length = max(0, (span.to?.nanoseconds ?? self.until) - span.from.nanoseconds)
+                    cells += """
+                        <rect x="\(self.axis.position(span.from.nanoseconds))" \
+                        width="\(self.axis.position(length))" height="10"/>
+                        """
                 }
             }
             let name = self.faultIDs.indices.contains(index) ? self.faultIDs[index] : "#\(index)"
-            return "<div class=\"strip\"><span>\(HTMLText.escaped(name, bytesMax: 60)) "
-                + "<b>\(Figures.count(fault.count))</b></span><svg width=\"100%\" height=\"10\" role=\"img\" "
-                + "aria-label=\"fired \(fault.count) times\">\(cells)</svg></div>"
-        }.joined()
-        return
-            "<figure><figcaption><span class=\"t\">\(links.isEmpty ? "Faults" : "Links and faults")</span> "
-            + "<span class=\"u\">when they acted</span></figcaption>"
-            + "<div class=\"strips\">\(links)\(strips)</div></figure>\n"
+            return """
+                <div class="strip"><span>\(name, bytesMax: 60) \
+                <b>\(Figures.count(fault.count))</b></span><svg width="100%" height="10" role="img" \
+                aria-label="fired \(fault.count) times">\(cells)</svg></div>
+                """
+        }
+        return """
+            <figure><figcaption><span class="t">\(links.isEmpty ? "Faults" : "Links and faults")</span> \
+            <span class="u">when they acted</span></figcaption>\
+            <div class="strips">\(links)\(strips.joined())</div></figure>
+
+            """
     }
 
     /// One row for each itinerary, with the name of each link in it.
-    private var linkStrips: String {
-        self.report.conditions.itineraries.prefix(20).map { itinerary in
-            var cells = ""
+    private var linkStrips: HTML {
+        self.report.conditions.itineraries.prefix(20).map { itinerary -> HTML in
+            var cells: HTML = ""
             for phase in itinerary.phases {
                 let from = phase.window.from.nanoseconds
                 guard from < self.until else { continue }
                 let to = min(phase.window.to?.nanoseconds ?? self.until, self.until)
                 let share = Double(to - from) / Double(self.axis.end)
                 let name = phase.link ?? "no link"
-                let told = "\(name), \(HTMLText.clock(from)) to \(HTMLText.clock(to))"
+                let told = "\(name), \(Figures.clock(from)) to \(Figures.clock(to))"
                 let tone =
                     phase.link == nil ? "gap" : phase.link == itinerary.phases.first?.link ? "even" : "odd"
-                cells += "<rect class=\"\(tone)\" x=\"\(self.axis.position(from))\" height=\"16\" "
-                cells +=
-                    "width=\"\(HTMLText.share(share, of: 1))\"><title>\(HTMLText.escaped(told))</title></rect>"
+                cells += """
+                    <rect class="\(tone)" x="\(self.axis.position(from))" height="16" \
+                    width="\(HTML.share(share, of: 1))"><title>\(told)</title></rect>
+                    """
                 if share > 0.05 {
                     cells += ChartBands.clipped(
-                        "<text class=\"note\" x=\"3\" y=\"12\">\(HTMLText.escaped(name, bytesMax: 24))</text>",
+                        "<text class=\"note\" x=\"3\" y=\"12\">\(name, bytesMax: 24)</text>",
                         from: self.axis.position(from), share: share, y: 0, height: 16)
                 }
             }
             let groups = itinerary.groups.joined(separator: ", ")
             let phases = itinerary.phases.map { $0.link ?? "no link" }.joined(separator: ", then ")
-            return
-                "<div class=\"strip links\"><span>link of \(HTMLText.escaped(groups, bytesMax: 120))</span>"
-                + "<svg width=\"100%\" height=\"16\" role=\"img\" "
-                + "aria-label=\"\(HTMLText.escaped("links over time: \(phases)", bytesMax: 400))\">\(cells)</svg></div>"
+            return """
+                <div class="strip links"><span>link of \(groups, bytesMax: 120)</span>\
+                <svg width="100%" height="16" role="img" \
+                aria-label="\("links over time: " + phases, bytesMax: 400)">\(cells)</svg></div>
+                """
         }.joined()
     }
 }

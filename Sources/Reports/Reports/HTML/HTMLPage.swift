@@ -45,6 +45,7 @@ package struct HTMLPage {
         self.bands = ChartBands(report, axis: self.axis, until: self.until)
     }
 
+    /// The page as the bytes of its file.
     package var text: String {
         let comparison = self.comparison.map { [$0] } ?? []
         let sections =
@@ -55,12 +56,12 @@ package struct HTMLPage {
                 self.disconnections, self.findings, self.faults, self.errors, self.byGroup, self.phones,
                 self.generator, self.environment,
             ]).filter { !$0.body.isEmpty }
-        let name = HTMLText.escaped(self.result.scenario.name, bytesMax: 80)
+        let name = HTML(self.result.scenario.name, bytesMax: 80)
         return HTMLDocument(
             title: "\(self.tone.sign) \(self.headline): \(name), seed \(self.result.seed)",
             header: self.header,
             sections: sections
-        ).text
+        ).html.text
     }
 
     package typealias Section = HTMLDocument.Section
@@ -74,7 +75,7 @@ package struct HTMLPage {
         return words.prefix(1).uppercased() + words.dropFirst()
     }
 
-    package var header: String {
+    package var header: HTML {
         let result = self.result
         var facts = [
             ("phones", Figures.count(result.devices)), ("length", Figures.length(result.length)),
@@ -91,25 +92,28 @@ package struct HTMLPage {
         ]
         if result.groups.count > 1 { facts.insert(("groups", Figures.count(result.groups.count)), at: 1) }
         if let photos = result.photos { facts.append(("photos", Figures.count(photos))) }
-        let list = HTMLText.definitions("facts", facts.map { ($0.0, HTMLText.escaped($0.1)) })
-        let reasons = HTMLText.items(result.reasons, bytesMax: 600)
+        let reasons = HTML.items(result.reasons, bytesMax: 600)
+        let outcome: HTML? = result.outcome.map {
+            "<p class=\"outcome\">\(sentence: $0.prefix(1).uppercased() + $0.dropFirst() + ".", bytesMax: 600)</p>"
+        }
+        let about = result.scenario.description
         return """
             <header>
-            <h1>\(HTMLText.escaped(result.scenario.name, bytesMax: 80))</h1>
+            <h1>\(result.scenario.name, bytesMax: 80)</h1>
             <div class="verdict \(self.tone.rawValue)">\(HTMLDocument.badge(self.tone))<span class="word">\(self.headline)</span></div>
-            \(result.outcome.map { "<p class=\"outcome\">\(HTMLText.sentence($0.prefix(1).uppercased() + $0.dropFirst() + ".", bytesMax: 600))</p>" } ?? "")
-            <p>\(HTMLText.escaped(self.sentence, bytesMax: 400))</p>
-            \(result.scenario.description.isEmpty ? "" : "<p class=\"about\">\(HTMLText.escaped(result.scenario.description, bytesMax: 600))</p>")
+            \(outcome ?? "")
+            <p>\(self.sentence, bytesMax: 400)</p>
+            \(about.isEmpty ? "" : "<p class=\"about\">\(about, bytesMax: 600)</p>")
             \(self.labels)
             \(reasons.isEmpty ? "" : "<ul class=\"reasons\">\(reasons)</ul>")
-            \(self.headlineRow)\(self.callouts)\(list)
+            \(self.headlineRow)\(self.callouts)\(HTML.definitions("facts", facts))
             </header>
             """
     }
 
     /// The target and the tags.
-    package var labels: String {
-        let words = self.result.labels.words.map { HTMLText.escaped($0, bytesMax: 400) }
+    package var labels: HTML {
+        let words = self.result.labels.words.map { HTML($0, bytesMax: 400) }
         return words.isEmpty ? "" : "<p class=\"about\">\(words.joined(separator: " · "))</p>"
     }
 
@@ -127,7 +131,7 @@ package struct HTMLPage {
         return text
     }
 
-    var callouts: String {
+    var callouts: HTML {
         var texts = self.result.warnings
         if self.report.skippedLines > 0 {
             texts.append(
@@ -135,7 +139,7 @@ package struct HTMLPage {
                     + Figures.count(self.report.skippedLines, "incomplete line", "incomplete lines")
                     + " of the logs")
         }
-        return HTMLText.callouts(texts.prefix(20), bytesMax: 600)
+        return HTML.callouts(texts.prefix(20), bytesMax: 600)
     }
 
     // MARK: Conservation
@@ -192,11 +196,12 @@ package struct HTMLPage {
                     ]
                 ).html
         } else {
-            pair +=
-                "<p>\(Figures.count(books.received, "book", "books")) received; the expected number is unknown "
-            pair += "with --target.</p>"
+            pair += """
+                <p>\(Figures.count(books.received, "book", "books")) received; the expected number is unknown \
+                with --target.</p>
+                """
         }
-        pair += RunResult.notes(books).map { "<p>\(HTMLText.escaped($0, bytesMax: 1_000)).</p>" }.joined()
+        for note in RunResult.notes(books) { pair += "<p>\(note, bytesMax: 1_000).</p>" }
         if self.result.importsRows { pair += Self.rows(self.result.totals.rows) }
         let jobs = self.result.totals.jobs
         let known = self.result.hasBackendView
@@ -221,13 +226,15 @@ package struct HTMLPage {
             ] + (jobs.circuitsOpened > 0 ? [("circuit openings", Figures.count(jobs.circuitsOpened))] : [])
         return Section(
             id: "conservation", title: "\(self.result.noun.heading)\(self.result.contents)",
-            lead: self.conservationLead,
-            body: "<div class=\"pair\">\(pair)</div>\(self.rowNotes)"
-                + "\(HTMLText.definitions("stats", billing + figures + undeleted))\n\(self.jobNotes)"
-                + self.groups)
+            lead: HTML(self.conservationLead),
+            body: """
+                <div class="pair">\(pair)</div>\(self.rowNotes)\
+                \(HTML.definitions("stats", billing + figures + undeleted))
+                \(self.jobNotes)\(self.groups)
+                """)
     }
 
-    private static func rows(_ rows: RowTotals) -> String {
+    private static func rows(_ rows: RowTotals) -> HTML {
         let counts = rows.counts
         return Flow(
             title: "Rows", origin: "in files", total: rows.sent,
@@ -245,16 +252,16 @@ package struct HTMLPage {
     }
 
     /// Rows that are in no number of the flow.
-    private var rowNotes: String {
+    private var rowNotes: HTML {
         RunResult.notes(self.result.totals.rows).map {
-            "<p>Rows: \(HTMLText.escaped($0, bytesMax: 1_000)).</p>"
+            "<p>Rows: \($0, bytesMax: 1_000).</p>"
         }.joined()
     }
 
-    private var jobNotes: String {
+    private var jobNotes: HTML {
         let notes = self.result.jobNotes
         guard !notes.isEmpty else { return "" }
-        return "<p>\(HTMLText.escaped(notes.joined(separator: " "), bytesMax: 1_000))</p>\n"
+        return "<p>\(notes.joined(separator: " "), bytesMax: 1_000)</p>\n"
     }
 
     private var everythingIsThere: String {
@@ -283,24 +290,24 @@ package struct HTMLPage {
             : self.everythingIsThere
     }
 
-    private var groups: String {
-        self.groupTable
-            + self.result.groupHeadlines.prefix(100).map {
-                "<p class=\"group-headline\"><strong>\(HTMLText.escaped($0.group))</strong>: \(HTMLText.escaped($0.text))</p>"
-            }.joined()
+    private var groups: HTML {
+        let headlines: [HTML] = self.result.groupHeadlines.prefix(100).map {
+            "<p class=\"group-headline\"><strong>\($0.group)</strong>: \($0.text)</p>"
+        }
+        return self.groupTable + headlines.joined()
     }
 
-    private var groupTable: String {
+    private var groupTable: HTML {
         guard self.result.groups.count > 1 else { return "" }
         let cancels = self.result.totals.scans.canceled > 0
-        let rows = self.result.groups.prefix(100).map { group -> [String] in
+        let rows = self.result.groups.prefix(100).map { group -> [HTML] in
             let scans = group.totals.scans
-            return [HTMLText.escaped(group.title)]
+            return [HTML(group.title)]
                 + ([group.devices, scans.captured, scans.completed, scans.refused]
                 + (cancels ? [scans.canceled] : []) + [scans.waiting, scans.lost])
-                .map { Figures.count($0) }
+                .map { "\(Figures.count($0))" }
         }
-        return HTMLText.table(
+        return HTML.table(
             ["group", "phones", "captured", "completed", "refused"] + (cancels ? ["canceled"] : [])
                 + ["waiting", "lost"], rows, numbers: Set(1...(cancels ? 7 : 6)), id: "groups")
     }

@@ -5,7 +5,7 @@ import RunArchive
 /// What sorts a table is a `span` with the role of a button: Chromium does not paint a `button` in the header of a table that it
 /// repeats on the next printed page.
 enum HTMLScript {
-    static let text = """
+    static let text: HTML = """
         "use strict";(function(){
         var tip=document.createElement("div");tip.id="tip";tip.hidden=true;tip.setAttribute("role","status");
         document.body.appendChild(tip);

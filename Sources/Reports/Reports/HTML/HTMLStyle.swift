@@ -3,7 +3,7 @@ import RunArchive
 /// The page's looks. System fonts, figures of one width, one accent a meaning; every color has a sign next to
 /// it.
 package enum HTMLStyle {
-    package static let text = """
+    package static let text: HTML = """
         :root{color-scheme:light dark;--bg:#fff;--panel:#f6f6f4;--ink:#1b1d20;--soft:#5c636b;--rule:#dcddd9;
         --grid:#ebebe8;--good:#00704c;--bad:#b3261e;--warn:#8a5700;--plain:#7d8791;
         --i1:#0b62a4;--i2:#c85a06;--i3:#00805a;--i4:#8a489c;--i5:#4698c9;--i6:#8b7a00;--i7:#6b7280;

@@ -61,48 +61,50 @@ package struct NinesChart {
     /// The 24th root of 10.
     private static let root = 1.100_694_171_252_208_1
 
-    private func path(_ histogram: HDRHistogram, of nines: Int, _ top: ValueAxis) -> String {
-        var path = ""
+    private func path(_ histogram: HDRHistogram, of nines: Int, _ top: ValueAxis) -> HTML {
+        var path: HTML = ""
         for step in 0...(Self.nines(histogram.total) * Self.stepsPerNine) {
             let part = 1 - Self.remainder(step)
             let perMillion = max(1, min(1_000_000, UInt32((part * 1_000_000).rounded())))
             guard let value = histogram.value(at: Percentile(perMillion: perMillion)) else { continue }
-            let x = HTMLText.number(Double(step) / Double(nines * Self.stepsPerNine) * 1_000)
-            path +=
-                "\(path.isEmpty ? "M" : "L")\(x) \(HTMLText.number(top.position(Double(value), height: self.height)))"
+            let x = Double(step) / Double(nines * Self.stepsPerNine) * 1_000
+            path += "\(path.isEmpty ? "M" : "L")\(x) \(top.position(Double(value), height: self.height))"
         }
         return path
     }
 
-    private func line(_ curve: Curve, _ nines: Int, _ top: ValueAxis) -> String {
-        let series = curve.name.isEmpty ? "" : " data-series=\"\(curve.ink)\""
-        return "<path class=\"s i\(curve.ink)\(curve.isDashed ? " dashed" : "")\"\(series) "
-            + "d=\"\(self.path(curve.histogram, of: nines, top))\"/>"
+    private func line(_ curve: Curve, _ nines: Int, _ top: ValueAxis) -> HTML {
+        let series: HTML = curve.name.isEmpty ? "" : " data-series=\"\(curve.ink)\""
+        return """
+            <path class="s i\(curve.ink)\(curve.isDashed ? " dashed" : "")"\(series) \
+            d="\(self.path(curve.histogram, of: nines, top))"/>
+            """
     }
 
-    private var legend: String {
+    private var legend: HTML {
         let keys = self.curves.filter { !$0.name.isEmpty }.map { curve in
             TimeChart.key(name: curve.name, ink: curve.ink, note: "", .line(dashed: curve.isDashed))
         }
         return keys.isEmpty ? "" : "<span class=\"legend\">\(keys.joined())</span>"
     }
 
-    package var html: String {
+    package var html: HTML {
         guard let most = self.curves.compactMap(\.histogram.maximum).max() else { return "" }
         let top = ValueAxis(holdingTime: most)
         let nines = self.curves.map { Self.nines($0.histogram.total) }.max() ?? 1
         let lines = self.curves.map { self.line($0, nines, top) }.joined()
-        var marks = ""
+        var marks: HTML = ""
         for nine in 0...nines {
-            let x = HTMLText.share(Double(nine), of: Double(nines))
+            let x = HTML.share(Double(nine), of: Double(nines))
             let anchor = nine == 0 ? "start" : nine == nines ? "end" : "middle"
             marks += "<line class=\"tick\" x1=\"\(x)\" x2=\"\(x)\" y1=\"0\" y2=\"\(self.height)\"/>"
-            marks += "<text class=\"label\" x=\"\(x)\" y=\"\(self.height + 15)\" text-anchor=\"\(anchor)\">"
-            marks += "\(Self.labels[nine])</text>"
+            marks += """
+                <text class="label" x="\(x)" y="\(self.height + 15)" text-anchor="\(anchor)">\(Self.labels[nine])</text>
+                """
         }
-        var limitLine = ""
+        var limitLine: HTML = ""
         if let limit, limit.value <= top.top {
-            let y = HTMLText.number(top.position(limit.value, height: self.height))
+            let y = top.position(limit.value, height: self.height)
             limitLine = "<line class=\"limit\" x1=\"0\" x2=\"100%\" y1=\"\(y)\" y2=\"\(y)\"/>"
         }
         return """
@@ -110,11 +112,11 @@ package struct NinesChart {
             <figcaption><span class="t">by percentile</span> \
             <span class="u">the share that took at most this long</span>\(self.legend)</figcaption>
             <svg class="plot" width="100%" height="\(self.height + 22)" role="img" \
-            aria-label="latency by percentile, up to \(HTMLText.time(most))">
+            aria-label="latency by percentile, up to \(HTML.time(most))">
             \(marks)\(top.grid(height: self.height))
             <svg x="0" y="0" width="100%" height="\(self.height)" viewBox="0 0 1000 \(self.height)" \
             preserveAspectRatio="none" class="curves">\(lines)</svg>\(limitLine)\
-            \(top.labels(height: self.height) { HTMLText.time(Int64(nearest: $0)) })</svg>
+            \(top.labels(height: self.height) { HTML.time(Int64(nearest: $0)) })</svg>
             </figure>
 
             """

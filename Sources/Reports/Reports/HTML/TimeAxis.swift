@@ -25,8 +25,8 @@ package struct TimeAxis {
     }
 
     /// The position in percent of the width.
-    package func position(_ nanoseconds: Int64) -> String {
-        HTMLText.share(Double(nanoseconds), of: Double(self.end))
+    package func position(_ nanoseconds: Int64) -> HTML {
+        HTML.share(Double(nanoseconds), of: Double(self.end))
     }
 
     /// About six of them, whole steps of a clock.
@@ -37,17 +37,18 @@ package struct TimeAxis {
     }
 
     /// Lines and labels, the labels at this height.
-    package func marks(height: Int, labels: Bool) -> String {
-        self.ticks.map { tick in
+    package func marks(height: Int, labels: Bool) -> HTML {
+        self.ticks.map { tick -> HTML in
             let x = self.position(tick)
-            let line = "<line class=\"tick\" x1=\"\(x)\" x2=\"\(x)\" y1=\"0\" y2=\"\(height)\"/>"
+            let line: HTML = "<line class=\"tick\" x1=\"\(x)\" x2=\"\(x)\" y1=\"0\" y2=\"\(height)\"/>"
             guard labels else { return line }
             // A label at the edge would be cut.
             let share = Double(tick) / Double(self.end)
             let anchor = tick == 0 ? "start" : share > 0.96 ? "end" : "middle"
-            return line
-                + "<text class=\"label\" x=\"\(x)\" y=\"\(height + 15)\" text-anchor=\"\(anchor)\">"
-                + "\(HTMLText.clock(tick))</text>"
+            return """
+                \(line)\
+                <text class="label" x="\(x)" y="\(height + 15)" text-anchor="\(anchor)">\(Figures.clock(tick))</text>
+                """
         }.joined()
     }
 }
@@ -87,18 +88,20 @@ package struct ValueAxis {
     }
 
     /// The lines of the ticks, which are behind the curves.
-    package func grid(height: Int) -> String {
-        self.ticks.reduce("<line class=\"base\" x1=\"0\" x2=\"100%\" y1=\"\(height)\" y2=\"\(height)\"/>") {
-            grid, tick in
-            let y = HTMLText.number(self.position(tick, height: height))
-            return grid + "<line class=\"grid\" x1=\"0\" x2=\"100%\" y1=\"\(y)\" y2=\"\(y)\"/>"
+    package func grid(height: Int) -> HTML {
+        let lines: [HTML] = self.ticks.map { tick in
+            let y = self.position(tick, height: height)
+            return "<line class=\"grid\" x1=\"0\" x2=\"100%\" y1=\"\(y)\" y2=\"\(y)\"/>"
         }
+        return """
+            <line class="base" x1="0" x2="100%" y1="\(height)" y2="\(height)"/>\(lines.joined())
+            """
     }
 
     /// The values of the ticks, which no curve may strike through.
-    package func labels(height: Int, text: (Double) -> String) -> String {
-        self.ticks.map { tick in
-            let y = HTMLText.number(self.position(tick, height: height) - 4)
+    package func labels(height: Int, text: (Double) -> HTML) -> HTML {
+        self.ticks.map { tick -> HTML in
+            let y = self.position(tick, height: height) - 4
             return "<text class=\"label\" x=\"0\" y=\"\(y)\">\(text(tick))</text>"
         }.joined()
     }

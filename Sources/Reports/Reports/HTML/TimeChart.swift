@@ -50,7 +50,7 @@ package struct TimeChart {
     /// The width of a window in nanoseconds.
     let width: Int64
     let axis: TimeAxis
-    let bands: String
+    let bands: HTML
     package static let heightUsual = 120
     let height: Int
     let limit: Limit?
@@ -60,7 +60,7 @@ package struct TimeChart {
 
     package init(
         id: String, title: String, unit: String, description: String, series: [Series], width: Int64,
-        axis: TimeAxis, bands: String, limit: Limit? = nil, isTime: Bool = false, valuesAt: [Int64]? = nil,
+        axis: TimeAxis, bands: HTML, limit: Limit? = nil, isTime: Bool = false, valuesAt: [Int64]? = nil,
         height: Int = Self.heightUsual
     ) {
         self.height = height
@@ -96,25 +96,25 @@ package struct TimeChart {
         return self.isTime ? ValueAxis(holdingTime: Int64(nearest: most)) : ValueAxis(holding: most)
     }
 
-    private func text(_ value: Double) -> String {
-        self.isTime ? HTMLText.time(Int64(nearest: value)) : Self.plain(value)
+    private func text(_ value: Double) -> HTML {
+        self.isTime ? HTML.time(Int64(nearest: value)) : HTML(Self.plain(value))
     }
 
     package static func plain(_ value: Double) -> String {
-        value == value.rounded() ? Figures.count(Int(nearest: value)) : HTMLText.number(value)
+        value == value.rounded() ? Figures.count(Int(nearest: value)) : Figures.tenths(value)
     }
 
-    package var html: String {
+    package var html: HTML {
         let top = self.top
         let legend = self.series.map { series in
             Self.key(name: series.name, ink: series.ink, note: series.note, series.shape)
         }.joined()
         return """
             <figure class="chart" id="\(self.id)">
-            <figcaption><span class="t">\(HTMLText.escaped(self.title))</span> \
-            <span class="u">\(HTMLText.escaped(self.unit))</span><span class="legend">\(legend)\(self.limitKey(top))</span></figcaption>
+            <figcaption><span class="t">\(self.title)</span> \
+            <span class="u">\(self.unit)</span><span class="legend">\(legend)\(self.limitKey(top))</span></figcaption>
             <svg class="plot" width="100%" height="\(self.height + 22)" role="img" tabindex="0" \
-            aria-label="\(HTMLText.escaped(self.description, bytesMax: 400))" data-end="\(self.axis.end)" \
+            aria-label="\(self.description, bytesMax: 400)" data-end="\(self.axis.end)" \
             data-width="\(self.width)" data-height="\(self.height)"\(self.data)>
             <g class="bands">\(self.bands)</g>
             \(self.axis.marks(height: self.height, labels: true))
@@ -127,62 +127,67 @@ package struct TimeChart {
     }
 
     /// A curve's entry in the legend, which also hides it.
-    package static func key(name: String, ink: Int, note: String, _ shape: Shape) -> String {
-        let sign: String
+    package static func key(name: String, ink: Int, note: String, _ shape: Shape) -> HTML {
+        let sign: HTML
         switch shape {
         case .line(let isDashed): sign = "<path class=\"s\(isDashed ? " dashed" : "")\" d=\"M0 5H16\"/>"
         case .area, .stacked: sign = "<rect class=\"f\" width=\"16\" height=\"10\"/>"
         }
-        return "<button type=\"button\" aria-pressed=\"true\" data-series=\"\(ink)\">"
-            + "<svg class=\"key i\(ink)\" width=\"16\" height=\"10\" aria-hidden=\"true\">\(sign)</svg>"
-            + "\(HTMLText.escaped(name))" + (note.isEmpty ? "" : " <b>\(HTMLText.escaped(note))</b>")
-            + "</button>"
+        return """
+            <button type="button" aria-pressed="true" data-series="\(ink)">\
+            <svg class="key i\(ink)" width="16" height="10" aria-hidden="true">\(sign)</svg>\
+            \(name)\(note.isEmpty ? "" : " <b>\(note)</b>")</button>
+            """
     }
 
     private func isShown(_ limit: Limit, _ top: ValueAxis) -> Bool { limit.value <= top.top }
 
-    private func limitLine(_ top: ValueAxis) -> String {
+    private func limitLine(_ top: ValueAxis) -> HTML {
         guard let limit = self.limit, self.isShown(limit, top) else { return "" }
-        let y = HTMLText.number(top.position(limit.value, height: self.height))
+        let y = top.position(limit.value, height: self.height)
         return "<line class=\"limit\" x1=\"0\" x2=\"100%\" y1=\"\(y)\" y2=\"\(y)\"/>"
     }
 
     /// The limit is in the legend: next to its line it would cover the curves. One that is off the chart says
     /// so.
-    private func limitKey(_ top: ValueAxis) -> String {
+    private func limitKey(_ top: ValueAxis) -> HTML {
         guard let limit = self.limit else { return "" }
         let off = self.isShown(limit, top) ? "" : " (above the chart)"
         return Self.limitKey(limit.text + off)
     }
 
-    package static func limitKey(_ text: String) -> String {
-        "<span class=\"limit-key\"><svg class=\"key\" width=\"16\" height=\"10\" aria-hidden=\"true\">"
-            + "<path class=\"limit\" d=\"M0 5H16\"/></svg>\(HTMLText.sentence(text))</span>"
+    package static func limitKey(_ text: String) -> HTML {
+        """
+        <span class="limit-key"><svg class="key" width="16" height="10" aria-hidden="true">\
+        <path class="limit" d="M0 5H16"/></svg>\(sentence: text)</span>
+        """
     }
 
     /// Values for the reader's pointer, as text: the page needs no arithmetic to show them.
-    private var data: String {
-        let names = self.series.map { HTMLText.escaped($0.name) }.joined(separator: "|")
+    private var data: HTML {
+        let names = self.series.map { HTML($0.name) }.joined(separator: "|")
         let values = self.series.map { series in
             series.values.map { $0.map { self.text($0) } ?? "" }.joined(separator: ";")
         }.joined(separator: "|")
-        let at =
-            self.valuesAt.map { " data-at=\"" + $0.map { String($0) }.joined(separator: ";") + "\"" } ?? ""
-        return " data-names=\"\(names)\" data-values=\"\(values)\"\(at)"
+        let at: HTML? = self.valuesAt.map {
+            " data-at=\"\($0.map { "\($0)" as HTML }.joined(separator: ";"))\""
+        }
+        return " data-names=\"\(names)\" data-values=\"\(values)\"\(at ?? "")"
     }
 
     // MARK: Curves
 
     private static let across = 1_000.0
 
-    private func curves(_ top: ValueAxis) -> String {
+    private func curves(_ top: ValueAxis) -> HTML {
         var floor = [Double](repeating: 0, count: self.series.map(\.values.count).max() ?? 0)
-        let curves = self.series.map { series -> String in
+        let curves = self.series.map { series -> HTML in
             switch series.shape {
             case .line(let dashed):
-                return
-                    "<path class=\"s i\(series.ink)\(dashed ? " dashed" : "")\" data-series=\"\(series.ink)\" "
-                    + "d=\"\(self.line(series.values, top))\"/>"
+                return """
+                    <path class="s i\(series.ink)\(dashed ? " dashed" : "")" data-series="\(series.ink)" \
+                    d="\(self.line(series.values, top))"/>
+                    """
             case .area:
                 return self.bars(series, floor: [], top)
             case .stacked:
@@ -191,9 +196,10 @@ package struct TimeChart {
                 return bars
             }
         }.joined()
-        return
-            "<svg x=\"0\" y=\"0\" width=\"100%\" height=\"\(self.height)\" viewBox=\"0 0 1000 \(self.height)\" "
-            + "preserveAspectRatio=\"none\" class=\"curves\">\(curves)</svg>"
+        return """
+            <svg x="0" y="0" width="100%" height="\(self.height)" viewBox="0 0 1000 \(self.height)" \
+            preserveAspectRatio="none" class="curves">\(curves)</svg>
+            """
     }
 
     private func x(_ index: Int) -> Double {
@@ -206,8 +212,8 @@ package struct TimeChart {
     }
 
     /// A step a window: what is known of a window is known of all of it.
-    private func line(_ values: [Double?], _ top: ValueAxis) -> String {
-        var path = ""
+    private func line(_ values: [Double?], _ top: ValueAxis) -> HTML {
+        var path: HTML = ""
         var last: (x: Double, y: Double)?
         for (index, value) in values.enumerated() {
             guard let value else {
@@ -216,26 +222,26 @@ package struct TimeChart {
             }
             let (x, y) = (self.x(index), top.position(value, height: self.height))
             if let last, abs(last.x - x) < 0.05 {
-                if HTMLText.number(last.y) != HTMLText.number(y) { path += "V\(HTMLText.number(y))" }
+                if Figures.tenths(last.y) != Figures.tenths(y) { path += "V\(y)" }
             } else {
-                path += "M\(HTMLText.number(x)) \(HTMLText.number(y))"
+                path += "M\(x) \(y)"
             }
-            path += "H\(HTMLText.number(self.xEnd(index)))"
+            path += "H\(self.xEnd(index))"
             last = (self.xEnd(index), y)
         }
         return path
     }
 
-    private func bars(_ series: Series, floor: [Double], _ top: ValueAxis) -> String {
-        var path = ""
+    private func bars(_ series: Series, floor: [Double], _ top: ValueAxis) -> HTML {
+        var path: HTML = ""
         for (index, value) in series.values.enumerated() {
             guard let value, value > 0 else { continue }
             let under = index < floor.count ? floor[index] : 0
             let (low, high) = (
                 top.position(under, height: self.height), top.position(under + value, height: self.height)
             )
-            path += "M\(HTMLText.number(self.x(index))) \(HTMLText.number(low))V\(HTMLText.number(high))"
-            path += "H\(HTMLText.number(self.xEnd(index)))V\(HTMLText.number(low))z"
+            path += "M\(self.x(index)) \(low)V\(high)"
+            path += "H\(self.xEnd(index))V\(low)z"
         }
         return "<path class=\"f i\(series.ink)\" data-series=\"\(series.ink)\" d=\"\(path)\"/>"
     }
