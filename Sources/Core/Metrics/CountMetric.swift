@@ -46,6 +46,8 @@ package enum CountMetric: String, CaseIterable, Sendable {
     case scansCanceled = "scans.canceled"
     case booksUnknown = "books.unknown"
     case contractBreaking = "contract.breaking"
+    case textsEnriched = "texts.enriched"
+    case textsKept = "texts.kept"
 }
 
 extension CountMetric: MetricCase {
@@ -164,6 +166,9 @@ extension CountMetric: MetricCase {
                 44, .events, .lower,
                 "deviations from the API contract that no fault has made, and by which a client may break: a member that is missing or of another type"
             )
+        case .textsEnriched: (45, .run, .higher, "books that a phone has read, and whose text was looked up")
+        case .textsKept:
+            (46, .run, .lower, "books that stayed as a phone has read them, because their look-up failed")
         }
     }
 }

@@ -24,6 +24,9 @@ package enum LatencyMetric: String, CaseIterable, Sendable {
     case cancelTime = "cancel.time"
     case jobFirstEventTime = "job.first_event.time"
     case jobTime = "job.time"
+    case feedbackTime = "feedback.time"
+    case enrichTime = "enrich.time"
+    case enrichedTime = "enriched.time"
 }
 
 extension LatencyMetric: MetricCase {
@@ -66,6 +69,9 @@ extension LatencyMetric: MetricCase {
             (20, "202 decoded to the first event of its job dispatched, over all streams")
         case .jobTime:
             (21, "202 decoded to the terminal event of its job dispatched, or to the status that says so")
+        case .feedbackTime: (22, "scheduled capture to the book shown as the phone has read it")
+        case .enrichTime: (23, "text sent to what was found decoded")
+        case .enrichedTime: (24, "scheduled capture to what was found merged into the book")
         }
     }
 

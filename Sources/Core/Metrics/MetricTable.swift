@@ -72,6 +72,10 @@ package struct MetricTable: Sendable, Equatable {
         self.sets[group.position].record(metric, failed: failed)
     }
 
+    package mutating func add(_ rate: FailureRate, to metric: RateMetric, in group: MetricGroup) {
+        self.sets[group.position].add(rate, to: metric)
+    }
+
     package mutating func add(_ count: Int64, to metric: CountMetric, in group: MetricGroup) {
         self.sets[group.position].add(count, to: metric)
     }

@@ -18,6 +18,8 @@ package enum RateMetric: String, CaseIterable, Sendable {
     case cleanupAttemptsFailed = "cleanup.attempts.failed"
     case statusFailed = "status.failed"
     case statusAttemptsFailed = "status.attempts.failed"
+    /// Of the final titles and authors of books that phones have read by themselves.
+    case reconcileWrong = "reconcile.wrong"
 }
 
 extension RateMetric: MetricCase {
@@ -36,13 +38,14 @@ extension RateMetric: MetricCase {
         case .cleanupAttemptsFailed: 9
         case .statusFailed: 10
         case .statusAttemptsFailed: 11
+        case .reconcileWrong: 12
         }
     }
 
     package var better: Better { .lower }
 
-    /// The phone sees for itself whether an operation of its own failed.
-    package var needsBackend: Bool { false }
+    /// The phone sees for itself whether an operation of its own failed. Only the ledger knows what is true.
+    package var needsBackend: Bool { self == .reconcileWrong }
 }
 
 /// The number of operations and the number of failed ones.

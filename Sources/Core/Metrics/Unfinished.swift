@@ -36,7 +36,7 @@ extension LatencyMetric {
             true
         // How long something took that is not observed before it is over.
         case .preprocessTime, .sseEventLatency, .sseEventDelay, .ssePingGap, .sseDetectTime,
-            .generatorLateness, .netDNSTime, .netConnectTime, .netTLSTime, .netFirstByteTime:
+            .feedbackTime, .enrichTime, .enrichedTime, .generatorLateness, .netDNSTime, .netConnectTime, .netTLSTime, .netFirstByteTime:
             false
         }
     }

@@ -46,6 +46,7 @@ extension BackendObservation: DescribedObservation {
         case .rowsTaken(let job, let rows):
             try codec.row("rows-taken", Self.rowsTaken, "job", "", of: job, rows)
         case .bookLookedUp(let lookup): try codec.row("book-looked-up", Self.bookLookedUp, "", of: lookup)
+        case .textLookedUp: codec.row("text-looked-up", self)
         case .failed(let job, let code, let retryable):
             try codec.row("failed", Self.failed, "job", "code", "retryable", of: job, code, retryable)
         case .tokenRevoked(let job): try codec.row("token-revoked", Self.tokenRevoked, "job", of: job)

@@ -27,6 +27,8 @@ package enum BackendObservation: Hashable, Sendable {
     indirect case rowsTaken(job: String, RowCounts)
     /// A single barcode was looked up, or answered as before.
     indirect case bookLookedUp(BookLookup)
+    /// A book was looked up by its text.
+    case textLookedUp
     /// The job ends with an `error` event that says this of a retry.
     case failed(job: String, code: String, retryable: Bool)
     case tokenRevoked(job: String)
@@ -59,7 +61,7 @@ extension BackendObservation {
     static let byName = named([
         blank(connected), blank(requested), blank(answered), blank(problem), blank(accepted),
         blank(photosReceived), blank(streamOpened), blank(eventWritten), blank(pingWritten),
-        blank(streamEnded), blank(finished), blank(rowsTaken), blank(bookLookedUp), blank(failed),
+        blank(streamEnded), blank(finished), blank(rowsTaken), blank(bookLookedUp), textLookedUp, blank(failed),
         blank(tokenRevoked), blank(resultsServed), blank(cleaned), blank(canceled), blank(expired),
         blank(vanished), blank(circuitOpened), blank(circuitClosed), blank(found), blank(upstreamFailed),
         blank(targetBroke), blank(targetTried), blank(targetProbed), blank(targetEvent),

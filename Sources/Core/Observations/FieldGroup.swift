@@ -35,6 +35,19 @@ extension BookLookup: FieldValue {
     }
 }
 
+extension TextOutcome: FieldValue {
+    static var blank: Self { Self(title: .phone, author: .phone, discrepancies: 0) }
+
+    static func coded(
+        _ value: Self?, _ key: StaticString, by codec: inout some FieldCodec & ~Copyable
+    ) throws(MalformedObservation) -> Self? {
+        let value = value ?? .blank
+        return try codec.group(
+            Self.init(title:author:discrepancies:), ("title", value.title), ("author", value.author),
+            ("discrepancies", value.discrepancies))
+    }
+}
+
 extension BooksPromise: FieldValue {
     static var blank: Self { Self(unique: 0) }
 

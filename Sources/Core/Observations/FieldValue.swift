@@ -166,6 +166,7 @@ extension TargetProbe: NameField {}
 extension TargetRule: NameField {}
 extension TransportFailure: NameField {}
 extension WaitingCause: NameField {}
+extension Reconciliation.Source: NameField {}
 
 extension Operation: NameField {
     static var blank: Operation { .upload }

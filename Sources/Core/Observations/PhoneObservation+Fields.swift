@@ -40,6 +40,7 @@ extension PhoneObservation: DescribedObservation {
         case .photosTaken(let count): try codec.row("photos-taken", Self.photosTaken, "count", of: count)
         case .photoPrepared(let took, let bytes):
             try codec.row("photo-prepared", Self.photoPrepared, "took_ns", "bytes", of: took, bytes)
+        case .bookRead(let took): try codec.row("book-read", Self.bookRead, "took_ns", of: took)
         case .filePrepared(let file): try codec.row("file-prepared", Self.filePrepared, "rows", of: file)
         case .photoRejected(let reason):
             try codec.row("photo-rejected", Self.photoRejected, "reason", of: reason)
@@ -90,6 +91,9 @@ extension PhoneObservation: DescribedObservation {
             try codec.row(
                 "lookup-answered", Self.lookupAnswered, "found", "repeated", "took_ns", "service_ns",
                 of: found, repeated, took, service)
+        case .enriched(let outcome, let took, let service):
+            try codec.row("enriched", Self.enriched, "", "took_ns", "service_ns", of: outcome, took, service)
+        case .readingKept(let cause): try codec.row("reading-kept", Self.readingKept, "cause", of: cause)
         case .rateLimited(let operation, let retryAfter):
             try codec.row(
                 "rate-limited", Self.rateLimited, "operation", "retry_after_ns", of: operation, retryAfter)

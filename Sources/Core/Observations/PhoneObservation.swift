@@ -39,6 +39,9 @@ package enum PhoneObservation: Hashable, Sendable {
     case photosTaken(Int)
     /// `took`: nil when the photo had been prepared for an earlier scan.
     case photoPrepared(took: Interval?, bytes: Int)
+    /// Follows `photoPrepared` for a spine: the user sees the book as the phone has read it. `took`: since the scheduled
+    /// capture.
+    case bookRead(took: Interval)
     /// Follows `photoPrepared` for a library file.
     case filePrepared(LibraryContent)
     /// The photo cannot be used. The scan is refused once that is durable.
@@ -79,6 +82,11 @@ package enum PhoneObservation: Hashable, Sendable {
     /// A look-up was answered: with the book, or that no provider has it. `repeated`: the backend says that it is the answer
     /// to an earlier request. The times are those of `uploadAccepted`.
     case lookupAnswered(found: Bool, repeated: Bool, took: Interval, service: Interval)
+    /// Follows `lookupAnswered` of a look-up by text: whose text the book has now. `took`: since the scheduled capture.
+    /// `service`: since the actual send.
+    indirect case enriched(TextOutcome, took: Interval, service: Interval)
+    /// The look-up by text has failed, and the book keeps what the phone has read.
+    case readingKept(WaitingCause)
     case rateLimited(Operation, retryAfter: Interval)
     case resultsDecoded(job: String, books: Int, took: Interval)
     /// Follows `resultsDecoded` of an import: what they say of its rows.
@@ -131,11 +139,11 @@ extension PhoneObservation {
     static let byName = named([
         blank(launched), killed, blank(recordKept), blank(reinstalled), suspended, resumed, pathLost,
         pathReturned, pathChanged, storageFilled, storageFreed, blank(lostFromStorage), blank(clockSet),
-        blank(captured), blank(regionTaken), blank(photosTaken), blank(photoPrepared), blank(filePrepared),
+        blank(captured), blank(regionTaken), blank(photosTaken), blank(photoPrepared), blank(bookRead), blank(filePrepared),
         blank(photoRejected), blank(queued), slotTaken, slotGiven, blank(bookAdded), blank(bookRepeated),
         blank(completed), cancelRequested, blank(canceled), blank(refused), blank(requestSent),
         blank(replied), blank(requestFailed), blank(badAnswer), blank(found), blank(uploadAccepted),
-        blank(keySent), blank(lookupAnswered), blank(rateLimited), blank(resultsDecoded), blank(rowsRead),
+        blank(keySent), blank(lookupAnswered), blank(enriched), blank(readingKept), blank(rateLimited), blank(resultsDecoded), blank(rowsRead),
         blank(booksListed), blank(resultsGivenUp), blank(statusDecoded), blank(statusGivenUp),
         blank(cleanupAnswered), blank(cancelAnswered), blank(jobAbandoned), blank(streamOpened),
         blank(firstEvent), blank(eventApplied), blank(eventIgnored), blank(ping), blank(terminalApplied),

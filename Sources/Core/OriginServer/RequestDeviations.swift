@@ -7,18 +7,20 @@ extension OriginRequest {
     package func deviations(for operation: Operation, at path: JourneyPath) -> ContractNotes {
         switch path.journey.version {
         case .v2: self.v2Deviations(operation, path)
-        case .v3: self.v3Deviations(operation)
+        case .v3: self.v3Deviations(operation, path)
         }
     }
 
-    private func v3Deviations(_ operation: Operation) -> ContractNotes {
+    private func v3Deviations(_ operation: Operation, _ path: JourneyPath) -> ContractNotes {
         var notes = ContractNotes()
         self.noteQuery(Contract.queryParameters(of: operation), into: &notes)
         self.note("X-Device-ID", "a version 4 UUID", self.deviceID, isDecisive: true, into: &notes) {
             DeviceKey(header: $0) != nil
         }
         switch operation {
-        case .upload: self.noteContentType(Contract.uploadType, into: &notes)
+        case .upload:
+            self.noteContentType(
+                path.journey.payload == .json ? Contract.jsonType : Contract.uploadType, into: &notes)
         case .stream: self.noteAccept(into: &notes)
         case .results, .cleanup, .status, .cancel: break
         }

@@ -58,6 +58,10 @@ public enum DrawDomain: UInt64, Sendable {
     case resample = 46
     /// Whether a scan is in the sample of a run with many.
     case scanSample = 47
+    /// What a phone reads on the spine of a book.
+    case spineReading = 48
+    /// How sure a look-up by text is.
+    case textConfidence = 49
     case test = 99
 }
 

@@ -17,6 +17,13 @@ package struct BookReading: Hashable, Sendable {
         self.text = text
         self.confidence = confidence
     }
+
+    /// The book as the phone has it without the backend.
+    package var book: Book {
+        Book(
+            title: self.title, author: self.author, isbn: self.isbn, confidence: self.confidence,
+            enrichmentStatus: nil, coverUrl: nil)
+    }
 }
 
 /// What the backend has found of a book by its text (Docs/contract.md section 1.5).

@@ -10,6 +10,8 @@ package enum Journey: String, CaseIterable, Hashable, Sendable {
     case csvImport = "csv-import"
     /// A barcode whose book is looked up at once, without a job, by v2.
     case bookEnrichment = "book-enrichment"
+    /// A book that the phone has read by itself, and whose metadata are looked up at once, without a job, by v3.
+    case textEnrichment = "text-enrichment"
 
     /// Nil for an event that no client of the journey knows. Some know v2 by dotted names.
     package func kind(ofEvent name: String) -> EventKind? {
@@ -22,7 +24,7 @@ package enum Journey: String, CaseIterable, Hashable, Sendable {
     /// The version of its endpoints, which decides the form of its answers and streams.
     package var version: APIVersion {
         switch self {
-        case .scan: .v3
+        case .scan, .textEnrichment: .v3
         case .bookshelfScan, .batchEnrichment, .csvImport, .bookEnrichment: .v2
         }
     }
@@ -53,7 +55,7 @@ package enum Journey: String, CaseIterable, Hashable, Sendable {
     package var payload: Payload {
         switch self {
         case .scan, .bookshelfScan: .photos
-        case .batchEnrichment, .bookEnrichment: .json
+        case .batchEnrichment, .bookEnrichment, .textEnrichment: .json
         case .csvImport: .file
         }
     }
@@ -61,11 +63,14 @@ package enum Journey: String, CaseIterable, Hashable, Sendable {
     /// Whether its upload is photos, and not a document.
     package var hasPhotos: Bool { self.payload == .photos }
 
+    /// Whether the app can find several books in a photo, each a scan of its own.
+    package var hasRegions: Bool { self.hasPhotos || self == .textEnrichment }
+
     /// Whether what a job says of itself is for everybody (Docs/contract.md section 3.2). A token that is shown is looked at all
     /// the same.
     package var isPublic: Bool {
         switch self {
-        case .scan, .bookshelfScan, .batchEnrichment, .bookEnrichment: false
+        case .scan, .bookshelfScan, .batchEnrichment, .bookEnrichment, .textEnrichment: false
         case .csvImport: true
         }
     }
@@ -73,7 +78,7 @@ package enum Journey: String, CaseIterable, Hashable, Sendable {
     /// Whether its results are books.
     package var findsBooks: Bool {
         switch self {
-        case .scan, .bookshelfScan, .batchEnrichment, .bookEnrichment: true
+        case .scan, .bookshelfScan, .batchEnrichment, .bookEnrichment, .textEnrichment: true
         case .csvImport: false
         }
     }
@@ -82,12 +87,13 @@ package enum Journey: String, CaseIterable, Hashable, Sendable {
     package var hasJobs: Bool {
         switch self {
         case .scan, .bookshelfScan, .batchEnrichment, .csvImport: true
-        case .bookEnrichment: false
+        case .bookEnrichment, .textEnrichment: false
         }
     }
 
     /// The path of one of its endpoints, without a query.
     package func path(_ endpoint: Endpoint) -> String {
+        if self == .textEnrichment { return TextRequest.path }
         guard let paths = V2Paths.of(self) else { return endpoint.path }
         return paths.path(endpoint)
     }
@@ -115,6 +121,10 @@ package struct JourneyPath: Hashable, Sendable {
     package init?(path: String) {
         if let endpoint = Endpoint(path: path) {
             self.init(.scan, endpoint)
+            return
+        }
+        if path == TextRequest.path {
+            self.init(.textEnrichment, .upload)
             return
         }
         guard APIVersion(path: path) == .v2 else { return nil }

@@ -65,4 +65,10 @@ package struct Reconciliation: Hashable, Sendable {
         self.source = isCertain ? .talaria : .foundationModels
         self.discrepancies = discrepancies
     }
+
+    package var book: Book {
+        Book(
+            title: self.title, author: self.author, isbn: self.isbn.isEmpty ? nil : self.isbn,
+            confidence: self.confidence, enrichmentStatus: .success, coverUrl: self.coverUrl)
+    }
 }

@@ -21,11 +21,17 @@ package struct Shelf: Hashable, Sendable {
         package let stock: Stock
         /// The share of single-barcode scans that repeat a barcode of the device.
         package let repeats: Odds
+        /// How the phones read spines.
+        package let reader: SpineReader
 
-        package init(devices: ClosedRange<UInt32>, stock: Stock, repeats: Odds = .never) {
+        package init(
+            devices: ClosedRange<UInt32>, stock: Stock, repeats: Odds = .never,
+            reader: SpineReader = SpineReader()
+        ) {
             self.devices = devices
             self.stock = stock
             self.repeats = repeats
+            self.reader = reader
         }
     }
 
@@ -36,6 +42,8 @@ package struct Shelf: Hashable, Sendable {
         case barcodes
         /// One barcode. Of some, no provider has the book.
         case oneBarcode
+        /// One spine, which the phone reads by itself.
+        case oneSpine
         /// None: files are imported.
         case none
     }
@@ -83,6 +91,7 @@ package struct Shelf: Hashable, Sendable {
         let stock = self.stock(of: device)
         switch stock {
         case .none: return 0
+        case .oneSpine: return 1
         case .oneBarcode:
             let first = self.firstScan(ofBarcode: scan, device: device)
             let draw = KeyedRandom(seed: self.seed).draw(
@@ -124,7 +133,8 @@ package struct Shelf: Hashable, Sendable {
                 title: title, author: author, isbn: nil, confidence: 0.95, enrichmentStatus: .reviewNeeded,
                 coverUrl: nil)
         }
-        let isbn = draw(1) % 10 < 8 || stock != .books ? Self.isbn13(draw(2)) : nil
+        let hasNumber = draw(1) % 10 < 8 || stock == .barcodes || stock == .oneBarcode
+        let isbn = hasNumber ? Self.isbn13(draw(2)) : nil
         let hundredths = 55 + draw(3) % 45
         let found: EnrichmentStatus =
             lookup == .openAPI
@@ -148,6 +158,32 @@ package struct Shelf: Hashable, Sendable {
     package func barcode(device: DeviceNumber, scan: ScanNumber) -> String? {
         guard self.stock(of: device) == .oneBarcode else { return nil }
         return self.book(device: device, scan: scan, ordinal: 0).isbn
+    }
+
+    /// What the phone reads on the spine of a scan, and how long that takes; nil for a scan of another kind.
+    package func reading(device: DeviceNumber, scan: ScanNumber) -> BookReading? {
+        guard let reader = self.exception(for: device), reader.stock == .oneSpine else { return nil }
+        return reader.reader.reading(
+            of: self.book(device: device, scan: scan, ordinal: 0), seed: self.seed, device: device, scan: scan)
+    }
+
+    package func readingTime(device: DeviceNumber, scan: ScanNumber) -> Interval {
+        (self.exception(for: device)?.reader ?? SpineReader()).time(
+            seed: self.seed, device: device, scan: scan)
+    }
+
+    /// What a look-up by text finds of the book of a scan. How sure it is of it is drawn: from 0.84 to 0.99.
+    package func enrichment(device: DeviceNumber, scan: ScanNumber) -> Enrichment {
+        let book = self.book(device: device, scan: scan, ordinal: 0)
+        let draw = KeyedRandom(seed: self.seed).draw(.textConfidence, UInt64(device.raw), UInt64(scan.raw))
+        var found = Enrichment(
+            verifiedTitle: book.title, verifiedAuthor: book.author, confidence: Double(84 + draw % 16) / 100)
+        found.coverUrl = book.coverUrl
+        found.publisher = "Example Press"
+        found.publicationYear = Int(1900 + (draw >> 8) % 125)
+        found.genre = "Fiction"
+        found.pageCount = Int(80 + (draw >> 16) % 900)
+        return found
     }
 
     /// The title of the book at one offset.

@@ -10,6 +10,7 @@ package struct WorkNoun: Hashable, Sendable {
             case .batchEnrichment: ("batch", "batches")
             case .csvImport: ("import", "imports")
             case .bookEnrichment: ("look-up", "look-ups")
+            case .textEnrichment: ("reading", "readings")
             }
         (self.ones, self.manys) = ([one], [many])
     }

@@ -92,6 +92,22 @@ struct FleetReader {
         group.repeats = map.value("repeats", default: .never, Values.share)
     }
 
+    static let reader = ScenarioKeys<SpineReader>(
+        what: "a reader",
+        rows: [
+            .init("accuracy", \.accuracy, .share, "readings that are without an error (default: 92%)"),
+            .init(
+                "time", \.time, .durations(max: ScenarioLimit.timeMax),
+                "time from a photo to its reading (default: 300ms..700ms)"),
+        ])
+
+    @Sendable static func readReader(_ map: MapReader, _ group: inout FleetGroup) {
+        guard Self.isRead("reader", .textEnrichment, "reads no spines", map, group),
+            let node = map.entry("reader")?.value, let inner = Self.reader.map(node, map.findings)
+        else { return }
+        Self.reader.read(inner, into: &group.reader)
+    }
+
     /// Whether the phones make the journey that a key is for. The key with another journey is reported.
     private static func isRead(
         _ key: String, _ journey: Journey, _ omission: String, _ map: MapReader, _ group: FleetGroup

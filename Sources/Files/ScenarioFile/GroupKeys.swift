@@ -37,6 +37,11 @@ extension FleetReader {
             "book-enrichment: look-ups of a barcode that the phone has looked up before (default: none)",
             read: Self.readRepeats,
             write: { $0.repeats > .never ? ValueForm.share.write($0.repeats) : nil }),
+        .init(
+            "reader", .map(Self.reader.schemas),
+            "text-enrichment: how the phones read the spines of books by themselves",
+            read: Self.readReader,
+            write: { $0.profile.journey == .textEnrichment ? Self.reader.text($0.reader) : nil }),
     ]
 
     private static let network: [ScenarioKey<FleetGroup>] = [

@@ -58,6 +58,9 @@ extension ServerReader {
                 .words(BackendConfiguration.RepeatedCleanup.allCases.map { (String($0.rawValue), $0) }),
                 "status of the answer to a DELETE of a job that is gone"),
             .init(
+                "enrichment-body", \.backend.enrichmentForm, .word,
+                "text-enrichment: form of the answer, with the members under `enrichment` or at the top"),
+            .init(
                 "links", \.backend.urlForm, Self.links,
                 "form of the links in answers: relative, absolute, or a base URL"),
             .init(

@@ -79,7 +79,7 @@ extension HarnessPhone {
             self.jobs[index].isUnreadable = true
         case .bookLookedUp(let lookup):
             self.lookedUp = (scan, fleet.now, lookup.isBilled)
-        case .connected, .problem, .failed, .found, .upstreamFailed, .circuitOpened,
+        case .connected, .problem, .failed, .found, .textLookedUp, .upstreamFailed, .circuitOpened,
             .circuitClosed, .targetBroke, .targetTried, .targetProbed, .targetEvent:
             break
         case .accepted, .photosReceived, .streamOpened, .eventWritten, .pingWritten, .finished, .tokenRevoked,
@@ -119,7 +119,7 @@ extension HarnessPhone {
         case .vanished(let job):
             _ = self.remove(job, &fleet)
             self.note(.vanished, scan, &fleet, needsFault: true)
-        case .photosReceived, .connected, .requested, .answered, .problem, .rowsTaken, .bookLookedUp, .failed,
+        case .photosReceived, .connected, .requested, .answered, .problem, .rowsTaken, .bookLookedUp, .textLookedUp, .failed,
             .streamEnded, .circuitOpened, .circuitClosed, .found, .upstreamFailed, .targetBroke, .targetTried,
             .targetProbed, .targetEvent:
             break

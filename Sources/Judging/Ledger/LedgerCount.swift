@@ -8,7 +8,7 @@ package struct LedgerCount: Sendable {
 
     /// The section of `summary.json`.
     package enum Section: String, CaseIterable, Sendable {
-        case scans, books, rows, lookups, jobs
+        case scans, books, rows, lookups, texts, jobs
     }
 
     /// When `summary.json` has the count.
@@ -79,6 +79,10 @@ package struct LedgerCount: Sendable {
         Self(.lookups, "billed", \.lookups.billed, .lookupsBilled),
         Self(.lookups, "unknown", \.lookups.unknown),
         Self(.lookups, "repeated", \.lookups.repeated, .lookupsRepeated),
+        Self(.texts, "enriched", \.texts.enriched, .textsEnriched),
+        Self(.texts, "kept", \.texts.kept, .textsKept),
+        Self(.texts, "fields", \.texts.fields, nil, .observed),
+        Self(.texts, "wrong", \.texts.wrong, nil, .observed),
         Self(.jobs, "accepted", \.jobs.accepted, .jobsAccepted),
         Self(.jobs, "cleaned", \.jobs.cleaned, .jobsCleaned),
         Self(.jobs, "abandoned", \.jobs.abandoned, .jobsAbandoned),

@@ -59,6 +59,7 @@ extension PhoneAccount {
         case .double:
             self.doubleAdded(scan, "book \(ordinal) added again: \"\(book.title.bounded)\"", at: at, &fleet)
         case .new, .offShelf:
+            self.scans[index].finalText = book
             if entry == .offShelf { fleet.count(in: self.group) { $0.books.withdrawn += 1 } }
             guard self.scans[index].state != .open else { return }
             self.doubleAdded(
@@ -69,7 +70,8 @@ extension PhoneAccount {
     /// What the backend found for a scan; nil for a foreign one, whose shelf is unknown.
     private func shelf(of scan: ScanNumber, _ fleet: LedgerFleet) -> ScannedShelf? {
         guard fleet.settings.hasBackendView else { return nil }
-        return ScannedShelf(shelf: fleet.shelf, device: self.device, scan: scan)
+        return ScannedShelf(
+            shelf: fleet.shelf, device: self.device, scan: scan, texts: self.texts(of: scan, fleet))
     }
 
     private mutating func doubleAdded(
@@ -151,6 +153,7 @@ extension PhoneAccount {
             self.completedAcrossGap(job: job, at: at, &fleet)
         }
         self.countRows(ofCompleted: index, at: at, &fleet)
+        self.countText(ofCompleted: index, &fleet)
         self.settle(at: index, as: .completed, &fleet)
         self.decide(scan, at: at)
         self.dropIfDone(scan)

@@ -134,6 +134,8 @@ extension PhoneAccount {
             self.rateLimited(operation, scan: scan, retryAfter: retryAfter, at: at)
             if operation.isDelete { self.deleteLimited(scan, retryAfter: retryAfter, at: at) }
         case .lookupAnswered: self.updateScan(scan) { $0.library.answerBegan() }
+        case .enriched: self.textDecided(scan, isEnriched: true)
+        case .readingKept: self.textDecided(scan, isEnriched: false)
         case .resultsDecoded(let job, _, _):
             self.updateScan(scan) { $0.library.answerBegan() }
             if let index = self.jobIndex(job, of: scan) { self.jobs[index].hadResults = true }
@@ -285,7 +287,7 @@ extension PhoneAccount {
         case .targetBroke(let rule, _, let text):
             self.violate(Invariant(rule), scan, at: at, &fleet, text, cause: .target)
         case .connected, .requested, .answered, .pingWritten, .resultsServed, .cleaned(_, effective: false),
-            .circuitClosed, .found, .upstreamFailed, .targetTried, .targetProbed, .targetEvent:
+            .textLookedUp, .circuitClosed, .found, .upstreamFailed, .targetTried, .targetProbed, .targetEvent:
             break  // Measured, not judged.
         }
     }
@@ -356,7 +358,7 @@ extension BackendObservation {
         case .tokenRevoked, .problem, .failed, .targetBroke, .targetTried, .targetProbed, .targetEvent: true
         case .connected, .requested, .answered, .accepted, .photosReceived, .streamOpened, .eventWritten,
             .pingWritten,
-            .streamEnded, .finished, .rowsTaken, .bookLookedUp, .resultsServed, .cleaned, .canceled, .expired,
+            .streamEnded, .finished, .rowsTaken, .bookLookedUp, .textLookedUp, .resultsServed, .cleaned, .canceled, .expired,
             .vanished, .circuitOpened, .circuitClosed, .found, .upstreamFailed:
             false
         }

@@ -187,7 +187,9 @@ struct RequestFormCheck: Sendable {
         var folder = "/v3/jobs/scans"
         let ending: String
         switch form.operation {
-        case .upload: return path == folder ? [] : ["a path that is not in the contract"]
+        case .upload:
+            let upload = self.journey == .textEnrichment ? "/v3/jobs/enrich" : folder
+            return path == upload ? [] : ["a path that is not in the contract"]
         case .stream: ending = "/stream"
         case .results: ending = "/results"
         case .cleanup: ending = "/cleanup"

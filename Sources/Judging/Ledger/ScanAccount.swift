@@ -129,6 +129,9 @@ struct ScanAccount: Sendable {
 
     /// The fault that took books of it first.
     var bookFault: String?
+    /// Of a book that the phone has read: whether its look-up has come, and what the library has of it.
+    var isEnriched = false
+    var finalText: Book?
 
     private static let firingsMax = 8
     private static let problemsMax = 4

@@ -6,11 +6,20 @@ struct ScannedShelf {
     let shelf: Shelf
     let device: DeviceNumber
     let scan: ScanNumber
+    /// Of a book that the phone has read by itself: what it may be in the library, the expected one first.
+    var texts: [Book] = []
 
     var count: Int { self.shelf.count(device: self.device, scan: self.scan) }
 
     func book(_ place: Int) -> Book {
-        self.shelf.book(device: self.device, scan: self.scan, ordinal: place)
+        self.texts.first ?? self.shelf.book(device: self.device, scan: self.scan, ordinal: place)
+    }
+
+    /// Whether a book is the one at a place, as it can be in the library.
+    func has(_ book: Book, at place: Int) -> Bool {
+        guard self.texts.isEmpty else { return self.texts.contains(book) }
+        let real = self.book(place)
+        return book == real || book == real.degraded
     }
 }
 
@@ -126,8 +135,7 @@ struct ScanLibrary: Sendable {
     ) -> Int? {
         let count = shelf.count
         if (0..<count).contains(ordinal), fits(ordinal) {
-            let real = shelf.book(ordinal)
-            if book == real || book == real.degraded { return ordinal }
+            if shelf.has(book, at: ordinal) { return ordinal }
         }
         if self.keys.isEmpty { self.keys = (0..<count).map { BookKey(shelf.book($0)) } }
         return self.place(of: BookKey(book), where: fits)

@@ -150,6 +150,19 @@ package struct LookupTotals: Hashable, Sendable {
     package init() {}
 }
 
+/// The books that phones have read by themselves, of completed scans.
+package struct TextTotals: Hashable, Sendable {
+    /// Looked up by their text.
+    package var enriched = 0
+    /// Kept as they were read, because the look-up failed.
+    package var kept = 0
+    /// Final titles and authors in the library, and those of them that differ from the book on the spine.
+    package var fields = 0
+    package var wrong = 0
+
+    package init() {}
+}
+
 /// The jobs of a run. An accepted job may be in several of the others: abandoned by the phone, expired later.
 package struct JobTotals: Equatable, Sendable {
     /// The accepted jobs: by the backend if it is observed, otherwise by decoded 202 responses.
@@ -192,6 +205,7 @@ package struct LedgerTotals: Equatable, Sendable {
     package var books = BookTotals()
     package var rows = RowTotals()
     package var lookups = LookupTotals()
+    package var texts = TextTotals()
     package var jobs = JobTotals()
 
     package init() {}
@@ -212,5 +226,8 @@ package struct LedgerTotals: Equatable, Sendable {
         }
         table.add(Int64(self.scans.waiting), to: .scansWaiting, in: group)
         table.add(Int64(self.scans.discarded), to: .scansDiscarded, in: group)
+        table.add(
+            FailureRate(failed: Int64(self.texts.wrong), total: Int64(self.texts.fields)), to: .reconcileWrong,
+            in: group)
     }
 }

@@ -25,6 +25,7 @@ struct DueTimesAccount: Sendable {
             guard let index = self.index(of: scan), self.scans[index].uploads == 1 else { return nil }
             self.scans[index].uploads += 1
             return now - self.scans[index].due
+        case .bookRead, .enriched: return self.index(of: scan).map { now - self.scans[$0].due }
         case .completed: return self.index(of: scan).map { now - self.scans.remove(at: $0).due }
         case .refused, .canceled: self.scans.removeAll { $0.scan == scan }
         default: break

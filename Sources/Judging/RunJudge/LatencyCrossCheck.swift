@@ -134,6 +134,10 @@ package struct LatencyCrossCheck: Sendable {
         case .lookupAnswered(_, _, let took, let service):
             self.add(sinceDue ?? took, to: .uploadTime, group)
             self.add(service, to: .uploadServiceTime, group)
+        case .bookRead(let took): self.add(sinceDue ?? took, to: .feedbackTime, group)
+        case .enriched(_, let took, let service):
+            self.add(sinceDue ?? took, to: .enrichedTime, group)
+            self.add(service, to: .enrichTime, group)
         case .resultsDecoded(_, _, let took): self.add(took, to: .resultsTime, group)
         case .statusDecoded(_, _, let took): self.add(took, to: .statusTime, group)
         case .cleanupAnswered(_, _, let took): self.add(took, to: .cleanupTime, group)

@@ -194,6 +194,10 @@ package struct MetricsCollector: Sendable {
         case .lookupAnswered(_, _, let took, let service):
             self.measured.record(.uploadTime, took, in: group)
             self.measured.record(.uploadServiceTime, service, in: group)
+        case .bookRead(let took): self.measured.record(.feedbackTime, took, in: group)
+        case .enriched(_, let took, let service):
+            self.measured.record(.enrichedTime, took, in: group)
+            self.measured.record(.enrichTime, service, in: group)
         case .resultsDecoded(_, _, let took):
             self.measured.record(.resultsTime, took, in: group)
         case .statusDecoded(_, _, let took):

@@ -165,9 +165,12 @@ extension Backend {
         case .photos: break
         case .json:
             let bytes = parts.first?.prefix ?? []
-            return upload.context.journey.hasJobs
-                ? self.documentUploaded(upload, bytes, into: &effects)
-                : self.barcodeUploaded(upload, bytes, into: &effects)
+            switch upload.context.journey {
+            case .textEnrichment: return self.textUploaded(upload, bytes, into: &effects)
+            case .bookEnrichment: return self.barcodeUploaded(upload, bytes, into: &effects)
+            case .scan, .bookshelfScan, .batchEnrichment, .csvImport:
+                return self.documentUploaded(upload, bytes, into: &effects)
+            }
         case .file: return self.fileUploaded(upload, parts, into: &effects)
         }
         let form = self.dialect(of: upload.context).upload

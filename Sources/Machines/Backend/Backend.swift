@@ -207,7 +207,7 @@ package struct Backend: Sendable {
     /// The form of the answer to a request.
     func dialect(of context: RequestContext) -> Dialect {
         switch context.journey {
-        case .scan: self.configuration.dialect
+        case .scan, .textEnrichment: self.configuration.dialect
         case .bookshelfScan: self.v2.bookshelfScan
         case .batchEnrichment, .bookEnrichment: self.v2.batchEnrichment
         case .csvImport: self.v2.csvImport

@@ -68,6 +68,8 @@ package struct BackendConfiguration: Hashable, Sendable {
     /// A stream must be requested with `Accept: text/event-stream`, or gets 400
     /// (Docs/contract.md section 2.6). Otherwise whatever `Accept` says, or its absence, is fine.
     package var strictAccept = false
+    /// The form of the answer to a look-up by text (C24).
+    package var enrichmentForm = Enrichment.Form.nested
     package var repeatedCleanup = RepeatedCleanup.noContent
     package var urlForm = URLForm.relative
     /// The `retry:` field at the start of every stream; nil sends none. It raises a phone's backoff.

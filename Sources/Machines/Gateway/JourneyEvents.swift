@@ -56,7 +56,7 @@ extension Journey {
         case .batchEnrichment, .csvImport:
             // Nothing but the end is behind a part that a batch or an import does not have.
             return status == JobStatus.processing.rawValue && phase == .enriching
-        case .bookEnrichment: return false  // It has no events.
+        case .bookEnrichment, .textEnrichment: return false  // They have no events.
         }
         let order = ScanPhase.allCases
         guard let here = order.firstIndex(of: reached), let there = order.firstIndex(of: phase) else {

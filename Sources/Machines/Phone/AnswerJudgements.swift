@@ -87,7 +87,7 @@ enum ResultsJudgement: Hashable, Sendable {
             let reading = answer.read(
                 {
                     switch journey {
-                    case .scan: ResultsReading.read($0, envelope, into: &$1)
+                    case .scan, .textEnrichment: ResultsReading.read($0, envelope, into: &$1)
                     case .bookshelfScan, .batchEnrichment, .bookEnrichment:
                         ResultsReading.readV2($0, into: &$1)
                     case .csvImport: ResultsReading.readRows($0, into: &$1)

@@ -87,9 +87,15 @@ extension App {
 
     mutating func photoPrepared(
         _ number: ScanNumber, bytes: Int, took: Interval?, file: LibraryContent?, barcode: String?,
-        at now: Instant, into effects: inout [PhoneEffect]
+        reading: BookReading?, at now: Instant, into effects: inout [PhoneEffect]
     ) {
         self.observe(.photoPrepared(took: took, bytes: bytes), of: number, at: now, into: &effects)
+        if reading != nil, let index = self.queue.index(of: number),
+            self.queue.scans[index].scan.record.attempts.upload == 0
+        {
+            let took = now - self.queue.scans[index].scan.scheduled
+            self.observe(.bookRead(took: took), of: number, at: now, into: &effects)
+        }
         if let file { self.observe(.filePrepared(file), of: number, at: now, into: &effects) }
         guard let index = self.queue.index(of: number) else {
             // Asked for twice, because it was released in between, and the first that came is in use.
@@ -105,6 +111,7 @@ extension App {
                 $0.scan.photo = .prepared(bytes: bytes)
                 $0.scan.record.file = file
                 $0.scan.barcode = barcode
+                $0.scan.reading = reading
             }
         case .prepared: break  // Asked for twice, because it was released in between.
         case .absent: effects.append(.app(.releasePhoto(number)))

@@ -38,6 +38,7 @@ extension App {
     private func uploadBody(of scan: Scan) -> AppRequest.Body {
         let journey = self.profile.journey
         if journey.hasPhotos { return .photos(scan.number, count: scan.record.photos) }
+        if let reading = scan.reading { return .text(scan.number, TextRequest(reading)) }
         guard let barcode = scan.barcode else { return .document(scan.number, journey.payload) }
         return .lookup(
             scan.number, EnrichmentRequest(barcode: barcode, key: EnrichmentRequest.key(barcode: barcode)))
@@ -47,7 +48,9 @@ extension App {
         _ exchange: Exchange, _ answer: Answer, at now: Instant, into effects: inout [PhoneEffect]
     ) {
         guard self.profile.journey.hasJobs else {
-            return self.lookupAnswered(exchange, answer, at: now, into: &effects)
+            return self.profile.journey == .textEnrichment
+                ? self.textAnswered(exchange, answer, at: now, into: &effects)
+                : self.lookupAnswered(exchange, answer, at: now, into: &effects)
         }
         var answer = answer
         let judgement = UploadJudgement.judge(
@@ -165,6 +168,9 @@ extension App {
         _ scan: ScanNumber, _ retry: UploadRetry, at now: Instant, into effects: inout [PhoneEffect]
     ) {
         guard self.profile.upload.isRepeated, self.mayRepeatUpload(scan) else {
+            guard self.profile.journey != .textEnrichment else {
+                return self.keepReading(scan, retry.cause, at: now, into: &effects)
+            }
             self.giveUp(scan, retry.cause, job: .deletedWithScan, at: now, into: &effects)
             return
         }
@@ -172,7 +178,8 @@ extension App {
     }
 
     private func mayRepeatUpload(_ scan: ScanNumber) -> Bool {
-        guard let max = self.profile.upload.retriesMax, let index = self.activeIndex(scan) else {
+        let unlimited = self.profile.journey == .textEnrichment ? AppLimits.textRetriesMax : nil
+        guard let max = self.profile.upload.retriesMax ?? unlimited, let index = self.activeIndex(scan) else {
             return true
         }
         return self.active[index].scan.uploadBackoff.failures < max

@@ -124,9 +124,9 @@ package struct App: Sendable {
             self.launched(restored, pathAvailable: pathAvailable, at: now, into: &effects)
         case .captured(let scan, let photo, let scheduled):
             self.captured(scan, photo, scheduled: scheduled, at: now, into: &effects)
-        case .photoPrepared(let scan, let bytes, let took, let file, let barcode):
+        case .photoPrepared(let scan, let bytes, let took, let file, let barcode, let reading):
             self.photoPrepared(
-                scan, bytes: bytes, took: took, file: file, barcode: barcode, at: now, into: &effects)
+                scan, bytes: bytes, took: took, file: file, barcode: barcode, reading: reading, at: now, into: &effects)
         case .photoRejected(let scan, let reason):
             self.photoRejected(scan, reason, at: now, into: &effects)
         case .pathLost:

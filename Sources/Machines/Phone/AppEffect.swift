@@ -27,6 +27,8 @@ package struct AppRequest: Hashable, Sendable {
         case document(ScanNumber, Journey.Payload)
         /// A look-up of one barcode, of this scan.
         case lookup(ScanNumber, EnrichmentRequest)
+        /// A look-up of one book by its text, of this scan.
+        case text(ScanNumber, TextRequest)
     }
 
     package var id: RequestID

@@ -21,9 +21,10 @@ package enum AppEvent: Sendable {
     /// The shutter. `scheduled` is when the load model wanted it.
     case captured(scan: ScanNumber, photo: PhotoReference, scheduled: Instant)
     /// `took`: nil when the photo had been prepared for an earlier scan. `file`: what a library file
-    /// contains. `barcode`: what is scanned instead of a photo.
+    /// contains. `barcode`, `reading`: what is scanned instead of a photo.
     case photoPrepared(
-        scan: ScanNumber, bytes: Int, took: Interval?, file: LibraryContent? = nil, barcode: String? = nil)
+        scan: ScanNumber, bytes: Int, took: Interval?, file: LibraryContent? = nil, barcode: String? = nil,
+        reading: BookReading? = nil)
     /// The photo cannot be used; shown to the user.
     case photoRejected(scan: ScanNumber, reason: String)
     case pathLost

@@ -46,6 +46,9 @@ package enum AppLimits {
     /// Unreadable answers to the results requests of one job; then the scan waits for the next launch.
     package static let resultsBadAnswersMax = 3
 
+    /// Failed look-ups by text in a row that are made again; then the book keeps what the phone has read.
+    package static let textRetriesMax = 3
+
     /// Refusals of the stream of one job with a 4xx that the contract does not name; then the scan waits likewise.
     package static let streamRefusalsMax = 3
     /// A request that has had no head for so long when the app goes to the background is one that was not answered.

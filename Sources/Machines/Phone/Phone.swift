@@ -205,7 +205,7 @@ package struct Phone: Sendable {
 
     /// Returns the number of regions of a capture, by its first scan; 1 for what has no photo.
     private func regionCount(of first: ScanNumber) -> Int {
-        guard self.profile.journey.hasPhotos else { return 1 }
+        guard self.profile.journey.hasRegions else { return 1 }
         let regions = self.profile.upload.regions
         // Nothing is drawn where there is no choice.
         guard regions.count > 1 else { return regions.lowerBound }

@@ -8,6 +8,8 @@ struct Scan: Sendable {
     var photo: PhotoState
     /// What was scanned instead of a photo, as long as it is prepared.
     var barcode: String?
+    /// What was read on its spine, likewise.
+    var reading: BookReading?
     /// The scheduled time of the capture: completion is measured from it.
     let scheduled: Instant
     /// Failed uploads in a row.

@@ -154,6 +154,7 @@ package enum MarkdownReport {
         }
         if result.importsRows { text += Self.rows(result.totals.rows) }
         text += Self.books(result)
+        if result.readsTexts { text += "\nReading: \(result.readings).\n" }
         if result.looksUp { text += "\nBilling: \(result.billing ?? "n/a").\n" }
         if result.hasJobs { text += Self.jobs(result) }
         return text

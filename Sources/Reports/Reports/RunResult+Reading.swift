@@ -41,6 +41,19 @@ extension RunResult {
     /// Whether some phones look up single books.
     var looksUp: Bool { self.groups.contains { $0.journey == .bookEnrichment } }
 
+    /// Whether some phones read books by themselves.
+    var readsTexts: Bool { self.groups.contains { $0.journey == .textEnrichment } }
+
+    /// What became of the books that phones have read, in words.
+    var readings: String {
+        let texts = self.totals.texts
+        let right = texts.fields - texts.wrong
+        let known =
+            self.hasBackendView ? "\(Figures.count(right)) of \(Figures.count(texts.fields))" : "an unknown number"
+        return "\(Figures.count(texts.enriched, "book", "books")) enriched, \(Figures.count(texts.kept)) kept as read; "
+            + "\(known) of the final titles and authors are those of the book"
+    }
+
     /// Whether uploads of some phones become jobs.
     var hasJobs: Bool { self.groups.isEmpty || self.groups.contains { $0.journey.hasJobs } }
 
@@ -291,7 +304,8 @@ extension RunResult {
         case .statusTime: .statusFailed
         case .uploadServiceTime, .sseFirstEventTime, .sseEventLatency, .sseEventDelay, .ssePingGap,
             .sseDetectTime, .scanTime, .generatorLateness, .netDNSTime, .netConnectTime, .netTLSTime,
-            .netFirstByteTime, .cancelTime, .jobFirstEventTime, .jobTime:
+            .netFirstByteTime, .cancelTime, .jobFirstEventTime, .jobTime, .feedbackTime, .enrichTime,
+            .enrichedTime:
             nil
         }
     }

@@ -48,13 +48,13 @@ package enum StoryText {
             "\(noun.one) missing from the storage"
                 + (journey.findsBooks ? ", with \(Self.books(books))" : "")
         case .clockSet(let ahead): "wall clock set \(Self.time(ahead)) off"
-        case .captured, .regionTaken, .photosTaken, .photoPrepared, .filePrepared, .photoRejected, .queued,
-            .slotTaken, .slotGiven, .bookAdded, .bookRepeated, .completed, .cancelRequested, .canceled,
+        case .captured, .regionTaken, .photosTaken, .photoPrepared, .bookRead, .filePrepared, .photoRejected,
+            .queued, .slotTaken, .slotGiven, .bookAdded, .bookRepeated, .completed, .cancelRequested, .canceled,
             .refused:
             self.scan(payload, journey, noun)
         case .requestSent, .replied, .requestFailed, .badAnswer, .found, .uploadAccepted, .keySent,
-            .lookupAnswered, .rateLimited, .resultsDecoded, .rowsRead, .booksListed, .resultsGivenUp,
-            .statusDecoded, .statusGivenUp, .cleanupAnswered, .cancelAnswered, .jobAbandoned:
+            .lookupAnswered, .enriched, .readingKept, .rateLimited, .resultsDecoded, .rowsRead, .booksListed,
+            .resultsGivenUp, .statusDecoded, .statusGivenUp, .cleanupAnswered, .cancelAnswered, .jobAbandoned:
             self.request(payload, journey, noun)
         case .streamOpened, .firstEvent, .eventApplied, .eventIgnored, .ping, .terminalApplied,
             .booksNotFound, .booksPromised, .streamLost, .reconnected, .reconnectGivenUp,
@@ -78,6 +78,7 @@ package enum StoryText {
         case .photosTaken(let count): "\(count) photos for one \(noun.one)"
         case .regionTaken(let capture, let number, let regions):
             "region \(number) of \(regions) of capture \(capture)"
+        case .bookRead(let took): "the book is shown as it was read, after \(Self.time(took))"
         case .filePrepared(.rows(let rows)): "made a file of \(rows == 1 ? "1 row" : "\(rows) rows")"
         case .filePrepared(.unreadable): "made a file that is no library"
         case .photoRejected(let reason): "photo rejected: \(reason)"
@@ -93,7 +94,7 @@ package enum StoryText {
         case .launched, .killed, .recordKept, .reinstalled, .suspended, .resumed, .pathLost, .pathReturned,
             .pathChanged, .storageFilled, .storageFreed, .lostFromStorage, .clockSet, .requestSent,
             .replied, .requestFailed, .badAnswer, .found, .uploadAccepted, .keySent, .lookupAnswered,
-            .rateLimited, .resultsDecoded, .rowsRead, .booksListed, .resultsGivenUp, .statusDecoded,
+            .enriched, .readingKept, .rateLimited, .resultsDecoded, .rowsRead, .booksListed, .resultsGivenUp, .statusDecoded,
             .statusGivenUp, .cleanupAnswered, .cancelAnswered, .jobAbandoned, .streamOpened, .firstEvent,
             .eventApplied, .eventIgnored, .ping, .terminalApplied, .booksNotFound, .booksPromised,
             .streamLost, .reconnected, .reconnectGivenUp, .reconnectSuperseded:
@@ -118,6 +119,8 @@ package enum StoryText {
         case .lookupAnswered(let found, let repeated, _, _):
             (found ? "the book was found" : "no provider has the book")
                 + (repeated ? ", as answered before" : "")
+        case .enriched(let outcome, _, _): Self.merged(outcome)
+        case .readingKept(let cause): "the look-up failed (\(cause.reason)): the book keeps what was read"
         case .rateLimited(let operation, let wait):
             "told to wait \(Self.time(wait)) before \(Self.request(operation, noun))"
         case .resultsDecoded(_, let books, _):
@@ -132,7 +135,7 @@ package enum StoryText {
         case .found, .uploadAccepted, .cleanupAnswered: nil
         case .launched, .killed, .recordKept, .reinstalled, .suspended, .resumed, .pathLost, .pathReturned,
             .pathChanged, .storageFilled, .storageFreed, .lostFromStorage, .clockSet, .captured,
-            .regionTaken, .photosTaken, .photoPrepared, .filePrepared, .photoRejected, .queued, .slotTaken,
+            .regionTaken, .photosTaken, .photoPrepared, .bookRead, .filePrepared, .photoRejected, .queued, .slotTaken,
             .slotGiven, .bookAdded, .bookRepeated, .completed, .cancelRequested, .canceled, .refused,
             .streamOpened, .firstEvent, .eventApplied, .eventIgnored, .ping, .terminalApplied,
             .booksNotFound, .booksPromised, .streamLost, .reconnected, .reconnectGivenUp,
@@ -164,13 +167,24 @@ package enum StoryText {
         case .streamOpened, .firstEvent, .ping, .reconnected, .reconnectSuperseded: nil
         case .launched, .killed, .recordKept, .reinstalled, .suspended, .resumed, .pathLost, .pathReturned,
             .pathChanged, .storageFilled, .storageFreed, .lostFromStorage, .clockSet, .captured,
-            .regionTaken, .photosTaken, .photoPrepared, .filePrepared, .photoRejected, .queued, .slotTaken,
+            .regionTaken, .photosTaken, .photoPrepared, .bookRead, .filePrepared, .photoRejected, .queued, .slotTaken,
             .slotGiven, .bookAdded, .bookRepeated, .completed, .cancelRequested, .canceled, .refused,
             .requestSent, .replied, .requestFailed, .badAnswer, .found, .uploadAccepted, .keySent,
-            .lookupAnswered, .rateLimited, .resultsDecoded, .rowsRead, .booksListed, .resultsGivenUp,
-            .statusDecoded, .statusGivenUp, .cleanupAnswered, .cancelAnswered, .jobAbandoned:
+            .lookupAnswered, .enriched, .readingKept, .rateLimited, .resultsDecoded, .rowsRead, .booksListed,
+            .resultsGivenUp, .statusDecoded, .statusGivenUp, .cleanupAnswered, .cancelAnswered, .jobAbandoned:
             nil  // Of no stream.
         }
+    }
+
+    private static func merged(_ outcome: TextOutcome) -> String {
+        func whose(_ source: Reconciliation.Source) -> String {
+            switch source {
+            case .phone: "as read"
+            case .talaria: "as the backend says"
+            }
+        }
+        return "enriched: title \(whose(outcome.title)), author \(whose(outcome.author))"
+            + (outcome.discrepancies > 0 ? "; \(Figures.count(outcome.discrepancies, "text", "texts")) differed" : "")
     }
 
     private static func rows(_ rows: RowCounts) -> String {
@@ -201,6 +215,7 @@ package enum StoryText {
             (lookup.isBilled
                 ? "asks a provider for \(lookup.barcode): " : "answers for \(lookup.barcode) as before: ")
                 + (lookup.isFound ? "found" : "no provider has it")
+        case .textLookedUp: "looks the text up"
         case .failed(_, let code, let retryable): "job fails: \(code)" + (retryable ? ", may be retried" : "")
         case .tokenRevoked: "revokes the job's token"
         case .resultsServed(_, let books): "serves \(journey.findsBooks ? Self.books(books) : "the results")"

@@ -33,6 +33,7 @@ package enum SummaryJSON {
             members["unreached"] = .array(result.unreached.map { .string($0.rawValue) })
         }
         if result.importsRows { members["rows"] = Self.counts(.rows, result.totals, of: result) }
+        if result.readsTexts { members["texts"] = Self.counts(.texts, result.totals, of: result) }
         if result.looksUp { members["lookups"] = Self.counts(.lookups, result.totals, of: result) }
         if result.isPartial { members["partial"] = .bool(true) }
         if let target = TargetTable(result) { members["trial"] = target.json }
@@ -143,7 +144,7 @@ package enum SummaryJSON {
         case .scans: Self.addCauses(totals.scans, to: &members)
         case .books: if totals.books.asked > 0 { members["absent"] = Self.named(totals.books.absent) }
         case .jobs: members["abandoned_by_cause"] = Self.named(totals.jobs.abandonedByCause)
-        case .rows: break
+        case .rows, .texts: break
         case .lookups: if !result.hasBackendView { return .notAvailable }
         }
         return .object(members)
@@ -259,6 +260,7 @@ package enum SummaryJSON {
             "counters": Self.counters(result.metrics, of: .group(group.name)),
         ]
         if group.journey == .csvImport { members["rows"] = Self.counts(.rows, group.totals, of: result) }
+        if group.journey == .textEnrichment { members["texts"] = Self.counts(.texts, group.totals, of: result) }
         if group.journey == .bookEnrichment {
             members["lookups"] = Self.counts(.lookups, group.totals, of: result)
         }

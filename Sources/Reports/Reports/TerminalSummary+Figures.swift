@@ -41,6 +41,7 @@ extension SummaryWriter {
         }
         if self.result.findsBooks { self.books() }
         if self.result.importsRows { self.rows() }
+        if self.result.readsTexts { self.labeled("Reading", [Piece(self.result.readings)]) }
         if self.result.looksUp { self.labeled("Billing", [Piece(self.result.billing ?? "n/a")]) }
         if self.result.hasJobs { self.jobs() }
     }

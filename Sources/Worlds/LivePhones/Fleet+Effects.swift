@@ -101,6 +101,11 @@ extension Fleet {
     private func prepare(_ photo: PhotoReference, for scan: ScanNumber, of phone: Int) {
         guard self.phones[phone].machine.profile.journey.hasPhotos else {
             let document = self.document(of: scan, phone: phone)
+            if let took = document.took {
+                let process = self.phones[phone].machine.process
+                self.schedule(due: .reading(scan, process: process), of: phone, at: self.loop.now() + took)
+                return
+            }
             self.send(
                 .photoPrepared(
                     scan: scan, bytes: document.bytes.count, took: nil, file: document.file,
@@ -122,6 +127,15 @@ extension Fleet {
         if !self.preprocessing.work(on: job) {
             self.fail(.other("more than \(PreprocessingQueue.jobsMax) photos are queued for preprocessing"))
         }
+    }
+
+    func spineRead(_ phone: Int, _ scan: ScanNumber, process: UInt32) {
+        guard self.phones[phone].machine.isAlive, self.phones[phone].machine.process == process else { return }
+        let document = self.document(of: scan, phone: phone)
+        self.send(
+            .photoPrepared(
+                scan: scan, bytes: document.bytes.count, took: nil, reading: document.reading),
+            toAppOf: phone)
     }
 
     func photoDone(_ done: PreprocessingQueue.Done) {
@@ -201,6 +215,7 @@ extension Fleet {
         case .document(let scan, .json), .document(let scan, .photos):
             return .bytes(self.document(of: scan, phone: phone).bytes)
         case .lookup(_, let lookup): return .bytes(lookup.body)
+        case .text(_, let text): return .bytes(text.body)
         case .photos(let scan, let count):
             guard let photo = self.phones[phone].photos.first(where: { $0.scan == scan })?.photo else {
                 preconditionFailure("an upload of a photo that was not prepared")

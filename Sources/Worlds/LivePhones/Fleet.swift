@@ -89,11 +89,18 @@ final class Fleet {
         case over
     }
 
+    /// What happens to a phone at its time.
+    enum DueEvent {
+        case disturbance(PhoneDisturbance)
+        /// The phone has read the spine of a scan, unless another process runs by then.
+        case reading(ScanNumber, process: UInt32)
+    }
+
     private struct Disturbance {
         let phone: Int
         /// Another phone may have its place by then.
         let opening: Int
-        let what: PhoneDisturbance
+        let what: DueEvent
     }
 
     /// A phone that is about to close.
@@ -200,12 +207,12 @@ final class Fleet {
         }
         // What is over before a phone is opened does not happen to it.
         for window in setup.faults where window.to > now {
-            self.insert(.begins(window), of: index, at: window.from)
+            self.insert(.disturbance(.begins(window)), of: index, at: window.from)
         }
         for tunnel in setup.network?.tunnels ?? [] where tunnel.to > now {
-            self.insert(.entersTunnel, of: index, at: tunnel.from)
+            self.insert(.disturbance(.entersTunnel), of: index, at: tunnel.from)
             if tunnel.to != .distantFuture {
-                self.insert(.leavesTunnel, of: index, at: tunnel.to)
+                self.insert(.disturbance(.leavesTunnel), of: index, at: tunnel.to)
             }
         }
         self.send(.switchedOn(restored: restored.scans), to: index)
@@ -490,18 +497,25 @@ final class Fleet {
 
     /// Schedules a disturbance, also out of order: a flush may begin what ends later.
     func schedule(_ disturbance: PhoneDisturbance, of phone: Int, at moment: Instant) {
-        self.insert(disturbance, of: phone, at: moment)
+        self.schedule(due: .disturbance(disturbance), of: phone, at: moment)
+    }
+
+    func schedule(due: DueEvent, of phone: Int, at moment: Instant) {
+        self.insert(due, of: phone, at: moment)
         if self.schedule?.armedFor.map({ moment < $0 }) ?? true { self.schedule?.arm(at: moment) }
     }
 
-    private func insert(_ disturbance: PhoneDisturbance, of phone: Int, at moment: Instant) {
+    private func insert(_ disturbance: DueEvent, of phone: Int, at moment: Instant) {
         self.disturbances.insert(
             Disturbance(phone: phone, opening: self.phones[phone].opening, what: disturbance), at: moment)
     }
 
     private func disturb(_ due: Disturbance) {
         guard self.phones[due.phone].opening == due.opening else { return }
-        self.send(.disturbed(due.what), to: due.phone)
+        switch due.what {
+        case .disturbance(let what): self.send(.disturbed(what), to: due.phone)
+        case .reading(let scan, let process): self.spineRead(due.phone, scan, process: process)
+        }
     }
 
     func setWake(_ phone: Int) { self.wakes?.set(key: phone, at: self.phones[phone].machine.nextWake) }

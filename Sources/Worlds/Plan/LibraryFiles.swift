@@ -79,16 +79,21 @@ package struct UploadDocument: Sendable {
     package let file: LibraryContent?
     /// What is scanned for the look-up of a single book; the phone writes the document itself.
     package let barcode: String?
+    /// What the phone reads on a spine, likewise, and how long that takes.
+    package let reading: BookReading?
+    package let took: Interval?
 
     /// - Parameter shelf: The books of a batch.
     /// - Parameter files: Nil for a batch.
     package init(shelf: Shelf, files: LibraryFiles?, device: DeviceNumber, scan: ScanNumber) {
         self.barcode = shelf.barcode(device: device, scan: scan)
+        self.reading = shelf.reading(device: device, scan: scan)
+        self.took = self.reading.map { _ in shelf.readingTime(device: device, scan: scan) }
         if let files {
             (self.bytes, self.file) = files.file(seed: shelf.seed, device: device, scan: scan)
         } else {
             self.bytes =
-                self.barcode.map { Array($0.utf8) } ?? shelf.batchBody(device: device, scan: scan)
+                self.reading.map { TextRequest($0).body } ?? self.barcode.map { Array($0.utf8) } ?? shelf.batchBody(device: device, scan: scan)
             self.file = nil
         }
     }

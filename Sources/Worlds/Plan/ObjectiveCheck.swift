@@ -60,14 +60,15 @@ package enum ObjectiveCheck {
     /// Zero for what may take no time.
     private static func floor(_ metric: LatencyMetric, of group: FleetGroup, _ scenario: Scenario) -> Floor {
         switch metric {
-        case .uploadTime, .uploadServiceTime, .sseConnectTime, .resultsTime, .cleanupTime, .statusTime:
+        case .uploadTime, .uploadServiceTime, .sseConnectTime, .resultsTime, .cleanupTime, .statusTime,
+            .enrichTime:
             return Floor(roundTrip: self.roundTrip(group))
         case .scanTime:
             return Floor(job: self.job(of: group, scenario), roundTrip: self.roundTrip(group))
         // They contain no whole request with its answer, or none that is always made.
         case .preprocessTime, .sseFirstEventTime, .sseEventLatency, .sseEventDelay, .ssePingGap,
             .sseDetectTime, .sseReconnectTime, .generatorLateness, .netDNSTime, .netConnectTime,
-            .netTLSTime, .netFirstByteTime, .cancelTime, .jobFirstEventTime, .jobTime:
+            .netTLSTime, .netFirstByteTime, .cancelTime, .jobFirstEventTime, .jobTime, .feedbackTime, .enrichedTime:
             return Floor(roundTrip: .zero)
         }
     }
@@ -78,7 +79,7 @@ package enum ObjectiveCheck {
         guard !group.deviates else { return .zero }
         switch group.profile.journey {
         case .scan, .bookshelfScan, .batchEnrichment: return scenario.server.backend.jobTime.lowerBound
-        case .csvImport, .bookEnrichment: return .zero
+        case .csvImport, .bookEnrichment, .textEnrichment: return .zero
         }
     }
 

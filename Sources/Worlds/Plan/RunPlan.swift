@@ -174,7 +174,7 @@ package struct RunPlan: Hashable, Sendable {
         shelf.exceptions = self.groups.filter { $0.spec.stock != .books }.map {
             Shelf.Exception(
                 devices: $0.devices.lowerBound...($0.devices.upperBound - 1), stock: $0.spec.stock,
-                repeats: $0.spec.repeats)
+                repeats: $0.spec.repeats, reader: $0.spec.reader)
         }
         return shelf
     }

@@ -114,6 +114,8 @@ package struct FleetGroup: Hashable, Sendable {
     package var batchForm: BatchForm?
     /// Look-ups of single books whose barcode the phone has looked up before.
     package var repeats = Odds.never
+    /// How the phones read the spines of books.
+    package var reader = SpineReader()
 
     package init(
         name: String, devices: Int, profile: ClientProfile, toggles: [ToggleSetting] = [],
@@ -169,6 +171,7 @@ extension FleetGroup {
         case .batchEnrichment: self.batchForm == .barcodes ? .barcodes : .books
         case .csvImport: .none
         case .bookEnrichment: .oneBarcode
+        case .textEnrichment: .oneSpine
         }
     }
 

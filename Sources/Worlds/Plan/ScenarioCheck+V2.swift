@@ -96,7 +96,7 @@ extension Journey {
     var hasDottedEvents: Bool {
         switch self {
         case .bookshelfScan, .batchEnrichment: true
-        case .scan, .csvImport, .bookEnrichment: false
+        case .scan, .csvImport, .bookEnrichment, .textEnrichment: false
         }
     }
 }

@@ -276,7 +276,10 @@ package enum ScenarioCheck {
             let keys = [
                 ("photos", group.photos != .standard), ("preprocess", group.preprocess != .standard),
                 ("photos-per-scan", group.profile.upload.photos != 1...1),
-                ("regions", group.profile.upload.regions != 1...1),
+                (
+                    "regions",
+                    group.profile.upload.regions != 1...1 && !group.profile.journey.hasRegions
+                ),
             ].filter(\.1).map(\.0)
             return keys.map { key in
                 ScenarioFinding(

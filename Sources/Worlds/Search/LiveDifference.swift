@@ -99,12 +99,13 @@ extension Observation {
             return named("terminal \(kind.rawValue) \(inline.rawValue)")
         case .bookAdded(let ordinal, _): return named("book \(ordinal)")
         case .bookRepeated(let ordinal, _): return named("book again \(ordinal)")
+        case .readingKept(let cause): return named("reading kept \(cause.rawValue)")
         case .rowsRead(_, let rows):
             return named("rows \(rows.created) \(rows.updated) \(rows.skipped) \(rows.failed)")
         case .jobAbandoned(_, let cause): return named("abandoned \(cause.name)")
         case .lostFromStorage: return named("lost-from-storage")
-        case .launched, .recordKept, .clockSet, .regionTaken, .photosTaken, .photoPrepared, .filePrepared,
-            .photoRejected,
+        case .launched, .recordKept, .clockSet, .regionTaken, .photosTaken, .photoPrepared, .bookRead, .filePrepared,
+            .photoRejected, .enriched,
             .slotTaken, .slotGiven, .found, .uploadAccepted, .keySent, .lookupAnswered, .rateLimited,
             .resultsDecoded, .booksListed, .booksNotFound, .booksPromised, .resultsGivenUp,
             .statusDecoded, .statusGivenUp, .cleanupAnswered, .cancelAnswered, .streamOpened, .firstEvent,

@@ -107,6 +107,9 @@ extension World {
         case .lookup(let scan, let lookup):
             self.checkForm(of: request, headers, body: .document(of: scan, .json), of: phone)
             self.send(request, headers, lookup.body, on: wire, at: arrival)
+        case .text(let scan, let text):
+            self.checkForm(of: request, headers, body: .document(of: scan, .json), of: phone)
+            self.send(request, headers, text.body, on: wire, at: arrival)
         case .photos(let scan, let count):
             headers.append("Content-Type", Self.uploadType)
             self.sendPhotos(request, headers, of: scan, count: count, of: phone, on: wire, at: arrival)

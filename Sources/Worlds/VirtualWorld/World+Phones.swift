@@ -137,7 +137,7 @@ extension World {
                 .photo(
                     phone: Int32(phone), scan, process: self.phones[phone].machine.process, photo,
                     isFirst: false),
-                at: self.now)
+                at: self.now + (self.document(of: scan, of: phone).took ?? .zero))
             return
         }
         let isFirst =
@@ -163,7 +163,7 @@ extension World {
         self.send(
             .photoPrepared(
                 scan: scan, bytes: bytes, took: isFirst ? WorldTime.photo : nil, file: document?.file,
-                barcode: document?.barcode),
+                barcode: document?.barcode, reading: document?.reading),
             toAppOf: phone)
     }
 }

@@ -1,6 +1,15 @@
 // The look-up of a book by the text of its spine (Docs/contract.md section 1.5).
 
 extension Contract {
+    static let textRequest = ContractObject(
+        "TextRequest", "What was read from the spine of a book",
+        [
+            .always("text", .text(format: nil), "All of its text"),
+            .maybe("isbn", .text(format: nil), "An ISBN", isNullable: true),
+            .maybe("title", .text(format: nil), "The title", isNullable: true),
+            .maybe("author", .text(format: nil), "The author", isNullable: true),
+        ])
+
     private static let enrichment = ContractObject(
         "Enrichment", "What was found of a book",
         [
@@ -24,4 +33,13 @@ extension Contract {
                 "confidence", .number(0...1), "How certain the title and the author are",
                 example: .number(0.95)),
         ])
+}
+
+extension ContractNotes {
+    /// The deviations of the body of a text enrichment. A body that is not a JSON object has none: it is refused.
+    package init(text bytes: [UInt8]) {
+        self.init()
+        var unread = ContractNotes()
+        LeanObject(bytes, into: &unread)?.compare(with: Contract.textRequest, into: &self)
+    }
 }

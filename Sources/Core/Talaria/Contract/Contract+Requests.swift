@@ -25,7 +25,7 @@ extension Contract {
         case .scan: self.photoField
         case .bookshelfScan: "photos"
         case .csvImport: ImportLimits.part
-        case .batchEnrichment, .bookEnrichment: ""
+        case .batchEnrichment, .bookEnrichment, .textEnrichment: ""
         }
     }
 

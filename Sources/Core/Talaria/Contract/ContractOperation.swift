@@ -198,6 +198,13 @@ extension ContractOperation {
                 .refusal(404, "There is no such job"),
             ] + Answer.ofJobs),
         Self(
+            [.textEnrichment], .upload, id: "enrichText",
+            "Looks up a book by the text that was read from its spine", body: .json(Contract.textRequest),
+            [
+                .success(200, .json(Contract.enriched), "What was found"),
+                .refusal(400, "The request is malformed", name: "BadRequest"), .tooLarge,
+            ]),
+        Self(
             [.scan], .cancel, id: "cancelJob",
             "Cancels a job; its streams end with an `error` event of the code CANCELED",
             [

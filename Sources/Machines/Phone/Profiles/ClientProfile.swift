@@ -43,7 +43,7 @@ package struct ClientProfile: Hashable, Sendable {
         switch self.journey {
         case .scan: self.upload.part
         case .bookshelfScan: "photos"
-        case .batchEnrichment, .bookEnrichment: ""
+        case .batchEnrichment, .bookEnrichment, .textEnrichment: ""
         case .csvImport: ImportLimits.part
         }
     }

@@ -1,5 +1,5 @@
 package import SimBase
-import Talaria
+package import Talaria
 
 // How a client makes requests and reads what is wrong with their answers.
 
@@ -46,6 +46,8 @@ package struct UploadPolicy: Hashable, Sendable {
     /// Whether an upload is made once more, by the other path that its journey has, where its path or its method is unknown.
     package var fallsBack = false
     package var answer = UploadAnswerForm.contract
+    /// The form in which a look-up by text is read (Docs/contract.md section 7, C24).
+    package var enrichment = Enrichment.Form.nested
 }
 
 /// The answers to an upload that a client takes for a success (Docs/contract.md section 1.2, Docs/apps.md section 6.1).

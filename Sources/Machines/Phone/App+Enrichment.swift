@@ -1,0 +1,87 @@
+import Observations
+import SimBase
+import Talaria
+
+// A book that the phone has read by itself: the look-up of its text adds what the backend knows (seed 002, US-A2 and US-A3). It
+// never stands in the way: where it fails, the book keeps what was read, and the user is shown nothing.
+
+extension App {
+    mutating func textAnswered(
+        _ exchange: Exchange, _ answer: Answer, at now: Instant, into effects: inout [PhoneEffect]
+    ) {
+        guard let index = self.activeIndex(exchange.scan), let reading = self.active[index].scan.reading else {
+            preconditionFailure("a look-up without a reading")
+        }
+        var answer = answer
+        let judgement = TextJudgement.judge(&answer, self.profile.upload)
+        self.observe(answer, exchange, at: now, into: &effects)
+        switch judgement {
+        case .found(let enrichment):
+            self.observe(
+                .lookupAnswered(
+                    found: true, repeated: false, took: now - self.uploadBegan(exchange, index),
+                    service: now - exchange.sentAt),
+                of: exchange.scan, at: now, into: &effects)
+            let merged = Reconciliation(reading, enrichment)
+            self.observe(
+                .enriched(
+                    TextOutcome(merged), took: now - self.active[index].scan.scheduled,
+                    service: now - exchange.sentAt),
+                of: exchange.scan, at: now, into: &effects)
+            self.file(text: merged.book, index, at: now, into: &effects)
+        case .failed(.refused):
+            self.keepReading(exchange.scan, .unexpectedStatus, at: now, into: &effects)
+        case .failed(.limited) where !self.profile.upload.repeatsLimited:
+            self.keepReading(exchange.scan, .rateLimited, at: now, into: &effects)
+        case .failed(let judgement): self.act(on: judgement, exchange, answer, at: now, into: &effects)
+        case .unreadable(let bad):
+            self.observe(bad: bad, exchange, at: now, into: &effects)
+            self.keepReading(exchange.scan, .unreadableAnswer, at: now, into: &effects)
+        }
+    }
+
+    /// The book is filed as it was read. Nothing is shown, because nothing is lost.
+    mutating func keepReading(
+        _ scan: ScanNumber, _ cause: WaitingCause, at now: Instant, into effects: inout [PhoneEffect]
+    ) {
+        guard let index = self.activeIndex(scan), let reading = self.active[index].scan.reading else {
+            preconditionFailure("a reading that is gone")
+        }
+        self.observe(.readingKept(cause), of: scan, at: now, into: &effects)
+        self.file(text: reading.book, index, at: now, into: &effects)
+    }
+
+    /// A process that was killed may have filed the book already, with another outcome.
+    private mutating func file(
+        text book: Book, _ index: Int, at now: Instant, into effects: inout [PhoneEffect]
+    ) {
+        let filed = self.active[index].scan.record.booksApplied.first
+        self.file([filed ?? book], promised: nil, index, at: now, into: &effects)
+    }
+}
+
+/// The meaning of the response to a look-up by text (Docs/contract.md section 1.5).
+enum TextJudgement: Hashable, Sendable {
+    case found(Enrichment)
+    /// A success whose body is not the one that the client expects.
+    case unreadable(BadAnswer)
+    /// As for any upload.
+    case failed(UploadJudgement)
+
+    static func judge(_ answer: inout Answer, _ policy: UploadPolicy) -> TextJudgement {
+        guard answer.head.status == 200 else {
+            if (201...299).contains(answer.head.status) {
+                answer.note(.unexpectedStatus)
+                return .unreadable(.unexpectedStatus)
+            }
+            return .failed(
+                UploadJudgement.judge(&answer, policy.answer, obeysRetryable: policy.obeysRetryable))
+        }
+        guard !answer.isCut else {
+            return .failed(.again(.backoff(.transport, atLeast: answer.serverWait), nil))
+        }
+        let enrichment = answer.read(
+            { Enrichment.read($0, policy.enrichment, into: &$1) }, bytesMax: AppLimits.answerBytesMax)
+        return enrichment.map { .found($0) } ?? .unreadable(answer.badness)
+    }
+}
