@@ -111,7 +111,7 @@ enum PlanCommand {
     /// The memory of the phones, with the photos of the groups that take any.
     private static func memory(_ needs: RunNeeds, _ plan: RunPlan, _ photos: PhotoCorpus) -> String {
         let indexes = zip(plan.groups, photos.ranges).reduce(into: Set<Int>()) { indexes, group in
-            if group.0.profile.journey.hasPhotos { indexes.formUnion(group.1) }
+            if group.0.profile.journey.takesPhotos { indexes.formUnion(group.1) }
         }
         let bytes = photos.photos.indices.filter { indexes.contains($0) }
             .reduce(Int64(0)) { $0 + Self.bytes(of: photos.photos[$1]) }
@@ -137,7 +137,7 @@ enum PlanCommand {
         let noun = WorkNoun(spec.profile.journey)
         let wanted = "\(spec.scansPerDevice) \(noun.after(spec.scansPerDevice))"
         let things =
-            spec.profile.journey.hasPhotos ? (scans == 1 ? "capture" : "captures") : noun.after(scans)
+            spec.profile.journey.takesPhotos ? (scans == 1 ? "capture" : "captures") : noun.after(scans)
         let product = "\(Self.count(spec.devices, "phone")) x \(wanted)"
         let total: String
         switch spec.load {
@@ -152,7 +152,7 @@ enum PlanCommand {
         }
         var traits = [Self.count(spec.devices, "phone"), spec.profile.name]
         if spec.profile.journey != .scan { traits.append(spec.profile.journey.rawValue) }
-        if spec.profile.journey.hasPhotos { traits.append(Self.count(photos, "photo")) }
+        if spec.profile.journey.takesPhotos { traits.append(Self.count(photos, "photo")) }
         let files = spec.library.map { [["", "files: \(ScenarioWriter.text($0))"]] } ?? []
         let cancels =
             spec.profile.cancel.isMade

@@ -48,6 +48,7 @@ package enum CountMetric: String, CaseIterable, Sendable {
     case contractBreaking = "contract.breaking"
     case textsEnriched = "texts.enriched"
     case textsKept = "texts.kept"
+    case textsPhotos = "texts.photos"
 }
 
 extension CountMetric: MetricCase {
@@ -167,6 +168,8 @@ extension CountMetric: MetricCase {
                 "deviations from the API contract that no fault has made, and by which a client may break: a member that is missing or of another type"
             )
         case .textsEnriched: (45, .run, .higher, "books that a phone has read, and whose text was looked up")
+        case .textsPhotos:
+            (47, .run, .neither, "books that a phone has read, and whose photo was uploaded instead")
         case .textsKept:
             (46, .run, .lower, "books that stayed as a phone has read them, because their look-up failed")
         }

@@ -134,3 +134,11 @@ package enum BadAnswer: String, CaseIterable, Hashable, Sendable {
     /// A line or an event of a stream beyond its limit.
     case overlongStream = "overlong-stream"
 }
+
+/// Why a phone uploads the photo of a book that it has read.
+package enum PhotoReason: String, CaseIterable, Hashable, Sendable {
+    /// It is not sure enough of what it has read.
+    case lowConfidence = "low-confidence"
+    /// The backend has no look-up by text.
+    case noEndpoint = "no-endpoint"
+}

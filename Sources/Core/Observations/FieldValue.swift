@@ -165,6 +165,7 @@ extension LossCause: NameField {}
 extension TargetProbe: NameField {}
 extension TargetRule: NameField {}
 extension TransportFailure: NameField {}
+extension PhotoReason: NameField {}
 extension WaitingCause: NameField {}
 extension Reconciliation.Source: NameField {}
 

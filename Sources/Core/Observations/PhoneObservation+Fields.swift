@@ -94,6 +94,8 @@ extension PhoneObservation: DescribedObservation {
         case .enriched(let outcome, let took, let service):
             try codec.row("enriched", Self.enriched, "", "took_ns", "service_ns", of: outcome, took, service)
         case .readingKept(let cause): try codec.row("reading-kept", Self.readingKept, "cause", of: cause)
+        case .photoInstead(let reason):
+            try codec.row("photo-instead", Self.photoInstead, "reason", of: reason)
         case .rateLimited(let operation, let retryAfter):
             try codec.row(
                 "rate-limited", Self.rateLimited, "operation", "retry_after_ns", of: operation, retryAfter)

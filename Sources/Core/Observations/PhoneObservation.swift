@@ -87,6 +87,8 @@ package enum PhoneObservation: Hashable, Sendable {
     indirect case enriched(TextOutcome, took: Interval, service: Interval)
     /// The look-up by text has failed, and the book keeps what the phone has read.
     case readingKept(WaitingCause)
+    /// A book that the phone has read is not looked up by its text: its photo is uploaded.
+    case photoInstead(PhotoReason)
     case rateLimited(Operation, retryAfter: Interval)
     case resultsDecoded(job: String, books: Int, took: Interval)
     /// Follows `resultsDecoded` of an import: what they say of its rows.
@@ -139,11 +141,13 @@ extension PhoneObservation {
     static let byName = named([
         blank(launched), killed, blank(recordKept), blank(reinstalled), suspended, resumed, pathLost,
         pathReturned, pathChanged, storageFilled, storageFreed, blank(lostFromStorage), blank(clockSet),
-        blank(captured), blank(regionTaken), blank(photosTaken), blank(photoPrepared), blank(bookRead), blank(filePrepared),
+        blank(captured), blank(regionTaken), blank(photosTaken), blank(photoPrepared), blank(bookRead),
+        blank(filePrepared),
         blank(photoRejected), blank(queued), slotTaken, slotGiven, blank(bookAdded), blank(bookRepeated),
         blank(completed), cancelRequested, blank(canceled), blank(refused), blank(requestSent),
         blank(replied), blank(requestFailed), blank(badAnswer), blank(found), blank(uploadAccepted),
-        blank(keySent), blank(lookupAnswered), blank(enriched), blank(readingKept), blank(rateLimited), blank(resultsDecoded), blank(rowsRead),
+        blank(keySent), blank(lookupAnswered), blank(enriched), blank(readingKept), blank(photoInstead),
+        blank(rateLimited), blank(resultsDecoded), blank(rowsRead),
         blank(booksListed), blank(resultsGivenUp), blank(statusDecoded), blank(statusGivenUp),
         blank(cleanupAnswered), blank(cancelAnswered), blank(jobAbandoned), blank(streamOpened),
         blank(firstEvent), blank(eventApplied), blank(eventIgnored), blank(ping), blank(terminalApplied),

@@ -63,8 +63,8 @@ package enum Journey: String, CaseIterable, Hashable, Sendable {
     /// Whether its upload is photos, and not a document.
     package var hasPhotos: Bool { self.payload == .photos }
 
-    /// Whether the app can find several books in a photo, each a scan of its own.
-    package var hasRegions: Bool { self.hasPhotos || self == .textEnrichment }
+    /// Whether the user takes a photo for it: one that is uploaded, or one that the phone reads by itself.
+    package var takesPhotos: Bool { self.hasPhotos || self == .textEnrichment }
 
     /// Whether what a job says of itself is for everybody (Docs/contract.md section 3.2). A token that is shown is looked at all
     /// the same.
@@ -93,7 +93,7 @@ package enum Journey: String, CaseIterable, Hashable, Sendable {
 
     /// The path of one of its endpoints, without a query.
     package func path(_ endpoint: Endpoint) -> String {
-        if self == .textEnrichment { return TextRequest.path }
+        if self == .textEnrichment, endpoint == .upload { return TextRequest.path }
         guard let paths = V2Paths.of(self) else { return endpoint.path }
         return paths.path(endpoint)
     }

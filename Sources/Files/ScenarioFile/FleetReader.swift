@@ -101,6 +101,32 @@ struct FleetReader {
                 "time from a photo to its reading (default: 300ms..700ms)"),
         ])
 
+    static let enriches = ValueForm<Bool>.toggle
+
+    @Sendable static func readEnriches(_ map: MapReader, _ group: inout FleetGroup) {
+        guard Self.isRead("text-enrichment", .textEnrichment, "reads no spines", map, group) else { return }
+        group.profile.upload.enriches = map.value("text-enrichment", default: true) {
+            text throws(ValueError) in
+            try Self.enriches.read("text-enrichment", text)
+        }
+    }
+
+    static let enrichmentAnswer = ValueForm<Enrichment.Form>.word(what: "the form of the answer")
+
+    @Sendable static func readEnrichmentAnswer(_ map: MapReader, _ group: inout FleetGroup) {
+        guard Self.isRead("enrichment-answer", .textEnrichment, "reads no spines", map, group) else { return }
+        group.profile.upload.enrichment = map.value("enrichment-answer", default: .nested) {
+            text throws(ValueError) in
+            try Self.enrichmentAnswer.read("enrichment-answer", text)
+        }
+    }
+
+    @Sendable static func readPhotoBelow(_ map: MapReader, _ group: inout FleetGroup) {
+        guard Self.isRead("photo-below", .textEnrichment, "reads no spines", map, group) else { return }
+        let share = map.value("photo-below", default: .never, Values.share)
+        group.profile.upload.photoBelow = Int(share.perMillion / 10_000)
+    }
+
     @Sendable static func readReader(_ map: MapReader, _ group: inout FleetGroup) {
         guard Self.isRead("reader", .textEnrichment, "reads no spines", map, group),
             let node = map.entry("reader")?.value, let inner = Self.reader.map(node, map.findings)

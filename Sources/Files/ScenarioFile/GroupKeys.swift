@@ -38,6 +38,25 @@ extension FleetReader {
             read: Self.readRepeats,
             write: { $0.repeats > .never ? ValueForm.share.write($0.repeats) : nil }),
         .init(
+            "text-enrichment", Self.enriches.schema,
+            "text-enrichment: whether books that the phone has read are looked up (default: on)",
+            read: Self.readEnriches,
+            write: {
+                $0.profile.journey == .textEnrichment ? ScenarioWriter.text($0.profile.upload.enriches) : nil
+            }),
+        .init(
+            "enrichment-answer", Self.enrichmentAnswer.schema,
+            "text-enrichment: the form in which the answer is read (Docs/contract.md section 7, C24; default: nested)",
+            read: Self.readEnrichmentAnswer,
+            write: {
+                $0.profile.upload.enrichment == .nested ? nil : $0.profile.upload.enrichment.rawValue
+            }),
+        .init(
+            "photo-below", .share,
+            "text-enrichment: readings with less confidence lead to an upload of their photo (default: 0%)",
+            read: Self.readPhotoBelow,
+            write: { $0.profile.upload.photoBelow > 0 ? "\($0.profile.upload.photoBelow)%" : nil }),
+        .init(
             "reader", .map(Self.reader.schemas),
             "text-enrichment: how the phones read the spines of books by themselves",
             read: Self.readReader,

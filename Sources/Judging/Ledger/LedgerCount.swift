@@ -81,6 +81,7 @@ package struct LedgerCount: Sendable {
         Self(.lookups, "repeated", \.lookups.repeated, .lookupsRepeated),
         Self(.texts, "enriched", \.texts.enriched, .textsEnriched),
         Self(.texts, "kept", \.texts.kept, .textsKept),
+        Self(.texts, "photos", \.texts.photos, .textsPhotos),
         Self(.texts, "fields", \.texts.fields, nil, .observed),
         Self(.texts, "wrong", \.texts.wrong, nil, .observed),
         Self(.jobs, "accepted", \.jobs.accepted, .jobsAccepted),

@@ -135,6 +135,7 @@ extension PhoneAccount {
             if operation.isDelete { self.deleteLimited(scan, retryAfter: retryAfter, at: at) }
         case .lookupAnswered: self.updateScan(scan) { $0.library.answerBegan() }
         case .enriched: self.textDecided(scan, isEnriched: true)
+        case .photoInstead: self.updateScan(scan) { $0.isPhotoInstead = true }
         case .readingKept: self.textDecided(scan, isEnriched: false)
         case .resultsDecoded(let job, _, _):
             self.updateScan(scan) { $0.library.answerBegan() }
@@ -358,7 +359,8 @@ extension BackendObservation {
         case .tokenRevoked, .problem, .failed, .targetBroke, .targetTried, .targetProbed, .targetEvent: true
         case .connected, .requested, .answered, .accepted, .photosReceived, .streamOpened, .eventWritten,
             .pingWritten,
-            .streamEnded, .finished, .rowsTaken, .bookLookedUp, .textLookedUp, .resultsServed, .cleaned, .canceled, .expired,
+            .streamEnded, .finished, .rowsTaken, .bookLookedUp, .textLookedUp, .resultsServed, .cleaned,
+            .canceled, .expired,
             .vanished, .circuitOpened, .circuitClosed, .found, .upstreamFailed:
             false
         }

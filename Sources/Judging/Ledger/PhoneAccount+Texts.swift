@@ -10,6 +10,7 @@ extension PhoneAccount {
     /// made of it. Empty for another journey.
     func texts(of scan: ScanNumber, _ fleet: LedgerFleet) -> [Book] {
         guard self.journey == .textEnrichment,
+            self.index(of: scan).map({ self.scans[$0].isPhotoInstead }) != true,
             let reading = fleet.shelf.reading(device: self.device, scan: scan)
         else { return [] }
         let found = fleet.shelf.enrichment(device: self.device, scan: scan)
@@ -33,7 +34,13 @@ extension PhoneAccount {
         let truth = fleet.shelf.book(device: self.device, scan: scan.number, ordinal: 0)
         let isKnown = fleet.settings.hasBackendView
         fleet.count(in: self.group) {
-            if scan.isEnriched { $0.texts.enriched += 1 } else { $0.texts.kept += 1 }
+            if scan.isPhotoInstead {
+                $0.texts.photos += 1
+            } else if scan.isEnriched {
+                $0.texts.enriched += 1
+            } else {
+                $0.texts.kept += 1
+            }
             guard isKnown, let book = scan.finalText else { return }
             $0.texts.fields += 2
             $0.texts.wrong += (book.title == truth.title ? 0 : 1) + (book.author == truth.author ? 0 : 1)

@@ -156,6 +156,8 @@ package struct TextTotals: Hashable, Sendable {
     package var enriched = 0
     /// Kept as they were read, because the look-up failed.
     package var kept = 0
+    /// Uploaded as photos instead.
+    package var photos = 0
     /// Final titles and authors in the library, and those of them that differ from the book on the spine.
     package var fields = 0
     package var wrong = 0
@@ -227,7 +229,8 @@ package struct LedgerTotals: Equatable, Sendable {
         table.add(Int64(self.scans.waiting), to: .scansWaiting, in: group)
         table.add(Int64(self.scans.discarded), to: .scansDiscarded, in: group)
         table.add(
-            FailureRate(failed: Int64(self.texts.wrong), total: Int64(self.texts.fields)), to: .reconcileWrong,
+            FailureRate(failed: Int64(self.texts.wrong), total: Int64(self.texts.fields)),
+            to: .reconcileWrong,
             in: group)
     }
 }

@@ -155,7 +155,8 @@ extension App {
         guard let head = exchange.head else { preconditionFailure("an answer without a head") }
         let answer = Answer(
             head: head, body: body, isTooLarge: isTooLarge, isCut: isCut,
-            journey: self.profile.journey, problems: self.profile.upload.problems, waits: self.profile.waits,
+            journey: self.journey(of: exchange.scan), problems: self.profile.upload.problems,
+            waits: self.profile.waits,
             wallNanoseconds: self.wallNanoseconds(at: now))
         switch exchange.purpose {
         case .upload: self.uploadAnswered(exchange, answer, at: now, into: &effects)
@@ -181,7 +182,7 @@ extension App {
     mutating func observe(
         _ answer: Answer, _ exchange: Exchange, at now: Instant, into effects: inout [PhoneEffect]
     ) {
-        let notes = answer.deviations(for: exchange.operation, of: self.profile.journey)
+        let notes = answer.deviations(for: exchange.operation, of: self.journey(of: exchange.scan))
         guard !notes.isEmpty else { return }
         self.observe(
             notes, of: exchange.scan, exchange.operation, "\(answer.head.status)", at: now,

@@ -9,12 +9,16 @@ extension App {
     mutating func textAnswered(
         _ exchange: Exchange, _ answer: Answer, at now: Instant, into effects: inout [PhoneEffect]
     ) {
-        guard let index = self.activeIndex(exchange.scan), let reading = self.active[index].scan.reading else {
+        guard let index = self.activeIndex(exchange.scan), let reading = self.active[index].scan.reading
+        else {
             preconditionFailure("a look-up without a reading")
         }
         var answer = answer
         let judgement = TextJudgement.judge(&answer, self.profile.upload)
         self.observe(answer, exchange, at: now, into: &effects)
+        guard !self.fallsBackToPhoto(exchange, answer.head.status, index, at: now, into: &effects) else {
+            return
+        }
         switch judgement {
         case .found(let enrichment):
             self.observe(
@@ -40,6 +44,42 @@ extension App {
         }
     }
 
+    // MARK: The photo instead
+
+    /// Whether the book is to be looked up by its photo: its reading is of little use, or the backend has no look-up by text.
+    func isPoor(_ reading: BookReading) -> Bool {
+        self.lacksTexts || Int(reading.confidence * 100) < self.profile.upload.photoBelow
+    }
+
+    static func uploadPhoto(of scan: inout Scan, into effects: inout [PhoneEffect]) {
+        Self.release(&scan, into: &effects)
+        scan.reading = nil
+        scan.record.journey = .scan
+    }
+
+    /// The journey of one scan: one that was to be looked up by its text may have become one of a photo.
+    func journey(of scan: ScanNumber) -> Journey {
+        guard self.profile.journey == .textEnrichment else { return self.profile.journey }
+        if let index = self.activeIndex(scan) { return self.active[index].scan.record.journey }
+        return self.queue.index(of: scan).map { self.queue.scans[$0].scan.record.journey } ?? .scan
+    }
+
+    /// Whether the answer says that there is nothing at the path, or nothing for the method: the phone uploads the photo, and that of
+    /// each further book.
+    private mutating func fallsBackToPhoto(
+        _ exchange: Exchange, _ status: Int, _ index: Int, at now: Instant, into effects: inout [PhoneEffect]
+    ) -> Bool {
+        guard [404, 405, 501].contains(status) else { return false }
+        self.lacksTexts = true
+        self.observe(.photoInstead(.noEndpoint), of: exchange.scan, at: now, into: &effects)
+        Self.uploadPhoto(of: &self.active[index].scan, into: &effects)
+        let retry = UploadRetry(cause: .unexpectedStatus, wait: .none, atLeast: .zero)
+        self.uploadAgain(exchange.scan, retry, at: now, into: &effects)
+        return true
+    }
+
+    // MARK: The reading
+
     /// The book is filed as it was read. Nothing is shown, because nothing is lost.
     mutating func keepReading(
         _ scan: ScanNumber, _ cause: WaitingCause, at now: Instant, into effects: inout [PhoneEffect]
@@ -52,7 +92,7 @@ extension App {
     }
 
     /// A process that was killed may have filed the book already, with another outcome.
-    private mutating func file(
+    mutating func file(
         text book: Book, _ index: Int, at now: Instant, into effects: inout [PhoneEffect]
     ) {
         let filed = self.active[index].scan.record.booksApplied.first

@@ -21,7 +21,7 @@ extension App {
             of: self.active[index].number, at: now, into: &effects)
         // Nothing is taken under another job's name: the results are requested by the id that is ours.
         let isOurs = reading?.jobId.map { $0 == job.jobId } ?? true
-        let promise = isOurs && self.profile.journey.hasPhotos ? reading?.promise : nil
+        let promise = isOurs && self.journey(of: self.active[index].number).hasPhotos ? reading?.promise : nil
         let named = isOurs ? reading?.resultsUrl : nil
         self.observePromises(
             of: job, failures: isOurs ? reading?.failures : nil, promise, named, index, at: now,

@@ -90,6 +90,13 @@ extension App {
         reading: BookReading?, at now: Instant, into effects: inout [PhoneEffect]
     ) {
         self.observe(.photoPrepared(took: took, bytes: bytes), of: number, at: now, into: &effects)
+        if let reading, self.isPoor(reading), let index = self.queue.index(of: number),
+            self.queue.scans[index].scan.photo == .preparing
+        {
+            self.observe(.photoInstead(.lowConfidence), of: number, at: now, into: &effects)
+            self.queue.update(at: index) { Self.uploadPhoto(of: &$0.scan, into: &effects) }
+            return
+        }
         if reading != nil, let index = self.queue.index(of: number),
             self.queue.scans[index].scan.record.attempts.upload == 0
         {
@@ -146,7 +153,8 @@ extension App {
             self.queue.update(at: index) { $0.scan.photo = .preparing }
             let scan = self.queue.scans[index].scan.number
             let photo = PhotoReference(self.queue.scans[index].scan.record.photo)
-            effects.append(.app(.preparePhoto(scan, photo)))
+            let isRead = self.queue.scans[index].scan.record.journey == .textEnrichment
+            effects.append(.app(isRead ? .readSpine(scan, photo) : .preparePhoto(scan, photo)))
         }
     }
 

@@ -15,6 +15,9 @@ extension App {
         scan.record.cause = WaitingCause.interrupted.rawValue
         self.note(.put(scan.record), into: &effects)
         self.active.append(ActiveScan(scan: scan, stage: .uploading))
+        if let reading = scan.reading, !self.profile.upload.enriches {
+            return self.file(text: reading.book, self.active.count - 1, at: now, into: &effects)
+        }
         let body = self.uploadBody(of: scan)
         let photos = scan.record.photos
         // In two steps, so that no size of a photo can overflow.
@@ -36,7 +39,7 @@ extension App {
     }
 
     private func uploadBody(of scan: Scan) -> AppRequest.Body {
-        let journey = self.profile.journey
+        let journey = scan.record.journey
         if journey.hasPhotos { return .photos(scan.number, count: scan.record.photos) }
         if let reading = scan.reading { return .text(scan.number, TextRequest(reading)) }
         guard let barcode = scan.barcode else { return .document(scan.number, journey.payload) }
@@ -47,8 +50,9 @@ extension App {
     mutating func uploadAnswered(
         _ exchange: Exchange, _ answer: Answer, at now: Instant, into effects: inout [PhoneEffect]
     ) {
-        guard self.profile.journey.hasJobs else {
-            return self.profile.journey == .textEnrichment
+        let journey = self.journey(of: exchange.scan)
+        guard journey.hasJobs else {
+            return journey == .textEnrichment
                 ? self.textAnswered(exchange, answer, at: now, into: &effects)
                 : self.lookupAnswered(exchange, answer, at: now, into: &effects)
         }
@@ -97,7 +101,7 @@ extension App {
     // MARK: The other path
 
     private func uploadPath(_ scan: Scan) -> String {
-        let journey = self.profile.journey
+        let journey = scan.record.journey
         return scan.usesOtherPath ? journey.otherUploadPath ?? journey.path(.upload) : journey.path(.upload)
     }
 
@@ -168,7 +172,7 @@ extension App {
         _ scan: ScanNumber, _ retry: UploadRetry, at now: Instant, into effects: inout [PhoneEffect]
     ) {
         guard self.profile.upload.isRepeated, self.mayRepeatUpload(scan) else {
-            guard self.profile.journey != .textEnrichment else {
+            guard self.journey(of: scan) != .textEnrichment else {
                 return self.keepReading(scan, retry.cause, at: now, into: &effects)
             }
             self.giveUp(scan, retry.cause, job: .deletedWithScan, at: now, into: &effects)
@@ -178,7 +182,7 @@ extension App {
     }
 
     private func mayRepeatUpload(_ scan: ScanNumber) -> Bool {
-        let unlimited = self.profile.journey == .textEnrichment ? AppLimits.textRetriesMax : nil
+        let unlimited = self.journey(of: scan) == .textEnrichment ? AppLimits.textRetriesMax : nil
         guard let max = self.profile.upload.retriesMax ?? unlimited, let index = self.activeIndex(scan) else {
             return true
         }

@@ -48,6 +48,8 @@ package struct App: Sendable {
     /// The preview of the last segmented photo: one for the whole phone, however many jobs send one.
     var preview: Preview?
     var recentJobs = RecentJobIDs()
+    /// Whether the backend has no look-up by text, as this process has seen.
+    var lacksTexts = false
     /// Reused, so that an event of a stream costs no buffer.
     var items: [SSEItem] = []
 
@@ -126,7 +128,8 @@ package struct App: Sendable {
             self.captured(scan, photo, scheduled: scheduled, at: now, into: &effects)
         case .photoPrepared(let scan, let bytes, let took, let file, let barcode, let reading):
             self.photoPrepared(
-                scan, bytes: bytes, took: took, file: file, barcode: barcode, reading: reading, at: now, into: &effects)
+                scan, bytes: bytes, took: took, file: file, barcode: barcode, reading: reading, at: now,
+                into: &effects)
         case .photoRejected(let scan, let reason):
             self.photoRejected(scan, reason, at: now, into: &effects)
         case .pathLost:

@@ -5,6 +5,8 @@ package import Talaria
 /// An effect that the app requests.
 package enum AppEffect: Hashable, Sendable {
     case preparePhoto(ScanNumber, PhotoReference)
+    /// Reads the spine of a book on a photo, which is not uploaded. Answered with `photoPrepared` and its reading.
+    case readSpine(ScanNumber, PhotoReference)
     /// The prepared photo is not needed any more.
     case releasePhoto(ScanNumber)
     case send(AppRequest)

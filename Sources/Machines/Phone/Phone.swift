@@ -150,7 +150,7 @@ package struct Phone: Sendable {
                 effects.append(.app(effect))
                 // The process may end here: what else it wanted is not done any more.
                 if !self.armed.isEmpty { window = self.takeArmed(at: observation, now) }
-            case .send, .abort, .preparePhoto, .releasePhoto: effects.append(.app(effect))
+            case .send, .abort, .preparePhoto, .readSpine, .releasePhoto: effects.append(.app(effect))
             }
         }
         effects.removeSubrange(first..<end)
@@ -205,7 +205,7 @@ package struct Phone: Sendable {
 
     /// Returns the number of regions of a capture, by its first scan; 1 for what has no photo.
     private func regionCount(of first: ScanNumber) -> Int {
-        guard self.profile.journey.hasRegions else { return 1 }
+        guard self.profile.journey.takesPhotos else { return 1 }
         let regions = self.profile.upload.regions
         // Nothing is drawn where there is no choice.
         guard regions.count > 1 else { return regions.lowerBound }

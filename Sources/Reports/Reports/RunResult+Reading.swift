@@ -49,13 +49,18 @@ extension RunResult {
         let texts = self.totals.texts
         let right = texts.fields - texts.wrong
         let known =
-            self.hasBackendView ? "\(Figures.count(right)) of \(Figures.count(texts.fields))" : "an unknown number"
-        return "\(Figures.count(texts.enriched, "book", "books")) enriched, \(Figures.count(texts.kept)) kept as read; "
+            self.hasBackendView
+            ? "\(Figures.count(right)) of \(Figures.count(texts.fields))" : "an unknown number"
+        let photos = texts.photos > 0 ? ", \(Figures.count(texts.photos)) uploaded as photos" : ""
+        return "\(Figures.count(texts.enriched, "book", "books")) enriched, "
+            + "\(Figures.count(texts.kept)) kept as read\(photos); "
             + "\(known) of the final titles and authors are those of the book"
     }
 
     /// Whether uploads of some phones become jobs.
-    var hasJobs: Bool { self.groups.isEmpty || self.groups.contains { $0.journey.hasJobs } }
+    var hasJobs: Bool {
+        self.groups.isEmpty || self.groups.contains { $0.journey.hasJobs } || self.totals.jobs.accepted > 0
+    }
 
     /// What the look-ups of single books cost, in words; nil if it is not known.
     var billing: String? {

@@ -49,11 +49,13 @@ package enum StoryText {
                 + (journey.findsBooks ? ", with \(Self.books(books))" : "")
         case .clockSet(let ahead): "wall clock set \(Self.time(ahead)) off"
         case .captured, .regionTaken, .photosTaken, .photoPrepared, .bookRead, .filePrepared, .photoRejected,
-            .queued, .slotTaken, .slotGiven, .bookAdded, .bookRepeated, .completed, .cancelRequested, .canceled,
+            .queued, .slotTaken, .slotGiven, .bookAdded, .bookRepeated, .completed, .cancelRequested,
+            .canceled,
             .refused:
             self.scan(payload, journey, noun)
         case .requestSent, .replied, .requestFailed, .badAnswer, .found, .uploadAccepted, .keySent,
-            .lookupAnswered, .enriched, .readingKept, .rateLimited, .resultsDecoded, .rowsRead, .booksListed,
+            .lookupAnswered, .enriched, .readingKept, .photoInstead, .rateLimited, .resultsDecoded, .rowsRead,
+            .booksListed,
             .resultsGivenUp, .statusDecoded, .statusGivenUp, .cleanupAnswered, .cancelAnswered, .jobAbandoned:
             self.request(payload, journey, noun)
         case .streamOpened, .firstEvent, .eventApplied, .eventIgnored, .ping, .terminalApplied,
@@ -74,7 +76,7 @@ package enum StoryText {
 
     private static func scan(_ payload: PhoneObservation, _ journey: Journey, _ noun: WorkNoun) -> String? {
         switch payload {
-        case .captured: journey.hasPhotos ? "photo taken" : "\(noun.one) begun"
+        case .captured: journey.takesPhotos ? "photo taken" : "\(noun.one) begun"
         case .photosTaken(let count): "\(count) photos for one \(noun.one)"
         case .regionTaken(let capture, let number, let regions):
             "region \(number) of \(regions) of capture \(capture)"
@@ -94,7 +96,8 @@ package enum StoryText {
         case .launched, .killed, .recordKept, .reinstalled, .suspended, .resumed, .pathLost, .pathReturned,
             .pathChanged, .storageFilled, .storageFreed, .lostFromStorage, .clockSet, .requestSent,
             .replied, .requestFailed, .badAnswer, .found, .uploadAccepted, .keySent, .lookupAnswered,
-            .enriched, .readingKept, .rateLimited, .resultsDecoded, .rowsRead, .booksListed, .resultsGivenUp, .statusDecoded,
+            .enriched, .readingKept, .photoInstead, .rateLimited, .resultsDecoded, .rowsRead, .booksListed,
+            .resultsGivenUp, .statusDecoded,
             .statusGivenUp, .cleanupAnswered, .cancelAnswered, .jobAbandoned, .streamOpened, .firstEvent,
             .eventApplied, .eventIgnored, .ping, .terminalApplied, .booksNotFound, .booksPromised,
             .streamLost, .reconnected, .reconnectGivenUp, .reconnectSuperseded:
@@ -120,6 +123,8 @@ package enum StoryText {
             (found ? "the book was found" : "no provider has the book")
                 + (repeated ? ", as answered before" : "")
         case .enriched(let outcome, _, _): Self.merged(outcome)
+        case .photoInstead(.lowConfidence): "not sure of what was read: the photo is uploaded"
+        case .photoInstead(.noEndpoint): "the backend looks no texts up: the photo is uploaded"
         case .readingKept(let cause): "the look-up failed (\(cause.reason)): the book keeps what was read"
         case .rateLimited(let operation, let wait):
             "told to wait \(Self.time(wait)) before \(Self.request(operation, noun))"
@@ -135,7 +140,8 @@ package enum StoryText {
         case .found, .uploadAccepted, .cleanupAnswered: nil
         case .launched, .killed, .recordKept, .reinstalled, .suspended, .resumed, .pathLost, .pathReturned,
             .pathChanged, .storageFilled, .storageFreed, .lostFromStorage, .clockSet, .captured,
-            .regionTaken, .photosTaken, .photoPrepared, .bookRead, .filePrepared, .photoRejected, .queued, .slotTaken,
+            .regionTaken, .photosTaken, .photoPrepared, .bookRead, .filePrepared, .photoRejected, .queued,
+            .slotTaken,
             .slotGiven, .bookAdded, .bookRepeated, .completed, .cancelRequested, .canceled, .refused,
             .streamOpened, .firstEvent, .eventApplied, .eventIgnored, .ping, .terminalApplied,
             .booksNotFound, .booksPromised, .streamLost, .reconnected, .reconnectGivenUp,
@@ -167,10 +173,12 @@ package enum StoryText {
         case .streamOpened, .firstEvent, .ping, .reconnected, .reconnectSuperseded: nil
         case .launched, .killed, .recordKept, .reinstalled, .suspended, .resumed, .pathLost, .pathReturned,
             .pathChanged, .storageFilled, .storageFreed, .lostFromStorage, .clockSet, .captured,
-            .regionTaken, .photosTaken, .photoPrepared, .bookRead, .filePrepared, .photoRejected, .queued, .slotTaken,
+            .regionTaken, .photosTaken, .photoPrepared, .bookRead, .filePrepared, .photoRejected, .queued,
+            .slotTaken,
             .slotGiven, .bookAdded, .bookRepeated, .completed, .cancelRequested, .canceled, .refused,
             .requestSent, .replied, .requestFailed, .badAnswer, .found, .uploadAccepted, .keySent,
-            .lookupAnswered, .enriched, .readingKept, .rateLimited, .resultsDecoded, .rowsRead, .booksListed,
+            .lookupAnswered, .enriched, .readingKept, .photoInstead, .rateLimited, .resultsDecoded, .rowsRead,
+            .booksListed,
             .resultsGivenUp, .statusDecoded, .statusGivenUp, .cleanupAnswered, .cancelAnswered, .jobAbandoned:
             nil  // Of no stream.
         }
@@ -184,7 +192,8 @@ package enum StoryText {
             }
         }
         return "enriched: title \(whose(outcome.title)), author \(whose(outcome.author))"
-            + (outcome.discrepancies > 0 ? "; \(Figures.count(outcome.discrepancies, "text", "texts")) differed" : "")
+            + (outcome.discrepancies > 0
+                ? "; \(Figures.count(outcome.discrepancies, "text", "texts")) differed" : "")
     }
 
     private static func rows(_ rows: RowCounts) -> String {

@@ -74,7 +74,7 @@ package struct LoadedScenario {
                 case .list(let names): names
                 case .painted: []
                 }
-            guard group.profile.journey.hasPhotos else { return [] }
+            guard group.profile.journey.takesPhotos else { return [] }
             return names.compactMap { name in
                 do {
                     _ = try Self.photoPath(name, scenarioPath: scenarioPath)

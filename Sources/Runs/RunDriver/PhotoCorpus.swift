@@ -23,7 +23,7 @@ package struct PhotoCorpus {
         for group in plan.groups {
             let source = group.spec.photos
             let start = self.photos.count
-            guard group.profile.journey.hasPhotos else {
+            guard group.profile.journey.takesPhotos else {
                 self.ranges.append(0..<1)
                 continue
             }

@@ -70,6 +70,10 @@ extension Fleet {
             self.pool.cancel(transfer)
             self.tryEnd(of: transfer.number, isWhole: false)
         case .app(.preparePhoto(let scan, let photo)): self.prepare(photo, for: scan, of: phone)
+        case .app(.readSpine(let scan, _)):
+            let took = self.document(of: scan, phone: phone).took ?? .zero
+            let process = self.phones[phone].machine.process
+            self.schedule(due: .reading(scan, process: process), of: phone, at: self.loop.now() + took)
         case .app(.releasePhoto(let scan)):
             self.phones[phone].photos.removeAll { $0.scan == scan }
         case .app(.store(let change, _)):
@@ -99,13 +103,8 @@ extension Fleet {
     }
 
     private func prepare(_ photo: PhotoReference, for scan: ScanNumber, of phone: Int) {
-        guard self.phones[phone].machine.profile.journey.hasPhotos else {
+        guard self.phones[phone].machine.profile.journey.takesPhotos else {
             let document = self.document(of: scan, phone: phone)
-            if let took = document.took {
-                let process = self.phones[phone].machine.process
-                self.schedule(due: .reading(scan, process: process), of: phone, at: self.loop.now() + took)
-                return
-            }
             self.send(
                 .photoPrepared(
                     scan: scan, bytes: document.bytes.count, took: nil, file: document.file,
@@ -130,7 +129,9 @@ extension Fleet {
     }
 
     func spineRead(_ phone: Int, _ scan: ScanNumber, process: UInt32) {
-        guard self.phones[phone].machine.isAlive, self.phones[phone].machine.process == process else { return }
+        guard self.phones[phone].machine.isAlive, self.phones[phone].machine.process == process else {
+            return
+        }
         let document = self.document(of: scan, phone: phone)
         self.send(
             .photoPrepared(

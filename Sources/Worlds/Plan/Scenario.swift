@@ -151,6 +151,7 @@ extension FleetGroup {
     package var deviates: Bool {
         self.profile.name != ClientProfile.contract.name || self.toggles.contains(where: \.isOn)
             || !self.profile.journey.version.leavesStreamTokenOpen && self.profile.token.stream == .query
+            || self.profile.upload.enrichment != .nested
     }
 
     /// Whether its phones make the requests that a fault acts on, for scans that come to nothing bad.

@@ -272,14 +272,11 @@ package enum ScenarioCheck {
     /// What a scenario says of the photos of groups that take none.
     private static func photosOfNobody(_ scenario: Scenario) -> [ScenarioFinding] {
         scenario.groups.enumerated().flatMap { index, group -> [ScenarioFinding] in
-            guard !group.profile.journey.hasPhotos else { return [] }
+            guard !group.profile.journey.takesPhotos else { return [] }
             let keys = [
                 ("photos", group.photos != .standard), ("preprocess", group.preprocess != .standard),
                 ("photos-per-scan", group.profile.upload.photos != 1...1),
-                (
-                    "regions",
-                    group.profile.upload.regions != 1...1 && !group.profile.journey.hasRegions
-                ),
+                ("regions", group.profile.upload.regions != 1...1),
             ].filter(\.1).map(\.0)
             return keys.map { key in
                 ScenarioFinding(

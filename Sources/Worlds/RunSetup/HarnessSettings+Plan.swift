@@ -27,7 +27,8 @@ extension HarnessSettings {
         simulated.dialect.hasIncreasingIDs = backend.dialect.hasIncreasingIDs
         simulated.dialect.cleanupLeavesStreams = backend.dialect.cleanupLeavesStreams
         simulated.dialect.completesOnce = backend.dialect.completesOnce
-        simulated.dialect.answersAsContract = backend.dialect.answersAsContract
+        simulated.dialect.answersAsContract =
+            backend.dialect.answersAsContract && backend.enrichmentForm == .nested
         simulated.dialect.hasAuthorization = backend.dialect.hasAuthorization
         let faults = plan.scenario.faults
         let fleet = FleetMap(plan)

@@ -99,12 +99,14 @@ extension Observation {
             return named("terminal \(kind.rawValue) \(inline.rawValue)")
         case .bookAdded(let ordinal, _): return named("book \(ordinal)")
         case .bookRepeated(let ordinal, _): return named("book again \(ordinal)")
+        case .photoInstead(let reason): return named("photo instead \(reason.rawValue)")
         case .readingKept(let cause): return named("reading kept \(cause.rawValue)")
         case .rowsRead(_, let rows):
             return named("rows \(rows.created) \(rows.updated) \(rows.skipped) \(rows.failed)")
         case .jobAbandoned(_, let cause): return named("abandoned \(cause.name)")
         case .lostFromStorage: return named("lost-from-storage")
-        case .launched, .recordKept, .clockSet, .regionTaken, .photosTaken, .photoPrepared, .bookRead, .filePrepared,
+        case .launched, .recordKept, .clockSet, .regionTaken, .photosTaken, .photoPrepared, .bookRead,
+            .filePrepared,
             .photoRejected, .enriched,
             .slotTaken, .slotGiven, .found, .uploadAccepted, .keySent, .lookupAnswered, .rateLimited,
             .resultsDecoded, .booksListed, .booksNotFound, .booksPromised, .resultsGivenUp,

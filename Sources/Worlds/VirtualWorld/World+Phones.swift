@@ -102,6 +102,10 @@ extension World {
         case .app(.send(let request)): self.start(request, of: phone)
         case .app(.abort(let id)): self.abort(id, of: phone)
         case .app(.preparePhoto(let scan, let photo)): self.prepare(photo, for: scan, of: phone)
+        case .app(.readSpine(let scan, _)):
+            let took = self.document(of: scan, of: phone).took ?? .zero
+            let process = self.phones[phone].machine.process
+            self.schedule(.reading(phone: Int32(phone), scan, process: process), at: self.now + took)
         case .app(.releasePhoto(let scan)):
             self.phones[phone].photos.removeAll { $0.scan == scan }
         case .app(.store): break  // The phone remembers what it has stored.
@@ -132,12 +136,12 @@ extension World {
 
     private mutating func prepare(_ photo: PhotoReference, for scan: ScanNumber, of phone: Int) {
         let group = self.plan.run.groups[self.phones[phone].group].spec
-        guard group.profile.journey.hasPhotos else {
+        guard group.profile.journey.takesPhotos else {
             self.schedule(
                 .photo(
                     phone: Int32(phone), scan, process: self.phones[phone].machine.process, photo,
                     isFirst: false),
-                at: self.now + (self.document(of: scan, of: phone).took ?? .zero))
+                at: self.now)
             return
         }
         let isFirst =
@@ -150,20 +154,31 @@ extension World {
             at: isFirst ? self.now + WorldTime.photo : self.now)
     }
 
+    mutating func spineIsRead(_ phone: Int, _ scan: ScanNumber, process: UInt32) {
+        guard self.phones[phone].machine.isAlive, self.phones[phone].machine.process == process else {
+            return
+        }
+        let document = self.document(of: scan, of: phone)
+        self.send(
+            .photoPrepared(
+                scan: scan, bytes: document.bytes.count, took: nil, reading: document.reading),
+            toAppOf: phone)
+    }
+
     mutating func photoIsReady(
         _ phone: Int, _ scan: ScanNumber, process: UInt32, _ photo: PhotoReference, isFirst: Bool
     ) {
         guard self.phones[phone].machine.isAlive, self.phones[phone].machine.process == process else {
             return
         }
-        let hasPhotos = self.phones[phone].machine.profile.journey.hasPhotos
+        let hasPhotos = self.phones[phone].machine.profile.journey.takesPhotos
         let document = hasPhotos ? nil : self.document(of: scan, of: phone)
         let bytes = document?.bytes.count ?? self.plan.photoBytes[photo.raw]
         self.phones[phone].photos.append(ReadyPhoto(scan: scan, bytes: bytes))
         self.send(
             .photoPrepared(
                 scan: scan, bytes: bytes, took: isFirst ? WorldTime.photo : nil, file: document?.file,
-                barcode: document?.barcode, reading: document?.reading),
+                barcode: document?.barcode),
             toAppOf: phone)
     }
 }

@@ -15,7 +15,8 @@ extension World {
         switch event {
         case .arrivals, .gauge, .phase: .max
         case .capture(let arrival): UInt64(arrival.device.raw)
-        case .disturbance(let phone, _), .photo(let phone, _, _, _, _), .flush(let phone),
+        case .disturbance(let phone, _), .photo(let phone, _, _, _, _), .reading(let phone, _, _),
+            .flush(let phone),
             .failed(let phone, _, _, _):
             self.number(of: Int(phone))
         case .connect(let wire), .bytes(let wire, _), .upload(let wire), .fin(let wire), .reset(let wire),

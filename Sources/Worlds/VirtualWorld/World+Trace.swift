@@ -43,6 +43,7 @@ extension World {
             // A token is secret: headers are not reported.
             case .app(.send(let request)): "sends \(request.method) \(request.target)"
             case .app(.abort(let id)): "cancels request \(id.raw)"
+            case .app(.readSpine(let scan, _)): "reads the spine of scan \(scan.raw)"
             case .app(.preparePhoto(let scan, _)): "prepares the photo of scan \(scan.raw)"
             case .app(.releasePhoto(let scan)): "releases the photo of scan \(scan.raw)"
             case .app(.store(let change, _)): "writes \(Self.name(of: change))"

@@ -235,6 +235,8 @@ package struct World: Sendable {
         case .disturbance(let phone, let index):
             guard !self.progress.faultsHaveEnded else { return }  // The faults have ended.
             self.send(.disturbed(self.disturbances[Int(index)]), to: Int(phone))
+        case .reading(let phone, let scan, let process):
+            self.spineIsRead(Int(phone), scan, process: process)
         case .photo(let phone, let scan, let process, let photo, let isFirst):
             self.photoIsReady(Int(phone), scan, process: process, photo, isFirst: isFirst)
         case .flush(let phone):

@@ -13,6 +13,7 @@ enum WorldEvent: Sendable {
     /// `index` is that of the world's list.
     case disturbance(phone: Int32, index: Int32)
     case photo(phone: Int32, ScanNumber, process: UInt32, PhotoReference, isFirst: Bool)
+    case reading(phone: Int32, ScanNumber, process: UInt32)
     case flush(phone: Int32)
     case failed(phone: Int32, process: UInt32, RequestID, TransportFailure)
     // What a phone does to a wire, when it has come to the link.
@@ -58,6 +59,9 @@ extension WorldEvent {
         case .fin(let wire): chain.absorb(10 << 40 | Int(wire.slot))
         case .reset(let wire): chain.absorb(11 << 40 | Int(wire.slot))
         case .givenUp(let wire): chain.absorb(12 << 40 | Int(wire.slot))
+        case .reading(let phone, let scan, _):
+            chain.absorb(15 << 40 | Int(phone))
+            chain.absorb(Int(scan.raw))
         case .gauge: chain.absorb(13)
         case .phase: chain.absorb(14)
         }
@@ -88,6 +92,7 @@ extension WorldEvent: CustomStringConvertible {
         case .capture(let arrival): "phone \(arrival.device.raw) captures"
         case .disturbance(let phone, let index): "phone \(phone): disturbance \(index)"
         case .photo(let phone, let scan, _, _, _): "phone \(phone): photo of scan \(scan.raw) is ready"
+        case .reading(let phone, let scan, _): "phone \(phone): spine of scan \(scan.raw) is read"
         case .flush(let phone): "phone \(phone): storage flushes"
         case .failed(let phone, _, let id, let failure):
             "phone \(phone): request \(id.raw) fails: \(failure.rawValue)"

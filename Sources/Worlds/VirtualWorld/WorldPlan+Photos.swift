@@ -54,7 +54,7 @@ extension WorldPlan {
 
 extension PlannedGroup {
     fileprivate var preparesOnce: Bool {
-        self.spec.preprocess == .once && self.profile.journey.hasPhotos
+        self.spec.preprocess == .once && self.profile.journey.takesPhotos
     }
 
     fileprivate var isClosed: Bool { if case .closed = self.spec.load { true } else { false } }

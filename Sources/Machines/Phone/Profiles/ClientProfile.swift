@@ -41,9 +41,9 @@ package struct ClientProfile: Hashable, Sendable {
     /// The name of the part that is the photo.
     package var uploadPart: String {
         switch self.journey {
-        case .scan: self.upload.part
+        case .scan, .textEnrichment: self.upload.part
         case .bookshelfScan: "photos"
-        case .batchEnrichment, .bookEnrichment, .textEnrichment: ""
+        case .batchEnrichment, .bookEnrichment: ""
         case .csvImport: ImportLimits.part
         }
     }

@@ -48,6 +48,11 @@ package struct UploadPolicy: Hashable, Sendable {
     package var answer = UploadAnswerForm.contract
     /// The form in which a look-up by text is read (Docs/contract.md section 7, C24).
     package var enrichment = Enrichment.Form.nested
+    /// Whether books that the phone has read are looked up (seed 002, `useTalariaTextEnrichment`). Off: they stay as they were
+    /// read.
+    package var enriches = true
+    /// A reading with less confidence, in percent, is not looked up: its photo is uploaded.
+    package var photoBelow = 0
 }
 
 /// The answers to an upload that a client takes for a success (Docs/contract.md section 1.2, Docs/apps.md section 6.1).
