@@ -36,7 +36,8 @@ extension LatencyMetric {
             true
         // How long something took that is not observed before it is over.
         case .preprocessTime, .sseEventLatency, .sseEventDelay, .ssePingGap, .sseDetectTime,
-            .feedbackTime, .enrichTime, .enrichedTime, .generatorLateness, .netDNSTime, .netConnectTime, .netTLSTime, .netFirstByteTime:
+            .feedbackTime, .enrichTime, .enrichedTime, .generatorLateness, .netDNSTime, .netConnectTime,
+            .netTLSTime, .netFirstByteTime:
             false
         }
     }

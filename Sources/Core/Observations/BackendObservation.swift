@@ -61,7 +61,8 @@ extension BackendObservation {
     static let byName = named([
         blank(connected), blank(requested), blank(answered), blank(problem), blank(accepted),
         blank(photosReceived), blank(streamOpened), blank(eventWritten), blank(pingWritten),
-        blank(streamEnded), blank(finished), blank(rowsTaken), blank(bookLookedUp), textLookedUp, blank(failed),
+        blank(streamEnded), blank(finished), blank(rowsTaken), blank(bookLookedUp), textLookedUp,
+        blank(failed),
         blank(tokenRevoked), blank(resultsServed), blank(cleaned), blank(canceled), blank(expired),
         blank(vanished), blank(circuitOpened), blank(circuitClosed), blank(found), blank(upstreamFailed),
         blank(targetBroke), blank(targetTried), blank(targetProbed), blank(targetEvent),

@@ -164,7 +164,8 @@ package struct Shelf: Hashable, Sendable {
     package func reading(device: DeviceNumber, scan: ScanNumber) -> BookReading? {
         guard let reader = self.exception(for: device), reader.stock == .oneSpine else { return nil }
         return reader.reader.reading(
-            of: self.book(device: device, scan: scan, ordinal: 0), seed: self.seed, device: device, scan: scan)
+            of: self.book(device: device, scan: scan, ordinal: 0), seed: self.seed, device: device, scan: scan
+        )
     }
 
     package func readingTime(device: DeviceNumber, scan: ScanNumber) -> Interval {

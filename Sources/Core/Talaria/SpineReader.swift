@@ -26,7 +26,8 @@ package struct SpineReader: Hashable, Sendable {
         "u": "v", "é": "e", "н": "и", "и": "н", "о": "0", "日": "目", "人": "入", "س": "ش",
     ]
 
-    private func random(_ seed: UInt64, _ device: DeviceNumber, _ scan: ScanNumber, _ part: UInt64) -> UInt64 {
+    private func random(_ seed: UInt64, _ device: DeviceNumber, _ scan: ScanNumber, _ part: UInt64) -> UInt64
+    {
         KeyedRandom(seed: seed).draw(.spineReading, UInt64(device.raw), UInt64(scan.raw), part)
     }
 
@@ -62,7 +63,8 @@ package struct SpineReader: Hashable, Sendable {
         let hundredths = least + self.random(seed, device, scan, 4) % (slip == nil ? 25 : 50)
         let isbn = self.random(seed, device, scan, 5) % 10 < 3 ? book.isbn : nil
         return BookReading(
-            title: title, author: author, isbn: isbn, text: "\(title)\n\(author)" + (isbn.map { "\n\($0)" } ?? ""),
+            title: title, author: author, isbn: isbn,
+            text: "\(title)\n\(author)" + (isbn.map { "\n\($0)" } ?? ""),
             confidence: Double(hundredths) / 100)
     }
 

@@ -119,7 +119,8 @@ extension HarnessPhone {
         case .vanished(let job):
             _ = self.remove(job, &fleet)
             self.note(.vanished, scan, &fleet, needsFault: true)
-        case .photosReceived, .connected, .requested, .answered, .problem, .rowsTaken, .bookLookedUp, .textLookedUp, .failed,
+        case .photosReceived, .connected, .requested, .answered, .problem, .rowsTaken, .bookLookedUp,
+            .textLookedUp, .failed,
             .streamEnded, .circuitOpened, .circuitClosed, .found, .upstreamFailed, .targetBroke, .targetTried,
             .targetProbed, .targetEvent:
             break

@@ -64,7 +64,8 @@ struct ClientDirectory: Sendable {
         case .cleaned(let job, effective: true), .canceled(let job): self.forgetLater(job)
         case .connected, .requested, .answered, .photosReceived, .streamOpened, .eventWritten, .pingWritten,
             .streamEnded,
-            .finished, .problem, .rowsTaken, .bookLookedUp, .textLookedUp, .failed, .tokenRevoked, .resultsServed, .found,
+            .finished, .problem, .rowsTaken, .bookLookedUp, .textLookedUp, .failed, .tokenRevoked,
+            .resultsServed, .found,
             .circuitOpened, .circuitClosed, .upstreamFailed, .targetBroke, .targetTried, .targetProbed,
             .targetEvent,
             .cleaned(_, effective: false):

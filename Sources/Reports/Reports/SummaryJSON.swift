@@ -260,7 +260,9 @@ package enum SummaryJSON {
             "counters": Self.counters(result.metrics, of: .group(group.name)),
         ]
         if group.journey == .csvImport { members["rows"] = Self.counts(.rows, group.totals, of: result) }
-        if group.journey == .textEnrichment { members["texts"] = Self.counts(.texts, group.totals, of: result) }
+        if group.journey == .textEnrichment {
+            members["texts"] = Self.counts(.texts, group.totals, of: result)
+        }
         if group.journey == .bookEnrichment {
             members["lookups"] = Self.counts(.lookups, group.totals, of: result)
         }

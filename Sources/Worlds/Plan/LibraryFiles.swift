@@ -93,7 +93,8 @@ package struct UploadDocument: Sendable {
             (self.bytes, self.file) = files.file(seed: shelf.seed, device: device, scan: scan)
         } else {
             self.bytes =
-                self.reading.map { TextRequest($0).body } ?? self.barcode.map { Array($0.utf8) } ?? shelf.batchBody(device: device, scan: scan)
+                self.reading.map { TextRequest($0).body } ?? self.barcode.map { Array($0.utf8) }
+                ?? shelf.batchBody(device: device, scan: scan)
             self.file = nil
         }
     }

@@ -68,7 +68,8 @@ package enum ObjectiveCheck {
         // They contain no whole request with its answer, or none that is always made.
         case .preprocessTime, .sseFirstEventTime, .sseEventLatency, .sseEventDelay, .ssePingGap,
             .sseDetectTime, .sseReconnectTime, .generatorLateness, .netDNSTime, .netConnectTime,
-            .netTLSTime, .netFirstByteTime, .cancelTime, .jobFirstEventTime, .jobTime, .feedbackTime, .enrichedTime:
+            .netTLSTime, .netFirstByteTime, .cancelTime, .jobFirstEventTime, .jobTime, .feedbackTime,
+            .enrichedTime:
             return Floor(roundTrip: .zero)
         }
     }

@@ -109,7 +109,7 @@ struct Bench {
             case .observe, .app(.observe): nil
             case .app(.send(let request)): "send \(request.operation.name)"
             case .app(.abort): "abort"
-            case .app(.preparePhoto): "prepare"
+            case .app(.preparePhoto), .app(.readSpine): "prepare"
             case .app(.releasePhoto): "release"
             case .app(.store): "write"
             case .use(let scan, _): "use \(scan.raw)"

@@ -38,7 +38,7 @@ struct KillTests {
                 switch effect {
                 case .preparePhoto(let scan, _):
                     self.pending.append(.photoPrepared(scan: scan, bytes: 10, took: .zero))
-                case .releasePhoto: break
+                case .releasePhoto, .readSpine: break
                 case .send(let request): self.pending += self.backend.steps(request)
                 case .abort: break  // Late answers keep coming; the phone does not mind.
                 case .store(let change, let writeID) where self.held != nil:

@@ -62,6 +62,7 @@ struct TestPhone {
         for effect in fresh {
             switch effect {
             case .preparePhoto(let scan, _): toPrepare.append(scan)
+            case .readSpine: break
             case .releasePhoto: break
             case .send(let request): self.open.append(request)
             case .abort(let id):

@@ -17,7 +17,8 @@ extension Backend {
             let headers = [HeaderField("Content-Type", "application/json")] + upload.headers
             let id = self.requestID(context.exchange)
             self.reply(
-                context, 200, headers, found.body(self.configuration.enrichmentForm, jobId: id), into: &effects)
+                context, 200, headers, found.body(self.configuration.enrichmentForm, jobId: id),
+                into: &effects)
         } catch {
             self.refuse(context, Refusal(.invalidRequest, error.text), into: &effects)
         }

@@ -1,0 +1,168 @@
+import Observations
+import SimBase
+import Talaria
+import Testing
+
+@testable import Phone
+
+/// A book that the phone has read by itself (seed 002): the look-up adds what the backend knows, and never costs the book.
+@Suite struct TextTests {
+    private static let scan = ScanNumber(1)
+    private static let reading = BookReading(
+        title: "Moby-Dick, or the Whale", author: "Herman Melville", isbn: nil, text: "Moby-Dick", confidence: 0.8)
+    private static let found: Enrichment = {
+        var found = Enrichment(
+            verifiedTitle: "Moby-Dick; or the Whale", verifiedAuthor: "H. Melville", confidence: 0.95)
+        found.coverUrl = "https://covers.example/1.jpg"
+        return found
+    }()
+
+    private static func phone(
+        restored: [DurableScan] = [], _ change: (inout ClientProfile) -> Void = { _ in }
+    ) -> TestPhone {
+        var profile = ClientProfile.contract
+        profile.journey = .textEnrichment
+        change(&profile)
+        var phone = TestPhone(asleep: TestPhone.app(profile: profile))
+        phone.preparesByItself = false
+        phone.handle(.launched(restored: restored, pathAvailable: true))
+        return phone
+    }
+
+    /// With a look-up on its way.
+    private static func asked(_ change: (inout ClientProfile) -> Void = { _ in }) -> TestPhone {
+        var phone = Self.phone(change)
+        phone.capture(1)
+        Self.read(&phone)
+        return phone
+    }
+
+    private static func read(_ phone: inout TestPhone, _ reading: BookReading = reading) {
+        phone.now = phone.now + .milliseconds(500)
+        phone.handle(.photoPrepared(scan: Self.scan, bytes: 60, took: nil, reading: reading))
+    }
+
+    private func answer(_ phone: inout TestPhone, _ form: Enrichment.Form = .nested) {
+        phone.answer(.upload, 200, Self.found.body(form, jobId: "req-1"), type: "application/json")
+    }
+
+    private func books(_ phone: TestPhone) -> [Book] {
+        phone.payloads.compactMap { if case .bookAdded(_, let book) = $0 { book } else { nil } }
+    }
+
+    private func kept(_ phone: TestPhone) -> [WaitingCause] {
+        phone.payloads.compactMap { if case .readingKept(let cause) = $0 { cause } else { nil } }
+    }
+
+    @Test func `one request has what was read, and the answer is merged`() {
+        var phone = Self.asked()
+        let request = phone.request(.upload)
+        #expect(request?.method == "POST" && request?.target == "/v3/jobs/enrich")
+        #expect(request?.body == .text(Self.scan, TextRequest(Self.reading)))
+        #expect(phone.payloads.contains(.bookRead(took: .milliseconds(500))))
+        phone.now = phone.now + .milliseconds(80)
+        self.answer(&phone)
+        let outcome = TextOutcome(title: .talaria, author: .phone, discrepancies: 2)
+        #expect(
+            phone.payloads.contains(
+                .enriched(outcome, took: .milliseconds(580), service: .milliseconds(80))))
+        #expect(
+            self.books(phone) == [
+                Book(
+                    title: "Moby-Dick; or the Whale", author: "Herman Melville", isbn: nil, confidence: 0.95,
+                    enrichmentStatus: .success, coverUrl: "https://covers.example/1.jpg")
+            ])
+        #expect(phone.store.scans.isEmpty && phone.open.isEmpty)
+    }
+
+    @Test(arguments: [400, 403, 422]) func `a refusal leaves the book as it was read, and shows nothing`(status: Int) {
+        var phone = Self.asked()
+        phone.answer(.upload, status, Wording.problem(.invalidRequest))
+        #expect(self.books(phone) == [Self.reading.book] && self.kept(phone) == [.unexpectedStatus])
+        #expect(!phone.payloads.contains { if case .refused = $0 { true } else { false } })
+        #expect(phone.open.isEmpty && phone.store.scans.isEmpty)
+    }
+
+    @Test func `a failure is repeated three times, and a limit as often as it takes`() {
+        var phone = Self.asked()
+        for _ in 0..<3 {
+            phone.answer(.upload, 503, Wording.problem(.internalError))
+            #expect(self.books(phone).isEmpty)
+            phone.pass(.minutes(1))
+        }
+        for _ in 0..<5 {
+            phone.answer(.upload, 429, Wording.problem(.rateLimitExceeded, retryAfterMs: 1_000))
+            phone.pass(.seconds(2))
+        }
+        #expect(self.books(phone).isEmpty)
+        phone.fail(.upload, .reset)
+        #expect(self.books(phone) == [Self.reading.book] && self.kept(phone) == [.transport])
+    }
+
+    @Test func `a nested answer where the flat one is expected is a finding, and the book stays as it was read`() {
+        var phone = Self.asked { $0.upload.enrichment = .flat }
+        self.answer(&phone)
+        #expect(self.books(phone) == [Self.reading.book] && self.kept(phone) == [.unreadableAnswer])
+        #expect(phone.findings.contains { $0.path == "verifiedTitle" && $0.isDecisive })
+        var flat = Self.asked { $0.upload.enrichment = .flat }
+        self.answer(&flat, .flat)
+        #expect(self.kept(flat).isEmpty && flat.findings.isEmpty)
+    }
+
+    @Test(arguments: [404, 405, 501]) func `without the endpoint the photo goes up, and that of each further book`(
+        status: Int
+    ) throws {
+        var phone = Self.asked()
+        phone.answer(.upload, status, Wording.problem(.notFound))
+        #expect(phone.payloads.contains(.photoInstead(.noEndpoint)))
+        #expect(phone.preparing == [Self.scan])
+        phone.handle(.photoPrepared(scan: Self.scan, bytes: 9_000, took: nil))
+        #expect(phone.request(.upload)?.target == "/v3/jobs/scans")
+        #expect(phone.request(.upload)?.body == .photos(Self.scan, count: 1))
+        #expect(phone.record?.journey == .scan)
+        phone.accept()
+        phone.openStream()
+        phone.stream(Wording.completed(books: 1))
+        #expect(self.books(phone) == [Wording.book(0)])
+        phone.capture(2)
+        phone.handle(.photoPrepared(scan: ScanNumber(2), bytes: 60, took: nil, reading: Self.reading))
+        #expect(phone.preparing == [Self.scan, ScanNumber(2)])
+    }
+
+    @Test func `a reading of little confidence leads to its photo`() {
+        var sure = Self.asked { $0.upload.photoBelow = 80 }
+        #expect(sure.request(.upload)?.target == "/v3/jobs/enrich" && sure.preparing.isEmpty)
+        self.answer(&sure)
+        var unsure = Self.asked { $0.upload.photoBelow = 81 }
+        #expect(unsure.request(.upload) == nil && unsure.preparing == [Self.scan])
+        #expect(unsure.takeSightings().contains(.photoInstead(.lowConfidence)))
+        unsure.handle(.photoPrepared(scan: Self.scan, bytes: 9_000, took: nil))
+        #expect(unsure.request(.upload)?.target == "/v3/jobs/scans")
+    }
+
+    @Test func `without look-ups the book stays as it was read, and nothing is requested`() {
+        let phone = Self.asked { $0.upload.enriches = false }
+        #expect(phone.open.isEmpty && self.books(phone) == [Self.reading.book] && self.kept(phone).isEmpty)
+    }
+
+    /// The first process had filed the enriched book; the second finds the backend out of order.
+    @Test func `a book that a killed process has filed is not filed again with another outcome`() throws {
+        var first = Self.asked()
+        first.storesByItself = false
+        self.answer(&first)
+        // The write of the book was durable, that of the completion was not.
+        var state = DurableState()
+        for change in first.written {
+            state.apply(change)
+            if case .book = change { break }
+        }
+        let restored = state.scans
+        #expect(restored.map(\.booksApplied.count) == [1] && restored.map(\.completed) == [false])
+        var second = Self.phone(restored: restored)
+        Self.read(&second)
+        second.answer(.upload, 400, Wording.problem(.invalidRequest))
+        #expect(self.books(second).isEmpty)
+        #expect(second.payloads.contains { if case .bookRepeated = $0 { true } else { false } })
+        #expect(second.store.scans.isEmpty)
+    }
+}
