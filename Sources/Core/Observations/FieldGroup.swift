@@ -36,7 +36,7 @@ extension BookLookup: FieldValue {
 }
 
 extension TextOutcome: FieldValue {
-    static var blank: Self { Self(title: .phone, author: .phone, discrepancies: 0) }
+    static var blank: Self { Self(title: .foundationModels, author: .foundationModels, discrepancies: 0) }
 
     static func coded(
         _ value: Self?, _ key: StaticString, by codec: inout some FieldCodec & ~Copyable

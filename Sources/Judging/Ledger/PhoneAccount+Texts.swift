@@ -14,7 +14,7 @@ extension PhoneAccount {
             let reading = fleet.shelf.reading(device: self.device, scan: scan)
         else { return [] }
         let found = fleet.shelf.enrichment(device: self.device, scan: scan)
-        let books = [Reconciliation(reading, found).book, reading.book]
+        let books = [Reconciliation(reading: reading, enrichment: found).book, reading.book]
         let isEnriched = self.index(of: scan).map { self.scans[$0].isEnriched } ?? false
         return isEnriched ? books : books.reversed()
     }

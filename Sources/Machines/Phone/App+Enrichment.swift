@@ -26,7 +26,7 @@ extension App {
                     found: true, repeated: false, took: now - self.uploadBegan(exchange, index),
                     service: now - exchange.sentAt),
                 of: exchange.scan, at: now, into: &effects)
-            let merged = Reconciliation(reading, enrichment)
+            let merged = Reconciliation(reading: reading, enrichment: enrichment)
             self.observe(
                 .enriched(
                     TextOutcome(merged), took: now - self.active[index].scan.scheduled,

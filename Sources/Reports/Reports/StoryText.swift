@@ -187,7 +187,7 @@ package enum StoryText {
     private static func merged(_ outcome: TextOutcome) -> String {
         func whose(_ source: Reconciliation.Source) -> String {
             switch source {
-            case .phone: "as read"
+            case .foundationModels: "as read"
             case .talaria: "as the backend says"
             }
         }

@@ -62,7 +62,7 @@ import Testing
         #expect(phone.payloads.contains(.bookRead(took: .milliseconds(500))))
         phone.now = phone.now + .milliseconds(80)
         self.answer(&phone)
-        let outcome = TextOutcome(title: .talaria, author: .phone, discrepancies: 2)
+        let outcome = TextOutcome(title: .talaria, author: .foundationModels, discrepancies: 2)
         #expect(
             phone.payloads.contains(
                 .enriched(outcome, took: .milliseconds(580), service: .milliseconds(80))))

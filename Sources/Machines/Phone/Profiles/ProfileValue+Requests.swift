@@ -122,6 +122,32 @@ extension ProfileValue {
             }
         },
         ProfileValue(
+            "upload.enriches", .contract("section 1.5"), { Self.text($0.upload.enriches) }
+        ) {
+            $0.upload.enriches
+                ? """
+                A book that the phone has read by itself is looked up by its text. After three repeats, any other 4xx or a body \
+                that cannot be read, it keeps what was read, and the user sees nothing of it. After 404, 405 or 501 its photo is \
+                uploaded, and so are those of all further books.
+                """
+                : "A book that the phone has read by itself is not looked up."
+        },
+        ProfileValue(
+            "upload.enrichment", .contract("section 1.5"), { $0.upload.enrichment.rawValue }
+        ) {
+            switch $0.upload.enrichment {
+            case .nested: "What was found of a text is under `enrichment`, its `confidence` at the top."
+            case .flat: "What was found of a text is at the top."
+            }
+        },
+        ProfileValue(
+            "upload.photo-below", .contract("section 1.5"), { "\($0.upload.photoBelow) %" }
+        ) {
+            $0.upload.photoBelow == 0
+                ? "Whatever the phone has read is looked up by its text."
+                : "A reading of less than \($0.upload.photoBelow) % confidence is not looked up: its photo is uploaded."
+        },
+        ProfileValue(
             "waits.prefers-header", .contract("sections 1.7 and 1.8"), { Self.text($0.waits.prefersHeader) }
         ) {
             $0.waits.prefersHeader
