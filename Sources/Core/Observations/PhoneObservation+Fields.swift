@@ -56,6 +56,30 @@ extension PhoneObservation: DescribedObservation {
         case .canceled(let job): try codec.row("canceled", Self.canceled, "job", of: job)
         case .refused(let code, let cause):
             try codec.row("refused", Self.refused, "code", "cause", of: code, cause)
+        default: try self.codedReview(by: &codec)
+        }
+    }
+
+    private func codedReview(by codec: inout some FieldCodec & ~Copyable) throws(MalformedObservation)
+        -> Self?
+    {
+        switch self {
+        case .bookPending(let ordinal, let entry, let book):
+            try codec.row(
+                "book-pending", Self.bookPending, "ordinal", "entry", "", of: ordinal, entry, book)
+        case .bookEdited(let entry, let title, let author):
+            try codec.row(
+                "book-edited", Self.bookEdited, "entry", "title", "author", of: entry, title, author)
+        case .bookApproved(let entry, let book):
+            try codec.row("book-approved", Self.bookApproved, "entry", "", of: entry, book)
+        case .bookRejected(let entry): try codec.row("book-rejected", Self.bookRejected, "entry", of: entry)
+        case .bookMerged(let entry, let scan, let into):
+            try codec.row(
+                "book-merged", Self.bookMerged, "entry", "into_scan", "into_entry", of: entry, scan, into)
+        case .bookKept(let entry, let book):
+            try codec.row("book-kept", Self.bookKept, "entry", "", of: entry, book)
+        case .reviewRestored(let entries):
+            try codec.row("review-restored", Self.reviewRestored, "entries", of: entries)
         default: try self.codedRequests(by: &codec)
         }
     }

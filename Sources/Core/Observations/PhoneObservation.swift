@@ -56,7 +56,7 @@ package enum PhoneObservation: Hashable, Sendable {
     /// index in the answer, which can differ in the next answer. `book`: as it came; nil in the log of an
     /// older version.
     indirect case bookRepeated(ordinal: Int, book: Book?)
-    /// All books of the scan are durable in the library.
+    /// All books of the scan are durable in the library, or wait for their person in the review.
     case completed(took: Interval)
     /// The user cancels the scan: the process gives up what is under way for it. A kill may come before that is durable.
     case cancelRequested
@@ -64,6 +64,23 @@ package enum PhoneObservation: Hashable, Sendable {
     case canceled(job: String?)
     /// Shown to the user with this code. `cause`: what made the phone refuse it; nil in the log of an older version.
     indirect case refused(code: String, cause: RefusalCause?)
+
+    // The review. `entry`: the number of the book among those that came for its scan, from 0. Observed once it is durable, where the
+    // app stores it.
+    /// A book came, and waits for its person. `ordinal`: as of `bookAdded`, in place of which it is observed.
+    indirect case bookPending(ordinal: Int, entry: Int, book: Book)
+    /// The person has written this title or author.
+    indirect case bookEdited(entry: Int, title: String?, author: String?)
+    /// The person has approved the book: it entered the library with these values.
+    indirect case bookApproved(entry: Int, book: Book)
+    case bookRejected(entry: Int)
+    /// The book is the same as another one, which the library has or which waits as well.
+    case bookMerged(entry: Int, intoScan: UInt32, intoEntry: Int)
+    /// Follows `killed` for each book that waits and is stored, with the values that it would enter the library with; and
+    /// comes before the first launch for each that an earlier run left. Reported by the owner of the storage, not by the app.
+    indirect case bookKept(entry: Int, book: Book)
+    /// Follows `launched` where books are reviewed: how many of them the process has found waiting.
+    case reviewRestored(entries: Int)
 
     // Requests.
     case requestSent(Operation, attempt: UInt32, job: String?, lastEventID: String?)
@@ -144,7 +161,9 @@ extension PhoneObservation {
         blank(captured), blank(regionTaken), blank(photosTaken), blank(photoPrepared), blank(bookRead),
         blank(filePrepared),
         blank(photoRejected), blank(queued), slotTaken, slotGiven, blank(bookAdded), blank(bookRepeated),
-        blank(completed), cancelRequested, blank(canceled), blank(refused), blank(requestSent),
+        blank(completed), cancelRequested, blank(canceled), blank(refused), blank(bookPending),
+        blank(bookEdited), blank(bookApproved), blank(bookRejected), blank(bookMerged), blank(bookKept),
+        blank(reviewRestored), blank(requestSent),
         blank(replied), blank(requestFailed), blank(badAnswer), blank(found), blank(uploadAccepted),
         blank(keySent), blank(lookupAnswered), blank(enriched), blank(readingKept), blank(photoInstead),
         blank(rateLimited), blank(resultsDecoded), blank(rowsRead),

@@ -62,6 +62,8 @@ public enum DrawDomain: UInt64, Sendable {
     case spineReading = 48
     /// How sure a look-up by text is.
     case textConfidence = 49
+    /// What a person does with a book that waits for a review, and when.
+    case review = 60
     case test = 99
 }
 

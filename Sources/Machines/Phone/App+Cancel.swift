@@ -70,6 +70,7 @@ extension App {
         self.giveUpEpisodes(index, isSuperseded: true, resultsToo: false, at: now, into: &effects)
         if self.preview?.scan == scan { self.preview = nil }
         self.active[index].scan.cancel(at: now)
+        self.rejectBooks(of: scan, at: now, into: &effects)
         self.file(.canceled, index, into: &effects)
     }
 
@@ -78,6 +79,7 @@ extension App {
         self.observe(.cancelRequested, of: scan.number, at: now, into: &effects)
         Self.release(&scan, into: &effects)
         scan.cancel(at: now)
+        self.rejectBooks(of: scan.number, at: now, into: &effects)
         let attempt = scan.record.job == nil ? nil : scan.nextAttempt(.cleanup)
         let writeID = self.store(.put(scan.record), into: &effects)
         var filing = ActiveScan.Filing(writeID: writeID, outcome: .canceled, cleanupAttempt: attempt)

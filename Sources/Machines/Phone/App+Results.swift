@@ -224,11 +224,16 @@ extension App {
         for (ordinal, book) in books.enumerated() {
             guard known?[ordinal] != true else {
                 self.observe(.bookRepeated(ordinal: ordinal, book: book), of: scan, at: now, into: &effects)
+                self.enrich(scan, with: book, into: &effects)
                 continue
             }
             let key = ResultKey(scan: scan, ordinal: self.active[index].scan.record.booksApplied.count)
-            let writeID = self.store(.book(key, book), into: &effects)
             self.active[index].scan.record.booksApplied.append(book)
+            guard !self.profile.review.isMade else {
+                self.receive(book, ordinal: ordinal, key, at: now, into: &effects)
+                continue
+            }
+            let writeID = self.store(.book(key, book), into: &effects)
             unobserved.append(ActiveScan.UnobservedBook(writeID: writeID, ordinal: ordinal, book: book))
         }
         self.active[index].scan.record.completed = true

@@ -314,6 +314,7 @@ extension App {
                 .refused(code: AppLimits.photoUnusableCode, cause: .photo), of: rejected.scan, at: now,
                 into: &effects)
         }
+        self.announceReviews(at: now, into: &effects)
         for index in self.cleanups.indices { self.cleanups[index].stored(self.durable, at: now) }
         for number in self.active.indices.map({ self.active[$0].number }) {
             guard let index = self.activeIndex(number) else { continue }

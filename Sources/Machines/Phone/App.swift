@@ -50,6 +50,9 @@ package struct App: Sendable {
     var recentJobs = RecentJobIDs()
     /// Whether the backend has no look-up by text, as this process has seen.
     var lacksTexts = false
+    /// The books that wait for their person; empty where books are not reviewed.
+    var review = ReviewQueue()
+    var session = ReviewSession()
     /// Reused, so that an event of a stream costs no buffer.
     var items: [SSEItem] = []
 
@@ -122,8 +125,9 @@ package struct App: Sendable {
 
     package mutating func handle(_ event: AppEvent, at now: Instant, into effects: inout [PhoneEffect]) {
         switch event {
-        case .launched(let restored, let pathAvailable):
+        case .launched(let restored, let review, let pathAvailable):
             self.launched(restored, pathAvailable: pathAvailable, at: now, into: &effects)
+            self.restore(review, at: now, into: &effects)
         case .captured(let scan, let photo, let scheduled):
             self.captured(scan, photo, scheduled: scheduled, at: now, into: &effects)
         case .photoPrepared(let scan, let bytes, let took, let file, let barcode, let reading):
@@ -186,6 +190,7 @@ package struct App: Sendable {
     private mutating func proceed(at now: Instant, into effects: inout [PhoneEffect]) {
         self.freezeIfDue(at: now, into: &effects)
         self.cancelDueScans(at: now, into: &effects)
+        self.reviewDueBooks(at: now, into: &effects)
         self.readOn(at: now, into: &effects)
         self.giveIdleSlots(at: now, into: &effects)
         self.prepareAhead(at: now, into: &effects)
@@ -220,6 +225,7 @@ package struct App: Sendable {
             consider(until)
         }
         consider(self.nextCancel)
+        consider(self.nextReview)
         guard self.pathAvailable, self.phase != .frozen else { return earliest }
         if self.maySendCleanup {
             for index in self.cleanups.indices { consider(self.cleanups[index].dueAt) }
@@ -245,10 +251,10 @@ package struct App: Sendable {
             true
         case .running:
             self.active.isEmpty && self.cleanups.isEmpty && self.outlasted.isEmpty && !self.hasRequests
-                && self.nextCancel == nil
+                && self.nextCancel == nil && self.nextReview == nil && self.session.news.isEmpty
                 && self.queue.scans.indices.allSatisfy { self.queue.scans[$0].hold.isParked }
         case .suspended, .frozen:
-            !self.hasRequests
+            !self.hasRequests && self.session.news.isEmpty
                 && (self.cleanups.isEmpty || !self.pathAvailable || self.phase == .frozen)
                 && self.active.indices.allSatisfy { self.active[$0].stage.isCleaning }
                 && self.queue.scans.indices.allSatisfy { self.queue.scans[$0].isAnnounced }

@@ -60,6 +60,11 @@ package enum StoreChange: Hashable, Sendable {
     case lastEventID(ScanNumber, String)
     /// Adds a book to the library and to the record's `booksApplied`, in one write (`DurableState`).
     indirect case book(ResultKey, Book)
+    /// Stores a book that waits for its person or, if it waits already, replaces it. The record's `booksApplied` has it from
+    /// then on.
+    indirect case pending(ReviewEntry)
+    /// A book does not wait any more: it leaves the review, and one that was approved enters the library, in one write.
+    case reviewed(ResultKey, ReviewOutcome)
     /// The scan is settled: its record goes, its number stays used.
     case settled(ScanNumber, SettledOutcome)
 }

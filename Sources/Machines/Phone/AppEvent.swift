@@ -17,7 +17,7 @@ package struct PhotoReference: Hashable, Sendable {
 /// sends the outcome of a request, a photo or a wake-up, as `PhoneEvent.app`.
 package enum AppEvent: Sendable {
     /// The app's process started, for the first time or again: with everything that its durable store holds.
-    case launched(restored: [DurableScan], pathAvailable: Bool)
+    case launched(restored: [DurableScan], review: DurableReview = DurableReview(), pathAvailable: Bool)
     /// The shutter. `scheduled` is when the load model wanted it.
     case captured(scan: ScanNumber, photo: PhotoReference, scheduled: Instant)
     /// `took`: nil when the photo had been prepared for an earlier scan. `file`: what a library file

@@ -154,6 +154,7 @@ extension Phone {
         self.observe(.phone(.killed), at: now, into: &effects)
         let records = self.storage?.scans ?? []
         for record in records { self.observeKept(record, at: now, into: &effects) }
+        if let review = self.storage?.review { self.observeKept(review, at: now, into: &effects) }
         self.left = (records.count, records.count { $0.isUnsettled })
         self.app = self.freshApp()
     }
@@ -167,6 +168,18 @@ extension Phone {
                         .recordKept(
                             job: record.job?.jobId, lastEventID: record.job?.lastEventID,
                             decided: !record.isUnsettled)))))
+    }
+
+    /// The books that a fresh process finds waiting.
+    func observeKept(_ review: DurableReview, at now: Instant, into effects: inout [PhoneEffect]) {
+        guard self.profile.review.isMade else { return }
+        for entry in review.entries {
+            effects.append(
+                .observe(
+                    Observation(
+                        at: now, device: self.number, scan: entry.key.scan,
+                        what: .phone(.bookKept(entry: entry.key.ordinal, book: entry.resolved)))))
+        }
     }
 
     /// The writes were made, and the process ended before it could act on that: only what they mean was seen.
@@ -259,7 +272,7 @@ extension Phone {
         case .lastEventID(let scan, _):
             if case .lastEventID(scan, _)? = self.held.last?.change { self.held.removeLast() }
         case .settled(let scan, _): self.held.removeAll { $0.change.isRecord(of: scan) }
-        case .put, .book: break
+        case .put, .book, .pending, .reviewed: break
         }
         self.held.append(PendingWrite(change: change, writeID: writeID))
     }

@@ -82,7 +82,11 @@ extension Phone {
 
 extension StoreChange {
     fileprivate var scanOfBook: ScanNumber? {
-        if case .book(let key, _) = self { key.scan } else { nil }
+        switch self {
+        case .book(let key, _): key.scan
+        case .pending(let entry): entry.key.scan
+        case .put, .lastEventID, .reviewed, .settled: nil
+        }
     }
 
     /// Whether it goes with the scan's record; a book in the library stays.
@@ -90,7 +94,7 @@ extension StoreChange {
         switch self {
         case .put(let record): record.scan == scan.raw
         case .lastEventID(scan, _): true
-        case .lastEventID, .book, .settled: false
+        case .lastEventID, .book, .pending, .reviewed, .settled: false
         }
     }
 }
@@ -100,7 +104,8 @@ extension ObservationPayload {
     var isOfStorage: Bool {
         switch self {
         case .phone(.queued), .phone(.bookAdded), .phone(.completed), .phone(.refused),
-            .phone(.canceled):
+            .phone(.canceled), .phone(.bookPending), .phone(.bookEdited), .phone(.bookApproved),
+            .phone(.bookRejected), .phone(.bookMerged):
             true
         case .phone, .backend, .fault, .network, .control: false
         }

@@ -100,10 +100,11 @@ package struct Phone: Sendable {
 
     private mutating func apply(_ event: PhoneEvent, at now: Instant, into effects: inout [PhoneEffect]) {
         switch event {
-        case .switchedOn(let stored):
+        case .switchedOn(let stored, let review):
             let restored = stored.filter { !$0.isVolatile }
-            self.storage?.restore(restored)
-            self.start(restored, at: now, into: &effects)
+            self.storage?.restore(restored, review)
+            self.observeKept(review, at: now, into: &effects)
+            self.start(restored, review, at: now, into: &effects)
         case .disturbed(let disturbance): self.apply(disturbance, at: now, into: &effects)
         case .captureDue(let arrival, let photo): self.capture(arrival, photo, at: now, into: &effects)
         case .runEnded:
@@ -245,7 +246,8 @@ package struct Phone: Sendable {
             self.handle(app: .resumed, at: now, into: &effects)
         } else {
             if self.lossesOfPath == 0 { effects.append(.hangUp) }
-            self.start(self.storage?.scans ?? [], at: now, into: &effects)
+            self.start(
+                self.storage?.scans ?? [], self.storage?.review ?? DurableReview(), at: now, into: &effects)
         }
         let deferred = self.deferred
         self.deferred = []
@@ -254,14 +256,15 @@ package struct Phone: Sendable {
 
     /// A fresh process, with what its storage holds.
     private mutating func start(
-        _ restored: [DurableScan], at now: Instant, into effects: inout [PhoneEffect]
+        _ restored: [DurableScan], _ review: DurableReview, at now: Instant,
+        into effects: inout [PhoneEffect]
     ) {
         self.isAlive = true
         self.process += 1
         self.records = 0
         self.handle(
-            app: .launched(restored: restored, pathAvailable: self.lossesOfPath == 0), at: now, into: &effects
-        )
+            app: .launched(restored: restored, review: review, pathAvailable: self.lossesOfPath == 0),
+            at: now, into: &effects)
         if self.clockAhead != .zero {
             self.handle(app: .clockSet(ahead: self.clockAhead), at: now, into: &effects)
         }

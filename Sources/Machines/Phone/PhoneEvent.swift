@@ -3,7 +3,7 @@ package import Faults
 /// An event for a phone (Docs/style.md rule 2). The driver owns connections, files, pixels and clocks.
 package enum PhoneEvent: Sendable {
     /// The phone starts for the first time in this run, with the content of its storage.
-    case switchedOn(restored: [DurableScan])
+    case switchedOn(restored: [DurableScan], review: DurableReview = DurableReview())
     indirect case disturbed(PhoneDisturbance)
     /// The schedule wants a capture.
     case captureDue(Arrival, PhotoReference)

@@ -12,8 +12,12 @@ struct Storage: Sendable {
     /// Unsettled scans that a fresh process finds: what was flushed, and nothing else.
     var scans: [DurableScan] { self.durable.scans.filter { !$0.isVolatile } }
 
-    mutating func restore(_ scans: [DurableScan]) {
+    /// What a fresh process finds of a review.
+    var review: DurableReview { self.durable.review }
+
+    mutating func restore(_ scans: [DurableScan], _ review: DurableReview) {
         for scan in scans { self.durable.apply(.put(scan)) }
+        self.durable.restore(review)
     }
 
     /// Whether the outcome of the scan is durable, as a fresh process would find it.
