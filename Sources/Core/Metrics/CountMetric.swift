@@ -49,6 +49,8 @@ package enum CountMetric: String, CaseIterable, Sendable {
     case textsEnriched = "texts.enriched"
     case textsKept = "texts.kept"
     case textsPhotos = "texts.photos"
+    case reviewPending = "review.pending"
+    case reviewLost = "review.lost"
 }
 
 extension CountMetric: MetricCase {
@@ -172,6 +174,8 @@ extension CountMetric: MetricCase {
             (47, .run, .neither, "books that a phone has read, and whose photo was uploaded instead")
         case .textsKept:
             (46, .run, .lower, "books that stayed as a phone has read them, because their look-up failed")
+        case .reviewPending: (48, .run, .neither, "books that waited for a review when the run was over")
+        case .reviewLost: (49, .run, .lower, "books that waited for a review when their app was killed, and are gone")
         }
     }
 }

@@ -19,7 +19,7 @@ package struct Shelf: Hashable, Sendable {
     package struct Exception: Hashable, Sendable {
         package let devices: ClosedRange<UInt32>
         package let stock: Stock
-        /// The share of single-barcode scans that repeat a barcode of the device.
+        /// The share of scans that have the barcode, or the shelf, of an earlier one of the device.
         package let repeats: Odds
         /// How the phones read spines.
         package let reader: SpineReader
@@ -55,8 +55,8 @@ package struct Shelf: Hashable, Sendable {
         self.exceptions.first { $0.devices.contains(device.raw) }
     }
 
-    /// The first scan of the barcode that a scan has: itself, or an earlier one by a user who scans the same book again.
-    private func firstScan(ofBarcode scan: ScanNumber, device: DeviceNumber) -> ScanNumber {
+    /// The first scan of what a scan has: itself, or an earlier one by a user who scans the same book or shelf again.
+    private func firstScan(of scan: ScanNumber, device: DeviceNumber) -> ScanNumber {
         guard let repeats = self.exception(for: device)?.repeats, repeats > .never else { return scan }
         let random = KeyedRandom(seed: self.seed)
         var first = UInt64(scan.raw)
@@ -93,13 +93,14 @@ package struct Shelf: Hashable, Sendable {
         case .none: return 0
         case .oneSpine: return 1
         case .oneBarcode:
-            let first = self.firstScan(ofBarcode: scan, device: device)
+            let first = self.firstScan(of: scan, device: device)
             let draw = KeyedRandom(seed: self.seed).draw(
                 .unknownBook, UInt64(device.raw), UInt64(first.raw))
             return self.unknownBooks.happens(draw) ? 0 : 1
         case .books, .barcodes: break
         }
         if stock == .books, case .captured(let books) = self.lookup { return books.count }
+        let scan = self.firstScan(of: scan, device: device)
         let choices = UInt64(self.booksMax - self.booksMin + 1)
         return self.booksMin
             + Int(
@@ -117,7 +118,7 @@ package struct Shelf: Hashable, Sendable {
     /// The book at one offset, from 0.
     package func book(device: DeviceNumber, scan: ScanNumber, ordinal: Int) -> Book {
         let stock = self.stock(of: device)
-        let scan = stock == .oneBarcode ? self.firstScan(ofBarcode: scan, device: device) : scan
+        let scan = self.firstScan(of: scan, device: device)
         // A book that is known by its barcode has its ISBN, whatever a photo would show of it.
         let lookup = stock == .books ? self.lookup : .contract
         if case .captured(let books) = lookup { return books[ordinal] }
@@ -196,6 +197,7 @@ package struct Shelf: Hashable, Sendable {
     package func append(
         titleOf device: DeviceNumber, _ scan: ScanNumber, ordinal: Int, to text: inout ByteBuilder
     ) {
+        let scan = self.firstScan(of: scan, device: device)
         text.append(text: self.work(device, scan, ordinal).title)
         text.append(literal: ", copy ")
         Decimal.append(Int64(device.raw), to: &text)

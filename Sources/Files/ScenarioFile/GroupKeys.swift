@@ -133,6 +133,11 @@ extension FleetReader {
                 CancelReader.keys.read(inner, into: &group.profile.cancel)
             }, write: { $0.profile.cancel.isMade ? CancelReader.keys.text($0.profile.cancel) : nil }),
         .init(
+            "review", .map(ReviewReader.keys.schemas),
+            "a person who reviews the books; without one they enter the library as they come",
+            read: ReviewReader.read,
+            write: { $0.profile.reviewer.isMade ? ReviewReader.keys.text($0.profile.reviewer) : nil }),
+        .init(
             "inline-books", \.profile.results.usesInlineBooks, .toggle,
             "whether the client uses the books in the completed event"),
         .init(

@@ -188,6 +188,7 @@ extension HarnessPhone {
         switch payload {
         case .filePrepared(let file): self.filePrepared(scan, file, &fleet)
         case .bookAdded(let ordinal, let book): self.filed(book, ordinal, scan, &fleet)
+        case .bookPending(let ordinal, _, let book): self.filed(book, ordinal, scan, &fleet)
         case .bookRepeated(let ordinal, let book): self.filed(book, ordinal, scan, &fleet)
         case .completed, .refused, .cancelRequested, .canceled:
             self.exchanges.removeAll { $0.scan == scan && !$0.operation.isDelete }

@@ -31,6 +31,10 @@ package enum Invariant: String, CaseIterable, Hashable, Sendable {
     case lookupBilledOnce = "lookup.billed-once"
     case cancelFinal = "cancel.final"
     case bookAnswered = "book.answered"
+    // Where somebody reviews the books, by `ReviewAccount`.
+    case reviewBookAccounted = "review.book-accounted"
+    case reviewEditKept = "review.edit-kept"
+    case reviewNoDuplicate = "review.no-duplicate"
     // About a foreign backend, by its trial; `TargetRule` has what they say.
     case targetJobUnique = "target.job-unique"
     case targetJobAddressed = "target.job-addressed"
@@ -129,6 +133,12 @@ package enum Invariant: String, CaseIterable, Hashable, Sendable {
             "once its user has canceled a scan, no book of it enters the library and nothing is requested for it but DELETEs, and once the backend has canceled its job, it serves no results of it and writes no event but the terminal one; a backend that is not observed has not lost the job before; scans are canceled when the profile says, and not during their uploads"
         case .bookAnswered:
             "what a batch or a look-up asks for is what comes: every book that the backend does not count as not found, and no other"
+        case .reviewBookAccounted:
+            "every book that came to be reviewed waits, is in the library once, was rejected by its person, or is merged into a named duplicate; a process that ends loses none"
+        case .reviewEditKept:
+            "a book enters the library with the title and the author that its person wrote, whatever comes later, and otherwise with those that came; a process that ends loses no edit"
+        case .reviewNoDuplicate:
+            "no book enters a library that has its ISBN, approved alone or with all others"
         case .targetJobUnique, .targetJobAddressed, .targetResume, .targetIDs, .targetTerminal,
             .targetResultsAgree, .targetAuth, .targetWait, .targetLimit, .targetErrorForm, .targetCleanup,
             .targetStatusAgrees, .targetStreamsAgree, .targetJobKept, .targetTimes, .targetText:
@@ -224,42 +234,45 @@ package enum Invariant: String, CaseIterable, Hashable, Sendable {
         case .lookupBilledOnce: (14, .always, needsBackend: false, survivesBackendDeath: false)
         case .cancelFinal: (15, .always, needsBackend: false, survivesBackendDeath: false)
         case .bookAnswered: (16, .always, needsBackend: false, survivesBackendDeath: true)
-        case .targetJobUnique: (17, .always, needsBackend: false, survivesBackendDeath: true)
-        case .targetJobAddressed: (18, .always, needsBackend: false, survivesBackendDeath: true)
-        case .targetResume: (19, .always, needsBackend: false, survivesBackendDeath: true)
-        case .targetIDs: (20, .always, needsBackend: false, survivesBackendDeath: true)
-        case .targetTerminal: (21, .always, needsBackend: false, survivesBackendDeath: true)
-        case .targetResultsAgree: (22, .always, needsBackend: false, survivesBackendDeath: true)
-        case .targetAuth: (23, .always, needsBackend: false, survivesBackendDeath: true)
-        case .targetWait: (24, .always, needsBackend: false, survivesBackendDeath: true)
-        case .targetLimit: (25, .always, needsBackend: false, survivesBackendDeath: true)
-        case .targetErrorForm: (26, .always, needsBackend: false, survivesBackendDeath: true)
-        case .targetCleanup: (27, .always, needsBackend: false, survivesBackendDeath: true)
-        case .targetStatusAgrees: (28, .always, needsBackend: false, survivesBackendDeath: true)
-        case .targetStreamsAgree: (29, .always, needsBackend: false, survivesBackendDeath: true)
-        case .targetJobKept: (30, .always, needsBackend: false, survivesBackendDeath: true)
-        case .targetTimes: (31, .always, needsBackend: false, survivesBackendDeath: true)
-        case .targetText: (32, .always, needsBackend: false, survivesBackendDeath: true)
-        case .scanOrder: (33, .always, needsBackend: true, survivesBackendDeath: false)
-        case .jobCleanedOnce: (34, .always, needsBackend: true, survivesBackendDeath: false)
-        case .jobEnded: (35, .finally, needsBackend: true, survivesBackendDeath: false)
-        case .jobOrphansBounded: (36, .always, needsBackend: true, survivesBackendDeath: false)
-        case .jobSilentAfterCleanup: (37, .always, needsBackend: true, survivesBackendDeath: false)
-        case .streamDeadDetected: (38, .eventually, needsBackend: true, survivesBackendDeath: false)
-        case .streamParseRobust: (39, .always, needsBackend: true, survivesBackendDeath: false)
-        case .authNoStaleUse: (40, .always, needsBackend: true, survivesBackendDeath: false)
-        case .retryBudget: (41, .always, needsBackend: true, survivesBackendDeath: false)
-        case .deviceNotStuck: (42, .eventually, needsBackend: true, survivesBackendDeath: false)
-        case .scanSettles: (43, .eventually, needsBackend: true, survivesBackendDeath: false)
-        case .timersClean: (44, .finally, needsBackend: true, survivesBackendDeath: false)
-        case .timeSane: (45, .always, needsBackend: true, survivesBackendDeath: false)
-        case .requestOneFate: (46, .always, needsBackend: true, survivesBackendDeath: false)
-        case .linkConserves: (47, .always, needsBackend: true, survivesBackendDeath: false)
-        case .memoryBounded: (48, .always, needsBackend: true, survivesBackendDeath: false)
-        case .authNoLeak: (49, .always, needsBackend: true, survivesBackendDeath: false)
-        case .herdBounded: (50, .always, needsBackend: true, survivesBackendDeath: false)
-        case .othersUnharmed: (51, .eventually, needsBackend: true, survivesBackendDeath: false)
-        case .requestWellFormed: (52, .always, needsBackend: true, survivesBackendDeath: false)
+        case .reviewBookAccounted: (17, .always, needsBackend: false, survivesBackendDeath: true)
+        case .reviewEditKept: (18, .always, needsBackend: false, survivesBackendDeath: true)
+        case .reviewNoDuplicate: (19, .always, needsBackend: false, survivesBackendDeath: true)
+        case .targetJobUnique: (20, .always, needsBackend: false, survivesBackendDeath: true)
+        case .targetJobAddressed: (21, .always, needsBackend: false, survivesBackendDeath: true)
+        case .targetResume: (22, .always, needsBackend: false, survivesBackendDeath: true)
+        case .targetIDs: (23, .always, needsBackend: false, survivesBackendDeath: true)
+        case .targetTerminal: (24, .always, needsBackend: false, survivesBackendDeath: true)
+        case .targetResultsAgree: (25, .always, needsBackend: false, survivesBackendDeath: true)
+        case .targetAuth: (26, .always, needsBackend: false, survivesBackendDeath: true)
+        case .targetWait: (27, .always, needsBackend: false, survivesBackendDeath: true)
+        case .targetLimit: (28, .always, needsBackend: false, survivesBackendDeath: true)
+        case .targetErrorForm: (29, .always, needsBackend: false, survivesBackendDeath: true)
+        case .targetCleanup: (30, .always, needsBackend: false, survivesBackendDeath: true)
+        case .targetStatusAgrees: (31, .always, needsBackend: false, survivesBackendDeath: true)
+        case .targetStreamsAgree: (32, .always, needsBackend: false, survivesBackendDeath: true)
+        case .targetJobKept: (33, .always, needsBackend: false, survivesBackendDeath: true)
+        case .targetTimes: (34, .always, needsBackend: false, survivesBackendDeath: true)
+        case .targetText: (35, .always, needsBackend: false, survivesBackendDeath: true)
+        case .scanOrder: (36, .always, needsBackend: true, survivesBackendDeath: false)
+        case .jobCleanedOnce: (37, .always, needsBackend: true, survivesBackendDeath: false)
+        case .jobEnded: (38, .finally, needsBackend: true, survivesBackendDeath: false)
+        case .jobOrphansBounded: (39, .always, needsBackend: true, survivesBackendDeath: false)
+        case .jobSilentAfterCleanup: (40, .always, needsBackend: true, survivesBackendDeath: false)
+        case .streamDeadDetected: (41, .eventually, needsBackend: true, survivesBackendDeath: false)
+        case .streamParseRobust: (42, .always, needsBackend: true, survivesBackendDeath: false)
+        case .authNoStaleUse: (43, .always, needsBackend: true, survivesBackendDeath: false)
+        case .retryBudget: (44, .always, needsBackend: true, survivesBackendDeath: false)
+        case .deviceNotStuck: (45, .eventually, needsBackend: true, survivesBackendDeath: false)
+        case .scanSettles: (46, .eventually, needsBackend: true, survivesBackendDeath: false)
+        case .timersClean: (47, .finally, needsBackend: true, survivesBackendDeath: false)
+        case .timeSane: (48, .always, needsBackend: true, survivesBackendDeath: false)
+        case .requestOneFate: (49, .always, needsBackend: true, survivesBackendDeath: false)
+        case .linkConserves: (50, .always, needsBackend: true, survivesBackendDeath: false)
+        case .memoryBounded: (51, .always, needsBackend: true, survivesBackendDeath: false)
+        case .authNoLeak: (52, .always, needsBackend: true, survivesBackendDeath: false)
+        case .herdBounded: (53, .always, needsBackend: true, survivesBackendDeath: false)
+        case .othersUnharmed: (54, .eventually, needsBackend: true, survivesBackendDeath: false)
+        case .requestWellFormed: (55, .always, needsBackend: true, survivesBackendDeath: false)
         }
     }
 }

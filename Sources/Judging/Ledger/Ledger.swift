@@ -93,7 +93,10 @@ package struct Ledger: Sendable {
     /// Ends a run that was killed, without judging its end.
     package mutating func breakOff() {
         self.judgePresent()
-        for phone in self.phones { phone.countUnsettledRows(&self.fleet) }
+        for phone in self.phones {
+            phone.countUnsettledRows(&self.fleet)
+            phone.countPendingReview(&self.fleet)
+        }
     }
 
     private mutating func judgePresent() {
@@ -215,7 +218,11 @@ package struct Ledger: Sendable {
         if let journeys = about[verdict.invariant] {
             return journeys.contains { self.settings.journeys.contains($0) }
         }
-        return verdict.invariant != .cancelFinal || self.settings.cancels
+        switch verdict.invariant {
+        case .cancelFinal: return self.settings.cancels
+        case .reviewBookAccounted, .reviewEditKept, .reviewNoDuplicate: return self.settings.reviews
+        default: return true
+        }
     }
 
     /// Whether any invariant is broken by a phone that is not known for it.

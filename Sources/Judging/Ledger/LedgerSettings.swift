@@ -24,6 +24,11 @@ package struct LedgerSettings: Hashable, Sendable {
     package var journeys: [Journey] = []
     /// Whether users of the fleet cancel scans.
     package var cancels = false
+    /// Whether somebody reviews the books of a group.
+    package var reviews = false
+    /// The time for which a book that comes is one that waits and has its ISBN, or its title and author, by the group's index; nil
+    /// for a group whose app does not look for such.
+    package var duplicateWindows: [Interval?] = []
     /// The regions of a photo, by the group's index; 1 for a group without them.
     package var regions: [ClosedRange<Int>] = []
     /// The times from the first 202 of a scan to its cancel, by the group's index; nil for a group whose users cancel none.

@@ -76,6 +76,10 @@ package struct Occasions: Sendable {
         case .refused: [.scanRefusedForCause]
         case .bookAdded: [.bookNeverLost, .bookNeverDoubleAdded, .bookFaithful]
         case .bookRepeated: [.bookNeverDoubleAdded]
+        case .bookPending:
+            [.bookNeverLost, .bookNeverDoubleAdded, .bookFaithful, .reviewBookAccounted]
+        case .bookEdited: [.reviewEditKept]
+        case .bookApproved, .bookMerged: [.reviewNoDuplicate]
         case .requestSent(let operation, _, _, _):
             operation.isDelete
                 ? Self.requests.union(Self.deletes)

@@ -74,6 +74,8 @@ extension PhoneAccount {
         switch payload {
         case .bookAdded(let ordinal, _):
             self.violateCancel("book \(ordinal) entered the library", scan, at: at, &fleet)
+        case .bookApproved(let entry, _):
+            self.violateCancel("book \(entry) entered the library", scan, at: at, &fleet)
         case .requestSent(let operation, let attempt, _, _) where !operation.isDelete:
             self.violateCancel("\(operation.name) \(attempt) was sent", scan, at: at, &fleet)
         default: break

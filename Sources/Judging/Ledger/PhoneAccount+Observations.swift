@@ -85,6 +85,7 @@ extension PhoneAccount {
             self.bookAdded(scan, ordinal: ordinal, book: book, at: at, &fleet)
         case .bookRepeated(let ordinal, let book):
             self.bookRepeated(scan, ordinal: ordinal, book: book, at: at, &fleet)
+            if let book { self.review.cameAgain(book, of: scan) }
         case .completed:
             self.completed(scan, at: at, &fleet)
         case .cancelRequested:
@@ -93,6 +94,30 @@ extension PhoneAccount {
             self.canceled(scan, job: job, at: at, &fleet)
         case .refused(let code, let cause):
             self.refused(scan, code: code, cause: cause, at: at, &fleet)
+        default: self.recordReview(payload, scan: scan, at: at, &fleet)
+        }
+    }
+
+    private mutating func recordReview(
+        _ payload: PhoneObservation, scan: ScanNumber, at: Instant, _ fleet: inout LedgerFleet
+    ) {
+        switch payload {
+        case .bookPending(let ordinal, let entry, let book):
+            // In the phone's care, as in the library.
+            self.bookAdded(scan, ordinal: ordinal, book: book, at: at, &fleet)
+            self.bookPending(ResultKey(scan: scan, ordinal: entry), book, at: at, &fleet)
+        case .bookEdited(let entry, let title, let author):
+            self.bookEdited(ResultKey(scan: scan, ordinal: entry), title, author, at: at, &fleet)
+        case .bookApproved(let entry, let book):
+            self.bookApproved(ResultKey(scan: scan, ordinal: entry), book, at: at, &fleet)
+        case .bookRejected(let entry):
+            self.bookRejected(ResultKey(scan: scan, ordinal: entry), at: at, &fleet)
+        case .bookMerged(let entry, let intoScan, let intoEntry):
+            let original = ResultKey(scan: ScanNumber(intoScan), ordinal: intoEntry)
+            self.bookMerged(ResultKey(scan: scan, ordinal: entry), into: original, at: at, &fleet)
+        case .bookKept(let entry, let book):
+            self.bookKept(ResultKey(scan: scan, ordinal: entry), book, at: at, &fleet)
+        case .reviewRestored(let entries): self.reviewRestored(entries, at: at, &fleet)
         default: self.recordRequest(payload, scan: scan, at: at, &fleet)
         }
     }

@@ -52,6 +52,8 @@ struct PhoneAccount: Sendable {
     var decided: [(scan: ScanNumber, at: Instant?)] = []
     /// Imports that the backend has ended, the latest few.
     var imports: [ImportedRows] = []
+    /// The books that wait for their person, and what became of the others.
+    var review = ReviewAccount()
     /// The keys for which a provider was asked, the latest few.
     var bills: [LookupBill] = []
     /// The scans that the user has canceled, the latest few.
@@ -219,6 +221,7 @@ struct PhoneAccount: Sendable {
                 $0.scans.open += inherited
             }
         }
+        self.settleReview(at: at, &fleet)
         self.startOver()
         self.interruptedAt = at
         self.debtsOfTheLaunched(at: at)
@@ -228,6 +231,7 @@ struct PhoneAccount: Sendable {
     mutating func killed(at: Instant) {
         self.debtsOfTheKilled(at: at)
         self.startOver()
+        self.review.killed(at: at)
         for index in self.scans.indices where self.scans[index].state == .open {
             if !self.scans[index].isRecorded { self.scans[index].isInDoubt = true }
         }
@@ -235,7 +239,9 @@ struct PhoneAccount: Sendable {
 
     /// Whatever the phone had is gone, and a scan that was not settled has a named end.
     mutating func reinstalled(at: Instant, _ fleet: inout LedgerFleet) {
+        self.settleReview(at: at, &fleet)
         self.killed(at: at)
+        self.discardReview(&fleet)
         for index in self.jobs.indices { self.jobs[index].isForgotten = true }
         for index in self.scans.indices where self.scans[index].state == .open {
             self.discard(at: index, .reinstalled, &fleet)
@@ -306,6 +312,8 @@ struct PhoneAccount: Sendable {
     }
 
     mutating func finish(at: Instant, _ fleet: inout LedgerFleet) {
+        self.settleReview(at: at, &fleet)
+        self.countPendingReview(&fleet)
         // Whatever an interrupted run has not settled would have gone on.
         guard fleet.findings.bounds.interruption == nil else {
             return self.countUnsettledRows(&fleet)

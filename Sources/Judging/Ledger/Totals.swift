@@ -73,6 +73,7 @@ package struct BookTotals: Equatable, Sendable {
     /// Those of `finds` whose summary promised a number of books, and those to which it promised none and none came.
     package var promises = 0
     package var emptyPromises = 0
+    package var review = ReviewTotals()
     /// The names of `unknown` and `unjudged`, and how often each never came. Those beyond `namesMax` are counted as `others`.
     package private(set) var absent = Counters()
 
@@ -99,6 +100,29 @@ package struct BookTotals: Equatable, Sendable {
     /// Whether not one book came because every backend said that there was none.
     package var isNoneFound: Bool {
         self.finds > 0 && self.emptyPromises == self.finds && self.received == 0 && self.repeated == 0
+    }
+}
+
+/// What became of the books that came to be reviewed: `came = pending + approved + rejected + merged + discarded + lost`.
+package struct ReviewTotals: Hashable, Sendable {
+    package var came = 0
+    /// Those that wait at the end of the run.
+    package var pending = 0
+    package var approved = 0
+    package var rejected = 0
+    /// Those that are the same as another one.
+    package var merged = 0
+    /// Gone with the app that its user reinstalled.
+    package var discarded = 0
+    package var lost = 0
+    /// Those that their person corrected; in another number, too.
+    package var edited = 0
+
+    package init() {}
+
+    package var isConserved: Bool {
+        self.came
+            == self.pending + self.approved + self.rejected + self.merged + self.discarded + self.lost
     }
 }
 

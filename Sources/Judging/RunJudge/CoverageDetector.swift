@@ -152,7 +152,7 @@ extension CoverageDetector.Phone {
             self.waiting.removeAll { $0 == scan }
             self.slots.insert(scan)
         case .slotGiven: self.slotGiven(scan, at, into: &moments)
-        case .bookAdded, .bookRepeated:
+        case .bookAdded, .bookPending, .bookRepeated:
             self.scans[scan]?.isBeforeBooks = false
             self.scans[scan]?.diedBeforeBooks = false
         case .completed:

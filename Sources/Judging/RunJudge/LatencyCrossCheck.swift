@@ -125,7 +125,7 @@ package struct LatencyCrossCheck: Sendable {
         case .completed(let took):
             self.completed[group ?? self.fleet.groups.count] += 1
             self.add(sinceDue ?? took, to: .scanTime, group)
-        case .bookAdded: self.books[group ?? self.fleet.groups.count].added += 1
+        case .bookAdded, .bookPending: self.books[group ?? self.fleet.groups.count].added += 1
         case .bookRepeated: self.books[group ?? self.fleet.groups.count].repeated += 1
         case .uploadAccepted(_, let took, let service):
             self.jobs[group ?? self.fleet.groups.count].known += 1

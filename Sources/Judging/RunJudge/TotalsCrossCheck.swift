@@ -68,8 +68,12 @@ package struct TotalsCrossCheck: Sendable {
     /// Returns what does not add up in the totals of a ledger. `isInventive`: whether some results had other rows than their files.
     package static func differences(in totals: LedgerTotals, isInventive: Bool) -> [String] {
         let rows = totals.rows
-        guard !rows.isConserved, !isInventive else { return [] }
-        return ["rows: \(rows.sent) in files, but \(rows.counts.total + rows.missing) have become something"]
+        let review = totals.books.review
+        let reviewed =
+            review.isConserved
+            ? [] : ["books: \(review.came) came to be reviewed, but not as many have become something"]
+        guard !rows.isConserved, !isInventive else { return reviewed }
+        return reviewed + ["rows: \(rows.sent) in files, but \(rows.counts.total + rows.missing) have become something"]
     }
 
     /// Returns what the table of scans lacks, or has too much of. A sample is not held to the totals, and neither are scans of an

@@ -112,7 +112,7 @@ package struct ScanTable: Equatable, Sendable {
 
     private static func change(_ payload: borrowing PhoneObservation) -> RowChange? {
         switch payload {
-        case .bookAdded: .book
+        case .bookAdded, .bookPending: .book
         case .completed: .end(.completed)
         case .refused: .end(.refused)
         case .canceled: .end(.canceled)

@@ -229,7 +229,7 @@ extension App {
             }
             let key = ResultKey(scan: scan, ordinal: self.active[index].scan.record.booksApplied.count)
             self.active[index].scan.record.booksApplied.append(book)
-            guard !self.profile.review.isMade else {
+            guard !self.profile.reviewer.isMade else {
                 self.receive(book, ordinal: ordinal, key, at: now, into: &effects)
                 continue
             }

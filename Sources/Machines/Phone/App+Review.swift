@@ -50,7 +50,7 @@ extension App {
 
     /// What the store holds of a review: the person begins anew with all that waits.
     mutating func restore(_ stored: DurableReview, at now: Instant, into effects: inout [PhoneEffect]) {
-        guard self.profile.review.isMade else { return }
+        guard self.profile.reviewer.isMade else { return }
         self.review = ReviewQueue(stored)
         self.observe(.reviewRestored(entries: stored.entries.count), of: .none, at: now, into: &effects)
         for entry in self.review.entries { self.plan(entry.key, at: now) }
@@ -94,7 +94,7 @@ extension App {
     /// Draws what the person does with a book, and when.
     private mutating func plan(_ key: ResultKey, at now: Instant) {
         if self.session.first == nil { self.session.first = key }
-        let policy = self.profile.review
+        let policy = self.profile.reviewer
         let width = UInt64((policy.after.upperBound - policy.after.lowerBound).nanoseconds) + 1
         let time = policy.after.lowerBound + .nanoseconds(Int64(self.draw(key, 0, below: width)))
         func plan(_ kind: ReviewSession.Act.Kind, after time: Interval) {
@@ -119,7 +119,7 @@ extension App {
             switch act.kind {
             case .edit: self.edit(act.key, at: now, into: &effects)
             case .approve where self.isApprovingAll:
-                let decisions = self.review.approveAll(self.profile.review.approvesAll)
+                let decisions = self.review.approveAll(self.profile.review.approvalOfAll)
                 self.carryOut(decisions, at: now, into: &effects)
             case .approve: self.carryOut(self.review.approve(act.key), at: now, into: &effects)
             case .reject:
@@ -130,7 +130,7 @@ extension App {
 
     private var isApprovingAll: Bool {
         guard let first = self.session.first else { return false }
-        return self.draw(first, 2, below: 1_000_000) < UInt64(self.profile.review.approveAll.perMillion)
+        return self.draw(first, 2, below: 1_000_000) < UInt64(self.profile.reviewer.approveAll.perMillion)
     }
 
     private mutating func edit(_ key: ResultKey, at now: Instant, into effects: inout [PhoneEffect]) {

@@ -32,6 +32,8 @@ package struct DurableState: Sendable {
         return review
     }
 
+    package func isPending(_ book: ResultKey) -> Bool { self.waiting[book] != nil }
+
     package mutating func restore(_ review: DurableReview) {
         for entry in review.entries { self.waiting[entry.key] = entry }
         self.approved += review.library

@@ -172,7 +172,7 @@ extension Phone {
 
     /// The books that a fresh process finds waiting.
     func observeKept(_ review: DurableReview, at now: Instant, into effects: inout [PhoneEffect]) {
-        guard self.profile.review.isMade else { return }
+        guard self.profile.reviewer.isMade else { return }
         for entry in review.entries {
             effects.append(
                 .observe(

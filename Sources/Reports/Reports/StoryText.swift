@@ -53,6 +53,9 @@ package enum StoryText {
             .canceled,
             .refused:
             self.scan(payload, journey, noun)
+        case .bookPending, .bookEdited, .bookApproved, .bookRejected, .bookMerged, .bookKept,
+            .reviewRestored:
+            self.review(payload, noun)
         case .requestSent, .replied, .requestFailed, .badAnswer, .found, .uploadAccepted, .keySent,
             .lookupAnswered, .enriched, .readingKept, .photoInstead, .rateLimited, .resultsDecoded, .rowsRead,
             .booksListed,
@@ -100,8 +103,27 @@ package enum StoryText {
             .resultsGivenUp, .statusDecoded,
             .statusGivenUp, .cleanupAnswered, .cancelAnswered, .jobAbandoned, .streamOpened, .firstEvent,
             .eventApplied, .eventIgnored, .ping, .terminalApplied, .booksNotFound, .booksPromised,
-            .streamLost, .reconnected, .reconnectGivenUp, .reconnectSuperseded:
+            .streamLost, .reconnected, .reconnectGivenUp, .reconnectSuperseded, .bookPending, .bookEdited, .bookApproved, .bookRejected, .bookMerged, .bookKept,
+            .reviewRestored:
             nil  // Of no scan.
+        }
+    }
+
+    private static func review(_ payload: PhoneObservation, _ noun: WorkNoun) -> String? {
+        switch payload {
+        case .bookPending(let ordinal, let entry, _):
+            "book \(ordinal + 1) waits for a review, as number \(entry + 1)"
+        case .bookEdited(let entry, let title, let author):
+            "the user edits the \(title == nil ? "author" : author == nil ? "title" : "title and author") of book \(entry + 1)"
+        case .bookApproved(let entry, let book):
+            "the user approves book \(entry + 1): in the library as \"\(Printable.bounded(book.title))\""
+        case .bookRejected(let entry): "the user rejects book \(entry + 1)"
+        case .bookMerged(let entry, let scan, let into):
+            "book \(entry + 1) is merged: it is book \(into + 1) of \(noun.one) \(scan)"
+        case .bookKept(let entry, _): "in the storage: book \(entry + 1), which waits for a review"
+        case .reviewRestored(let entries):
+            entries > 0 ? "\(Self.books(entries)) wait for a review" : nil
+        default: nil  // Of no review.
         }
     }
 
@@ -143,7 +165,8 @@ package enum StoryText {
             .regionTaken, .photosTaken, .photoPrepared, .bookRead, .filePrepared, .photoRejected, .queued,
             .slotTaken,
             .slotGiven, .bookAdded, .bookRepeated, .completed, .cancelRequested, .canceled, .refused,
-            .streamOpened, .firstEvent, .eventApplied, .eventIgnored, .ping, .terminalApplied,
+            .bookPending, .bookEdited, .bookApproved, .bookRejected, .bookMerged, .bookKept,
+            .reviewRestored, .streamOpened, .firstEvent, .eventApplied, .eventIgnored, .ping, .terminalApplied,
             .booksNotFound, .booksPromised, .streamLost, .reconnected, .reconnectGivenUp,
             .reconnectSuperseded:
             nil  // Of no request.
@@ -176,6 +199,7 @@ package enum StoryText {
             .regionTaken, .photosTaken, .photoPrepared, .bookRead, .filePrepared, .photoRejected, .queued,
             .slotTaken,
             .slotGiven, .bookAdded, .bookRepeated, .completed, .cancelRequested, .canceled, .refused,
+            .bookPending, .bookEdited, .bookApproved, .bookRejected, .bookMerged, .bookKept, .reviewRestored,
             .requestSent, .replied, .requestFailed, .badAnswer, .found, .uploadAccepted, .keySent,
             .lookupAnswered, .enriched, .readingKept, .photoInstead, .rateLimited, .resultsDecoded, .rowsRead,
             .booksListed,

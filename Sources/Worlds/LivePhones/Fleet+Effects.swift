@@ -87,7 +87,9 @@ extension Fleet {
             // What the other phones wrote is acknowledged with it, so that nothing is ever durable that is not known to be.
             self.flushStore()
         case .wiped(let identity):
-            self.journal.wipe(self.phones[phone].number, newIdentity: identity.text)
+            self.journal.wipe(
+                self.phones[phone].number, newIdentity: identity.text,
+                hasReview: self.phones[phone].machine.profile.reviewer.isMade)
             self.wantFlush()
         case .park:
             self.pool.park(phone: phone)

@@ -215,7 +215,7 @@ final class Fleet {
                 self.insert(.disturbance(.leavesTunnel), of: index, at: tunnel.to)
             }
         }
-        self.send(.switchedOn(restored: restored.scans), to: index)
+        self.send(.switchedOn(restored: restored.scans, review: restored.review), to: index)
         self.think(index, settled: now)
     }
 
@@ -543,7 +543,7 @@ extension StoreChange {
     var mayWait: Bool {
         switch self {
         case .lastEventID: true
-        case .put, .book, .settled: false
+        case .put, .book, .pending, .reviewed, .settled: false
         }
     }
 }

@@ -7,10 +7,13 @@ struct JournalSubject {
     let scan: UInt32
     /// Whether the scan was completed.
     let isCompleted: Bool
+    /// Whether it says what becomes of a book that is reviewed.
+    let isReview: Bool
 
     private static let first = Array("{\"d\":".utf8)
     private static let second = Array(",\"scan\":".utf8)
     private static let third = Array(",\"".utf8)
+    private static let review = Array("review\":".utf8)
     private static let completed = Array("settled\":\"completed\"}".utf8)
 
     /// Reads the subject; nil for a line in any other form than `StateJournal` writes. `JSONNode` may still
@@ -24,6 +27,7 @@ struct JournalSubject {
         self.device = DeviceNumber(device)
         self.scan = scan
         self.isCompleted = rest.elementsEqual(Self.completed)
+        self.isReview = rest.starts(with: Self.review)
     }
 
     private static func take(_ text: [UInt8], from rest: inout ArraySlice<UInt8>) -> Bool {

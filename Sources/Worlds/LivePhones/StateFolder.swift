@@ -24,6 +24,8 @@ package struct StateFolder: Sendable {
         package var lastScan: ScanNumber
         /// Unsettled scans, oldest first.
         package var scans: [DurableScan]
+        /// Books that wait for their person, and those that were approved.
+        package var review = DurableReview()
 
         /// The state of a phone without a record.
         static let nothing = Restored(identity: nil, lastScan: .none, scans: [])
@@ -74,6 +76,8 @@ package struct StateFolder: Sendable {
     package private(set) var lost: [LostScan] = []
     /// While the folder is read: the scans of each phone whose records were stored, without those that were settled.
     private var stored: [DeviceNumber: Set<UInt32>] = [:]
+    /// While the library is read: the reviews of the phones.
+    private var reviews: [DeviceNumber: DurableState] = [:]
     /// While the library is read: the ordinals of the books of each lost scan.
     private var booksOfLost: [DeviceNumber: [UInt32: Set<Int>]] = [:]
 
@@ -170,6 +174,10 @@ package struct StateFolder: Sendable {
             guard !scans.isEmpty else { continue }
             self.restored[device, default: .nothing].scans = scans
         }
+        for device in self.reviews.keys {
+            self.restored[device, default: .nothing].review = self.reviews[device]?.review ?? DurableReview()
+        }
+        self.reviews = [:]
         self.listLost()
     }
 
@@ -297,7 +305,12 @@ package struct StateFolder: Sendable {
         into records: inout [DeviceNumber: SlotMap<UInt32, DurableScan>]
     ) throws(Failure) {
         try self.eachLine(of: location.path(of: .library)) { folder, bytes in
-            if let subject = JournalSubject(bytes), records[subject.device]?[subject.scan] == nil,
+            let subject = JournalSubject(bytes)
+            guard subject?.isReview != true else {
+                folder.restoreReview(bytes, into: &records)
+                return
+            }
+            if let subject, records[subject.device]?[subject.scan] == nil,
                 folder.booksOfLost[subject.device]?[subject.scan] == nil
             {
                 folder.used(subject.scan, by: subject.device)
@@ -308,13 +321,42 @@ package struct StateFolder: Sendable {
                 folder.linesSkipped += 1
                 return
             }
-            folder.used(line.scan, by: DeviceNumber(line.d))
-            folder.booksOfLost[DeviceNumber(line.d)]?[line.scan]?.insert(line.ordinal)
-            records[DeviceNumber(line.d)]?.update(line.scan) { record in
-                guard record.booksApplied.count < AppLimits.booksPerScanMax else { return }
-                record.booksApplied.append(line.book)
-            }
+            let key = ResultKey(scan: ScanNumber(line.scan), ordinal: line.ordinal)
+            folder.came(line.book, key, to: DeviceNumber(line.d), into: &records)
         }
+    }
+
+    private mutating func came(
+        _ book: Book, _ key: ResultKey, to device: DeviceNumber,
+        into records: inout [DeviceNumber: SlotMap<UInt32, DurableScan>]
+    ) {
+        self.used(key.scan.raw, by: device)
+        self.booksOfLost[device]?[key.scan.raw]?.insert(key.ordinal)
+        records[device]?.update(key.scan.raw) { record in
+            guard record.booksApplied.count < AppLimits.booksPerScanMax else { return }
+            record.booksApplied.append(book)
+        }
+    }
+
+    private mutating func restoreReview(
+        _ bytes: ArraySlice<UInt8>, into records: inout [DeviceNumber: SlotMap<UInt32, DurableScan>]
+    ) {
+        guard let line = self.decode(bytes, StateJournal.ReviewLine.init) else { return }
+        let device = DeviceNumber(line.d)
+        guard let change = line.change else {
+            self.reviews[device] = nil
+            return
+        }
+        guard let key = change.reviewedBook, (0..<AppLimits.booksPerScanMax).contains(key.ordinal),
+            (1...ScanNumber.greatest.raw).contains(key.scan.raw)
+        else {
+            self.linesSkipped += 1
+            return
+        }
+        if case .pending(let entry) = change, self.reviews[device]?.isPending(key) != true {
+            self.came(entry.book, key, to: device, into: &records)
+        }
+        self.reviews[device, default: DurableState(keepsHistory: false)].apply(change)
     }
 
     /// A number is used as soon as any line says so: should the line that counts it be damaged, another one knows.
@@ -343,6 +385,16 @@ package struct StateFolder: Sendable {
         do throws(SystemError) {
             if try JournalFile(path: path).eachLine({ body(&self, $0) }) { self.writesTorn += 1 }
         } catch { throw .system(error) }
+    }
+}
+
+extension StoreChange {
+    fileprivate var reviewedBook: ResultKey? {
+        switch self {
+        case .pending(let entry): entry.key
+        case .reviewed(let key, _): key
+        case .put, .lastEventID, .book, .settled: nil
+        }
     }
 }
 

@@ -23,6 +23,17 @@ extension JSONWriter {
         self.newline()
     }
 
+    mutating func writeReview(
+        _ device: DeviceNumber, _ key: ResultKey, _ word: StateJournal.ReviewWord,
+        _ members: (inout JSONWriter) -> Void
+    ) {
+        self.writeLine(device, key.scan.raw) { line in
+            line.member("review", word.rawValue)
+            line.member("ordinal", key.ordinal)
+            members(&line)
+        }
+    }
+
     mutating func member(_ key: StaticString, _ record: DurableScan) {
         self.object(key) { writer in
             writer.member("scan", record.scan)
@@ -103,15 +114,41 @@ extension StateJournal {
             self.d = try line.required("d") { $0.integer(UInt32.self) }
             self.scan = try line.required("scan") { $0.integer(UInt32.self) }
             self.ordinal = try line.required("ordinal") { $0.integer }
-            self.book = try line.required("book") { book throws(JSONMismatch) -> Book in
-                Book(
-                    title: try book.required("title") { $0.text },
-                    author: try book.required("author") { $0.text },
-                    isbn: try book.optional("isbn") { $0.text },
-                    confidence: try book.optional("confidence") { $0.decimal },
-                    enrichmentStatus: try book.optional("enrichmentStatus") { $0.text }
-                        .map { EnrichmentStatus(text: $0) },
-                    coverUrl: try book.optional("coverUrl") { $0.text })
+            self.book = try line.required("book", Book.init(stored:))
+        }
+    }
+
+    struct ReviewLine {
+        let d: UInt32
+        /// Nil if the app was removed.
+        let change: StoreChange?
+
+        init(_ line: JSONNode) throws(JSONMismatch) {
+            self.d = try line.required("d") { $0.integer(UInt32.self) }
+            let word = try line.required("review") { $0.text.flatMap { ReviewWord(rawValue: $0) } }
+            guard word != .wiped else {
+                self.change = nil
+                return
+            }
+            let key = ResultKey(
+                scan: ScanNumber(try line.required("scan") { $0.integer(UInt32.self) }),
+                ordinal: try line.required("ordinal") { $0.integer })
+            switch word {
+            case .pending:
+                var entry = ReviewEntry(
+                    key: key, book: try line.required("book", Book.init(stored:)),
+                    receivedUnixNs: try line.required("receivedUnixNs") { $0.integer(Int64.self) })
+                entry.title = try line.optional("title") { $0.text }
+                entry.author = try line.optional("author") { $0.text }
+                self.change = .pending(entry)
+            case .approved:
+                self.change = .reviewed(key, .approved(try line.required("book", Book.init(stored:))))
+            case .merged:
+                let original = ResultKey(
+                    scan: ScanNumber(try line.required("intoScan") { $0.integer(UInt32.self) }),
+                    ordinal: try line.required("intoOrdinal") { $0.integer })
+                self.change = .reviewed(key, .merged(into: original))
+            case .rejected, .wiped: self.change = .reviewed(key, .rejected)
             }
         }
     }
@@ -135,6 +172,18 @@ extension StateJournal {
             self.settled = try line.optional("settled") { $0.text }
             self.wiped = try line.optional("wiped") { $0.flag }
         }
+    }
+}
+
+extension Book {
+    fileprivate init(stored book: JSONNode) throws(JSONMismatch) {
+        self.init(
+            title: try book.required("title") { $0.text }, author: try book.required("author") { $0.text },
+            isbn: try book.optional("isbn") { $0.text },
+            confidence: try book.optional("confidence") { $0.decimal },
+            enrichmentStatus: try book.optional("enrichmentStatus") { $0.text }
+                .map { EnrichmentStatus(text: $0) },
+            coverUrl: try book.optional("coverUrl") { $0.text })
     }
 }
 

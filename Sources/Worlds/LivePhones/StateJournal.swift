@@ -78,8 +78,9 @@ package final class StateJournal {
     }
 
     /// Whatever a phone had stored is gone, and it has another device id.
-    package func wipe(_ device: DeviceNumber, newIdentity identity: String) {
+    package func wipe(_ device: DeviceNumber, newIdentity identity: String, hasReview: Bool) {
         self.pendingScans.writeLine(device) { $0.member("wiped", true) }
+        if hasReview { self.pendingLibrary.writeLine(device, 0) { $0.member("review", ReviewWord.wiped.rawValue) } }
         self.keep(identity: identity, of: device)
     }
 
@@ -105,7 +106,29 @@ package final class StateJournal {
                 line.member("ordinal", key.ordinal)
                 line.member("book", book)
             }
+        case .pending(let entry):
+            self.pendingLibrary.writeReview(device, entry.key, .pending) { line in
+                line.member("book", entry.book)
+                line.member("receivedUnixNs", entry.receivedUnixNs)
+                line.member("title", entry.title)
+                line.member("author", entry.author)
+            }
+        case .reviewed(let key, .approved(let book)):
+            self.pendingLibrary.writeReview(device, key, .approved) { $0.member("book", book) }
+        case .reviewed(let key, .rejected): self.pendingLibrary.writeReview(device, key, .rejected) { _ in }
+        case .reviewed(let key, .merged(let original)):
+            self.pendingLibrary.writeReview(device, key, .merged) { line in
+                line.member("intoScan", original.scan.raw)
+                line.member("intoOrdinal", original.ordinal)
+            }
         }
+    }
+
+    /// What a line says of a book that is reviewed.
+    enum ReviewWord: String {
+        case pending, approved, rejected, merged
+        /// The app was removed with all that waited, and with its library.
+        case wiped
     }
 
     /// Makes everything durable that was stored since the last flush. The numbers of scans come last: one that is said to

@@ -171,11 +171,12 @@ package struct RunPlan: Hashable, Sendable {
             seed: self.scenario.seed, booksMin: self.scenario.server.books.lowerBound,
             booksMax: self.scenario.server.books.upperBound)
         shelf.lookup = self.scenario.server.backend.dialect.books
-        shelf.exceptions = self.groups.filter { $0.spec.stock != .books }.map {
-            Shelf.Exception(
-                devices: $0.devices.lowerBound...($0.devices.upperBound - 1), stock: $0.spec.stock,
-                repeats: $0.spec.repeats, reader: $0.spec.reader)
-        }
+        shelf.exceptions = self.groups.filter { $0.spec.stock != .books || $0.spec.repeatsOfShelf > .never }
+            .map {
+                Shelf.Exception(
+                    devices: $0.devices.lowerBound...($0.devices.upperBound - 1), stock: $0.spec.stock,
+                    repeats: $0.spec.repeatsOfShelf, reader: $0.spec.reader)
+            }
         return shelf
     }
 

@@ -116,6 +116,8 @@ package struct FleetGroup: Hashable, Sendable {
     package var repeats = Odds.never
     /// How the phones read the spines of books.
     package var reader = SpineReader()
+    /// Scans of what the phone has scanned before.
+    var repeatsOfShelf: Odds { self.profile.journey.hasPhotos ? self.profile.reviewer.again : self.repeats }
 
     package init(
         name: String, devices: Int, profile: ClientProfile, toggles: [ToggleSetting] = [],

@@ -112,6 +112,8 @@ extension LedgerSettings {
         self.statusIntervals = plan.groups.map(\.profile.status.interval)
         self.passesChangesOver = hasBackendView && plan.scenario.server.backend.v2.progress == .poll
         self.cancels = plan.groups.contains(where: \.profile.cancel.isMade)
+        self.reviews = plan.groups.contains(where: \.profile.reviewer.isMade)
+        self.duplicateWindows = plan.groups.map(\.profile.review.duplicateWindow)
         if world == .live { self.recordTime = LedgerSettings.recordTimeLive }
     }
 }

@@ -22,6 +22,8 @@ extension ProfileExpectation {
         // no results, and the scan is removed.
         NamedProfile.swiftwingHead.name: [
             .limitHonoured, .scanCustody, .bookNeverLost, .jobNotCleanedEarly, .scanSettles,
+            // Section 4.10: the review is in memory, and the approval of everything at once looks for no duplicates.
+            .reviewBookAccounted, .reviewEditKept, .reviewNoDuplicate,
         ],
         // Section 4.13: there is no DELETE, and results that could not be had five times wait until the app is opened again.
         NamedProfile.swiftwingPolling.name: [.jobCleaned, .scanSettles],

@@ -101,13 +101,18 @@ extension Observation {
         case .bookRepeated(let ordinal, _): return named("book again \(ordinal)")
         case .photoInstead(let reason): return named("photo instead \(reason.rawValue)")
         case .readingKept(let cause): return named("reading kept \(cause.rawValue)")
+        case .bookPending(let ordinal, _, _): return named("book pending \(ordinal)")
+        case .bookEdited(let entry, _, _): return named("book edited \(entry)")
+        case .bookApproved(let entry, _): return named("book approved \(entry)")
+        case .bookRejected(let entry): return named("book rejected \(entry)")
+        case .bookMerged(let entry, let scan, let into):
+            return named("book merged \(entry) \(scan).\(into)")
         case .rowsRead(_, let rows):
             return named("rows \(rows.created) \(rows.updated) \(rows.skipped) \(rows.failed)")
         case .jobAbandoned(_, let cause): return named("abandoned \(cause.name)")
         case .lostFromStorage: return named("lost-from-storage")
-        case .launched, .recordKept, .clockSet, .regionTaken, .photosTaken, .photoPrepared, .bookRead,
-            .filePrepared,
-            .photoRejected, .enriched,
+        case .launched, .recordKept, .bookKept, .reviewRestored, .clockSet, .regionTaken, .photosTaken,
+            .photoPrepared, .bookRead, .filePrepared, .photoRejected, .enriched,
             .slotTaken, .slotGiven, .found, .uploadAccepted, .keySent, .lookupAnswered, .rateLimited,
             .resultsDecoded, .booksListed, .booksNotFound, .booksPromised, .resultsGivenUp,
             .statusDecoded, .statusGivenUp, .cleanupAnswered, .cancelAnswered, .streamOpened, .firstEvent,

@@ -21,6 +21,7 @@ package struct ClientProfile: Hashable, Sendable {
     package var cleanup = CleanupPolicy()
     package var cancel = CancelPolicy()
     package var review = ReviewPolicy()
+    package var reviewer = ReviewerPolicy()
     package var failedScans = FailedScanPolicy.wait
     /// The time for which the failure of a scan that is removed is shown, before its job is deleted.
     package var failureOverlay = Interval.zero

@@ -147,6 +147,7 @@ package struct NamedProfile: Sendable {
         profile.status.failuresMax = 4
         profile.results.failuresMax = 4
         profile.cleanup.isMade = false
+        profile.review.duplicateWindow = .seconds(60)
         return profile
     }
 
@@ -191,6 +192,9 @@ package struct NamedProfile: Sendable {
         profile.results.needsAddress = true
         profile.results.rejectsUnknownStatus = true
         profile.waits.isSetAnew = true
+        // Docs/apps.md section 4.10.
+        profile.review.storage = .memory
+        profile.review.approvalOfAll = .unchecked
         return profile
     }
 

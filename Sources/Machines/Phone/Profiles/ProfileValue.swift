@@ -23,7 +23,7 @@ package struct ProfileValue: Sendable {
 
     /// Every value, in the order of the properties of `ClientProfile`.
     package static let all: [ProfileValue] =
-        Self.requests + Self.streams + Self.events + Self.jobs + Self.scans
+        Self.requests + Self.streams + Self.events + Self.jobs + Self.review + Self.scans
 
     /// Where a value comes from: sections of Docs/contract.md, of Docs/apps.md, and section 6 of Docs/design.md.
     enum Source {

@@ -1,25 +1,11 @@
 package import SimBase
 
-/// The review of books: what an app keeps of it and looks for (Docs/apps.md section 4.10), and the person who makes it.
+/// What an app keeps of the review of its books, and what it takes for the same book (Docs/apps.md section 4.10).
 package struct ReviewPolicy: Hashable, Sendable {
-    /// Whether books wait for their person. Off, they enter the library as they come.
-    package var isMade = false
-    /// Of each book, what its person does with it: nothing for the rest.
-    package var approve = Odds.never
-    /// Corrects it, and approves it then.
-    package var edit = Odds.never
-    package var reject = Odds.never
-    /// The time from the moment at which the person sees a book to the decision on it. Drawn for each book.
-    package var after = Interval.seconds(2)...Interval.seconds(20)
-    /// The sessions that the person ends by approving everything at once.
-    package var approveAll = Odds.never
-    /// The photos of a shelf that was photographed before.
-    package var again = Odds.never
-
     package var storage = ReviewStorage.durable
-    package var approvesAll = ApprovalOfAll.checked
-    /// The time for which a book that came is the same as one that has its ISBN, or its title and author; nil if the app does not
-    /// look for such.
+    package var approvalOfAll = ApprovalOfAll.checked
+    /// The time for which a book that comes is taken for one that waits with its ISBN, or with its title and author; nil if the
+    /// app does not look for such.
     package var duplicateWindow: Interval?
 
     package init() {}
@@ -37,4 +23,23 @@ package enum ReviewStorage: String, CaseIterable, Hashable, Sendable {
 package enum ApprovalOfAll: String, CaseIterable, Hashable, Sendable {
     case checked
     case unchecked
+}
+
+/// The person who reviews the books of a phone (Docs/design.md section 6).
+package struct ReviewerPolicy: Hashable, Sendable {
+    /// Whether there is one. Otherwise books enter the library as they come.
+    package var isMade = false
+    /// What the person does with a book. The rest waits for good.
+    package var approve = Odds.percent(80)
+    /// Corrects it, and approves it then.
+    package var edit = Odds.percent(15)
+    package var reject = Odds.percent(5)
+    /// The time from the moment at which the person sees a book to the decision on it. Drawn for each book.
+    package var after = Interval.seconds(2)...Interval.seconds(20)
+    /// The sessions that end with the approval of everything at once.
+    package var approveAll = Odds.never
+    /// The photos of a shelf that was photographed before.
+    package var again = Odds.never
+
+    package init() {}
 }
