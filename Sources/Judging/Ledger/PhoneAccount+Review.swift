@@ -83,7 +83,7 @@ extension PhoneAccount {
 
     // MARK: Processes
 
-    /// The storage has a book. One that is not known waits since an earlier run.
+    /// The storage has a book. One that is not known waits since an earlier run, if none of this one has launched yet.
     mutating func bookKept(
         _ key: ResultKey, _ book: Book, at moment: Instant, _ fleet: inout LedgerFleet
     ) {
@@ -98,6 +98,11 @@ extension PhoneAccount {
                 "the storage has \(key.name) as \(book.name); \(lost.due)")
         }
         guard !isKnown else { return }
+        guard !self.hasLaunched else {
+            return self.violate(
+                .reviewBookAccounted, key.scan, at: moment, &fleet,
+                "the storage has \(key.name), \(book.name), which waits no more")
+        }
         self.review.came(key, book, at: moment)
         fleet.count(in: self.group) { $0.books.review.came += 1 }
     }

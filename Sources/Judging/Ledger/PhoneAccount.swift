@@ -35,7 +35,7 @@ struct PhoneAccount: Sendable {
     /// The last time at which its app or its path appeared or disappeared: what was under way may have ended
     /// there.
     var interruptedAt = Instant(nanoseconds: .min)
-    private var hasLaunched = false
+    private(set) var hasLaunched = false
     private(set) var sawRelaunch = false
     /// Scans of an earlier run that were not heard of by number yet.
     private(set) var inheritedUnnamed = 0

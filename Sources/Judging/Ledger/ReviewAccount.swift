@@ -21,7 +21,8 @@ struct ReviewAccount: Sendable {
         /// Whether a book has these values, where nobody wrote others.
         func isMet(by book: Book) -> Bool {
             (self.title.map { $0 == book.title } ?? self.versions.contains { $0.title == book.title })
-                && (self.author.map { $0 == book.author } ?? self.versions.contains { $0.author == book.author })
+                && (self.author.map { $0 == book.author }
+                    ?? self.versions.contains { $0.author == book.author })
         }
     }
 

@@ -73,7 +73,9 @@ package struct TotalsCrossCheck: Sendable {
             review.isConserved
             ? [] : ["books: \(review.came) came to be reviewed, but not as many have become something"]
         guard !rows.isConserved, !isInventive else { return reviewed }
-        return reviewed + ["rows: \(rows.sent) in files, but \(rows.counts.total + rows.missing) have become something"]
+        return reviewed + [
+            "rows: \(rows.sent) in files, but \(rows.counts.total + rows.missing) have become something"
+        ]
     }
 
     /// Returns what the table of scans lacks, or has too much of. A sample is not held to the totals, and neither are scans of an

@@ -52,7 +52,7 @@ extension App {
     mutating func restore(_ stored: DurableReview, at now: Instant, into effects: inout [PhoneEffect]) {
         guard self.profile.reviewer.isMade else { return }
         self.review = ReviewQueue(stored)
-        self.observe(.reviewRestored(entries: stored.entries.count), of: .none, at: now, into: &effects)
+        self.observe(.reviewRestored(entries: self.review.entries.count), of: .none, at: now, into: &effects)
         for entry in self.review.entries { self.plan(entry.key, at: now) }
     }
 

@@ -101,7 +101,8 @@ package struct ReviewQueue: Sendable {
 
     /// Adds a book. `window`: how much older a waiting book may be that is the same one; nil to look for none.
     package mutating func add(_ entry: ReviewEntry, window: Interval?) -> ReviewDecision? {
-        let original = window.flatMap { window in self.entries.first { $0.isSame(as: entry, within: window) } }
+        let original = window.flatMap { window in self.entries.first { $0.isSame(as: entry, within: window) }
+        }
         self.insert(entry)
         return original.flatMap { self.merge(entry.key, into: $0.key) }
     }

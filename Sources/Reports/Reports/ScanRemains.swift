@@ -22,7 +22,8 @@ package struct ScanRemains: Sendable {
             case .phone(.completed): self.isCompleted = true
             case .phone(.refused(let code, _)): self.refusal = code
             case .phone(.canceled): self.isCanceled = true
-            case .phone(.bookAdded(_, let book)), .phone(.bookPending(_, _, let book)): self.added.insert(BookKey(book))
+            case .phone(.bookAdded(_, let book)), .phone(.bookPending(_, _, let book)):
+                self.added.insert(BookKey(book))
             case .backend(.accepted(_, let books)):
                 self.expected = books
                 self.created += 1

@@ -103,7 +103,8 @@ package enum StoryText {
             .resultsGivenUp, .statusDecoded,
             .statusGivenUp, .cleanupAnswered, .cancelAnswered, .jobAbandoned, .streamOpened, .firstEvent,
             .eventApplied, .eventIgnored, .ping, .terminalApplied, .booksNotFound, .booksPromised,
-            .streamLost, .reconnected, .reconnectGivenUp, .reconnectSuperseded, .bookPending, .bookEdited, .bookApproved, .bookRejected, .bookMerged, .bookKept,
+            .streamLost, .reconnected, .reconnectGivenUp, .reconnectSuperseded, .bookPending, .bookEdited,
+            .bookApproved, .bookRejected, .bookMerged, .bookKept,
             .reviewRestored:
             nil  // Of no scan.
         }
@@ -166,7 +167,8 @@ package enum StoryText {
             .slotTaken,
             .slotGiven, .bookAdded, .bookRepeated, .completed, .cancelRequested, .canceled, .refused,
             .bookPending, .bookEdited, .bookApproved, .bookRejected, .bookMerged, .bookKept,
-            .reviewRestored, .streamOpened, .firstEvent, .eventApplied, .eventIgnored, .ping, .terminalApplied,
+            .reviewRestored, .streamOpened, .firstEvent, .eventApplied, .eventIgnored, .ping,
+            .terminalApplied,
             .booksNotFound, .booksPromised, .streamLost, .reconnected, .reconnectGivenUp,
             .reconnectSuperseded:
             nil  // Of no request.

@@ -111,6 +111,10 @@ static const unsigned char reordered_results[] = {
 #embed "../../../Scenarios/reordered-results.scenario"
 };
 
+static const unsigned char review_under_kill[] = {
+#embed "../../../Scenarios/review-under-kill.scenario"
+};
+
 static const unsigned char seed_3_slo[] = {
 #embed "../../../Scenarios/seed-3-slo.scenario"
 };
@@ -380,6 +384,7 @@ static const struct shim_built_in_file files[] = {
     {"raised-base.scenario", raised_base, sizeof raised_base},
     {"rate-limited.scenario", rate_limited, sizeof rate_limited},
     {"reordered-results.scenario", reordered_results, sizeof reordered_results},
+    {"review-under-kill.scenario", review_under_kill, sizeof review_under_kill},
     {"seed-3-slo.scenario", seed_3_slo, sizeof seed_3_slo},
     {"segmented-shelves.scenario", segmented_shelves, sizeof segmented_shelves},
     {"several-photos.scenario", several_photos, sizeof several_photos},

@@ -80,7 +80,9 @@ package final class StateJournal {
     /// Whatever a phone had stored is gone, and it has another device id.
     package func wipe(_ device: DeviceNumber, newIdentity identity: String, hasReview: Bool) {
         self.pendingScans.writeLine(device) { $0.member("wiped", true) }
-        if hasReview { self.pendingLibrary.writeLine(device, 0) { $0.member("review", ReviewWord.wiped.rawValue) } }
+        if hasReview {
+            self.pendingLibrary.writeLine(device, 0) { $0.member("review", ReviewWord.wiped.rawValue) }
+        }
         self.keep(identity: identity, of: device)
     }
 

@@ -49,6 +49,7 @@ struct ScenarioReaderTests {
                 resume: off
                 cleanup: false
                 cancel: {chance: 2.5%, after: 500ms..4s}
+                review: {approve: 70%, edit: 20%, after: 1s..5s, approve-all: 10%, again: 30%}
                 inline-books: off
                 streams-max: 2
                 idle-timeout: 90s
@@ -64,6 +65,12 @@ struct ScenarioReaderTests {
         profile.cleanup.isMade = false
         profile.cancel.chance = Odds(perMillion: 25_000)
         profile.cancel.after = .milliseconds(500)...(.seconds(4))
+        profile.reviewer.isMade = true
+        profile.reviewer.approve = .percent(70)
+        profile.reviewer.edit = .percent(20)
+        profile.reviewer.after = .seconds(1)...(.seconds(5))
+        profile.reviewer.approveAll = .percent(10)
+        profile.reviewer.again = .percent(30)
         profile.results.usesInlineBooks = false
         profile.stream.slots = 2
         profile.upload.photos = 2...5

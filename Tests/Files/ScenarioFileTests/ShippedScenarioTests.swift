@@ -74,6 +74,9 @@ struct ShippedScenarioTests {
         (.lookupBilledOnce, "batch-enrichment", []),
         (.cancelFinal, "csv-import", []),
         (.bookAnswered, "batch-enrichment", []),
+        (.reviewBookAccounted, "review-under-kill", []),
+        (.reviewEditKept, "review-under-kill", []),
+        (.reviewNoDuplicate, "review-under-kill", []),
     ]
 
     @Test func `every invariant is reached by a shipped scenario, which names the moments that show it`()

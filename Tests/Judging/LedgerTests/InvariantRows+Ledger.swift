@@ -82,6 +82,9 @@ extension Invariant {
         case .lookupBilledOnce: .lookupBilledOnce
         case .cancelFinal: .cancelFinal
         case .bookAnswered: .bookAnswered
+        case .reviewBookAccounted: .reviewBookAccounted
+        case .reviewEditKept: .reviewEditKept
+        case .reviewNoDuplicate: .reviewNoDuplicate
         case .scanOrder, .jobCleanedOnce, .jobEnded, .jobOrphansBounded, .jobSilentAfterCleanup,
             .streamDeadDetected, .streamParseRobust, .authNoStaleUse, .retryBudget, .deviceNotStuck,
             .scanSettles,

@@ -53,6 +53,9 @@ struct InvariantSubjects {
             if phone.slots == 5 { self.count(.slotsBounded) }
         case .slotGiven: phone.slots -= 1
         case .bookAdded: self.count(.bookFaithful)
+        case .bookKept: self.count(.reviewBookAccounted)
+        case .bookEdited: self.count(.reviewEditKept)
+        case .bookMerged: self.count(.reviewNoDuplicate)
         case .bookRepeated: self.count(.bookNeverDoubleAdded)
         case .rowsRead: self.count(.rowsConserved)
         case .canceled: self.count(.cancelFinal)

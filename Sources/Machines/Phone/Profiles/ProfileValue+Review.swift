@@ -4,7 +4,9 @@ import SimBase
 
 extension ProfileValue {
     static let review: [ProfileValue] = [
-        ProfileValue("review.storage", .contract(apps: "section 4.10", design: true), { $0.review.storage.rawValue }) {
+        ProfileValue(
+            "review.storage", .contract(apps: "section 4.10", design: true), { $0.review.storage.rawValue }
+        ) {
             switch $0.review.storage {
             case .durable:
                 """
