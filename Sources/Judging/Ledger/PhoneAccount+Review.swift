@@ -1,3 +1,4 @@
+import Metrics
 import Observations
 import SimBase
 import Talaria
@@ -150,7 +151,7 @@ extension ReviewAccount.Waiting {
 }
 
 extension ResultKey {
-    fileprivate var name: String { "book \(self.ordinal + 1)" }
+    fileprivate var name: String { "book \(self.ordinal &+ 1)" }
 }
 
 extension Book {

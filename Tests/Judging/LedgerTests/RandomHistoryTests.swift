@@ -33,7 +33,7 @@ import Testing
         let kind = dice.pick(EventKind.allCases)
         let operation = dice.pick(Operation.allCases)
         let attempt = UInt32(dice.below(3))
-        switch dice.below(42) {
+        switch dice.below(48) {
         case 0: return .launched(restored: dice.number())
         case 1: return .killed
         case 2: return .suspended
@@ -48,6 +48,14 @@ import Testing
         case 13, 14: return .bookAdded(ordinal: dice.number(), book: book)
         case 15: return .bookRepeated(ordinal: dice.number(), book: dice.below(2) == 0 ? book : nil)
         case 16: return .completed(took: dice.interval())
+        case 42: return .bookPending(ordinal: dice.number(), entry: dice.number(), book: book)
+        case 43: return .bookEdited(entry: dice.number(), title: job, author: id)
+        case 44: return .bookApproved(entry: dice.number(), book: book)
+        case 45: return .bookRejected(entry: dice.number())
+        case 46: return .bookMerged(entry: dice.number(), intoScan: attempt, intoEntry: dice.number())
+        case 47:
+            return dice.below(2) == 0
+                ? .bookKept(entry: dice.number(), book: book) : .reviewRestored(entries: dice.number())
         case 18, 39: return .refused(code: job, cause: .photo)
         case 19, 20: return .requestSent(operation, attempt: attempt, job: job, lastEventID: id)
         case 21: return .replied(operation, attempt: attempt, status: dice.number(), took: dice.interval())
