@@ -121,7 +121,9 @@ extension App {
             case .approve where self.isApprovingAll:
                 let decisions = self.review.approveAll(self.profile.review.approvalOfAll)
                 self.carryOut(decisions, at: now, into: &effects)
-            case .approve: self.carryOut(self.review.approve(act.key), at: now, into: &effects)
+            case .approve:
+                let decisions = self.review.approve(act.key, self.profile.review.approvalOfAll)
+                self.carryOut(decisions, at: now, into: &effects)
             case .reject:
                 self.carryOut([self.review.reject(act.key)].compactMap(\.self), at: now, into: &effects)
             }

@@ -130,12 +130,13 @@ package struct ReviewQueue: Sendable {
     }
 
     /// Approves a book, unless the library has its ISBN. Others that wait with the same one are then the same book, but for
-    /// those that their person has edited.
-    package mutating func approve(_ key: ResultKey) -> [ReviewDecision] {
+    /// those that their person has edited. `unchecked`, they wait on.
+    package mutating func approve(_ key: ResultKey, _ check: ApprovalOfAll = .checked) -> [ReviewDecision] {
         guard let entry = self[key] else { return [] }
         guard let isbn = BookKey(entry.book).isbn else { return [self.shelve(entry, isbn: nil)] }
         if let shelved = self.library[isbn] { return [self.merge(key, into: shelved)].compactMap { $0 } }
         let approved = self.shelve(entry, isbn: isbn)
+        guard check == .checked else { return [approved] }
         let same = self.entries.filter { !$0.isEdited && BookKey($0.book).isbn == isbn }
         return [approved] + same.compactMap { self.merge($0.key, into: key) }
     }
