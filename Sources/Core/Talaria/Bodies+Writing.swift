@@ -1,13 +1,22 @@
 package import JSON
 
 extension Book: JSONWritable {
-    package func write(to writer: inout JSONWriter) {
+    package func write(to writer: inout JSONWriter) { self.write(nil, to: &writer) }
+
+    /// Writes the members of the format `full`.
+    package func writeFull(to writer: inout JSONWriter) { self.write(BookDetails(of: self), to: &writer) }
+
+    private func write(_ details: BookDetails?, to writer: inout JSONWriter) {
         writer.object { writer in
             writer.member("author", self.author)
             writer.member("confidence", self.confidence)
             writer.member("coverUrl", self.coverUrl)
             writer.member("enrichmentStatus", self.enrichmentStatus?.text)
+            writer.member("format", details?.format)
             writer.member("isbn", self.isbn)
+            writer.member("pageCount", details?.pageCount)
+            writer.member("publishedDate", details?.publishedDate)
+            writer.member("publisher", details?.publisher)
             writer.member("title", self.title)
         }
     }
@@ -24,11 +33,11 @@ extension CompletedSummary: JSONWritable {
 }
 
 extension CompletedData: JSONWritable {
-    package func write(to writer: inout JSONWriter) {
+    package func write(to writer: inout JSONWriter) { self.write(to: &writer) { $0.write(to: &$1) } }
+
+    package func write(to writer: inout JSONWriter, book: (Book, inout JSONWriter) -> Void) {
         writer.object { writer in
-            if let books = self.books {
-                writer.array("books", books) { $1.write(to: &$0) }
-            }
+            if let books = self.books { writer.array("books", books) { book($1, &$0) } }
             writer.member("jobId", self.jobId)
             writer.member("resultsUrl", self.resultsUrl)
             if let summary = self.summary {
@@ -41,12 +50,14 @@ extension CompletedData: JSONWritable {
 }
 
 extension ResultsBody: JSONWritable {
-    package func write(to writer: inout JSONWriter) {
+    package func write(to writer: inout JSONWriter) { self.write(to: &writer) { $0.write(to: &$1) } }
+
+    package func write(to writer: inout JSONWriter, book: (Book, inout JSONWriter) -> Void) {
         writer.object { writer in
             writer.object("data") { writer in
                 writer.member("jobId", self.data.jobId)
                 writer.member("processingTimeMs", self.data.processingTimeMs)
-                writer.array("results", self.data.results) { $1.write(to: &$0) }
+                writer.array("results", self.data.results) { book($1, &$0) }
                 writer.member("status", self.data.status)
             }
             writer.member("success", self.success)

@@ -37,6 +37,14 @@ package enum EnrichmentStatus: Hashable, Sendable {
         }
     }
 
+    /// Whether a look-up has found the book, and with it what no photo shows.
+    var isOfFoundBook: Bool {
+        switch self {
+        case .success, .reviewNeeded, .unknown: true
+        case .pending, .notFound, .error, .circuitOpen: false
+        }
+    }
+
     package init(text: String) {
         switch text {
         case "pending": self = .pending

@@ -10,6 +10,10 @@ package struct Shelf: Hashable, Sendable {
     package let booksMax: Int
     /// What is known of a book once it was looked up.
     package var lookup = Lookup.contract
+    /// Outcomes of the look-up that differ from those of `lookup`.
+    package var statuses = StatusShares()
+    /// The confidence of a book, in thousandths, drawn uniformly; nil for that of `lookup`.
+    package var confidence: ClosedRange<Int>?
     /// Devices whose scans do not have the books of a photo.
     package var exceptions: [Exception] = []
     /// Books that no provider has, of those that are looked up one by one.
@@ -129,30 +133,35 @@ package struct Shelf: Hashable, Sendable {
         }
         let title = self.title(device: device, scan: scan, ordinal: ordinal)
         let author = self.work(device, scan, ordinal).author
+        // A barcode is not recognized with more or less confidence, and has no status.
+        let isLookedUp = stock == .oneBarcode
+        let drawn = isLookedUp ? nil : self.statuses.status(draw(4))
+        let confidence = self.confidence.map {
+            Double($0.lowerBound + Int(draw(3) % UInt64($0.count))) / 1_000
+        }
         if lookup == .spines {
             return Book(
-                title: title, author: author, isbn: nil, confidence: 0.95, enrichmentStatus: .reviewNeeded,
-                coverUrl: nil)
+                title: title, author: author, isbn: nil, confidence: confidence ?? 0.95,
+                enrichmentStatus: drawn ?? .reviewNeeded, coverUrl: nil)
         }
         let hasNumber = draw(1) % 10 < 8 || stock == .barcodes || stock == .oneBarcode
         let isbn = hasNumber ? Self.isbn13(draw(2)) : nil
-        let hundredths = 55 + draw(3) % 45
         let found: EnrichmentStatus =
             lookup == .openAPI
             ? .unknown(isbn == nil ? "failed" : "complete") : isbn == nil ? .notFound : .success
-        // A barcode is not recognized with more or less confidence.
-        let isLookedUp = stock == .oneBarcode
         return Book(
             title: title, author: author, isbn: isbn,
-            confidence: isLookedUp ? nil : Double(hundredths) / 100,
-            enrichmentStatus: isLookedUp ? nil : found,
-            coverUrl: isbn.map { isbn in
-                ByteBuilder.text { cover in
-                    cover.append(literal: "https://covers.example/")
-                    cover.append(text: isbn)
-                    cover.append(literal: ".jpg")
-                }
-            })
+            confidence: isLookedUp ? nil : confidence ?? Double(55 + draw(3) % 45) / 100,
+            enrichmentStatus: isLookedUp ? nil : drawn ?? found,
+            coverUrl: drawn?.isOfFoundBook == false ? nil : isbn.map(Self.cover))
+    }
+
+    private static func cover(_ isbn: String) -> String {
+        ByteBuilder.text { cover in
+            cover.append(literal: "https://covers.example/")
+            cover.append(text: isbn)
+            cover.append(literal: ".jpg")
+        }
     }
 
     /// The barcode of a scan of a single book; nil for any other scan.

@@ -32,6 +32,10 @@ extension JSONSchema {
     static let shareOrAuto = Self.text(
         "\(Self.number)%|off|auto", "a share such as `30%`, `off` or `auto`", examples: ["5%", "auto"])
     static let share = Self.text("\(Self.number)%", "a share such as `30%`", examples: ["30%"])
+    static let fractionsOrAuto = Self.text(
+        #"[01](\.[0-9]{1,3})?(\.\.[01](\.[0-9]{1,3})?)?|auto"#,
+        "a number from 0 to 1, a range of such numbers or `auto`", examples: ["0.3..0.99", "auto"],
+        types: ["string", "number"])
     static let size = Self.text(
         "\(Self.number)(B|kB|MB|GB|KiB|MiB|GiB)", "a size such as `128KiB`", examples: ["128KiB"])
     /// YAML may read such a name as a number or as `true`.

@@ -1,6 +1,7 @@
 import Backend
 import Plan
 import SimBase
+import Talaria
 
 extension ServerReader {
     private static let time = ValueForm.duration(max: BackendConfiguration.intervalMax)
@@ -16,6 +17,12 @@ extension ServerReader {
             .init(
                 "books", Self.books.schema, "books that the backend finds in a photo",
                 read: Self.readBooks, write: { Self.books.write($0.books) }),
+            .init(
+                "statuses", \.statuses, Self.statuses,
+                "shares of the books by `enrichmentStatus`; the rest is that of the dialect"),
+            .init(
+                "confidence", \.confidence, .thousandthsOrAuto,
+                "confidence of a book, drawn; `auto`: that of the dialect"),
             .init(
                 "job-time", \.backend.jobTime, .durations(max: BackendConfiguration.intervalMax),
                 "time from the 202 to the end of the job, drawn for each scan"),
@@ -47,6 +54,9 @@ extension ServerReader {
             .init(
                 "completed-size-max", \.backend.completedBytesMax, .size,
                 "size of a completed event beyond which it loses its books"),
+            .init(
+                "inline", \.backend.inlineBooks, .word,
+                "members of the books in a completed event: those of `format=lite` or of `format=full`"),
             .init(
                 "strict-device", \.backend.strictDevice, .toggle,
                 "a token is valid only with the device id of its upload"),
@@ -84,6 +94,19 @@ extension ServerReader {
                 "circuit-breaker", Self.breakerSchema,
                 "refuses uploads of v2 for a while after failures of a provider (default: off)",
                 read: Self.readBreaker, write: { $0.backend.v2.breaker.map(Self.breaker.text) ?? "off" }),
+        ])
+
+    static let statuses = ScenarioKeys<StatusShares>(
+        what: "`statuses`",
+        rows: [
+            .init("success", \.success, .shareOrNone, "books that were found"),
+            .init("pending", \.pending, .shareOrNone, "books whose look-up has not ended"),
+            .init("not_found", \.notFound, .shareOrNone, "books that no provider has"),
+            .init("error", \.error, .shareOrNone, "books whose look-up failed"),
+            .init("review_needed", \.reviewNeeded, .shareOrNone, "books that were found, with doubts"),
+            .init(
+                "circuit_open", \.circuitOpen, .shareOrNone,
+                "books that were not looked up; an `enrichment_degraded` event tells of each"),
         ])
 
     static let v2 = ScenarioKeys<V2Rules>(

@@ -110,4 +110,11 @@ enum Units {
     static func percent(_ perMillion: Int64) -> String {
         DecimalText.text(perMillion, decimals: 4, shown: 0...4) + "%"
     }
+
+    static func text(thousandths range: ClosedRange<Int>) -> String {
+        let ends = [range.lowerBound, range.upperBound].map {
+            DecimalText.text(Int64($0), decimals: 3, shown: 0...3)
+        }
+        return ends[0] == ends[1] ? ends[0] : ends.joined(separator: "..")
+    }
 }

@@ -134,6 +134,22 @@ extension ValueForm where Value == Odds {
             .share, read: { _, text throws(ValueError) in try Values.share(text) },
             write: { Units.percent(Int64($0.perMillion)) })
     }
+
+    /// A share whose key is left out where it is nothing.
+    static var shareOrNone: Self {
+        let share = Self.share
+        return Self(share.schema, read: share.read, write: { $0 == .never ? nil : share.write($0) })
+    }
+}
+
+extension ValueForm where Value == ClosedRange<Int>? {
+    /// A number from 0 to 1 or a range of such numbers, in thousandths.
+    static var thousandthsOrAuto: Self {
+        ValueForm<ClosedRange<Int>>(
+            .fractionsOrAuto, read: { key, text throws(ValueError) in try Values.thousandths(text, key) },
+            write: { Units.text(thousandths: $0) }
+        ).optional("auto", .fractionsOrAuto)
+    }
 }
 
 extension ValueForm where Value == Int64? {

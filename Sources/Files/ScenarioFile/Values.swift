@@ -77,6 +77,28 @@ enum Values {
         return try Self.ordered(low, high)
     }
 
+    /// `0.3..0.99`, or one number for both ends, in thousandths.
+    static func thousandths(_ text: String, _ key: String) throws(ValueError) -> ClosedRange<Int> {
+        var scanner = try ValueScanner(text)
+        let low = try Self.thousandths(&scanner, key)
+        let high = scanner.take("..") ? try Self.thousandths(&scanner, key) : low
+        try scanner.expectEnd()
+        return try Self.ordered(low, high)
+    }
+
+    private static func thousandths(_ scanner: inout ValueScanner, _ key: String) throws(ValueError) -> Int {
+        let start = scanner.offset
+        guard let number = try scanner.takeNumber() else {
+            throw ValueError("`\(key)` must be a number from 0 to 1, or a range such as `0.3..0.99`")
+        }
+        guard let value = try? number.times(1_000), value <= 1_000 else {
+            throw ValueError(
+                "`\(key)` must be from 0 to 1 with at most three decimals, not `\(number.text)`",
+                at: start..<scanner.offset)
+        }
+        return Int(value)
+    }
+
     static func seed(_ text: String) throws(ValueError) -> UInt64 {
         guard !text.isEmpty, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let seed = UInt64(text)
         else {

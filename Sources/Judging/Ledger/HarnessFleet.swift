@@ -96,6 +96,9 @@ struct HarnessFleet: Sendable {
     /// Whether the server says once that a job is completed: what follows cannot be blamed on a fault.
     var completesOnce: Bool { self.server?.dialect.completesOnce ?? true }
 
+    /// Whether the backend has books that it could not look up, without a fault.
+    var degradesWithoutFault: Bool { self.shelf.statuses.circuitOpen > .never }
+
     // MARK: Faults
 
     func rule(of fault: Int) -> FaultRule? {

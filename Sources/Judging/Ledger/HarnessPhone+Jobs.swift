@@ -226,7 +226,8 @@ extension HarnessPhone {
             return self.eventWrittenWithoutJob(kind, scan, &fleet, server)
         }
         if kind == .enrichmentDegraded {
-            self.note(.degraded, scan, &fleet, needsFault: !self.jobs[index].isDegraded)
+            let needsFault = !self.jobs[index].isDegraded && !fleet.degradesWithoutFault
+            self.note(.degraded, scan, &fleet, needsFault: needsFault)
         }
         if kind.isTerminal {
             self.note(.terminalWritten, scan, &fleet)
@@ -383,7 +384,7 @@ extension HarnessPhone {
     }
 
     mutating func degradedApplied(job id: String, _ scan: ScanNumber, _ fleet: inout HarnessFleet) {
-        guard fleet.server != nil, let index = self.jobIndex(id),
+        guard fleet.server != nil, !fleet.degradesWithoutFault, let index = self.jobIndex(id),
             !self.jobs[index].isDegraded
         else { return }
         self.error("a book was degraded without a fault", scan, &fleet)

@@ -77,14 +77,16 @@ extension Backend {
         }
     }
 
-    /// Looks up a book. If a fault of one of the job's streams prevents it, an event is sent first.
+    /// Looks up a book. If a fault of one of the job's streams or an open circuit prevents it, an event is sent first.
     mutating func lookUp(_ facts: Job.Facts, ordinal: Int, into effects: inout [OriginEffect]) {
         guard facts.journey.version.hasDegradedEvent else { return }
         let degradation = self.degradation(facts, taking: ordinal, into: &effects)
-        guard degradation?.takes(ordinal) == true else { return }
-        self.jobs.update(facts.key) { $0.degradedBooks.append(ordinal) }
+        let isDegraded = degradation?.takes(ordinal) == true
+        guard isDegraded || self.shelf.statuses.circuitOpen > .never else { return }
         let owner = facts.owner
         let book = self.shelf.book(device: owner.device, scan: owner.scan, ordinal: ordinal)
+        guard isDegraded || book.enrichmentStatus == .circuitOpen else { return }
+        if isDegraded { self.jobs.update(facts.key) { $0.degradedBooks.append(ordinal) } }
         let data = facts.dialect.degraded.data(job: facts.id, book, timestamp: self.timestamp)
         self.emit(.enrichmentDegraded, data, facts, into: &effects)
     }

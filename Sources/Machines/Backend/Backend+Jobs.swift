@@ -110,7 +110,7 @@ extension Backend {
                 effects.append(context.fired(fault, at: self.now))
                 books = reordered
             }
-            let body = self.results(facts, books, isLite: Self.isLite(request.query))
+            let body = self.results(facts, books, Self.detail(request.query))
             let headers = [HeaderField("Content-Type", "application/json")]
             if let fault = truncation {
                 effects.append(context.fired(fault, at: self.now))
@@ -126,13 +126,14 @@ extension Backend {
         }
     }
 
-    private func results(_ facts: Job.Facts, _ books: [Book], isLite: Bool) -> [UInt8] {
+    private func results(_ facts: Job.Facts, _ books: [Book], _ detail: ResultsForm.Detail) -> [UInt8] {
         if let rows = self.jobs[facts.key]?.rows {
             return V2Envelope.success(timestamp: self.wall) { rows.write(members: &$0) }
         }
         return facts.dialect.results.body(
-            facts.id, books, notFound: facts.script.notFound, jobTime: facts.script.time, isLite: isLite,
-            at: self.wall)
+            facts.id, books, notFound: facts.script.notFound, jobTime: facts.script.time,
+            // Of captured books nothing is known but what was captured.
+            facts.dialect.capture == nil ? detail : .unstated, at: self.wall)
     }
 
     /// A job of v2 is not deleted after its books, and a canceled job of v3 not at all: from now on, it is
@@ -172,8 +173,9 @@ extension Backend {
         }
     }
 
-    private static func isLite(_ query: String?) -> Bool {
-        (query?.split(separator: "&") ?? []).contains("format=lite")
+    private static func detail(_ query: String?) -> ResultsForm.Detail {
+        let fields = query?.split(separator: "&") ?? []
+        return fields.contains("format=lite") ? .lite : fields.contains("format=full") ? .full : .unstated
     }
 
     private static func hasKnownFormat(_ query: String?) -> Bool {

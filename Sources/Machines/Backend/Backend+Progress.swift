@@ -345,7 +345,8 @@ extension Backend {
             completedAt: self.wall, jobTime: facts.script.time, photos: facts.script.photos,
             expiresAt: self.wall(
                 at: self.now + self.configuration.resultsLifetime(of: facts.journey.version)),
-            notFound: facts.script.notFound, rows: self.jobs[facts.key]?.rows?.counts)
+            notFound: facts.script.notFound, rows: self.jobs[facts.key]?.rows?.counts,
+            isFull: self.configuration.inlineBooks == .full)
     }
 
     private func failureData(

@@ -36,6 +36,11 @@ package struct BackendConfiguration: Hashable, Sendable {
         case notFound = 404
     }
 
+    /// The members of the books in a `completed` event (Docs/contract.md section 1.3).
+    package enum InlineBooks: String, CaseIterable, Hashable, Sendable {
+        case lite, full
+    }
+
     package static let intervalMax = OriginLimits.intervalMax
 
     /// Whether clients use https, as the links of `absoluteToHost` then say.
@@ -62,6 +67,7 @@ package struct BackendConfiguration: Hashable, Sendable {
     package var resultsLifetime = Interval.hours(2)
     /// A `completed` payload of more bytes loses its `books` (Docs/contract.md section 2.3).
     package var completedBytesMax = ContractLimit.completedBytesMax
+    package var inlineBooks = InlineBooks.lite
     /// A token is good only together with the device id of its upload; otherwise 401
     /// (Docs/contract.md appendix, "device binding").
     package var strictDevice = false

@@ -171,6 +171,8 @@ package struct RunPlan: Hashable, Sendable {
             seed: self.scenario.seed, booksMin: self.scenario.server.books.lowerBound,
             booksMax: self.scenario.server.books.upperBound)
         shelf.lookup = self.scenario.server.backend.dialect.books
+        shelf.statuses = self.scenario.server.statuses
+        shelf.confidence = self.scenario.server.confidence
         shelf.exceptions = self.groups.filter { $0.spec.stock != .books || $0.spec.repeatsOfShelf > .never }
             .map {
                 Shelf.Exception(

@@ -158,7 +158,30 @@ package enum ScenarioCheck {
                     .server(key: "rate-limit"), "a rate limit of 0 rejects every scan",
                     help: "write `rate-limit: off` for no limit"))
         }
+        return findings + self.books(scenario.server)
+    }
+
+    /// What is drawn for the books of photos.
+    private static func books(_ server: ServerSettings) -> [ScenarioFinding] {
+        var findings: [ScenarioFinding] = []
+        let sum = server.statuses.perMillion
+        if sum > 1_000_000 {
+            findings.append(
+                ScenarioFinding(
+                    .server(key: "statuses"), "the shares of `statuses` are more than 100% together",
+                    help: "lower them: the rest, up to 100%, is as without `statuses`"))
+        }
+        guard server.backend.dialect.capture != nil else { return findings }
+        let drawn = [
+            ("statuses", sum > 0), ("confidence", server.confidence != nil),
+            ("inline", server.backend.inlineBooks == .full),
+        ]
         return findings
+            + drawn.filter(\.1).map {
+                ScenarioFinding(
+                    .server(key: $0.0), "the books are those of the captured stream",
+                    help: "leave out `\($0.0)`")
+            }
     }
 
     /// Requests for the status that no phone makes, or that a phone makes too often or too rarely.

@@ -86,4 +86,75 @@ import Testing
                 == Shelf(seed: 42, booksMin: 3, booksMax: 8).books(
                     device: DeviceNumber(31), scan: ScanNumber(1)))
     }
+
+    // MARK: Statuses, confidence and details
+
+    private func manyBooks(_ change: (inout Shelf) -> Void) -> [Book] {
+        var shelf = Shelf(seed: 42, booksMin: 10, booksMax: 10)
+        change(&shelf)
+        return (0..<200 as Range<UInt32>).flatMap {
+            shelf.books(device: DeviceNumber($0), scan: ScanNumber(1))
+        }
+    }
+
+    @Test func `statuses have their shares, and the rest has its own`() {
+        let books = self.manyBooks {
+            $0.statuses.reviewNeeded = .percent(30)
+            $0.statuses.circuitOpen = .percent(10)
+        }
+        let plain = self.manyBooks { _ in }
+        #expect((540...660).contains(books.count { $0.enrichmentStatus == .reviewNeeded }))
+        #expect((150...250).contains(books.count { $0.enrichmentStatus == .circuitOpen }))
+        for (book, plain) in zip(books, plain) {
+            switch book.enrichmentStatus {
+            case .reviewNeeded:
+                #expect(
+                    book.title == plain.title && book.isbn == plain.isbn && book.coverUrl == plain.coverUrl)
+            case .circuitOpen: #expect(book == plain.degraded)
+            default: #expect(book == plain)
+            }
+        }
+    }
+
+    @Test func `each status can be that of all books, in every dialect`() {
+        let paths: [(WritableKeyPath<StatusShares, Odds>, EnrichmentStatus)] = [
+            (\.success, .success), (\.pending, .pending), (\.notFound, .notFound), (\.error, .error),
+            (\.reviewNeeded, .reviewNeeded), (\.circuitOpen, .circuitOpen),
+        ]
+        for lookup in [Shelf.Lookup.contract, .spines, .openAPI] {
+            for (path, status) in paths {
+                let books = self.manyBooks {
+                    $0.lookup = lookup
+                    $0.statuses[keyPath: path] = .always
+                }
+                #expect(books.allSatisfy { $0.enrichmentStatus == status })
+            }
+        }
+    }
+
+    @Test func `confidence is drawn from its whole range, and changes nothing else`() {
+        for lookup in [Shelf.Lookup.contract, .spines] {
+            let books = self.manyBooks { ($0.lookup, $0.confidence) = (lookup, 0...4) }
+            #expect(Set(books.map(\.confidence)) == [0, 0.001, 0.002, 0.003, 0.004])
+            let plain = self.manyBooks { $0.lookup = lookup }
+            #expect(
+                plain.map(\.title) == books.map(\.title) && plain.map(\.isbn) == books.map(\.isbn)
+                    && plain.map(\.enrichmentStatus) == books.map(\.enrichmentStatus))
+        }
+    }
+
+    @Test func `details are those of a book that was found, and fit the contract`() throws {
+        let books = self.manyBooks { _ in }
+        #expect(books.allSatisfy { ($0.coverUrl == nil) == (BookDetails(of: $0) == nil) })
+        let details = books.compactMap(BookDetails.init)
+        #expect(Set(details.map(\.format)) == Set(BookDetails.formats))
+        #expect(Set(details.map(\.publisher)).count > 4)
+        #expect(details.allSatisfy { (80..<1_280).contains($0.pageCount) })
+        for detail in details {
+            let date = detail.publishedDate.split(separator: "-").compactMap { Int($0) }
+            #expect(date.count == 3 && detail.publishedDate.utf8.count == 10)
+            #expect(
+                (1_900...2_024).contains(date[0]) && (1...12).contains(date[1]) && (1...28).contains(date[2]))
+        }
+    }
 }

@@ -2,6 +2,7 @@ import Backend
 import JSON
 import Plan
 import SimBase
+import Talaria
 import Testing
 
 @testable import ScenarioFile
@@ -18,12 +19,41 @@ struct ScenarioKeyTests {
             "repeated-cleanup": "404", "links": "absolute", "retry": "7s", "stream-linger": "7s",
             "photos-max": "7", "photo-size-max": "7B", "batch-size-max": "7B", "jobs-max": "7",
             "tombstones-max": "7", "books": "7",
+            "statuses": "{success: 80%, not_found: 5%, review_needed: 15%}",
+            "confidence": "0.3..0.99", "inline": "full",
         ]
         for row in ServerReader.keys.rows where !["dialect", "v2", "circuit-breaker"].contains(row.name) {
             let value = try #require(values[row.name], "\(row.name) has no value here")
             let server = try load(minimal + "server: {\(row.name): \(value)}\n").server
             #expect(server != .contract && row.write(server) == value, "\(row.name)")
         }
+    }
+
+    @Test func `shares of statuses and numbers of confidence are read as they are meant`() throws {
+        let server = try load(minimal + "server: {statuses: {circuit_open: 0.5%}, confidence: 0.955}\n")
+            .server
+        #expect(server.statuses.circuitOpen == Odds(perMillion: 5_000) && server.statuses.perMillion == 5_000)
+        #expect(server.confidence == 955...955)
+        #expect(try load(minimal + "server: {confidence: 0..1}\n").server.confidence == 0...1_000)
+        #expect(try load(minimal + "server: {confidence: auto}\n").server.confidence == nil)
+    }
+
+    @Test(arguments: [
+        ("statuses: {success: 60%, error: 40.1%}", "the shares of `statuses` are more than 100% together"),
+        ("statuses: {success: 101%}", "the maximum share is 100%"),
+        ("statuses: {success: 0.8}", "a share needs a unit"),
+        ("statuses: {notfound: 5%}", "unknown key `notfound` in `statuses`"),
+        ("statuses: 80%", "must be a map of keys and values"),
+        ("confidence: 0.3..1.1", "`confidence` must be from 0 to 1 with at most three decimals, not `1.1`"),
+        ("confidence: 0.1234", "at most three decimals"),
+        ("confidence: high", "`confidence` must be a number from 0 to 1, or a range such as `0.3..0.99`"),
+        ("confidence: 0.9..0.3", "a range must begin with its smaller value"),
+        ("confidence: -0.1", "`confidence` must be a number from 0 to 1"),
+        ("inline: all", "`inline` must be `lite` or `full`"),
+    ])
+    func `what is wrong with the books of a server is said`(server: String, message: String) {
+        let found = errors(minimal + "server: {\(server)}\n")
+        #expect(found.count == 1 && found.allSatisfy { $0.message.contains(message) }, "\(found)")
     }
 
     @Test func `every key of a row is in the schema, in a resolved scenario and on the page`() throws {

@@ -118,6 +118,8 @@ struct ScenarioWriterTests {
             server:
               dialect: contract
               books: 3..8
+              statuses: {}
+              confidence: auto
               job-time: 8s..16s
               ping: 30s
               ping-ids: off
@@ -128,6 +130,7 @@ struct ScenarioWriterTests {
               rate-limit: 10 per 20m
               results-lifetime: 2h
               completed-size-max: 128KiB
+              inline: lite
               strict-device: off
               strict-accept: off
               repeated-cleanup: 204

@@ -177,7 +177,9 @@ import Wire
             "{\"data\":{\"jobId\":\"\(job.id)\",\"processingTimeMs\":10000,\"books\":[\(book)],\"status\":\"completed\"},\"success\":true}"
         }
         #expect(bench.results(job).bodyText == body(short))
-        #expect(bench.results(job, query: "format=full").bodyText == body(Self.text(book)))
+        #expect(bench.results(job, query: nil).bodyText == body(Self.text(book)))
+        let full = String(decoding: JSONWriter.bytes { book.writeFull(to: &$0) }, as: UTF8.self)
+        #expect(bench.results(job, query: "format=full").bodyText == body(full) && full != Self.text(book))
     }
 
     @Test func `legacy-openapi pings with nothing, degrades with three fields and waits in seconds`() throws {

@@ -1,17 +1,23 @@
 import JSON
 internal import Talaria
 
-/// The members of a book in an event.
+/// The members of a book in an event or in results.
 enum BookForm: Hashable, Sendable {
     /// Those of Docs/contract.md section 1.3 that have a value.
     case contract
-    /// The same, and `isbn` even where it is null.
+    /// The same, and what the look-up found beside them.
+    case full
+    /// Those of `contract`, and `isbn` even where it is null.
     case withISBN
     /// title, author, isbn and enrichmentStatus (Docs/contract.md section 2.4).
     case identity
 
     func write(_ book: Book, to writer: inout JSONWriter) {
-        guard self != .contract else { return book.write(to: &writer) }
+        switch self {
+        case .contract: return book.write(to: &writer)
+        case .full: return book.writeFull(to: &writer)
+        case .withISBN, .identity: break
+        }
         writer.object { writer in
             writer.member("author", book.author)
             if self == .withISBN {

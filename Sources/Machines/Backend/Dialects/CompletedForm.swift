@@ -45,6 +45,8 @@ enum CompletedForm: Hashable, Sendable {
         var notFound = 0
         /// The outcomes of the rows of an import; nil for a job that finds books.
         var rows: RowCounts?
+        /// The books have the members of the format `full`.
+        var isFull = false
 
         var found: Int { self.books.count { $0.enrichmentStatus == .success } }
     }
@@ -58,7 +60,7 @@ enum CompletedForm: Hashable, Sendable {
             case .contract(let type): Self.contract(type, facts)
             case .stateful(let progress, let summary, let form, let hasResultsURL):
                 JSON.object { writer in
-                    writer.array("books", facts.books) { form.write($1, to: &$0) }
+                    writer.array("books", facts.books) { (facts.isFull ? .full : form).write($1, to: &$0) }
                     writer.member("completedAt", timestamp: facts.completedAt)
                     writer.member("jobId", facts.job)
                     writer.member("processedCount", facts.books.count)
@@ -126,7 +128,8 @@ enum CompletedForm: Hashable, Sendable {
         var data = CompletedData(
             jobId: facts.job, resultsUrl: facts.resultsURL, summary: summary, books: facts.books)
         data.type = type
-        return JSON.encode(data)
+        let form = facts.isFull ? BookForm.full : .contract
+        return JSONWriter.bytes { data.write(to: &$0) { form.write($0, to: &$1) } }
     }
 }
 
@@ -150,11 +153,12 @@ extension CompletedForm.Summary {
             writer.member("totalUnique", count)
         case .snakeCase(let isWhole):
             let degraded = facts.books.count { $0.enrichmentStatus == .circuitOpen }
+            let failed = facts.books.count { $0.enrichmentStatus == .error }
             if isWhole { writer.member("degraded_count", degraded) }
             writer.member("enriched", facts.found)
             if isWhole { writer.array("errors", [String]()) { $0.text($1) } }
-            writer.member("failed", 0)
-            if isWhole { writer.member("review_needed", count - facts.found - degraded) }
+            writer.member("failed", failed)
+            if isWhole { writer.member("review_needed", count - facts.found - degraded - failed) }
             writer.member("total_processed", count)
         }
     }

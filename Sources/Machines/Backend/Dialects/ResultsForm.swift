@@ -13,10 +13,19 @@ struct ResultsForm: Hashable, Sendable {
     /// The format `lite` has only title, author and isbn of a book (C6).
     var isLiteShort = false
 
+    /// What a client asks for by `?format=`.
+    enum Detail: Hashable, Sendable {
+        /// Nothing: the members of `lite`, and in no dialect fewer.
+        case unstated
+        case lite
+        /// With what the look-up found beside them.
+        case full
+    }
+
     /// - Parameter notFound: Books that were asked for and that no provider has.
     /// - Parameter wall: Milliseconds since 1970.
     func body(
-        _ job: String, _ books: [Book], notFound: Int, jobTime: Interval, isLite: Bool, at wall: Int64
+        _ job: String, _ books: [Book], notFound: Int, jobTime: Interval, _ detail: Detail, at wall: Int64
     ) -> [UInt8] {
         guard !self.isEnveloped else {
             return V2Envelope.success(timestamp: wall) { writer in
@@ -26,10 +35,11 @@ struct ResultsForm: Hashable, Sendable {
                 writer.member("totalCount", books.count + notFound)
             }
         }
-        let books = self.isLiteShort && isLite ? books.map(Self.short) : books
+        let books = self.isLiteShort && detail == .lite ? books.map(Self.short) : books
         var results = ResultsBody(jobId: job, results: books)
         if self.hasProcessingTime { results.data.processingTimeMs = jobTime.wholeMilliseconds }
-        let whole = JSON.encode(results)
+        let form = detail == .full ? BookForm.full : .contract
+        let whole = JSONWriter.bytes { results.write(to: &$0) { form.write($0, to: &$1) } }
         guard self.key != "results", var body = JSONObjectText(whole), let value = body.value("data"),
             var data = JSONObjectText(Array(value))
         else { return whole }
