@@ -107,8 +107,8 @@ let modules = [
     Module(
         "RunSetup", .worlds,
         [
-            "SimBase", "Metrics", "Wire", "Talaria", "Faults", "TargetTrial", "ClientTrial", "Phone",
-            "Backend", "Ledger", "RunJudge", "Plan", "VirtualWorld",
+            "SimBase", "Metrics", "Wire", "Talaria", "Faults", "OriginServer", "TargetTrial",
+            "ClientTrial", "Phone", "Backend", "Ledger", "RunJudge", "Plan", "VirtualWorld",
         ]),
     Module(
         "Search", .worlds,
@@ -145,10 +145,10 @@ let modules = [
     Module(
         "ScenarioFile", .files,
         [
-            "SimBase", "Metrics", "JSON", "CSV", "Talaria", "Faults", "TargetTrial", "Phone", "Backend",
-            "Ledger", "RunJudge", "Plan", "BuiltIn", "CYAML",
+            "SimBase", "Metrics", "JSON", "CSV", "Talaria", "Faults", "OriginServer", "TargetTrial",
+            "Phone", "Backend", "Ledger", "RunJudge", "Plan", "BuiltIn", "CYAML",
         ],
-        tests: ["Observations", "OriginServer"]),
+        tests: ["Observations"]),
     Module("Imaging", .files, ["SimBase", "SystemIO", "CTurboJPEG"]),
     // The pages of the manual, which `help` shows.
     Module("Manual", .files, ["CManual"]),

@@ -20,4 +20,14 @@ package struct Caller: Hashable, Sendable {
         self.scan = scan
         self.attempt = attempt
     }
+
+    private static let foreignersFrom: UInt32 = 0x8000_0000
+
+    /// The number of a foreign client: in the upper half of the numbers, so that none is mistaken for a phone of the
+    /// fleet.
+    package static func foreigner(_ hash: UInt64) -> DeviceNumber {
+        DeviceNumber(UInt32(truncatingIfNeeded: hash) | Self.foreignersFrom)
+    }
+
+    package var isForeign: Bool { self.device.raw >= Self.foreignersFrom }
 }

@@ -12,6 +12,8 @@ package struct OriginRequest: Hashable, Sendable {
     package var lastEventID: String?
     /// The `Host` by which the client addresses the server, for links in bodies.
     package var authority: String?
+    /// The numeric address that the request came from; nil if the driver knows none.
+    package var address: String?
     /// Whether the token came in the header of older clients of v2, and not as `Authorization`.
     package var hasOlderToken = false
 

@@ -56,9 +56,16 @@ extension Refusal {
     package static func removed(_ status: Int) -> Refusal { status == 404 ? .unknownJob : .gone }
 
     package static func limited(
-        _ quota: Quota, until free: Instant, retryAfter: Interval, wallClockAtZero: Int64
+        _ quota: Quota, per scope: RateLimitRule.Scope, until free: Instant, retryAfter: Interval,
+        wallClockAtZero: Int64
     ) -> Refusal {
-        var refusal = Refusal(.rateLimitExceeded, "Too many requests from device")
+        let detail =
+            switch scope {
+            case .device: "Too many requests from device"
+            case .address: "Too many requests from address"
+            case .all: "Too many requests"
+            }
+        var refusal = Refusal(.rateLimitExceeded, detail)
         refusal.retryAfter = min(retryAfter, OriginLimits.intervalMax)
         refusal.headers = RateLimiter.headers(
             quota, remaining: 0, reset: free, wallClockAtZero: wallClockAtZero)

@@ -52,7 +52,7 @@ package struct ServerFaults: Sendable {
             else { continue }
             effects.append(context.fired(fault, at: now))
             return .limited(
-                quota, until: free, retryAfter: retryAfter ?? free - now,
+                quota, per: .device, until: free, retryAfter: retryAfter ?? free - now,
                 wallClockAtZero: self.wallClockAtZero)
         }
         return nil
@@ -63,7 +63,7 @@ package struct ServerFaults: Sendable {
         by fault: Int, _ quota: Quota, _ device: DeviceKey, at now: Instant
     ) -> Instant? {
         if self.limiters[fault] == nil { self.limiters[fault] = RateLimiter(quota: quota) }
-        switch self.limiters.update(fault, { $0.ask(device, at: now) }) {
+        switch self.limiters.update(fault, { $0.ask(.device(device), at: now) }) {
         case .limited(let free): return free
         case .admitted, nil: return nil
         }

@@ -49,6 +49,13 @@ extension ServerReader {
                 "rate-limit", \.backend.rateLimit, .quotaOrOff,
                 "uploads of a device per time; more are answered with 429"),
             .init(
+                "limits", Self.limitsSchema,
+                "further limits; a request that exceeds one is answered with 429 and counts for none",
+                read: Self.readLimits, write: { Self.text($0.backend.limits) }),
+            .init(
+                "phones-per-address", \.backend.phonesPerAddress, Self.count,
+                "phones of a run that share an address, for limits per address"),
+            .init(
                 "results-lifetime", \.backend.resultsLifetime, Self.time,
                 "time from the completed event until the job has expired"),
             .init(

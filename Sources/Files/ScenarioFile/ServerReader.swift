@@ -1,6 +1,8 @@
 import Backend
+import OriginServer
 import Plan
 import SimBase
+import Talaria
 
 /// Reads `server`, and the values of its keys that have several forms.
 struct ServerReader {
@@ -81,6 +83,50 @@ struct ServerReader {
         guard settings.backend.dialect.capture == nil else { return }
         settings.books = map.value("books", default: settings.books) { text throws(ValueError) in
             try Self.books.read("books", text)
+        }
+    }
+
+    // MARK: Limits
+
+    private static let limitsMax = 16
+
+    private static let requests = ValueForm<RateLimitRule.Requests>.words(
+        [("uploads", .uploads), ("status", .status)] + Journey.allCases.map { ($0.rawValue, .journey($0)) })
+
+    private static let limit = ScenarioKeys<RateLimitRule>(
+        what: "a limit",
+        rows: [
+            .init("quota", \.quota, .quota, "requests per time"),
+            .init("per", \.scope, .word, "who shares the quota: a device id, an address, or all"),
+            .init(
+                "of", \.requests, Self.requests,
+                "requests that are counted: uploads, those of one journey, or requests for the status (default: uploads)"
+            ),
+        ])
+
+    static let limitsSchema = JSONSchema.list(
+        of: .map(Self.limit.schemas, required: ["quota", "per"]), max: Self.limitsMax)
+
+    static func text(_ limits: [RateLimitRule]) -> String {
+        "[\(limits.map { Self.limit.text($0) }.joined(separator: ", "))]"
+    }
+
+    @Sendable static func readLimits(_ server: MapReader, _ settings: inout ServerSettings) {
+        guard let node = server.entry("limits")?.value else { return }
+        guard case .list(let nodes) = node.content, nodes.count <= Self.limitsMax else {
+            return server.findings.add(
+                node.location, "`limits` must be a list of at most \(Self.limitsMax) limits",
+                help: "for example `[{quota: 5 per 1m, per: address, of: csv-import}]`")
+        }
+        settings.backend.limits = nodes.compactMap { node in
+            guard let map = Self.limit.map(node, server.findings),
+                map.required("quota", example: "5 per 1m", { text throws(ValueError) in text }) != nil,
+                map.required("per", example: "address", { text throws(ValueError) in text }) != nil
+            else { return nil }
+            var rule = RateLimitRule(
+                quota: Quota(requests: 0, window: .zero), scope: .device, requests: .uploads)
+            Self.limit.read(map, into: &rule)
+            return rule
         }
     }
 

@@ -161,10 +161,14 @@ extension ValueForm where Value == Int64? {
     }
 }
 
-extension ValueForm where Value == Quota? {
-    static var quotaOrOff: Self {
-        ValueForm<Quota>(
+extension ValueForm where Value == Quota {
+    static var quota: Self {
+        Self(
             .quota, read: { _, text throws(ValueError) in try Values.quota(text) }, write: ScenarioWriter.text
-        ).optional("off", .quotaOrOff)
+        )
     }
+}
+
+extension ValueForm where Value == Quota? {
+    static var quotaOrOff: Self { ValueForm<Quota>.quota.optional("off", .quotaOrOff) }
 }

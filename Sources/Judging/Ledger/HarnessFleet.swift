@@ -69,6 +69,8 @@ struct HarnessFleet: Sendable {
     var now = Instant(nanoseconds: .min)
     /// The effects of the present instant.
     var effects: [Effect] = []
+    /// Admitted uploads in the window of each shared quota, by what shares it.
+    var sharedAdmissions: [[UInt32: [Instant]]]
     /// Uploads whose limits were asked at the present instant.
     var uploads: [AskedUpload] = []
     /// The lifecycle events that began at the present instant.
@@ -85,7 +87,26 @@ struct HarnessFleet: Sendable {
         if case .simulated(let server) = settings.server { self.server = server } else { self.server = nil }
         self.circuit = self.server?.breaker.map { CircuitAccount($0) }
         let limits = settings.faults.contains { if case .limit = $0 { true } else { false } }
-        self.hasQuotas = limits || self.server?.quota != nil
+        self.hasQuotas =
+            limits || self.server?.quota != nil || self.server?.hasOtherUploadLimits == true
+        self.sharedAdmissions = Array(repeating: [:], count: self.server?.sharedQuotas.count ?? 0)
+    }
+
+    /// Counts an upload that was admitted.
+    ///
+    /// - Returns: The number of uploads in the window and the quota, if there are more than the quota has.
+    mutating func admitted(uploadOf device: DeviceNumber) -> (count: Int, quota: Quota)? {
+        var excess: (Int, Quota)?
+        for (index, shared) in (self.server?.sharedQuotas ?? []).enumerated()
+        where self.settings.fleet.value(of: device, in: shared.groups) == true {
+            let share = shared.share(of: device)
+            var moments = self.sharedAdmissions[index][share] ?? []
+            moments.removeFirst(moments.prefix { $0 + shared.quota.window <= self.now }.count)
+            moments.append(self.now)
+            if moments.count > shared.quota.requests { excess = (moments.count, shared.quota) }
+            self.sharedAdmissions[index][share] = moments
+        }
+        return excess
     }
 
     /// Whether every event that is written to this phone is followed.

@@ -126,6 +126,7 @@ extension HarnessPhone {
             guard let job else { return true }
             return operation == .results && !job.hasResults(at: fleet.now, server)
         case 429 where operation == .status:
+            if server.hasStatusLimits { return true }
             let polledAt = job.flatMap(\.polledAt)
             return job == nil || polledAt.map { fleet.now < $0 + ContractLimit.statusPollMin } ?? false
         case 429: return operation == .upload && fleet.hasQuotas  // Held against the quota.

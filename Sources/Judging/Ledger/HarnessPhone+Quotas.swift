@@ -133,14 +133,31 @@ extension HarnessPhone {
             }
         }
         guard upload.refusedBy == nil else { return }
+        self.judgeServer(upload, isCertain: isCertain, &fleet)
+    }
+
+    /// Holds an upload against the limits of the server. Which of several has refused it is not known, nor what phones of
+    /// other processes have uploaded: only the admitted ones are counted for a shared quota.
+    private mutating func judgeServer(
+        _ upload: QuotaAccount.Upload, isCertain: Bool, _ fleet: inout HarnessFleet
+    ) {
+        let hasOthers = fleet.server?.hasOtherUploadLimits == true
+        let isLimited = upload.retryAfter != nil
+        if !isLimited, upload.status != 429, isCertain,
+            let excess = fleet.admitted(uploadOf: self.device)
+        {
+            self.error(
+                "\(excess.count) uploads were admitted in a window with a shared quota of \(excess.quota.requests)",
+                upload.scan, &fleet)
+        }
         guard let quota = fleet.server?.quota else {
-            if upload.retryAfter != nil {
+            if isLimited, !hasOthers {
                 self.error("an upload was limited, but there is no limit", upload.scan, &fleet)
             }
             return
         }
-        if upload.retryAfter != nil {
-            self.limited(upload, by: nil, quota, told: nil, &fleet)
+        if isLimited {
+            if !hasOthers { self.limited(upload, by: nil, quota, told: nil, &fleet) }
         } else if upload.status != 429 {
             self.admitted(upload, by: nil, quota, isCertain: isCertain, &fleet)
         }

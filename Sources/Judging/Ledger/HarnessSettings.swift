@@ -49,6 +49,11 @@ package struct HarnessSettings: Hashable, Sendable {
 package struct SimulatedServer: Hashable, Sendable {
     /// The upload quota per device; nil for no limit.
     package var quota: Quota?
+    /// Quotas of uploads that several phones share.
+    package var sharedQuotas: [SharedQuota] = []
+    /// Whether further limits refuse uploads, and requests for the status.
+    package var hasOtherUploadLimits = false
+    package var hasStatusLimits = false
     package var tokenLifetime: Interval
     package var resultsLifetime: Interval
     /// The results lifetime of jobs of v2.
@@ -67,6 +72,25 @@ package struct SimulatedServer: Hashable, Sendable {
     package var documentsMayFill = false
     /// Default: the dialect of the contract.
     package var dialect = Dialect()
+
+    package struct SharedQuota: Hashable, Sendable {
+        package var quota: Quota
+        /// The number of phones that share it: those from 0, and so on; nil for all.
+        package var phones: Int?
+        /// Whether the uploads of each group count.
+        package var groups: [Bool]
+
+        package init(quota: Quota, phones: Int?, groups: [Bool]) {
+            self.quota = quota
+            self.phones = phones
+            self.groups = groups
+        }
+
+        /// Phones with equal numbers share the quota.
+        func share(of device: DeviceNumber) -> UInt32 {
+            self.phones.map { device.raw / UInt32(clamping: $0) } ?? 0
+        }
+    }
 
     /// When the circuit breaker opens and closes.
     package struct Breaker: Hashable, Sendable {

@@ -21,7 +21,8 @@ extension Backend {
                 max: self.configuration.documentBytesMax))
         look(Bound("ImportRules.booksMax", self.libraries.count, max: self.configuration.imports.booksMax))
         self.enrichments.eachBound(look)
-        look(Bound("RateLimiter.devicesMax", self.limiter?.devices ?? 0, max: RateLimiter.devicesMax))
+        let callers = self.limits.map(\.limiter.devices).max() ?? 0
+        look(Bound("RateLimiter.devicesMax", callers, max: RateLimiter.devicesMax))
     }
 
     /// Whether a request shows a token that is not that of the job it requests. False for a job that is gone.

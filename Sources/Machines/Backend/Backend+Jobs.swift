@@ -191,6 +191,9 @@ extension Backend {
         _ context: RequestContext, _ request: OriginRequest, _ device: DeviceKey?, _ jobID: String,
         into effects: inout [OriginEffect]
     ) {
+        if case .failure(let refusal) = self.limit(context, device, request.address) {
+            return self.refuse(context, refusal, into: &effects)
+        }
         switch self.access(context, request, device, jobID, into: &effects) {
         case .refused(let refusal): self.refuse(context, refusal, into: &effects)
         case .gone: self.refuse(context, .gone, into: &effects)

@@ -40,7 +40,7 @@ extension Backend {
         into effects: inout [OriginEffect]
     ) {
         let headers: [HeaderField]
-        switch self.limit(context, device, into: &effects) {
+        switch self.limit(context, device, request.address, into: &effects) {
         case .success(let lines): headers = lines
         case .failure(let refusal):
             self.refuse(context, refusal, into: &effects)

@@ -28,8 +28,8 @@ package struct Backend: Sendable {
     var uploads = SlotMap<ExchangeID, PendingUpload>()
     var tombstones: Tombstones
     var deadlines = DeadlineQueue()
-    /// The configured limit.
-    var limiter: RateLimiter?
+    /// The configured limits, each with its rule.
+    var limits: [(rule: RateLimitRule, limiter: RateLimiter)]
     var faults: ServerFaults
     var lastPing: (wall: Int64, bytes: [UInt8])?
     /// Bytes of documents that are being read or belong to a job.
@@ -48,7 +48,7 @@ package struct Backend: Sendable {
         self.shelf = shelf
         self.random = random
         self.tombstones = Tombstones(jobsMax: configuration.tombstonesMax)
-        self.limiter = configuration.rateLimit.map { RateLimiter(quota: $0) }
+        self.limits = configuration.rules.map { ($0, RateLimiter(quota: $0.quota)) }
         self.faults = ServerFaults(wallClockAtZero: configuration.wallClockAtZero)
         self.breaker = configuration.v2.breaker.map { CircuitBreaker($0) }
         self.v2 = V2Dialects(configuration.v2)

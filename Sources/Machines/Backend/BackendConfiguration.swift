@@ -1,4 +1,4 @@
-internal import OriginServer
+package import OriginServer
 package import SimBase
 package import Talaria
 
@@ -62,6 +62,11 @@ package struct BackendConfiguration: Hashable, Sendable {
     package var lineEnds = LineEnds.lf
     /// Uploads per device id, in a sliding window; nil for no limit (Docs/contract.md section 1.8).
     package var rateLimit: Quota? = Quota(requests: 10, window: .minutes(20))
+    /// Further limits. A request must be within all that count it.
+    package var limits: [RateLimitRule] = []
+    /// Simulated phones that share an address: phone n has the address n / `phonesPerAddress`. On sockets they all have
+    /// one, and in the simulation none.
+    package var phonesPerAddress = 1
     /// The time from the `completed` event until the job expires (C21); with the default token lifetime, a
     /// client gets 401 first, then 410.
     package var resultsLifetime = Interval.hours(2)
@@ -107,6 +112,27 @@ package struct BackendConfiguration: Hashable, Sendable {
 
     package init() {}
 
+    /// All limits of requests; those that count uploads by device id come first.
+    var rules: [RateLimitRule] {
+        let own = self.rateLimit.map { RateLimitRule(quota: $0, scope: .device, requests: .uploads) }
+        return (own.map { [$0] } ?? []) + self.limits
+    }
+
+    /// Whether one of `limits` admits nothing.
+    package var limitRefusesAll: Bool { self.limits.contains { $0.quota.requests == 0 } }
+
+    /// Whether a limit counts the requests of an address.
+    package var limitsAddresses: Bool { self.limits.contains { $0.scope == .address } }
+
+    /// The longest window of a limit that counts uploads, and the fewest uploads that one admits; nil without a limit.
+    package var uploadLimit: Quota? {
+        let quotas = self.rules.filter { $0.requests != .status }.map(\.quota)
+        guard let requests = quotas.map(\.requests).min(), let window = quotas.map(\.window).max() else {
+            return nil
+        }
+        return Quota(requests: requests, window: window)
+    }
+
     /// The time for which the results of a completed job are served.
     package func resultsLifetime(of version: APIVersion) -> Interval {
         switch version {
@@ -125,7 +151,6 @@ package struct BackendConfiguration: Hashable, Sendable {
             ("the job time", self.jobTime.lowerBound), ("the job time", self.jobTime.upperBound),
             ("the ping interval", self.ping), ("the token lifetime", self.tokenLifetime),
             ("the event buffer", self.eventBuffer), ("the results lifetime", self.resultsLifetime),
-            ("the rate limit's window", self.rateLimit?.window ?? .zero),
             ("the retry field", self.retryField ?? .zero), ("the stream's linger", self.streamLinger),
             ("the results lifetime of v2", self.v2.resultsLifetime ?? .zero),
             ("the circuit breaker's cooldown", self.v2.breaker?.cooldown ?? .zero),
@@ -134,9 +159,13 @@ package struct BackendConfiguration: Hashable, Sendable {
             return "\(name) must be between 0s and ten years"
         }
         if self.ping < .milliseconds(1) { return "the ping interval must be at least 1ms" }
-        if let quota = self.rateLimit, quota.requests < 0 || quota.window == .zero {
+        for quota in self.rules.map(\.quota) {
+            guard quota.requests < 0 || !(.nanoseconds(1)...Self.intervalMax).contains(quota.window) else {
+                continue
+            }
             return "a rate limit needs a window above zero and a number of requests that is not negative"
         }
+        if self.phonesPerAddress < 1 { return "an address is that of at least one phone" }
         if self.photosMax < 1 || self.photoBytesMax < 1 || self.batchBytesMax < 1 {
             return "the limits must allow an upload of one photo of one byte"
         }

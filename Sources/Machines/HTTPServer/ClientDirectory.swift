@@ -38,10 +38,9 @@ struct ClientDirectory: Sendable {
         if let owner = jobId.flatMap({ self.owners[$0] }) {
             return Caller(device: owner.device, scan: owner.scan, attempt: foreigner.requests)
         }
-        // The upper half of the numbers, so that no foreign client is mistaken for a phone of the fleet.
-        let device = DeviceNumber(UInt32(truncatingIfNeeded: hash) | 0x8000_0000)
         return Caller(
-            device: device, scan: operation == .upload ? ScanNumber(foreigner.uploads) : .none,
+            device: Caller.foreigner(hash),
+            scan: operation == .upload ? ScanNumber(foreigner.uploads) : .none,
             attempt: operation == .upload ? foreigner.uploads : foreigner.requests)
     }
 

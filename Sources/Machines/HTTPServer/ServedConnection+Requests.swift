@@ -233,6 +233,7 @@ extension ServedConnection {
             context.observe(.connected(connection: self.id.serial), caller, at: now)
         }
         var request = Self.originRequest(head)
+        request.address = self.address
         if context.isForBrowsers { request.takeFromQuery(of: head) }
         let faults = self.exchange?.faults ?? []
         context.events.append(

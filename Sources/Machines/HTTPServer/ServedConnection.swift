@@ -42,6 +42,7 @@ struct ServedConnection: Sendable {
     }
 
     let id: ConnectionID
+    let address: String?
     var state = State.open
 
     var reader = RequestReader(limits: .standard)
@@ -74,8 +75,9 @@ struct ServedConnection: Sendable {
     private var isRead = true
     private var hasCaller = false
 
-    init(id: ConnectionID, at now: Instant) {
+    init(id: ConnectionID, from address: String?, at now: Instant) {
         self.id = id
+        self.address = address
         self.link = ConnectionLink(acceptedAt: now)
         self.deadline = now + HTTPServerLimits.keepAliveTime
     }

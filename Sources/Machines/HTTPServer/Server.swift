@@ -51,11 +51,13 @@ package struct Server: Sendable {
     // MARK: Events
 
     /// A connection was made. It is over by `.finish`, by a cut that is not a silence, or by `.gone`.
-    package mutating func accept(at now: Instant) -> ConnectionID {
+    ///
+    /// - Parameter address: The numeric address that it comes from; nil if it has none or nothing depends on it.
+    package mutating func accept(from address: String?, at now: Instant) -> ConnectionID {
         self.connectionsMade += 1
         let slot = self.freeSlots.popLast() ?? UInt32(self.connections.count)
         let id = ConnectionID(serial: self.connectionsMade, slot: slot)
-        let connection = ServedConnection(id: id, at: now)
+        let connection = ServedConnection(id: id, from: address, at: now)
         let wake = connection.nextWake(at: now)
         if Int(slot) == self.connections.count {
             self.connections.append(connection)
@@ -177,7 +179,8 @@ package struct Server: Sendable {
             switch rest {
             case .over:
                 self.accounts[slot] = self.connections.span[slot].account()
-                self.connections[slot] = ServedConnection(id: ConnectionID(serial: 0, slot: id.slot), at: now)
+                self.connections[slot] = ServedConnection(
+                    id: ConnectionID(serial: 0, slot: id.slot), from: nil, at: now)
                 self.serials[slot] = 0
                 self.freeSlots.append(id.slot)
                 self.wakes.set(key: slot, at: nil)

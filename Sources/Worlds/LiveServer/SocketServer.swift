@@ -112,6 +112,8 @@ package final class SocketServer {
     private var server: Server
     private var upstream: Upstream?
     private let connectionsMax: Int
+    /// Whether the address of a client decides anything.
+    private let limitsAddresses: Bool
     private var connections: [ConnectionID: Connection] = [:]
     private var closedConnections: [Connection] = []
     private var burial: LoopTimer?
@@ -136,10 +138,15 @@ package final class SocketServer {
                 ? 0 : TLSEngine.plaintextBytesMax(ofReceived: ServerLimits.readBytesMax))
         self.connectionFailed = setup.connectionFailed
         self.observe = observe
-        if case .upstream(let upstream) = setup.origin {
-            self.connectionsMax = upstream.connectionsMax
-        } else {
-            self.connectionsMax = ServerLimits.connectionsMax
+        switch setup.origin {
+        case .upstream(let upstream):
+            (self.connectionsMax, self.limitsAddresses) = (upstream.connectionsMax, false)
+        case .simulated(let backend, _):
+            (self.connectionsMax, self.limitsAddresses) = (
+                ServerLimits.connectionsMax, backend.limitsAddresses
+            )
+        case .recorded:
+            (self.connectionsMax, self.limitsAddresses) = (ServerLimits.connectionsMax, false)
         }
         var serving = HTTPServerConfiguration(
             origin: setup.servedOrigin, random: setup.random, faults: setup.faults, links: setup.links,
@@ -199,7 +206,8 @@ package final class SocketServer {
                     StreamSocket.close(socket)
                     continue
                 }
-                let id = self.server.accept(at: self.loop.now())
+                let address = self.limitsAddresses ? try? StreamSocket.peerHost(of: socket) : nil
+                let id = self.server.accept(from: address, at: self.loop.now())
                 self.connections[id] = Connection(id: id, socket: socket, server: self)
                 self.armTimer()
             }

@@ -158,6 +158,12 @@ package enum ScenarioCheck {
                     .server(key: "rate-limit"), "a rate limit of 0 rejects every scan",
                     help: "write `rate-limit: off` for no limit"))
         }
+        if scenario.server.backend.limitRefusesAll {
+            findings.append(
+                ScenarioFinding(
+                    .server(key: "limits"), "a limit of 0 rejects every request that it counts",
+                    help: "leave it out"))
+        }
         return findings + self.books(scenario.server)
     }
 

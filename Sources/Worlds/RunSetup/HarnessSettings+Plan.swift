@@ -2,6 +2,7 @@ import Backend
 import Faults
 package import Ledger
 import Metrics
+import OriginServer
 import Phone
 package import Plan
 import SimBase
@@ -16,6 +17,7 @@ extension HarnessSettings {
             quota: backend.rateLimit, tokenLifetime: backend.tokenLifetime,
             resultsLifetime: backend.resultsLifetime, jobsMax: backend.jobsMax)
         simulated.documentsMayFill = plan.documentBytesMax > backend.documentBytesMax
+        simulated.addLimits(of: plan)
         simulated.v2ResultsLifetime = backend.resultsLifetime(of: .v2)
         simulated.replayTime = backend.dialect.replayedEventsMax == nil ? backend.eventBuffer : nil
         simulated.libraryBooksMax = backend.imports.booksMax
@@ -41,6 +43,20 @@ extension HarnessSettings {
         self.phones = plan.phones
         self.libraries = plan.groups.map {
             $0.profile.journey == .csvImport ? ($0.spec.library ?? LibraryFiles()).spec : nil
+        }
+    }
+}
+
+extension SimulatedServer {
+    fileprivate mutating func addLimits(of plan: RunPlan) {
+        let backend = plan.scenario.server.backend
+        self.hasStatusLimits = backend.limits.contains { $0.requests == .status }
+        self.hasOtherUploadLimits = backend.limits.contains { $0.requests != .status }
+        self.sharedQuotas = backend.limits.compactMap { rule in
+            guard rule.requests != .status, rule.scope != .device else { return nil }
+            return SharedQuota(
+                quota: rule.quota, phones: rule.scope == .address ? backend.phonesPerAddress : nil,
+                groups: plan.groups.map { rule.counts(.upload, of: $0.profile.journey) })
         }
     }
 }

@@ -58,7 +58,7 @@ package struct SwarmPlans: Sendable {
     /// Returns the time that phones get to settle. One whose scans are restarted may wait for the next window of the limit more
     /// than once.
     static func settle(_ scenario: Scenario) -> Interval {
-        Self.settle + (scenario.server.backend.rateLimit?.window ?? .zero) * 2
+        Self.settle + (scenario.server.backend.uploadLimit?.window ?? .zero) * 2
     }
 
     /// Captures are listed one by one, so that the rate says nothing.

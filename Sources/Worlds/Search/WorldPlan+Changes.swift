@@ -33,7 +33,7 @@ extension WorldPlan {
         guard let settle, let captures = self.captures else { return self.settle }
         let items = captures.count + self.run.scenario.faults.count
         var time = Self.settleBase + Self.settlePerItem * Int64(items)
-        if let limit = self.run.scenario.server.backend.rateLimit {
+        if let limit = self.run.scenario.server.backend.uploadLimit {
             var counts = Array(repeating: 0, count: self.run.devices)
             for capture in captures { counts[Int(capture.device.raw)] += 1 }
             if counts.reduce(0, max) * Self.uploadsPerScan > limit.requests { time = time + limit.window * 2 }

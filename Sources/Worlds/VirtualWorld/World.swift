@@ -246,7 +246,7 @@ package struct World: Sendable {
             self.send(.app(.replyFailed(id, failure), process: process), to: Int(phone))
         case .connect(let wire):
             guard self.wires.exists(wire) else { return }
-            self.wires.connect(wire, as: self.server.accept(at: self.now))
+            self.wires.connect(wire, as: self.server.accept(from: nil, at: self.now))
         case .bytes(let wire, let bytes):
             guard let connection = self.arrived(bytes.count, on: wire) else { return }
             self.sendToServer(.received(connection, bytes[...]))

@@ -1,5 +1,6 @@
 import Backend
 import JSON
+import OriginServer
 import Plan
 import SimBase
 import Talaria
@@ -20,7 +21,9 @@ struct ScenarioKeyTests {
             "photos-max": "7", "photo-size-max": "7B", "batch-size-max": "7B", "jobs-max": "7",
             "tombstones-max": "7", "books": "7",
             "statuses": "{success: 80%, not_found: 5%, review_needed: 15%}",
-            "confidence": "0.3..0.99", "inline": "full",
+            "limits":
+                "[{quota: 5 per 1m, per: address, of: csv-import}, {quota: 30 per 1m, per: all, of: status}]",
+            "phones-per-address": "7", "confidence": "0.3..0.99", "inline": "full",
         ]
         for row in ServerReader.keys.rows where !["dialect", "v2", "circuit-breaker"].contains(row.name) {
             let value = try #require(values[row.name], "\(row.name) has no value here")
@@ -38,6 +41,13 @@ struct ScenarioKeyTests {
         #expect(try load(minimal + "server: {confidence: auto}\n").server.confidence == nil)
     }
 
+    @Test func `a limit without requests is one of uploads`() throws {
+        let limits = try load(minimal + "server: {limits: [{quota: 9 per 24h, per: all}]}\n").server.backend
+            .limits
+        let quota = Quota(requests: 9, window: .hours(24))
+        #expect(limits == [RateLimitRule(quota: quota, scope: .all, requests: .uploads)])
+    }
+
     @Test(arguments: [
         ("statuses: {success: 60%, error: 40.1%}", "the shares of `statuses` are more than 100% together"),
         ("statuses: {success: 101%}", "the maximum share is 100%"),
@@ -49,6 +59,13 @@ struct ScenarioKeyTests {
         ("confidence: high", "`confidence` must be a number from 0 to 1, or a range such as `0.3..0.99`"),
         ("confidence: 0.9..0.3", "a range must begin with its smaller value"),
         ("confidence: -0.1", "`confidence` must be a number from 0 to 1"),
+        ("limits: 5 per 1m", "`limits` must be a list of at most 16 limits"),
+        ("limits: [{quota: 5 per 1m}]", "a limit needs `per`"),
+        ("limits: [{per: all}]", "a limit needs `quota`"),
+        ("limits: [{quota: 0 per 1m, per: all}]", "a limit of 0 rejects every request that it counts"),
+        ("limits: [{quota: 5 per 1m, per: ip}]", "`per` must be `device`, `address` or `all`"),
+        ("limits: [{quota: 5 per 1m, per: all, of: csv}]", "`of` must be `uploads`, `status`"),
+        ("phones-per-address: 0", "`phones-per-address` must be a number from 1"),
         ("inline: all", "`inline` must be `lite` or `full`"),
     ])
     func `what is wrong with the books of a server is said`(server: String, message: String) {

@@ -128,6 +128,8 @@ struct ScenarioWriterTests {
               replay-ids: kept
               line-ends: lf
               rate-limit: 10 per 20m
+              limits: []
+              phones-per-address: 1
               results-lifetime: 2h
               completed-size-max: 128KiB
               inline: lite

@@ -82,6 +82,35 @@ import Testing
         #expect(Self.errors(Self.wrongWait, quota: Self.quota) == [Self.texts.wait])
     }
 
+    @Test func `a quota that phones share is counted for all of them`() {
+        func errors(phones: Int?, devices: [UInt32], counts: Bool = true, isLimited: Bool = false) -> [String]
+        {
+            var server = HarnessStory.server
+            server.hasOtherUploadLimits = true
+            server.sharedQuotas = [.init(quota: Self.quota, phones: phones, groups: [counts])]
+            let story = HarnessStory { story in
+                for device in devices {
+                    story.device = DeviceNumber(device)
+                    story.ask(.upload)
+                    story.backend(.answered(.upload, attempt: 1, status: isLimited ? 429 : 202))
+                    guard isLimited else { continue }
+                    story.backend(
+                        .problem(
+                            .upload, attempt: 1, status: 429, job: nil, retryable: true,
+                            retryAfter: .seconds(3)))
+                }
+            }
+            return story.errors([], server: .simulated(server), phones: 4)
+        }
+        let tooMany = "3 uploads were admitted in a window with a shared quota of 2"
+        #expect(errors(phones: nil, devices: [0, 1, 3]) == [tooMany])
+        #expect(errors(phones: 4, devices: [0, 1, 3]) == [tooMany])
+        #expect(errors(phones: 2, devices: [0, 1, 3]) == [])
+        #expect(errors(phones: nil, devices: [0, 1, 3], counts: false) == [])
+        #expect(errors(phones: nil, devices: [0, 1]) == [])
+        #expect(errors(phones: nil, devices: [0], isLimited: true) == [])
+    }
+
     @Test func `so is that of a fault, from its decisions`() {
         #expect(Self.errors(Self.clean, [Self.fault]) == [])
         #expect(Self.errors(Self.tooMany, [Self.fault]) == [Self.texts.many])

@@ -86,13 +86,14 @@ struct Bench {
         _ method: String, _ path: String, query: String? = nil, device: String? = Bench.deviceID,
         authorization: String? = nil, accept: String? = nil, contentType: String? = nil,
         contentLength: Int? = nil, lastEventID: String? = nil, caller: Caller = Bench.caller(),
-        faults: [ArmedFault] = []
+        address: String? = nil, faults: [ArmedFault] = []
     ) -> (exchange: ExchangeID, effects: [OriginEffect]) {
         let exchange = self.nextExchange()
-        let request = OriginRequest(
+        var request = OriginRequest(
             method: method, path: path, query: query, deviceID: device, authorization: authorization,
             accept: accept, contentType: contentType, contentLength: contentLength,
             lastEventID: lastEventID, authority: nil)
+        request.address = address
         return (exchange, self.handle(.requested(exchange, request, caller, connection: 1, faults: faults)))
     }
 
@@ -100,11 +101,11 @@ struct Bench {
     mutating func upload(
         _ parts: [UploadPart] = [Bench.jpeg], device: String? = Bench.deviceID,
         contentType: String? = "multipart/form-data; boundary=x", contentLength: Int? = 250_300,
-        caller: Caller = Bench.caller(), faults: [ArmedFault] = []
+        caller: Caller = Bench.caller(), address: String? = nil, faults: [ArmedFault] = []
     ) -> [OriginEffect] {
         let (exchange, effects) = self.ask(
             "POST", "/v3/jobs/scans", device: device, contentType: contentType,
-            contentLength: contentLength, caller: caller, faults: faults)
+            contentLength: contentLength, caller: caller, address: address, faults: faults)
         guard effects.contains(.readUpload(exchange)) else { return effects }
         return effects + self.handle(.uploaded(exchange, parts))
     }

@@ -376,6 +376,16 @@ import Wire
         _ = try Self.job(&bench, Self.rows(1))
     }
 
+    @Test func `the limits of v2 are those of each kind of request`() throws {
+        var bench = Bench {
+            let quota = Quota(requests: 5, window: .minutes(1))
+            $0.limits = [RateLimitRule(quota: quota, scope: .address, requests: .journey(.csvImport))]
+        }
+        for _ in 0..<5 { _ = try Self.job(&bench, Self.rows(1)) }
+        #expect(Self.upload(&bench, [Self.file(Self.rows(1))]).status == 429)
+        #expect(bench.upload().status == 202)
+    }
+
     @Test func `a status is requested every two seconds at most`() throws {
         var bench = Bench()
         let job = try Self.job(&bench, Self.rows(1))

@@ -112,4 +112,83 @@ import Testing
         #expect(bench.upload(faults: [fault]).status == 202)
         #expect(bench.upload(faults: [fault]).header("Retry-After") == "315360000")
     }
+
+    // MARK: Shared limits
+
+    private static func rule(
+        _ requests: Int, _ seconds: Int64, per scope: RateLimitRule.Scope,
+        of counted: RateLimitRule.Requests = .uploads
+    ) -> RateLimitRule {
+        RateLimitRule(
+            quota: Quota(requests: requests, window: .seconds(seconds)), scope: scope, requests: counted)
+    }
+
+    /// A foreign client with its own device id, from an address.
+    private static func foreigner(_ hash: UInt64) -> Caller {
+        Caller(device: Caller.foreigner(hash), scan: ScanNumber(1), attempt: 1)
+    }
+
+    @Test func `foreign clients of one address share its quota, whatever their device ids`() {
+        var bench = Bench { $0.limits = [Self.rule(1, 20, per: .address)] }
+        func upload(_ device: String, _ hash: UInt64, from address: String?) -> [OriginEffect] {
+            bench.upload(device: device, caller: Self.foreigner(hash), address: address)
+        }
+        #expect(upload(Bench.deviceID, 1, from: "192.0.2.1").status == 202)
+        let second = upload(Bench.otherDeviceID, 2, from: "192.0.2.1")
+        #expect(second.status == 429 && second.header("Retry-After") == "20")
+        #expect(second.bodyText.contains("\"detail\":\"Too many requests from address\""))
+        #expect(upload(Bench.otherDeviceID, 2, from: "192.0.2.2").status == 202)
+        // Where no address is known, the device id has to do.
+        #expect(upload(Bench.deviceID, 1, from: nil).status == 202)
+        #expect(upload(Bench.deviceID, 1, from: nil).status == 429)
+    }
+
+    @Test func `simulated phones share addresses by their numbers, wherever they connect from`() {
+        var bench = Bench {
+            $0.limits = [Self.rule(1, 20, per: .address)]
+            $0.phonesPerAddress = 2
+        }
+        func status(_ device: UInt32) -> Int? {
+            bench.upload(caller: Bench.caller(device: device), address: "127.0.0.1").status
+        }
+        #expect(status(4) == 202 && status(5) == 429 && status(6) == 202 && status(7) == 429)
+    }
+
+    @Test func `one quota is for everybody, and what it refuses counts for no other`() {
+        var bench = Bench {
+            $0.rateLimit = Quota(requests: 2, window: .seconds(100))
+            $0.limits = [Self.rule(2, 10, per: .all)]
+        }
+        let devices = [Bench.deviceID, Bench.otherDeviceID]
+        #expect(devices.map { bench.upload(device: $0).status } == [202, 202])
+        for _ in 0..<5 { #expect(devices.map { bench.upload(device: $0).status } == [429, 429]) }
+        bench.now = .zero + .seconds(10)
+        #expect(devices.map { bench.upload(device: $0).status } == [202, 202])
+        // Both limits refuse now: the wait is that of the longer one.
+        #expect(bench.upload().header("Retry-After") == "90")
+        #expect(bench.upload().header("X-RateLimit-Limit") == "2")
+    }
+
+    @Test func `the headers are those of the limit that is reached first`() {
+        var bench = Bench {
+            $0.rateLimit = Quota(requests: 10, window: .seconds(100))
+            $0.limits = [Self.rule(3, 20, per: .address)]
+        }
+        let effects = bench.upload()
+        #expect(effects.header("X-RateLimit-Limit") == "3" && effects.header("X-RateLimit-Remaining") == "2")
+    }
+
+    @Test func `a limit of one journey leaves the others alone`() {
+        var bench = Bench { $0.limits = [Self.rule(1, 60, per: .address, of: .journey(.csvImport))] }
+        for _ in 0..<3 { #expect(bench.upload().status == 202) }
+    }
+
+    @Test func `a limit of status requests counts them for all jobs`() {
+        var bench = Bench { $0.limits = [Self.rule(2, 60, per: .address, of: .status)] }
+        let jobs = (1...3).map { bench.job(Bench.caller(scan: $0)) }
+        #expect(jobs.map { bench.status($0).status } == [200, 200, 429])
+        bench.now = .zero + .seconds(60)
+        #expect(bench.status(jobs[2]).status == 200)
+        #expect(bench.upload().status == 202)
+    }
 }

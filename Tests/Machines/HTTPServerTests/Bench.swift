@@ -79,8 +79,8 @@ struct Bench {
                 links: FleetLinks(groups: []), clockZero: 0, nonce: nil))
     }
 
-    mutating func connect() -> ConnectionID {
-        let id = self.server.accept(at: self.now)
+    mutating func connect(from address: String? = nil) -> ConnectionID {
+        let id = self.server.accept(from: address, at: self.now)
         self.peers[id] = Peer()
         return id
     }

@@ -13,7 +13,8 @@ import Testing
             origin: .upstream(GatewayConfiguration(basePath: "", replyTime: .seconds(1), wallClockAtZero: 0)),
             random: KeyedRandom(seed: 1),
             faults: nil, links: FleetLinks(groups: []), clockZero: 0, nonce: nil)
-        var connection = ServedConnection(id: ConnectionID(serial: 1, slot: 0), at: .zero)
+        var connection = ServedConnection(
+            id: ConnectionID(serial: 1, slot: 0), from: nil, at: .zero)
         var context = ServerContext(setup)
         connection.link.holdDown(until: .zero + .seconds(1))
         connection.send(Array(repeating: 0, count: 100), at: .zero, &context)

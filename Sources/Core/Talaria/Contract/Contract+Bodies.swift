@@ -74,13 +74,13 @@ extension Contract {
                     ["pending", "success", "not_found", "error", "circuit_open", "review_needed"],
                     name: "a status of the contract"), "The outcome of the lookup", isNullable: true),
             .maybe("coverUrl", .text(format: "uri"), "A picture of the cover", isNullable: true),
-            .maybe("publisher", .text(format: nil), "The publisher"),
-            .maybe("publishedDate", .text(format: nil), "The date of publication"),
-            .maybe("pageCount", .integer(0...Int.max), "The number of pages"),
+            .maybe("publisher", .text(format: nil), "The publisher, with `format=full`"),
+            .maybe("publishedDate", .text(format: nil), "The date of publication, with `format=full`"),
+            .maybe("pageCount", .integer(0...Int.max), "The number of pages, with `format=full`"),
             .maybe(
                 "format",
-                .words(["hardcover", "paperback", "ebook", "audiobook"], name: "a format of the contract"),
-                "The kind of edition"),
+                .words(BookDetails.formats, name: "a format of the contract"),
+                "The kind of edition, with `format=full`"),
         ])
 
     package static let results = ContractObject(
