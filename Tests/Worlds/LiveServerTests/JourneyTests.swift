@@ -1,5 +1,7 @@
+import Backend
 import Faults
 import JSON
+import OriginServer
 import SimBase
 import SimTestSupport
 import Talaria
@@ -42,6 +44,31 @@ import Testing
         #expect(server.seen.contains(.backend(.cleaned(job: job.jobId, effective: true))))
         let connections = server.seen.count { if case .backend(.connected) = $0 { true } else { false } }
         #expect(connections == 2)
+    }
+
+    @Test func `a limit per address counts the connections of a machine, and phones by their numbers`() throws
+    {
+        var backend = BackendConfiguration.contract
+        let quota = Quota(requests: 1, window: .minutes(1))
+        backend.limits = [RateLimitRule(quota: quota, scope: .address, requests: .uploads)]
+        let server = try TestServer(backend: backend)
+        func status(device: String, isPhone: Bool) throws -> String {
+            let trace = "traceparent: \(Script.trace(scan: 1, .upload))\r\n"
+            let request = String(decoding: Script.upload(scan: 1).prefix { $0 < 0x80 }, as: UTF8.self)
+            #expect(request.contains(trace))
+            var bytes = Array(
+                request.replacing(trace, with: isPhone ? trace : "").replacing(Script.device, with: device)
+                    .utf8)
+            bytes += Script.upload(scan: 1).dropFirst(request.utf8.count)
+            let client = try server.connect()
+            client.send(bytes)
+            server.run(until: { client.text.contains("requestId") })
+            return String(client.text.dropFirst(9).prefix(3))
+        }
+        let other = "5F0C1A52-9C1B-4C3E-8B9A-0123456789AC"
+        #expect(try status(device: Script.device, isPhone: false) == "202")
+        #expect(try status(device: other, isPhone: false) == "429")
+        #expect(try status(device: other, isPhone: true) == "202")
     }
 
     @Test func `a reset inside an event comes as RST after exactly its bytes`() throws {
