@@ -27,6 +27,7 @@ package enum LatencyMetric: String, CaseIterable, Sendable {
     case feedbackTime = "feedback.time"
     case enrichTime = "enrich.time"
     case enrichedTime = "enriched.time"
+    case firstBookTime = "first_book.time"
 }
 
 extension LatencyMetric: MetricCase {
@@ -72,6 +73,8 @@ extension LatencyMetric: MetricCase {
         case .feedbackTime: (22, "scheduled capture to the book shown as the phone has read it")
         case .enrichTime: (23, "text sent to what was found decoded")
         case .enrichedTime: (24, "scheduled capture to what was found merged into the book")
+        case .firstBookTime:
+            (25, "scheduled capture to the first book that is shown, or that is in the library")
         }
     }
 

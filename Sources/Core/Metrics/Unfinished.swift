@@ -32,7 +32,8 @@ extension LatencyMetric {
     package var countsUnfinished: Bool {
         switch self {
         case .uploadTime, .uploadServiceTime, .sseConnectTime, .sseFirstEventTime, .sseReconnectTime,
-            .resultsTime, .cleanupTime, .scanTime, .statusTime, .cancelTime, .jobFirstEventTime, .jobTime:
+            .resultsTime, .cleanupTime, .scanTime, .statusTime, .cancelTime, .jobFirstEventTime, .jobTime,
+            .firstBookTime:
             true
         // How long something took that is not observed before it is over.
         case .preprocessTime, .sseEventLatency, .sseEventDelay, .ssePingGap, .sseDetectTime,

@@ -47,6 +47,8 @@ extension PhoneObservation: DescribedObservation {
         case .queued(let cause): try codec.row("queued", Self.queued, "cause", of: cause)
         case .slotTaken: codec.row("slot-taken", self)
         case .slotGiven: codec.row("slot-given", self)
+        case .bookShown(let job, let book):
+            try codec.row("book-shown", Self.bookShown, "job", "", of: job, book)
         case .bookAdded(let ordinal, let book):
             try codec.row("book-added", Self.bookAdded, "ordinal", "", of: ordinal, book)
         case .bookRepeated(let ordinal, let book):

@@ -50,6 +50,8 @@ package enum PhoneObservation: Hashable, Sendable {
     case queued(WaitingCause)
     /// A stream slot was taken or released.
     case slotTaken, slotGiven
+    /// Follows `eventApplied` of a `result` event whose book the user is shown before the job has ended.
+    indirect case bookShown(job: String, book: Book)
     /// A book entered the library. Observed once it is durable: a kill must not be able to take it back.
     indirect case bookAdded(ordinal: Int, book: Book)
     /// A book that was already in the library came again and was not added. `ordinal`, here and above: its
@@ -160,7 +162,7 @@ extension PhoneObservation {
         pathReturned, pathChanged, storageFilled, storageFreed, blank(lostFromStorage), blank(clockSet),
         blank(captured), blank(regionTaken), blank(photosTaken), blank(photoPrepared), blank(bookRead),
         blank(filePrepared),
-        blank(photoRejected), blank(queued), slotTaken, slotGiven, blank(bookAdded), blank(bookRepeated),
+        blank(photoRejected), blank(queued), slotTaken, slotGiven, blank(bookShown), blank(bookAdded), blank(bookRepeated),
         blank(completed), cancelRequested, blank(canceled), blank(refused), blank(bookPending),
         blank(bookEdited), blank(bookApproved), blank(bookRejected), blank(bookMerged), blank(bookKept),
         blank(reviewRestored), blank(requestSent),

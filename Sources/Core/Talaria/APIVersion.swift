@@ -68,6 +68,9 @@ extension APIVersion {
     /// the cleanup (section 3.2).
     package var hasOwnCancel: Bool { self.pick(v2: false, v3: true) }
 
+    /// Whether streams can have previews, single books and `canceled` (Docs/contract.md section 2.1).
+    package var hasProgressiveEvents: Bool { self.pick(v2: false, v3: true) }
+
     /// Whether results have the formats `lite` and `full` (Docs/contract.md section 1.3).
     package var hasResultsFormats: Bool { self.pick(v2: false, v3: true) }
 

@@ -4,6 +4,8 @@ package struct BooksPromise: Hashable, Sendable {
     package var unique: Int?
     /// The number of books on the photos, each as often as it was seen: `totalDetected`.
     package var detected: Int?
+    /// The number of books by the preview of the photo: `totalBooks` of a `segmented` event.
+    package private(set) var segmented: Int?
 
     /// Nil if the summary has neither.
     package init?(unique: Int?, detected: Int?) {
@@ -13,6 +15,11 @@ package struct BooksPromise: Hashable, Sendable {
     }
 
     package init(unique: Int) { self.unique = unique }
+
+    /// What a summary promises, if it does, and what the preview has said.
+    package init(_ promise: BooksPromise?, segmented: Int) {
+        (self.unique, self.detected, self.segmented) = (promise?.unique, promise?.detected, segmented)
+    }
 
     /// The number of different books that have to come.
     ///

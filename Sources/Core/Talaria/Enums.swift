@@ -70,13 +70,16 @@ extension EnrichmentStatus: Codable {
 }
 
 /// The events of the contract (Docs/contract.md section 2.1): the five that it promises, the two of
-/// progressive results that a backend may add, and the one of the live backend that brings a book.
+/// progressive results that a backend may add, and the one that brings a book. `canceled` is an `error` by another name.
 package enum EventKind: String, CaseIterable, Hashable, Sendable {
     case progress, completed, error, ping
     case enrichmentDegraded = "enrichment_degraded"
     case segmented
     case bookProgress = "book_progress"
     case result
+
+    /// The name of an event by which a job ends that was canceled.
+    package static let canceledName = "canceled"
 
     /// Nil for a name that the contract does not have. `complete` is the accepted alias of `completed` (C3).
     package init?(eventName: String) {
@@ -87,6 +90,8 @@ package enum EventKind: String, CaseIterable, Hashable, Sendable {
             self = .ping
         } else if eventName == "complete" {
             self = .completed
+        } else if eventName == Self.canceledName {
+            self = .error
         } else {
             self.init(rawValue: eventName)
         }

@@ -96,6 +96,9 @@ package struct ErrorData: Codable, Hashable, Sendable {
     package var message: String?
     package var retryable: Bool?
 
+    /// The code of a job that was canceled.
+    package static let canceledCode = "CANCELED"
+
     package init(jobId: String, code: String, message: String, retryable: Bool) {
         self.type = EventKind.error.rawValue
         self.jobId = jobId
@@ -146,6 +149,8 @@ package struct SegmentedReading: Hashable, Sendable {
 
     /// The app allows itself less than 1 MB for each item (Docs/contract.md section 8).
     package static let imageBytesMax = 1_000_000
+    /// How a JPEG, `FF D8 FF`, begins in base64.
+    static let jpegPrefix = "/9j/"
     package static let booksMax = 10_000
 
     package init(imageBytes: Int, totalBooks: Int) {
@@ -164,25 +169,6 @@ package struct BookProgressData: Codable, Hashable, Sendable {
         self.current = current
         self.total = total
         self.stage = stage
-    }
-}
-
-/// Base64 as far as a preview needs it (RFC 4648 section 4).
-enum Base64 {
-    /// Returns the decoded length of the text; nil unless it is base64 with padding and without line breaks.
-    static func decodedCount(_ text: String) -> Int? {
-        let count = text.utf8.count
-        guard count % 4 == 0 else { return nil }
-        let padding = text.utf8.suffix(2).reduce(0) { $0 + ($1 == UInt8(ascii: "=") ? 1 : 0) }
-        let isAlphabet = text.utf8.dropLast(padding).allSatisfy { byte in
-            switch byte {
-            case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "+"), UInt8(ascii: "/"):
-                true
-            default: false
-            }
-        }
-        return isAlphabet ? count / 4 * 3 - padding : nil
     }
 }
 
@@ -246,6 +232,8 @@ package enum JobEvent: Hashable, Sendable {
         switch kind {
         case .progress: read = ProgressData.isReadable(bytes, into: &notes) ? .progress : nil
         case .completed: read = CompletedReading.read(bytes, into: &notes).map(JobEvent.completed)
+        case .error where name == EventKind.canceledName:
+            read = .error(ErrorData.readCanceled(bytes, into: &notes))
         case .error: read = ErrorData.read(bytes, into: &notes).map(JobEvent.error)
         case .ping:
             PingData.note(bytes, into: &notes)

@@ -1,4 +1,5 @@
 import JSON
+import SimBase
 
 // Answers and events as a client reads them: what it needs is required, everything else that is missing or odd is noted,
 // and the answer is used (Docs/contract.md section 1.2).
@@ -294,6 +295,7 @@ extension JobEvent {
         guard let data = LeanObject(bytes, into: &notes) else { return }
         let nested = data.object("book", .optional, into: &notes)
         guard let book = Book(nested ?? data, into: &notes) else { return }
+        if nested == nil { data.compare(with: Contract.book, into: &notes) }
         self = .result(book, isNested: nested != nil)
     }
 }
@@ -342,6 +344,17 @@ extension ErrorData {
             error.retryable = true
         }
         data.compare(with: Contract.error, into: &notes)
+        return error
+    }
+}
+
+extension ErrorData {
+    /// Reads a `canceled` event. Its name says it all, whatever its data are.
+    static func readCanceled(_ bytes: [UInt8], into notes: inout ContractNotes) -> ErrorData {
+        var error = ErrorData(jobId: "", code: Self.canceledCode, message: "", retryable: false)
+        let data = LeanObject(optional: bytes, "the data of `canceled`", into: &notes)
+        (error.jobId, error.message) = (data?.text("jobId", .optional, into: &notes), nil)
+        data?.compare(with: Contract.canceledEvent, into: &notes)
         return error
     }
 }
@@ -397,6 +410,9 @@ extension SegmentedReading {
                 isDecisive: true)
             return nil
         }
+        if !image.hasPrefix(Self.jpegPrefix) {
+            notes.add("image", expected: "a JPEG in base64", seen: "another image")
+        }
         return SegmentedReading(imageBytes: bytes, totalBooks: books)
     }
 }
@@ -408,6 +424,7 @@ extension BookProgressData {
         let total = data.integer("total", .required, into: &notes)
         let stage = data.text("stage", .optional, into: &notes)
         data.compare(with: Contract.bookProgress, into: &notes)
+        data.compare("current", isAtMost: "total", into: &notes)
         guard let current, let total else { return nil }
         return BookProgressData(current: current, total: total, stage: stage)
     }

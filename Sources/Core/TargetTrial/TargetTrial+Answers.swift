@@ -126,6 +126,11 @@ extension TargetTrial {
             self.breaks(
                 .resultsAgree, request, id, at: now, "\(source) against \(first): \(difference)")
         }
+        if known.inline == nil, known.results == nil, let title = known.shown?.firstMissing(in: books) {
+            self.breaks(
+                .resultsAgree, request, id, at: now,
+                "\(source): no book “\(title.bounded)”, which a result event has shown")
+        }
         self.jobs.update(job) { job in
             if request.operation == .stream { job.inline = job.inline ?? books } else { job.results = books }
         }

@@ -29,11 +29,25 @@ extension TargetTrial {
                 exchange.stream?.last = place
             }
         }
+        if kind == .result, let book = TrialBooks(ofResult: node) { self.showed(book, request, id, at: now) }
         if let kind, kind.isTerminal {
             self.judgeWhole(request, id, at: now)
             self.finished(kind, node, request, id, at: now)
             // What comes after the terminal event is seen, too.
             if request.probe == .witness { self.probes.cancel(id, at: now + self.rules.settle) }
+        }
+    }
+
+    /// The target has sent a book before the end of its job.
+    private mutating func showed(_ book: TrialBooks, _ request: TrialRequest, _ id: UInt64, at now: Instant) {
+        self.attempt(.text, request, at: now)
+        if let sign = book.signOfWrongText {
+            self.breaks(.text, request, id, at: now, "a result event: \(sign)")
+        }
+        guard let job = request.job else { return }
+        self.jobs.update(job) { job in
+            job.shown = job.shown ?? book
+            job.shown?.add(book, max: TrialJob.shownMax)
         }
     }
 

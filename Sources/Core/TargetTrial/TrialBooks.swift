@@ -23,6 +23,27 @@ struct TrialBooks: Sendable {
         self.entries = nodes.map(Self.entry)
     }
 
+    /// The book of a `result` event, in either form.
+    init?(ofResult node: JSONNode?) {
+        guard let node, node.kind == .object else { return nil }
+        self.entries = [Self.entry(node["book"] ?? node)]
+        guard self.entries[0].isNamed else { return nil }
+    }
+
+    /// Adds the books of another answer, up to so many.
+    mutating func add(_ others: TrialBooks, max: Int) {
+        self.entries += others.entries.prefix(Swift.max(0, max - self.count))
+    }
+
+    /// The first of these books that is not among the books of an answer, however often either has it.
+    func firstMissing(in answer: TrialBooks) -> String? {
+        self.entries.first { shown in
+            !answer.entries.contains { entry in
+                BookKey.Likeness.allCases.contains { shown.key.isSame(as: entry.key, by: $0) }
+            }
+        }?.book.title
+    }
+
     private static func entry(_ node: JSONNode) -> Entry {
         let author =
             node["author"]?.text

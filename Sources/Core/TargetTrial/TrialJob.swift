@@ -62,6 +62,9 @@ struct TrialJob: Sendable {
     var canceled: Instant?
     /// Nothing removed the job before this time.
     var isThere: Bool { self.deleted == nil && self.canceled == nil && !self.isDeleting }
+    /// The books of its `result` events, the first of them.
+    var shown: TrialBooks?
+    static let shownMax = 1_000
     /// The books of its terminal event, and of the last results.
     var inline: TrialBooks?
     var results: TrialBooks?
@@ -135,6 +138,7 @@ struct TrialJob: Sendable {
     mutating func forget() {
         self.events = []
         self.isWhole = false
+        self.shown = nil
         self.inline = nil
         self.results = nil
     }

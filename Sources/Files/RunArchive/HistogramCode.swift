@@ -1,4 +1,6 @@
+import Foundation
 package import Metrics
+import SimBase
 
 /// A histogram as HdrHistogram's V2 compressed encoding, in Base64: what a line of a `.hlog` holds.
 package enum HistogramCode {
@@ -46,7 +48,8 @@ package enum HistogramCode {
 
     /// Nil for what is not a histogram of our layout.
     package static func histogram(_ text: ArraySlice<UInt8>) -> HDRHistogram? {
-        guard let whole = Base64.bytes(text), whole.count > 8, Self.number(whole, at: 0) == Self.packedCookie,
+        guard let whole = Data(base64Encoded: Data(text)).map({ Array($0) }), whole.count > 8,
+            Self.number(whole, at: 0) == Self.packedCookie,
             Int(Self.number(whole, at: 4)) == whole.count - 8,
             let bytes = Deflate.unpacked(Array(whole[8...]), bytesMax: Self.bytesMax),
             bytes.count >= Self.headBytes, Self.number(bytes, at: 0) == Self.cookie,

@@ -1,3 +1,6 @@
+import Foundation
+import SimBase
+
 /// Whole numbers in few bytes: ZigZag LEB128, packed by zlib, as Base64.
 enum PackedNumbers {
     private static let bytesOfNumberMax = 9
@@ -11,8 +14,8 @@ enum PackedNumbers {
 
     /// Nil for what is not such a text, or has more than `countMax` numbers.
     static func numbers(_ text: String, countMax: Int) -> [Int64]? {
-        guard let packed = Base64.bytes(Array(text.utf8)[...]),
-            let bytes = Deflate.unpacked(packed, bytesMax: max(1, countMax * Self.bytesOfNumberMax))
+        guard let packed = Data(base64Encoded: text),
+            let bytes = Deflate.unpacked(Array(packed), bytesMax: max(1, countMax * Self.bytesOfNumberMax))
         else { return nil }
         var rest = bytes[...]
         var numbers: [Int64] = []

@@ -141,6 +141,9 @@ extension FleetReader {
             "inline-books", \.profile.results.usesInlineBooks, .toggle,
             "whether the client uses the books in the completed event"),
         .init(
+            "result-events", \.profile.events.result, .word(what: "what is done with `result` events"),
+            "what the client does with the book of a `result` event"),
+        .init(
             "streams-max", \.profile.stream.slots, .integer(1...100, what: "the number of streams"),
             "maximum number of open streams per phone"),
         .init(

@@ -36,8 +36,11 @@ extension JSONSchema {
         #"[01](\.[0-9]{1,3})?(\.\.[01](\.[0-9]{1,3})?)?|auto"#,
         "a number from 0 to 1, a range of such numbers or `auto`", examples: ["0.3..0.99", "auto"],
         types: ["string", "number"])
-    static let size = Self.text(
-        "\(Self.number)(B|kB|MB|GB|KiB|MiB|GiB)", "a size such as `128KiB`", examples: ["128KiB"])
+    private static let sizePattern = "\(Self.number)(B|kB|MB|GB|KiB|MiB|GiB)"
+    static let size = Self.text(Self.sizePattern, "a size such as `128KiB`", examples: ["128KiB"])
+    static let sizes = Self.text(
+        "\(Self.sizePattern)(\\.\\.\(Self.sizePattern))?", "a size or range",
+        examples: ["200kB", "100kB..1MB"])
     /// YAML may read such a name as a number or as `true`.
     static let namePattern = "[A-Za-z0-9_][A-Za-z0-9_.-]{0,63}"
     static let name = Self.text(

@@ -65,6 +65,16 @@ extension ServerReader {
                 "inline", \.backend.inlineBooks, .word,
                 "members of the books in a completed event: those of `format=lite` or of `format=full`"),
             .init(
+                "progressive", \.backend.progressive, .toggle,
+                "whether jobs of v3 send `segmented`, `book_progress` and `result` events besides `progress`"),
+            .init(
+                "preview", \.backend.previewBytes, .sizes,
+                "size of the image of a `segmented` event, drawn for each scan; at most 1MB"),
+            .init(
+                "cancel-event", \.backend.cancelEvent, .toggle,
+                "whether a job of v3 that was canceled ends with a `canceled` event instead of an `error` event"
+            ),
+            .init(
                 "strict-device", \.backend.strictDevice, .toggle,
                 "a token is valid only with the device id of its upload"),
             .init(

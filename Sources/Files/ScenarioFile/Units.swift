@@ -80,6 +80,11 @@ enum Units {
         return "\(Int64(bytes) / unit.bytes)\(unit.word)"
     }
 
+    static func text(byteRange range: ClosedRange<Int>) -> String {
+        let low = self.text(bytes: range.lowerBound)
+        return range.count == 1 ? low : "\(low)..\(self.text(bytes: range.upperBound))"
+    }
+
     // MARK: Rates of a link
 
     private static let bitRates: [(word: String, bits: Int64)] = [

@@ -101,6 +101,14 @@ extension ValueForm where Value == ClosedRange<Int> {
     }
 }
 
+extension ValueForm where Value == ClosedRange<Int> {
+    static var sizes: Self {
+        Self(
+            .sizes, read: { _, text throws(ValueError) in try Values.byteRange(text) },
+            write: Units.text(byteRange:))
+    }
+}
+
 extension ValueForm where Value == Interval {
     static func duration(max: Interval = ScenarioLimit.timeMax) -> Self {
         Self(

@@ -52,13 +52,31 @@ extension Values {
 
     static func bytes(_ text: String) throws(ValueError) -> Int {
         var scanner = try ValueScanner(text)
+        let size = try Self.bytes(&scanner)
+        try scanner.expectEnd()
+        return size
+    }
+
+    /// `100kB..1MB`, or one size for both ends.
+    static func byteRange(_ text: String) throws(ValueError) -> ClosedRange<Int> {
+        var scanner = try ValueScanner(text)
+        let low = try Self.bytes(&scanner)
+        guard scanner.take("..") else {
+            try scanner.expectEnd()
+            return low...low
+        }
+        let high = try Self.bytes(&scanner)
+        try scanner.expectEnd()
+        return try Self.ordered(low, high)
+    }
+
+    private static func bytes(_ scanner: inout ValueScanner) throws(ValueError) -> Int {
         guard let number = try scanner.takeNumber() else {
             throw ValueError("a size must be a number with a unit, such as `128KiB`")
         }
         let start = scanner.offset
         let word = scanner.takeWord()
         let unit = try Units.size(word, after: number, at: start..<scanner.offset)
-        try scanner.expectEnd()
         return Int(try number.times(unit))
     }
 

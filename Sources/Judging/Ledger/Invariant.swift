@@ -35,6 +35,7 @@ package enum Invariant: String, CaseIterable, Hashable, Sendable {
     case reviewBookAccounted = "review.book-accounted"
     case reviewEditKept = "review.edit-kept"
     case reviewNoDuplicate = "review.no-duplicate"
+    case bookShown = "book.shown"
     // About a foreign backend, by its trial; `TargetRule` has what they say.
     case targetJobUnique = "target.job-unique"
     case targetJobAddressed = "target.job-addressed"
@@ -139,6 +140,8 @@ package enum Invariant: String, CaseIterable, Hashable, Sendable {
             "a book enters the library with the title and the author that its person wrote, whatever comes later, and otherwise with those that came; a process that ends loses no edit"
         case .reviewNoDuplicate:
             "no book enters a library that has its ISBN, approved alone or with all others"
+        case .bookShown:
+            "a book that was shown before its job had ended is in the library when the scan is completed"
         case .targetJobUnique, .targetJobAddressed, .targetResume, .targetIDs, .targetTerminal,
             .targetResultsAgree, .targetAuth, .targetWait, .targetLimit, .targetErrorForm, .targetCleanup,
             .targetStatusAgrees, .targetStreamsAgree, .targetJobKept, .targetTimes, .targetText:
@@ -237,42 +240,43 @@ package enum Invariant: String, CaseIterable, Hashable, Sendable {
         case .reviewBookAccounted: (17, .always, needsBackend: false, survivesBackendDeath: true)
         case .reviewEditKept: (18, .always, needsBackend: false, survivesBackendDeath: true)
         case .reviewNoDuplicate: (19, .always, needsBackend: false, survivesBackendDeath: true)
-        case .targetJobUnique: (20, .always, needsBackend: false, survivesBackendDeath: true)
-        case .targetJobAddressed: (21, .always, needsBackend: false, survivesBackendDeath: true)
-        case .targetResume: (22, .always, needsBackend: false, survivesBackendDeath: true)
-        case .targetIDs: (23, .always, needsBackend: false, survivesBackendDeath: true)
-        case .targetTerminal: (24, .always, needsBackend: false, survivesBackendDeath: true)
-        case .targetResultsAgree: (25, .always, needsBackend: false, survivesBackendDeath: true)
-        case .targetAuth: (26, .always, needsBackend: false, survivesBackendDeath: true)
-        case .targetWait: (27, .always, needsBackend: false, survivesBackendDeath: true)
-        case .targetLimit: (28, .always, needsBackend: false, survivesBackendDeath: true)
-        case .targetErrorForm: (29, .always, needsBackend: false, survivesBackendDeath: true)
-        case .targetCleanup: (30, .always, needsBackend: false, survivesBackendDeath: true)
-        case .targetStatusAgrees: (31, .always, needsBackend: false, survivesBackendDeath: true)
-        case .targetStreamsAgree: (32, .always, needsBackend: false, survivesBackendDeath: true)
-        case .targetJobKept: (33, .always, needsBackend: false, survivesBackendDeath: true)
-        case .targetTimes: (34, .always, needsBackend: false, survivesBackendDeath: true)
-        case .targetText: (35, .always, needsBackend: false, survivesBackendDeath: true)
-        case .scanOrder: (36, .always, needsBackend: true, survivesBackendDeath: false)
-        case .jobCleanedOnce: (37, .always, needsBackend: true, survivesBackendDeath: false)
-        case .jobEnded: (38, .finally, needsBackend: true, survivesBackendDeath: false)
-        case .jobOrphansBounded: (39, .always, needsBackend: true, survivesBackendDeath: false)
-        case .jobSilentAfterCleanup: (40, .always, needsBackend: true, survivesBackendDeath: false)
-        case .streamDeadDetected: (41, .eventually, needsBackend: true, survivesBackendDeath: false)
-        case .streamParseRobust: (42, .always, needsBackend: true, survivesBackendDeath: false)
-        case .authNoStaleUse: (43, .always, needsBackend: true, survivesBackendDeath: false)
-        case .retryBudget: (44, .always, needsBackend: true, survivesBackendDeath: false)
-        case .deviceNotStuck: (45, .eventually, needsBackend: true, survivesBackendDeath: false)
-        case .scanSettles: (46, .eventually, needsBackend: true, survivesBackendDeath: false)
-        case .timersClean: (47, .finally, needsBackend: true, survivesBackendDeath: false)
-        case .timeSane: (48, .always, needsBackend: true, survivesBackendDeath: false)
-        case .requestOneFate: (49, .always, needsBackend: true, survivesBackendDeath: false)
-        case .linkConserves: (50, .always, needsBackend: true, survivesBackendDeath: false)
-        case .memoryBounded: (51, .always, needsBackend: true, survivesBackendDeath: false)
-        case .authNoLeak: (52, .always, needsBackend: true, survivesBackendDeath: false)
-        case .herdBounded: (53, .always, needsBackend: true, survivesBackendDeath: false)
-        case .othersUnharmed: (54, .eventually, needsBackend: true, survivesBackendDeath: false)
-        case .requestWellFormed: (55, .always, needsBackend: true, survivesBackendDeath: false)
+        case .bookShown: (20, .always, needsBackend: false, survivesBackendDeath: true)
+        case .targetJobUnique: (21, .always, needsBackend: false, survivesBackendDeath: true)
+        case .targetJobAddressed: (22, .always, needsBackend: false, survivesBackendDeath: true)
+        case .targetResume: (23, .always, needsBackend: false, survivesBackendDeath: true)
+        case .targetIDs: (24, .always, needsBackend: false, survivesBackendDeath: true)
+        case .targetTerminal: (25, .always, needsBackend: false, survivesBackendDeath: true)
+        case .targetResultsAgree: (26, .always, needsBackend: false, survivesBackendDeath: true)
+        case .targetAuth: (27, .always, needsBackend: false, survivesBackendDeath: true)
+        case .targetWait: (28, .always, needsBackend: false, survivesBackendDeath: true)
+        case .targetLimit: (29, .always, needsBackend: false, survivesBackendDeath: true)
+        case .targetErrorForm: (30, .always, needsBackend: false, survivesBackendDeath: true)
+        case .targetCleanup: (31, .always, needsBackend: false, survivesBackendDeath: true)
+        case .targetStatusAgrees: (32, .always, needsBackend: false, survivesBackendDeath: true)
+        case .targetStreamsAgree: (33, .always, needsBackend: false, survivesBackendDeath: true)
+        case .targetJobKept: (34, .always, needsBackend: false, survivesBackendDeath: true)
+        case .targetTimes: (35, .always, needsBackend: false, survivesBackendDeath: true)
+        case .targetText: (36, .always, needsBackend: false, survivesBackendDeath: true)
+        case .scanOrder: (37, .always, needsBackend: true, survivesBackendDeath: false)
+        case .jobCleanedOnce: (38, .always, needsBackend: true, survivesBackendDeath: false)
+        case .jobEnded: (39, .finally, needsBackend: true, survivesBackendDeath: false)
+        case .jobOrphansBounded: (40, .always, needsBackend: true, survivesBackendDeath: false)
+        case .jobSilentAfterCleanup: (41, .always, needsBackend: true, survivesBackendDeath: false)
+        case .streamDeadDetected: (42, .eventually, needsBackend: true, survivesBackendDeath: false)
+        case .streamParseRobust: (43, .always, needsBackend: true, survivesBackendDeath: false)
+        case .authNoStaleUse: (44, .always, needsBackend: true, survivesBackendDeath: false)
+        case .retryBudget: (45, .always, needsBackend: true, survivesBackendDeath: false)
+        case .deviceNotStuck: (46, .eventually, needsBackend: true, survivesBackendDeath: false)
+        case .scanSettles: (47, .eventually, needsBackend: true, survivesBackendDeath: false)
+        case .timersClean: (48, .finally, needsBackend: true, survivesBackendDeath: false)
+        case .timeSane: (49, .always, needsBackend: true, survivesBackendDeath: false)
+        case .requestOneFate: (50, .always, needsBackend: true, survivesBackendDeath: false)
+        case .linkConserves: (51, .always, needsBackend: true, survivesBackendDeath: false)
+        case .memoryBounded: (52, .always, needsBackend: true, survivesBackendDeath: false)
+        case .authNoLeak: (53, .always, needsBackend: true, survivesBackendDeath: false)
+        case .herdBounded: (54, .always, needsBackend: true, survivesBackendDeath: false)
+        case .othersUnharmed: (55, .eventually, needsBackend: true, survivesBackendDeath: false)
+        case .requestWellFormed: (56, .always, needsBackend: true, survivesBackendDeath: false)
         }
     }
 }

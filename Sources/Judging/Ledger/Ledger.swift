@@ -221,6 +221,7 @@ package struct Ledger: Sendable {
         switch verdict.invariant {
         case .cancelFinal: return self.settings.cancels
         case .reviewBookAccounted, .reviewEditKept, .reviewNoDuplicate: return self.settings.reviews
+        case .bookShown: return self.settings.isProgressive
         default: return true
         }
     }

@@ -55,6 +55,7 @@ package struct LedgerCount: Sendable {
         Self(.books, "missing", \.books.missing, .booksMissing, .observed),
         Self(.books, "duplicated", \.books.duplicated, .booksDuplicated),
         Self(.books, "repeated", \.books.repeated),
+        Self(.books, "shown", \.books.shown, nil, .ifAny(\.books.shown)),
         Self(.books, "withdrawn", \.books.withdrawn, nil, .never),
         Self(.books, "scans", \.books.finds, nil, .ifAny(\.books.finds)),
         Self(.books, "promised_scans", \.books.promises, nil, .ifAny(\.books.finds)),

@@ -29,6 +29,8 @@ package struct LedgerSettings: Hashable, Sendable {
     /// The time for which a book that comes is one that waits and has its ISBN, or its title and author, by the group's index; nil
     /// for a group whose app does not look for such.
     package var duplicateWindows: [Interval?] = []
+    /// Whether the backend of the plan shows books before the ends of their jobs.
+    package var isProgressive = false
     /// The regions of a photo, by the group's index; 1 for a group without them.
     package var regions: [ClosedRange<Int>] = []
     /// The times from the first 202 of a scan to its cancel, by the group's index; nil for a group whose users cancel none.

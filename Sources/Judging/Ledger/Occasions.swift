@@ -74,6 +74,7 @@ package struct Occasions: Sendable {
         case .captured: Self.captures
         case .launched(let restored): restored > 0 ? Self.captures : []
         case .refused: [.scanRefusedForCause]
+        case .bookShown: [.bookShown]
         case .bookAdded: [.bookNeverLost, .bookNeverDoubleAdded, .bookFaithful]
         case .bookRepeated: [.bookNeverDoubleAdded]
         case .bookPending:

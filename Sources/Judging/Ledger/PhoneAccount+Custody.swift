@@ -125,6 +125,7 @@ extension PhoneAccount {
             return
         }
         self.judgeBatch(at: index, at, &fleet)
+        self.judgeShown(at: index, at, &fleet)
         if fleet.settings.hasBackendView {
             let (count, held) = self.books(at: index, fleet)
             fleet.count(in: self.group) {
@@ -157,6 +158,17 @@ extension PhoneAccount {
         self.settle(at: index, as: .completed, &fleet)
         self.decide(scan, at: at)
         self.dropIfDone(scan)
+    }
+
+    /// What the user has seen has to stay. Books that a fault has taken are lost, whether they were shown or not.
+    private func judgeShown(at index: Int, _ moment: Instant, _ fleet: inout LedgerFleet) {
+        let scan = self.scans[index]
+        guard !scan.shown.isEmpty, scan.bookFault == nil else { return }
+        let shelf = self.shelf(of: scan.number, fleet)
+        guard let book = scan.library.firstMissing(of: scan.shown, from: shelf) else { return }
+        self.violate(
+            .bookShown, scan.number, at: moment, &fleet,
+            "completed without a book that was shown: \(book.title.bounded)")
     }
 
     /// Of a foreign backend's shelf, all that is known is what the summary of the job promises. One that promises nothing is held

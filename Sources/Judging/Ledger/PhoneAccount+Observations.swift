@@ -81,6 +81,9 @@ extension PhoneAccount {
             self.slotTaken(scan, at: at, &fleet)
         case .slotGiven:
             self.slotGiven(scan, at: at, &fleet)
+        case .bookShown(_, let book):
+            self.updateScan(scan) { $0.showed(book) }
+            fleet.count(in: self.group) { $0.books.shown += 1 }
         case .bookAdded(let ordinal, let book):
             self.bookAdded(scan, ordinal: ordinal, book: book, at: at, &fleet)
         case .bookRepeated(let ordinal, let book):

@@ -96,6 +96,9 @@ struct ScanAccount: Sendable {
     var isDegraded = false
     /// What the event at the end of its last job said of the number of books.
     var promise: BooksPromise?
+    /// The books that were shown before the end of its last job, the first of them.
+    private(set) var shown: [Book] = []
+    static let shownMax = 10_000
     /// Its books that are in the phone's library.
     var library = ScanLibrary()
 
@@ -147,8 +150,13 @@ struct ScanAccount: Sendable {
         self.uploadEndedAt = moment
     }
 
+    mutating func showed(_ book: Book) {
+        if self.shown.count < Self.shownMax { self.shown.append(book) }
+    }
+
     /// A 202 was read.
     mutating func jobCame(at moment: Instant) {
+        self.shown = []
         self.uploadEnded(at: moment)
         self.jobsCame = min(self.jobsCame?.lowerBound ?? moment, moment)...moment
         self.statusEndedAt = nil

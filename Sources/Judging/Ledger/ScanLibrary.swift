@@ -122,6 +122,27 @@ struct ScanLibrary: Sendable {
         return !places.contains(place)
     }
 
+    /// The first of these books that is not in the library, however often either has it.
+    func firstMissing(of books: [Book], from shelf: ScannedShelf?) -> Book? {
+        var library: [BookKey]?
+        return books.enumerated().first { ordinal, book in
+            if let shelf, ordinal < shelf.count, self.places.contains(ordinal), shelf.book(ordinal) == book {
+                return false
+            }
+            let keys = library ?? self.libraryKeys(shelf)
+            library = keys
+            let key = BookKey(book)
+            return !keys.contains { known in
+                BookKey.Likeness.allCases.contains { known.isSame(as: key, by: $0) }
+            }
+        }?.element
+    }
+
+    private func libraryKeys(_ shelf: ScannedShelf?) -> [BookKey] {
+        let all = shelf.map { shelf in (0..<shelf.count).map { BookKey(shelf.book($0)) } } ?? self.keys
+        return all.indices.filter { self.places.contains($0) }.map { all[$0] }
+    }
+
     private mutating func have(_ place: Int) {
         _ = self.places.insert(place)
         _ = self.named.insert(place)

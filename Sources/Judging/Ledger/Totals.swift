@@ -57,6 +57,8 @@ package struct BookTotals: Equatable, Sendable {
     package var missing = 0
     /// Times that a book entered a library that had it already; in no other number.
     package var duplicated = 0
+    /// Times that a book was shown before its job had ended; in no other number.
+    package var shown = 0
     /// Times that a book came again and was rightly not added; in no other number.
     package var repeated = 0
     /// Books that completed batches asked for by name; in no other number.

@@ -52,6 +52,7 @@ package struct LatencyCrossCheck: Sendable {
     private var reconnects: [ReconnectAccount] = []
     private var jobTimes: [JobTimesAccount] = []
     private var dueTimes: [DueTimesAccount] = []
+    private var firstBooks: [FirstBookAccount] = []
 
     /// The jobs of one group, as both sides reported them.
     private struct JobCount: Sendable {
@@ -100,6 +101,7 @@ package struct LatencyCrossCheck: Sendable {
                 self.record(payload, group, sinceDue: self.dueTimes[index].record(payload, scan, at: at))
                 self.add(
                     self.reconnects[index].record(payload, scan, at: at), to: .sseReconnectTime, group)
+                self.add(self.firstBooks[index].record(payload, scan, at: at), to: .firstBookTime, group)
                 if let (metric, time) = self.jobTimes[index].record(payload, scan, at: at) {
                     self.add(time, to: metric, group)
                 }
@@ -158,6 +160,7 @@ package struct LatencyCrossCheck: Sendable {
         self.reconnects.append(ReconnectAccount())
         self.jobTimes.append(JobTimesAccount())
         self.dueTimes.append(DueTimesAccount())
+        self.firstBooks.append(FirstBookAccount())
         self.indexes[device] = self.reconnects.count - 1
         return self.reconnects.count - 1
     }

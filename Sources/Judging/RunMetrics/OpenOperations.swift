@@ -10,6 +10,8 @@ struct ScanTimes: Sendable {
     /// The scheduled time of the capture, until the scan is completed, refused or canceled. Nil for a scan that an
     /// earlier run captured.
     var capturedAt: Instant?
+    /// The same, until the user sees a first book.
+    var awaitsBookSince: Instant?
     /// The scheduled time of the upload, until its 202.
     var uploadDueAt: Instant?
     /// The moment at which the stream was opened, until its first event.
@@ -49,6 +51,7 @@ struct ScanTimes: Sendable {
         self.goesOn()
         guard !self.isDurable else { return }
         self.capturedAt = nil
+        self.awaitsBookSince = nil
         self.uploadDueAt = nil
         self.acceptedAt = nil
     }
@@ -60,6 +63,7 @@ extension ScanOperations {
         switch payload {
         case .captured(let scheduled):
             self.times.capturedAt = scheduled
+            self.times.awaitsBookSince = scheduled
             self.times.uploadDueAt = scheduled
         case .queued: self.times.isDurable = true
         case .requestSent(.upload, _, _, _): self.times.uploadDueAt = self.times.uploadDueAt ?? at
@@ -108,6 +112,7 @@ extension ScanOperations {
 
     private mutating func noteOver() {
         self.times.capturedAt = nil
+        self.times.awaitsBookSince = nil
         self.times.uploadDueAt = nil
         self.times.streamOpenedAt = nil
         self.times.acceptedAt = nil
@@ -128,6 +133,7 @@ extension ScanOperations {
             (.resultsTime, self.results.beganAt), (.statusTime, self.status.beganAt),
             (.cancelTime, self.times.canceledAt), (.jobTime, self.times.acceptedAt),
             (.jobFirstEventTime, self.times.hasStream ? self.times.awaitsEventSince : nil),
+            (.firstBookTime, self.times.awaitsBookSince),
         ]
         for case (let metric, let since?) in times { found(metric, since) }
         for delete in self.deletes {

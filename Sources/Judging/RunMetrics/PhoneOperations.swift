@@ -8,6 +8,7 @@ extension PhoneObservation {
     var concernsOperations: Bool {
         switch self {
         case .launched, .killed, .recordKept, .reinstalled, .suspended, .resumed, .captured, .queued,
+            .bookShown, .bookAdded, .bookRepeated,
             .refused, .completed, .cancelRequested, .canceled, .cancelAnswered, .requestSent, .replied,
             .requestFailed, .badAnswer, .uploadAccepted, .lookupAnswered, .resultsDecoded, .resultsGivenUp,
             .statusDecoded, .statusGivenUp, .cleanupAnswered, .jobAbandoned, .streamOpened, .firstEvent,

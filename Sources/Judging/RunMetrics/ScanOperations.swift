@@ -137,6 +137,10 @@ extension ScanOperations {
         case .jobAbandoned(let job, _):
             self.deleteOver(job, failed: true, into: &measured, group)
             if job == self.job { self.jobOver(into: &measured, group) }
+        case .bookShown, .bookAdded, .bookRepeated:
+            guard let since = self.times.awaitsBookSince else { return }
+            self.times.awaitsBookSince = nil
+            measured.record(.firstBookTime, at - since, in: group)
         case .canceled:
             self.upload.close(.uploadFailed, into: &measured, group)
             self.settled(into: &measured, group)

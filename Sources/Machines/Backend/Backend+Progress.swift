@@ -63,8 +63,8 @@ extension Backend {
                 }
                 self.jobs.update(key) { $0.step += 1 }
                 switch facts.script.step(at: step) {
-                case .event(let stage, let number):
-                    self.emitEvent(facts, stage, number, step: step, into: &effects)
+                case .event(let stage, let number, let said):
+                    self.emitEvent(facts, stage, number, said, step: step, into: &effects)
                 case .completed:
                     self.end(facts, .completed, into: &effects)
                     return
@@ -116,11 +116,11 @@ extension Backend {
 
     /// A step of the script that is not the last.
     private mutating func emitEvent(
-        _ facts: Job.Facts, _ stage: JobCourse.Stage, _ number: Int, step: Int,
+        _ facts: Job.Facts, _ stage: JobCourse.Stage, _ number: Int, _ said: JobCourse.Said, step: Int,
         into effects: inout [OriginEffect]
     ) {
         if stage.count == .ticks { self.takeRows(facts, upTo: facts.script.progress(at: step).processed) }
-        if stage.count == .books {
+        if stage.count == .books, said == stage.events.first(where: { $0 != .bookProgress }) {
             self.lookUp(facts, ordinal: number - 1, into: &effects)
             // What was said of the book may have reached the trigger of a fault that ended the job.
             guard self.jobs.with(facts.key, { $0.phase }) == .running else { return }
@@ -129,10 +129,44 @@ extension Backend {
             self.emit(captured, facts, into: &effects)
             return
         }
-        let kind = stage.result == nil ? EventKind.progress : .result
         self.emit(
-            kind, stage.form ?? facts.dialect.events.form(of: kind),
-            self.progressData(facts, stage, number, step: step), captured: nil, facts, into: &effects)
+            said.kind, stage.form ?? facts.dialect.events.form(of: said.kind),
+            self.data(facts, stage, number, said, step: step), captured: nil, facts, into: &effects)
+    }
+
+    private mutating func data(
+        _ facts: Job.Facts, _ stage: JobCourse.Stage, _ number: Int, _ said: JobCourse.Said, step: Int
+    ) -> [UInt8] {
+        switch said {
+        case .segmented:
+            // Its image is added when it is written to a stream.
+            return []
+        case .bookProgress:
+            return JSON.object { writer in
+                writer.member("current", number)
+                writer.member("stage", stage.status)
+                writer.member("total", facts.script.books)
+            }
+        case .result(.flat(let form)):
+            let book = self.book(facts, ordinal: number - 1)
+            return JSONWriter.bytes { form.write(book, to: &$0) }
+        case .result(.nested(let form)): return self.progressData(facts, stage, number, form, step: step)
+        case .progress: return self.progressData(facts, stage, number, nil, step: step)
+        }
+    }
+
+    /// The data of a `segmented` event. They are in no log: a job holds no image.
+    mutating func segmentedData(_ facts: Job.Facts) -> [UInt8] {
+        let sizes = self.configuration.previewBytes
+        let owner = facts.owner
+        let extra = self.random.below(
+            UInt64(sizes.count), .preview, UInt64(owner.device.raw), UInt64(owner.scan.raw))
+        return JSON.object { writer in
+            writer.member("image") {
+                Base64.append(PreviewImage.bytes(sizes.lowerBound + Int(extra)), to: &$0)
+            }
+            writer.member("totalBooks", facts.script.books)
+        }
     }
 
     /// An event of a captured stream, with the id that it had.
@@ -145,24 +179,21 @@ extension Backend {
     }
 
     /// Mutating, so that the backend is asked where it stands and not copied first.
+    /// `book`: the form of the book of a `result` event; nil for `progress`.
     private mutating func progressData(
-        _ facts: Job.Facts, _ stage: JobCourse.Stage, _ number: Int, step: Int
+        _ facts: Job.Facts, _ stage: JobCourse.Stage, _ number: Int, _ book: BookForm?, step: Int
     ) -> [UInt8] {
         let script = facts.script
-        if case .flat(let form)? = stage.result {
-            let book = self.book(facts, ordinal: number - 1)
-            return JSONWriter.bytes { form.write(book, to: &$0) }
-        }
         guard facts.journey.version.progressHasMessage else {
             return self.v2ProgressData(facts, stage, number, step: step)
         }
-        let isProgress = stage.result == nil
+        let isProgress = book == nil
         let progress = script.progress(at: step)
         let wall = self.wall
         return JSON.object { writer in
-            if case .nested(let form)? = stage.result {
+            if let book {
                 writer.key("book")
-                form.write(self.book(facts, ordinal: number - 1), to: &writer)
+                book.write(self.book(facts, ordinal: number - 1), to: &writer)
             }
             if stage.tellsBooks { writer.member("count_detected", script.books) }
             if stage.count == .books {
@@ -241,7 +272,7 @@ extension Backend {
             self.emitCompleted(facts, into: &effects)
             return .completed
         case .canceled:
-            let code = "CANCELED"
+            let code = ErrorData.canceledCode
             self.observeFailed(facts, code, retryable: false, into: &effects)
             let error = ErrorData(
                 jobId: facts.id, code: code, message: "The job was canceled.", retryable: false)
@@ -274,6 +305,17 @@ extension Backend {
         _ facts: Job.Facts, _ error: ErrorData, status: JobStatus, _ progress: JobProgress,
         into effects: inout [OriginEffect]
     ) {
+        if self.configuration.cancelEvent, error.code == ErrorData.canceledCode,
+            facts.journey.version.hasProgressiveEvents
+        {
+            var form = facts.dialect.events.form(of: .error)
+            (form.name, form.idSuffix) = (EventKind.canceledName, EventKind.canceledName)
+            let data = JSON.object { writer in
+                writer.member("jobId", facts.id)
+                writer.member("type", EventKind.canceledName)
+            }
+            return self.emit(.error, form, data, captured: nil, facts, into: &effects)
+        }
         self.emit(.error, self.failureData(facts, error, status: status, progress), facts, into: &effects)
     }
 
@@ -363,7 +405,7 @@ extension Backend {
 
     /// The ISBN that a batch has come to with a step of its script, or that it begins with; empty for a book without one.
     private func isbn(_ facts: Job.Facts, after step: Int) -> String {
-        guard case .event(let stage, let number) = facts.script.step(at: step) else {
+        guard case .event(let stage, let number, _) = facts.script.step(at: step) else {
             return self.books(facts).last?.isbn ?? ""
         }
         let books = self.books(facts)

@@ -203,6 +203,9 @@ extension Backend {
             return
         }
         var original = self.readdressed(entry, facts, replayed: replayed)
+        if entry.kind == .segmented, facts.dialect.capture == nil {
+            original = original.with(data: self.segmentedData(facts))
+        }
         if replayed, facts.dialect.replaysWithoutBooks, entry.kind == .completed,
             let stripped = EventDistortion.stripped(original.data, as: .absent)
         {

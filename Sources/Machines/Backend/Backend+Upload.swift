@@ -304,7 +304,7 @@ extension Backend {
         let facts = Job.Facts(
             key: key, id: journey.jobPrefix + key.text, owner: owner, device: upload.device,
             host: upload.authority,
-            accepted: self.now, script: self.script(assignment, dialect, owner),
+            accepted: self.now, script: self.script(assignment, dialect, journey, owner),
             dialect: dialect, journey: journey, books: assignment.books)
         self.documentBytes += assignment.documentBytes
         self.jobs[key] = Job(
@@ -331,10 +331,14 @@ extension Backend {
         }
     }
 
-    private func script(_ assignment: Assignment, _ dialect: Dialect, _ owner: Caller) -> JobScript {
+    private func script(
+        _ assignment: Assignment, _ dialect: Dialect, _ journey: Journey, _ owner: Caller
+    ) -> JobScript {
         guard let library = assignment.library else {
+            let isProgressive = self.configuration.progressive && journey.version.hasProgressiveEvents
             return JobScript(
-                course: dialect.course, photos: assignment.photos,
+                course: isProgressive ? dialect.course.progressive : dialect.course,
+                photos: assignment.photos,
                 books: assignment.books?.count ?? self.shelf.count(device: owner.device, scan: owner.scan),
                 notFound: assignment.notFound, time: self.jobTime(owner))
         }

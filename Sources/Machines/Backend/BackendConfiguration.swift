@@ -70,6 +70,12 @@ package struct BackendConfiguration: Hashable, Sendable {
     /// The time from the `completed` event until the job expires (C21); with the default token lifetime, a
     /// client gets 401 first, then 410.
     package var resultsLifetime = Interval.hours(2)
+    /// Jobs of v3 send a preview when their books are identified, and each book by itself (Docs/contract.md section 2.1).
+    package var progressive = false
+    /// The size of the image of a preview; drawn per scan, uniformly.
+    package var previewBytes = 200_000...200_000
+    /// A job of v3 that is canceled ends with an event `canceled`, and not with an `error` event of this code.
+    package var cancelEvent = false
     /// A `completed` payload of more bytes loses its `books` (Docs/contract.md section 2.3).
     package var completedBytesMax = ContractLimit.completedBytesMax
     package var inlineBooks = InlineBooks.lite
@@ -173,6 +179,12 @@ package struct BackendConfiguration: Hashable, Sendable {
             breaker.failures < 1 || breaker.successes < 1 || breaker.cooldown <= .zero
         {
             return "a circuit breaker needs at least one failure, one success and a cooldown above zero"
+        }
+        let previews = PreviewImage.bytesMin...SegmentedReading.imageBytesMax
+        if !previews.contains(self.previewBytes.lowerBound)
+            || !previews.contains(self.previewBytes.upperBound)
+        {
+            return "a preview must have \(previews.lowerBound) to \(previews.upperBound) bytes"
         }
         if self.completedBytesMax < 0 || self.jobsMax < 0 || self.tombstonesMax < 0 {
             return "a limit is below zero"

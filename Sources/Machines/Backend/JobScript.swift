@@ -6,8 +6,8 @@ internal import Talaria
 struct JobScript: Hashable, Sendable {
     /// One event.
     enum Step: Hashable, Sendable {
-        /// The n-th event of a stage, from 1.
-        case event(JobCourse.Stage, Int)
+        /// What is said at the n-th part of a stage, from 1.
+        case event(JobCourse.Stage, Int, JobCourse.Said)
         case completed
     }
 
@@ -25,13 +25,16 @@ struct JobScript: Hashable, Sendable {
     private static let ticksMin = 3
 
     /// The number of events up to the terminal one.
-    var count: Int { self.course.stages.reduce(1) { $0 + self.count(of: $1.count) } }
+    var count: Int { self.course.stages.reduce(1) { $0 + self.count(of: $1) } }
 
     func step(at position: Int) -> Step {
         var left = max(0, position)
         for stage in self.course.stages {
-            let count = self.count(of: stage.count)
-            if left < count { return .event(stage, left + 1) }
+            let count = self.count(of: stage)
+            if left < count {
+                let (part, event) = left.quotientAndRemainder(dividingBy: stage.events.count)
+                return .event(stage, part + 1, stage.events[event])
+            }
             left -= count
         }
         return .completed
@@ -42,7 +45,7 @@ struct JobScript: Hashable, Sendable {
         var position = 0
         for stage in self.course.stages {
             if stage.phase == phase { return position }
-            position += self.count(of: stage.count)
+            position += self.count(of: stage)
         }
         return position
     }
@@ -52,8 +55,10 @@ struct JobScript: Hashable, Sendable {
         let length = self.course.length
         let part =
             switch self.step(at: position) {
-            case .event(let stage, let number):
-                stage.from + (stage.to - stage.from) * Int64(number) / Int64(self.parts(of: stage.count))
+            case .event(let stage, let number, let said):
+                // What is done next is said before it takes its time.
+                stage.from + (stage.to - stage.from) * Int64(said == .bookProgress ? number - 1 : number)
+                    / Int64(self.parts(of: stage.count))
             case .completed: length
             }
         let time = self.time.nanoseconds
@@ -63,7 +68,7 @@ struct JobScript: Hashable, Sendable {
     /// Returns the progress after the event at a position.
     func progress(at position: Int) -> JobProgress {
         switch self.step(at: position) {
-        case .event(let stage, let number):
+        case .event(let stage, let number, _):
             let parts = self.parts(of: stage.count)
             return JobProgress(
                 processed: self.processed(stage, number), total: self.total(stage.counts),
@@ -89,6 +94,8 @@ struct JobScript: Hashable, Sendable {
         case .rows: self.rows
         }
     }
+
+    private func count(of stage: JobCourse.Stage) -> Int { self.count(of: stage.count) * stage.events.count }
 
     private func count(of count: JobCourse.Stage.Count) -> Int {
         switch count {

@@ -49,7 +49,7 @@ struct ClientWatch: Sendable {
 
     /// A body above this is not read.
     private static let bodyBytesMax = 4 << 20
-    private static let eventBytesMax = 1 << 20
+    private static let eventBytesMax = 3 << 19
     private static let connectionsMax = 20_000
     /// A photo may be larger than the contract allows.
     private static let form = MultipartReader.Limits(

@@ -60,6 +60,8 @@ struct ActiveScan: Sendable {
         var hasFailed = false
         /// The books that came in events of their own on the open stream.
         var books: [Book] = []
+        /// The number of books by the last preview.
+        var booksSegmented: Int?
     }
 
     /// The requests for the status of a job that has not ended.
@@ -73,7 +75,7 @@ struct ActiveScan: Sendable {
     /// The results of a completed job, as long as they have not come.
     struct ResultsFetch: Sendable {
         let target: String
-        /// The number of books by the `completed` event.
+        /// The number of books by the `completed` event and by the preview.
         let booksPromised: BooksPromise?
         var failures = 0
         var badAnswers = 0

@@ -163,12 +163,18 @@ extension App {
     ) {
         if case .segmented(let segmented) = reading {
             self.preview = Preview(scan: self.active[index].number, imageBytes: segmented.imageBytes)
+            self.active[index].stage.update { stream, _ in stream.booksSegmented = segmented.totalBooks }
         }
         if case .result(let book, _) = reading, self.profile.events.result == .collected {
             self.active[index].stage.update { stream, _ in stream.books.append(book) }
         }
         if case .enrichmentDegraded = reading { _ = self.showOverlay(index, at: now) }
         self.applied(event, reading, transit, index, at: now, into: &effects)
+        if case .result(let book, _) = reading, self.profile.events.result != .collected {
+            self.observe(
+                .bookShown(job: self.active[index].jobID, book: book), of: self.active[index].number,
+                at: now, into: &effects)
+        }
         // Else perhaps an old one: no progress, and no id to resume from.
         guard novelty == .new else { return }
         if self.profile.stream.resetsBackoff {

@@ -21,11 +21,14 @@ extension App {
             of: self.active[index].number, at: now, into: &effects)
         // Nothing is taken under another job's name: the results are requested by the id that is ours.
         let isOurs = reading?.jobId.map { $0 == job.jobId } ?? true
-        let promise = isOurs && self.journey(of: self.active[index].number).hasPhotos ? reading?.promise : nil
+        var promise = isOurs && self.journey(of: self.active[index].number).hasPhotos ? reading?.promise : nil
         let named = isOurs ? reading?.resultsUrl : nil
         self.observePromises(
             of: job, failures: isOurs ? reading?.failures : nil, promise, named, index, at: now,
             into: &effects)
+        if case .streaming(let stream, _) = self.active[index].stage, let books = stream.booksSegmented {
+            promise = BooksPromise(promise, segmented: books)
+        }
         if self.profile.results.usesInlineBooks, isOurs, case .books(let books) = inline,
             books.count <= AppLimits.booksPerScanMax
         {
@@ -216,6 +219,8 @@ extension App {
         if let promised {
             self.observe(
                 promised.notes(on: books), of: scan, .stream, "completed", at: now, into: &effects)
+            self.observe(
+                promised.notesOfPreview(on: books), of: scan, .stream, "segmented", at: now, into: &effects)
         }
         let library = self.active[index].scan.record.booksApplied
         // Almost always it has none of them yet, and no keys are needed.
@@ -328,6 +333,18 @@ extension App {
 }
 
 extension BooksPromise {
+    /// Where the preview of the photo said another number of books.
+    fileprivate func notesOfPreview(on books: [Book]) -> ContractNotes {
+        var notes = ContractNotes()
+        if let segmented, segmented != books.count {
+            notes.add(
+                "totalBooks", expected: "the number of books that came",
+                seen: segmented > books.count ? "a higher number" : "a lower number",
+                excerpt: "\(segmented), and \(books.count) came")
+        }
+        return notes
+    }
+
     /// What deviates in the number of books that came.
     fileprivate func notes(on books: [Book]) -> ContractNotes {
         var notes = ContractNotes()

@@ -29,9 +29,9 @@ package enum AppLimits {
     package static let resultsBytesMax = 4 << 20
     package static let answerBytesMax = 64 << 10
     package static let booksPerScanMax = 10_000
-    /// Eight times what the contract lets an event carry (Docs/contract.md section 2.3).
-    package static let streamLineBytesMax = 1 << 20
-    package static let streamEventBytesMax = 1 << 20
+    /// A preview of 1 MB in base64 fits, and twelve times what an event with books may have (Docs/contract.md section 2.3).
+    package static let streamLineBytesMax = 3 << 19
+    package static let streamEventBytesMax = 3 << 19
     package static let eventIDBytesMax = 512
     package static let targetBytesMax = 2_048
     package static let tokenBytesMax = 4_096

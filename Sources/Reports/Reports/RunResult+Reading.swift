@@ -310,7 +310,7 @@ extension RunResult {
         case .uploadServiceTime, .sseFirstEventTime, .sseEventLatency, .sseEventDelay, .ssePingGap,
             .sseDetectTime, .scanTime, .generatorLateness, .netDNSTime, .netConnectTime, .netTLSTime,
             .netFirstByteTime, .cancelTime, .jobFirstEventTime, .jobTime, .feedbackTime, .enrichTime,
-            .enrichedTime:
+            .enrichedTime, .firstBookTime:
             nil
         }
     }
@@ -328,11 +328,18 @@ extension RunResult {
             }
             let unfinished = self.metrics.unfinished(metric, of: .fleet)
             guard summary != nil || failures != nil || !unfinished.isEmpty, metric != .generatorLateness,
-                metric != .uploadServiceTime || self.serviceTimeDiffers
+                metric != .uploadServiceTime || self.serviceTimeDiffers,
+                metric != .firstBookTime || self.judgesFirstBook
             else { return nil }
             return LatencyRow(
                 metric: metric, summary: summary, failures: failures, unfinished: unfinished)
         }
+    }
+
+    /// Where no book was shown before the end of its job, the time to the first is hardly less than that of the scan.
+    private var judgesFirstBook: Bool {
+        self.totals.books.shown > 0
+            || self.slos.contains { $0.slo.selector.metric == .latency(.firstBookTime) }
     }
 
     /// Whether p50 or p95 differ by more than a tenth.

@@ -49,7 +49,7 @@ package enum StoryText {
                 + (journey.findsBooks ? ", with \(Self.books(books))" : "")
         case .clockSet(let ahead): "wall clock set \(Self.time(ahead)) off"
         case .captured, .regionTaken, .photosTaken, .photoPrepared, .bookRead, .filePrepared, .photoRejected,
-            .queued, .slotTaken, .slotGiven, .bookAdded, .bookRepeated, .completed, .cancelRequested,
+            .queued, .slotTaken, .slotGiven, .bookShown, .bookAdded, .bookRepeated, .completed, .cancelRequested,
             .canceled,
             .refused:
             self.scan(payload, journey, noun)
@@ -89,6 +89,7 @@ package enum StoryText {
         case .photoRejected(let reason): "photo rejected: \(reason)"
         case .queued(.captured): "\(noun.one) queued"
         case .queued(let cause): "\(noun.one) waits: \(cause.reason)"
+        case .bookShown(_, let book): "shows a book: \(book.title)"
         case .bookAdded(let ordinal, _): "book \(ordinal + 1) added to the library"
         case .bookRepeated(let ordinal, _): "book \(ordinal + 1) recognized, not added again"
         case .completed: "\(noun.one) completed"
@@ -165,7 +166,7 @@ package enum StoryText {
             .pathChanged, .storageFilled, .storageFreed, .lostFromStorage, .clockSet, .captured,
             .regionTaken, .photosTaken, .photoPrepared, .bookRead, .filePrepared, .photoRejected, .queued,
             .slotTaken,
-            .slotGiven, .bookAdded, .bookRepeated, .completed, .cancelRequested, .canceled, .refused,
+            .slotGiven, .bookShown, .bookAdded, .bookRepeated, .completed, .cancelRequested, .canceled, .refused,
             .bookPending, .bookEdited, .bookApproved, .bookRejected, .bookMerged, .bookKept,
             .reviewRestored, .streamOpened, .firstEvent, .eventApplied, .eventIgnored, .ping,
             .terminalApplied,
@@ -200,7 +201,7 @@ package enum StoryText {
             .pathChanged, .storageFilled, .storageFreed, .lostFromStorage, .clockSet, .captured,
             .regionTaken, .photosTaken, .photoPrepared, .bookRead, .filePrepared, .photoRejected, .queued,
             .slotTaken,
-            .slotGiven, .bookAdded, .bookRepeated, .completed, .cancelRequested, .canceled, .refused,
+            .slotGiven, .bookShown, .bookAdded, .bookRepeated, .completed, .cancelRequested, .canceled, .refused,
             .bookPending, .bookEdited, .bookApproved, .bookRejected, .bookMerged, .bookKept, .reviewRestored,
             .requestSent, .replied, .requestFailed, .badAnswer, .found, .uploadAccepted, .keySent,
             .lookupAnswered, .enriched, .readingKept, .photoInstead, .rateLimited, .resultsDecoded, .rowsRead,

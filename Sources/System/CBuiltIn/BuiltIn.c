@@ -95,6 +95,10 @@ static const unsigned char polling_app[] = {
 #embed "../../../Scenarios/polling-app.scenario"
 };
 
+static const unsigned char progressive_results[] = {
+#embed "../../../Scenarios/progressive-results.scenario"
+};
+
 static const unsigned char quiet_streams[] = {
 #embed "../../../Scenarios/quiet-streams.scenario"
 };
@@ -380,6 +384,7 @@ static const struct shim_built_in_file files[] = {
     {"open-circuit.scenario", open_circuit, sizeof open_circuit},
     {"outage.scenario", outage, sizeof outage},
     {"polling-app.scenario", polling_app, sizeof polling_app},
+    {"progressive-results.scenario", progressive_results, sizeof progressive_results},
     {"quiet-streams.scenario", quiet_streams, sizeof quiet_streams},
     {"raised-base.scenario", raised_base, sizeof raised_base},
     {"rate-limited.scenario", rate_limited, sizeof rate_limited},

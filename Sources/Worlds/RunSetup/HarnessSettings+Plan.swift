@@ -26,6 +26,9 @@ extension HarnessSettings {
             SimulatedServer.Breaker(failures: $0.failures, successes: $0.successes, cooldown: $0.cooldown)
         }
         simulated.dialect.otherEvents = backend.dialect.otherEvents.union(backend.v2.otherEvents)
+        if backend.progressive, plan.groups.contains(where: { $0.profile.events.result == .unknown }) {
+            simulated.dialect.otherEvents.insert(EventKind.result.rawValue)
+        }
         simulated.dialect.hasIncreasingIDs = backend.dialect.hasIncreasingIDs
         simulated.dialect.cleanupLeavesStreams = backend.dialect.cleanupLeavesStreams
         simulated.dialect.completesOnce = backend.dialect.completesOnce

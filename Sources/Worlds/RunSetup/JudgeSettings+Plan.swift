@@ -111,6 +111,7 @@ extension LedgerSettings {
         self.cancelTimes = plan.groups.map { $0.profile.cancel.isMade ? $0.profile.cancel.after : nil }
         self.statusIntervals = plan.groups.map(\.profile.status.interval)
         self.passesChangesOver = hasBackendView && plan.scenario.server.backend.v2.progress == .poll
+        self.isProgressive = plan.scenario.server.backend.progressive
         self.cancels = plan.groups.contains(where: \.profile.cancel.isMade)
         self.reviews = plan.groups.contains(where: \.profile.reviewer.isMade)
         self.duplicateWindows = plan.groups.map(\.profile.review.duplicateWindow)

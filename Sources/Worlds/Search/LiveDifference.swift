@@ -97,6 +97,7 @@ extension Observation {
             return .exchange(cause.rawValue, .stream, attempt: attempt, status: nil, self.scan)
         case .terminalApplied(_, let kind, let inline):
             return named("terminal \(kind.rawValue) \(inline.rawValue)")
+        case .bookShown(_, let book): return named("shown \(book.title)")
         case .bookAdded(let ordinal, _): return named("book \(ordinal)")
         case .bookRepeated(let ordinal, _): return named("book again \(ordinal)")
         case .photoInstead(let reason): return named("photo instead \(reason.rawValue)")

@@ -24,8 +24,10 @@ import Testing
         },
     ]
     static let events = Contract.events.map { event in
-        Document(name: event.kind.rawValue, object: event.data) {
-            _ = JobEvent(name: event.kind.rawValue, bytes: $0, into: &$1)
+        Document(name: event.names[0], object: event.data) {
+            _ =
+                event.names == [EventKind.result.rawValue]
+                ? JobEvent(resultBytes: $0, into: &$1) : JobEvent(name: event.names[0], bytes: $0, into: &$1)
         }
     }
     static let documents = bodies + events
@@ -34,7 +36,7 @@ import Testing
 
     private static func example(_ shape: ContractShape, key: String) -> String {
         switch shape {
-        case .text(format: "byte"): #""AAAA""#
+        case .text(format: "byte"): #""/9j/""#
         case .text, .pattern: #""\#(key)""#
         case .words(let words, name: _): "\"\(words[0])\""
         case .flag(let flag): flag == false ? "false" : key == "truncated" ? "false" : "true"

@@ -42,9 +42,32 @@ import Testing
     }
 
     @Test func `unknown names and bad data are said so`() {
-        #expect(JobEvent(name: "canceled", data: "{}") == .unknown(name: "canceled"))
+        #expect(JobEvent(name: "stopped", data: "{}") == .unknown(name: "stopped"))
         #expect(JobEvent(name: "progress", data: "{") == .malformed(.progress))
         #expect(JobEvent(name: "ping", data: "not json") == .ping)
+    }
+
+    @Test func `a canceled job has failed for good, whatever else its event says`() {
+        var canceled = ErrorData(jobId: "", code: "CANCELED", message: "", retryable: false)
+        canceled.message = nil
+        for (data, job) in [("{}", nil), (#"{"jobId":"j","retryable":true}"#, "j"), ("no JSON", nil)] {
+            canceled.jobId = job
+            #expect(JobEvent(name: "canceled", data: data) == .error(canceled))
+        }
+    }
+
+    @Test(arguments: [("/9j/AAAA", []), ("iVBORw0K", ["image"]), ("", ["image"])])
+    func `a preview is a JPEG`(_ image: String, _ found: [String]) {
+        var notes = ContractNotes()
+        _ = JobEvent(
+            name: "segmented", bytes: Array(#"{"image":"\#(image)","totalBooks":2}"#.utf8), into: &notes)
+        #expect(notes.notes.map(\.path) == found)
+    }
+
+    @Test func `no book has a number above that of all books`() {
+        var notes = ContractNotes()
+        _ = JobEvent(name: "book_progress", bytes: Array(#"{"current":3,"total":2}"#.utf8), into: &notes)
+        #expect(notes.notes.map(\.path) == ["current"])
     }
 
     @Test func `only completed and error end a job`() {

@@ -83,6 +83,31 @@ import Wire
         #expect(target.rules == [])
     }
 
+    @Test(arguments: [(true, false), (false, false), (true, true)])
+    func `a book of a result event is among those of the job`(_ comes: Bool, _ isNested: Bool) {
+        var target = TriedTarget()
+        target.upload()
+        let stream = target.open()
+        target.play(stream, to: 2)
+        let shown = isNested ? #"{"type":"result","book":\#(Self.other)}"# : Self.other
+        target.send(stream, "result", id: "2500-result", shown)
+        let books = comes ? [Self.book, Self.other] : [Self.book]
+        target.send(
+            stream, "completed", id: "4000-completed",
+            #"{"type":"completed","jobId":"j","books":[\#(books.joined(separator: ","))]}"#)
+        #expect(target.rules == (comes ? [] : [.resultsAgree]))
+    }
+
+    @Test func `a job may end with an event that says that it was canceled`() {
+        var target = TriedTarget()
+        target.upload()
+        let stream = target.open()
+        target.play(stream, to: 2)
+        target.send(stream, "canceled", id: "4000-canceled", #"{"jobId":"j"}"#)
+        target.send(stream, "progress", id: "5000-progress", Self.state(5))
+        #expect(target.rules == [.terminal])
+    }
+
     @Test func `an honest job breaks nothing`() {
         var target = TriedTarget()
         target.upload()

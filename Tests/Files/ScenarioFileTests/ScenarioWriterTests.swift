@@ -99,6 +99,7 @@ struct ScenarioWriterTests {
                 resume: on
                 cleanup: on
                 inline-books: on
+                result-events: shown-top-level
                 streams-max: 5
                 idle-timeout: auto
                 request-timeout: 30s
@@ -133,6 +134,9 @@ struct ScenarioWriterTests {
               results-lifetime: 2h
               completed-size-max: 128KiB
               inline: lite
+              progressive: off
+              preview: 200kB
+              cancel-event: off
               strict-device: off
               strict-accept: off
               repeated-cleanup: 204

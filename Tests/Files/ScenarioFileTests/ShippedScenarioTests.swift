@@ -77,6 +77,7 @@ struct ShippedScenarioTests {
         (.reviewBookAccounted, "review-under-kill", []),
         (.reviewEditKept, "review-under-kill", []),
         (.reviewNoDuplicate, "review-under-kill", []),
+        (.bookShown, "progressive-results", []),
     ]
 
     @Test func `every invariant is reached by a shipped scenario, which names the moments that show it`()

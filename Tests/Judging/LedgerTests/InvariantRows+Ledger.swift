@@ -85,6 +85,7 @@ extension Invariant {
         case .reviewBookAccounted: .reviewBookAccounted
         case .reviewEditKept: .reviewEditKept
         case .reviewNoDuplicate: .reviewNoDuplicate
+        case .bookShown: .bookShown
         case .scanOrder, .jobCleanedOnce, .jobEnded, .jobOrphansBounded, .jobSilentAfterCleanup,
             .streamDeadDetected, .streamParseRobust, .authNoStaleUse, .retryBudget, .deviceNotStuck,
             .scanSettles,
@@ -914,6 +915,35 @@ extension InvariantRow {
         ],
         scenario: ShippedScenario(name: "batch-enrichment"))
 
+    fileprivate static let bookShown = InvariantRow(
+        broken: Example("completed without a book that was shown") {
+            $0.streaming()
+            $0.show($0.book(0), $0.foreignBook)
+            $0.ending(2)
+        },
+        kept: Example("completed with all that were shown, one of them twice") {
+            $0.streaming()
+            $0.show($0.book(0), $0.book(2), $0.book(0), $0.book(1).degraded)
+            $0.ending(2)
+        },
+        excuses: [
+            Excuse(
+                name: "the job in which it was shown is not followed any more",
+                inside: Example("shown by a job that failed") {
+                    $0.streaming()
+                    $0.show($0.foreignBook)
+                    $0.uploadAgain()
+                    $0.ending(4)
+                },
+                outside: Example("shown by the job after it") {
+                    $0.streaming()
+                    $0.uploadAgain()
+                    $0.show($0.foreignBook)
+                    $0.ending(4)
+                })
+        ],
+        scenario: ShippedScenario(name: "progressive-results"))
+
     fileprivate static let bookAnswered = InvariantRow(
         broken: .answered("a look-up is answered with the book of another barcode") {
             $0.isbn = "9780141439587"
@@ -922,6 +952,33 @@ extension InvariantRow {
         kept: .answered("a look-up is answered with the book of its barcode"),
         excuses: [],
         scenario: ShippedScenario(name: "batch-enrichment"))
+}
+
+extension History {
+    fileprivate var foreignBook: Book {
+        var book = self.book(0)
+        (book.title, book.isbn) = ("A book of another photo", nil)
+        return book
+    }
+
+    fileprivate mutating func show(_ books: Book...) {
+        for book in books { self.phone(.bookShown(job: self.job, book: book)) }
+    }
+
+    /// The job fails, and its photo goes up once more.
+    fileprivate mutating func uploadAgain() {
+        self.fail(2, retryable: true)
+        let failed = self.job
+        self.phone(.queued(.retryableError))
+        self.send(.cleanup, job: failed)
+        self.backend(.cleaned(job: failed, effective: true))
+        self.phone(.replied(.cleanup, attempt: 1, status: 204, took: .milliseconds(2)))
+        self.phone(.cleanupAnswered(job: failed, status: 204, took: .milliseconds(2)))
+        self.job = "job-2"
+        self.upload(attempt: 2)
+        self.open(attempt: 2)
+        self.event(3)
+    }
 }
 
 extension Example {

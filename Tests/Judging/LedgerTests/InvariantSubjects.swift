@@ -52,6 +52,7 @@ struct InvariantSubjects {
             phone.slots += 1
             if phone.slots == 5 { self.count(.slotsBounded) }
         case .slotGiven: phone.slots -= 1
+        case .bookShown: self.count(.bookShown)
         case .bookAdded: self.count(.bookFaithful)
         case .bookKept: self.count(.reviewBookAccounted)
         case .bookEdited: self.count(.reviewEditKept)

@@ -30,7 +30,7 @@ import Testing
             $0.pass(.seconds(3))
             $0.phone(.queued(.offline))
         }
-        #expect(found == [.scanTime: [1, 3_002], .uploadTime: [1, 3_002]])
+        #expect(found == [.scanTime: [1, 3_002], .firstBookTime: [1, 3_002], .uploadTime: [1, 3_002]])
     }
 
     @Test func `a scan that is completed or refused leaves nothing open`() {
@@ -100,7 +100,8 @@ import Testing
         }
         #expect(
             silent == [
-                .scanTime: [1, 1_009], .sseFirstEventTime: [1, 1_001], .jobFirstEventTime: [1, 1_004],
+                .scanTime: [1, 1_009], .firstBookTime: [1, 1_009], .sseFirstEventTime: [1, 1_001],
+                .jobFirstEventTime: [1, 1_004],
                 .jobTime: [1, 1_004],
             ])
         let lost = self.unfinished {

@@ -51,14 +51,14 @@ struct EventTests {
 
     @Test func `unknown events and bad JSON are ignored, counted, and not asked for again`() {
         var phone = streaming()
-        phone.stream(Wording.event("canceled", id: "1", "{}"))
+        phone.stream(Wording.event("stopped", id: "1", "{}"))
         phone.stream(Wording.event("progress", id: "2", "{not json"))
         phone.stream(Wording.event("enrichment_degraded", id: nil, "[]"))
         phone.stream("data: no name\n\n")
         #expect(
             phone.takeSightings() == [
                 .firstEvent(job: "job-1", took: .zero),
-                .eventIgnored(job: "job-1", id: "1", name: "canceled", malformed: false),
+                .eventIgnored(job: "job-1", id: "1", name: "stopped", malformed: false),
                 .eventIgnored(job: "job-1", id: "2", name: "progress", malformed: true),
                 .eventIgnored(job: "job-1", id: nil, name: "enrichment_degraded", malformed: true),
                 .eventIgnored(job: "job-1", id: nil, name: "message", malformed: false),

@@ -73,6 +73,17 @@ extension Contract {
             .always("retryable", .flag(nil), "Whether a new upload of the photo may succeed"),
         ])
 
+    package static let canceledEvent = ContractObject(
+        "CanceledEvent",
+        "The job was canceled, and the stream ends; some backends send an `error` event instead",
+        [
+            .maybe(
+                "type", .words([EventKind.canceledName], name: "the name of the event"),
+                "The name of the event"),
+            .maybe("jobId", .text(format: nil), "The job of the stream"),
+            .maybe("message", .text(format: nil), "What has happened, for the user"),
+        ])
+
     package static let ping = ContractObject(
         "PingEvent", "The stream is alive; sent every 30 s",
         [Self.type(.ping), .maybe("timestamp", .text(format: "date-time"), "When it was sent")])
@@ -111,9 +122,12 @@ extension Contract {
         ])
 
     /// The data of each event, in the order of the file.
-    package static let events: [(kind: EventKind, data: ContractObject)] = [
-        (.progress, Self.progress), (.completed, Self.completed), (.error, Self.error), (.ping, Self.ping),
-        (.enrichmentDegraded, Self.degraded), (.segmented, Self.segmented),
-        (.bookProgress, Self.bookProgress),
+    package static let events: [(names: [String], data: ContractObject)] = [
+        ([EventKind.progress.rawValue], Self.progress),
+        ([EventKind.completed.rawValue, "complete"], Self.completed),
+        ([EventKind.error.rawValue], Self.error), ([EventKind.canceledName], Self.canceledEvent),
+        ([EventKind.ping.rawValue], Self.ping), ([EventKind.enrichmentDegraded.rawValue], Self.degraded),
+        ([EventKind.segmented.rawValue], Self.segmented),
+        ([EventKind.bookProgress.rawValue], Self.bookProgress), ([EventKind.result.rawValue], Self.book),
     ]
 }

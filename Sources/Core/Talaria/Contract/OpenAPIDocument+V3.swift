@@ -37,13 +37,12 @@ extension OpenAPIDocument {
     /// The schema is that of one event, as tools for OpenAPI 3.1 take it.
     static var stream: YAMLValue {
         let events = Contract.events.map { event in
-            let names = event.kind == .completed ? [event.kind.rawValue, "complete"] : [event.kind.rawValue]
             let data = YAMLValue.map([
                 ("contentMediaType", .text(Contract.jsonType)),
                 ("contentSchema", Self.schema(named: event.data)),
             ])
             return YAMLValue.map([
-                ("properties", .map([("event", .map([("enum", .texts(names))])), ("data", data)]))
+                ("properties", .map([("event", .map([("enum", .texts(event.names))])), ("data", data)]))
             ])
         }
         let properties = YAMLValue.map([

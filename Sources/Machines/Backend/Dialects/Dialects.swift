@@ -221,7 +221,7 @@ extension JobCourse {
     static let wingtip: JobCourse = {
         var course = JobCourse.contract
         for index in course.stages.indices where course.stages[index].count == .books {
-            course.stages[index].result = .flat(.contract)
+            course.stages[index].events = [.result(.flat(.contract))]
         }
         return course
     }()
@@ -248,6 +248,6 @@ extension JobCourse {
             Stage(
                 count: .books, from: 11_421, to: 11_421, progressFrom: 550, progressTo: 950,
                 status: ScanStage.enrichingMetadata.rawValue, message: .enriched, counts: .books,
-                result: .nested(.identity)),
+                events: [.result(.nested(.identity))]),
         ])
 }

@@ -40,12 +40,33 @@ struct JobCourse: Hashable, Sendable {
         var counts: Counted
         /// The first event has the number of books in `count_detected`.
         var tellsBooks = false
-        /// The events are `result` events with a book (Docs/contract.md section 2.1); nil for `progress`.
-        var result: ResultForm?
+        /// The events, or for each photo or book these.
+        var events = [Said.progress]
         /// The name and the id of the events; nil for those of the dialect.
         var form: EventForm?
         /// The event as it was captured, instead of one that is made up.
         var captured: Capture.Event?
+
+        var hasResults: Bool { self.events.contains { $0.kind == .result } }
+    }
+
+    /// What an event says (Docs/contract.md section 2.1).
+    enum Said: Hashable, Sendable {
+        case progress
+        case result(ResultForm)
+        /// The preview of the photo.
+        case segmented
+        /// The book comes next that the events after it are about.
+        case bookProgress
+
+        var kind: EventKind {
+            switch self {
+            case .progress: .progress
+            case .result: .result
+            case .segmented: .segmented
+            case .bookProgress: .bookProgress
+            }
+        }
     }
 
     /// The data of a `result` event.
@@ -62,7 +83,25 @@ struct JobCourse: Hashable, Sendable {
     /// What is counted at the end.
     var counted = Counted.books
 
-    var hasResults: Bool { self.stages.contains { $0.result != nil } }
+    var hasResults: Bool { self.stages.contains { $0.hasResults } }
+
+    /// The same course with progressive results: a preview as soon as the books are identified, and each book by itself. A
+    /// captured stream is as it was.
+    var progressive: JobCourse {
+        guard let identified = self.stages.firstIndex(where: { $0.phase == .identifying }) else {
+            return self
+        }
+        var course = self
+        for index in course.stages.indices where course.stages[index].count == .books {
+            course.stages[index].events.insert(.bookProgress, at: 0)
+            guard !self.stages[index].hasResults else { continue }
+            course.stages[index].events.append(.result(.flat(.contract)))
+        }
+        var preview = self.stages[identified]
+        (preview.events, preview.phase, preview.tellsBooks) = ([.segmented], nil, false)
+        course.stages.insert(preview, at: identified + 1)
+        return course
+    }
 
     /// The messages are those of Docs/contract.md section 2.1, the progress is B3's curve (section 2.6), the times are
     /// near those of the recorded job in section 2.4: most of the time passes before the books are identified.

@@ -64,11 +64,25 @@ extension EventPolicy {
         let reading =
             switch self.result {
             case .unknown: JobEvent.unknown(name: EventKind.result.rawValue)
+            case .flat: Self.flatResult(bytes, into: &notes) ?? .unknown(name: EventKind.result.rawValue)
             case .understood, .topLevel, .collected: JobEvent(resultBytes: bytes, into: &notes)
             }
         if case .result(_, isNested: true) = reading, self.result == .topLevel {
             notes.add("title", expected: "a string", seen: "missing", isDecisive: true)
             return .malformed(.result)
+        }
+        return reading
+    }
+
+    /// Nil for any other form, of which nothing is noted.
+    private static func flatResult(_ bytes: [UInt8], into notes: inout ContractNotes) -> JobEvent? {
+        var found = ContractNotes()
+        let reading = JobEvent(resultBytes: bytes, into: &found)
+        guard case .result(_, isNested: false) = reading else { return nil }
+        for note in found.notes {
+            notes.add(
+                note.path, expected: note.expected, seen: note.seen, excerpt: note.excerpt,
+                isDecisive: note.isDecisive)
         }
         return reading
     }

@@ -27,10 +27,9 @@ extension ProfileValue {
             case .ignored:
                 """
                 An event is ignored if its data cannot be parsed, or if its name is not `progress`, `completed`, \
-                `complete`, `error`, `ping`, `enrichment_degraded`, `segmented` or `book_progress` (for `result` see \
-                events.result). The stream and the job go on, and a later Last-Event-ID is that of the event. \
-                `canceled` is ignored as well: the stream of a canceled job ends with an `error` event of code \
-                `CANCELED`. Data cannot be parsed if they are no JSON object, or lack what the event is about: `image` and `totalBooks` of \
+                `complete`, `error`, `canceled`, `ping`, `enrichment_degraded`, `segmented` or `book_progress` (for \
+                `result` see events.result). The stream and the job go on, and a later Last-Event-ID is that of the event. \
+                `canceled` is an `error` event of code `CANCELED` that allows no retry, whatever its data are. Data cannot be parsed if they are no JSON object, or lack what the event is about: `image` and `totalBooks` of \
                 `segmented`, `current` and `total` of `book_progress`. Any other member that is missing or of another type is \
                 taken for absent, but a `retryable` of another type for true. Two events are not ignored when their data cannot be parsed. After such a \
                 `completed`, the results are requested. After such an `error`, the photo is uploaded once more, which \
@@ -44,9 +43,8 @@ extension ProfileValue {
             case .fails:
                 """
                 An event is taken for a failure of the job (events.failure) if its data cannot be parsed (they are no JSON \
-                object, or lack what the event is about), or if its name is not `progress`, `completed`, `complete`, `error`, `ping`, `enrichment_degraded`, `segmented` \
-                or `book_progress` (for `result` see events.result). The simulation treats `canceled` in this way as \
-                well, which the app at HEAD understands (section 4.5).
+                object, or lack what the event is about), or if its name is not `progress`, `completed`, `complete`, `error`, `canceled`, `ping`, `enrichment_degraded`, `segmented` \
+                or `book_progress` (for `result` see events.result).
                 """
             }
         },
@@ -55,11 +53,12 @@ extension ProfileValue {
         ) {
             switch $0.events.result {
             case .unknown:
+                "A `result` event is ignored. The books are those of `completed`, or of the results."
+            case .flat:
                 """
-                A `result` event is ignored, with its book at the top level or nested under `book`. The books are \
-                those of `completed`, or of the results. At HEAD a book at the top level is shown at once. The \
-                contract has no `result` event (section 2.1), so nothing is shown before `completed`. An app that \
-                keeps showing such books replaces them by those of `completed` or of the results.
+                The book of a `result` event is shown at once if its fields are at the top level. The books that are kept are \
+                those of `completed`, or of the results. A `result` event in any other form, such as one with a nested \
+                `book`, is ignored (events.unknown).
                 """
             case .understood:
                 """

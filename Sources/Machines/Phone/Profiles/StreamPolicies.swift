@@ -68,7 +68,7 @@ package struct EventPolicy: Hashable, Sendable {
     package var ping = EventHandling.understood
     package var enrichmentDegraded = EventHandling.understood
     package var unknown = UnknownEventPolicy.ignored
-    package var result = ResultEventPolicy.unknown
+    package var result = ResultEventPolicy.flat
     package var progressWithoutMessage = EventHandling.understood
     package var failure = EventFailurePolicy.final
     /// The time for which a degraded book, an event that cannot be read, or a final error is shown
@@ -121,11 +121,13 @@ package enum UnknownEventPolicy: String, CaseIterable, Hashable, Sendable {
     case fails
 }
 
-/// What a client takes a `result` event for, which the contract does not have (Docs/contract.md section 2.1, Docs/apps.md
+/// What a client takes a `result` event for, which is no event of S0 (Docs/contract.md section 2.1, Docs/apps.md
 /// section 4.5).
 package enum ResultEventPolicy: String, CaseIterable, Hashable, Sendable {
     /// An unknown event.
     case unknown = "ignored"
+    /// A book at the top level, which is shown until the job completes. In any other form it is an unknown event.
+    case flat = "shown-top-level"
     /// A book, at the top level of the data or nested under `book`: it is shown until the job completes.
     case understood = "shown"
     /// A book at the top level. The parser fails at one that is nested.

@@ -1,4 +1,5 @@
 import RunArchive
+import SimBase
 
 /// One self-contained page: it loads nothing, and the policy in its head forbids it.
 package struct HTMLDocument {
