@@ -1,4 +1,5 @@
 import SimBase
+import Talaria
 
 // The values of identities, uploads and waits.
 
