@@ -145,7 +145,7 @@ extension ReviewAccount.Waiting {
     /// What it has to enter the library with.
     fileprivate var due: String {
         self.isEdited
-            ? "its person wrote \"\((self.title ?? self.book.title).bounded)\" by \((self.author ?? self.book.author).bounded)"
+            ? "with the edits of its person it is \(self.edited.name)"
             : "it came as \(self.book.name)"
     }
 }

@@ -16,6 +16,13 @@ struct ReviewAccount: Sendable {
         var isInDoubt = false
 
         var book: Book { self.versions[self.versions.count - 1] }
+        /// With what the person wrote.
+        var edited: Book {
+            var book = self.book
+            book.title = self.title ?? book.title
+            book.author = self.author ?? book.author
+            return book
+        }
         var isEdited: Bool { self.title != nil || self.author != nil }
 
         /// Whether a book has these values, where nobody wrote others.
@@ -81,7 +88,7 @@ struct ReviewAccount: Sendable {
         let names = BookKey(book.book)
         if let isbn = names.isbn, self.shelved[original]?.isbn == isbn { return true }
         guard let window, let index = self.index(of: original) else { return false }
-        let other = BookKey(self.waiting[index].book)
+        let other = BookKey(self.waiting[index].edited)
         return book.cameAt <= self.waiting[index].cameAt + window
             && (names.isbn != nil && names.isbn == other.isbn || names.words == other.words)
     }

@@ -197,7 +197,7 @@ import Testing
         }
     }
 
-    /// If nonsense broke nothing, the histories above would prove little. Two of the invariants take more sense to break.
+    /// If nonsense broke nothing, the histories above would prove little. Three of the invariants take more sense to break.
     @Test func `nonsense breaks nearly every invariant somewhere`() {
         var broken = Set<Invariant>()
         for seed: UInt64 in 0..<100 {
@@ -206,6 +206,8 @@ import Testing
             ledger.finish(waitingOnDisk: self.records(seed: seed), at: .zero)
             broken.formUnion(ledger.verdicts.filter { $0.violations > 0 }.map(\.invariant))
         }
-        #expect(broken.isSuperset(of: Set(Invariant.everywhere).subtracting([.jobCleaned, .streamNoGap])))
+        #expect(
+            broken.isSuperset(
+                of: Set(Invariant.everywhere).subtracting([.jobCleaned, .streamNoGap, .reviewNoDuplicate])))
     }
 }

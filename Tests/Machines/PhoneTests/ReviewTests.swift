@@ -113,9 +113,10 @@ struct ReviewTests {
         profile.reviewer.after = .seconds(1)...(.seconds(60))
         var phone = completed(profile, books: 5)
         _ = phone.takeSightings()
-        guard let first = phone.app.nextReview else { return }
+        phone.answer(.cleanup, 204)
+        guard let first = phone.app.nextWake else { return }
         phone.pass(first - phone.now)
-        #expect(ofReview(phone.takeSightings()).count == 5 && phone.app.nextReview == nil)
+        #expect(ofReview(phone.takeSightings()).count == 5 && phone.app.nextWake == nil)
     }
 
     @Test func `a new process goes on with what is stored`() {
