@@ -1,7 +1,8 @@
-import Phone
 import SimBase
 import Talaria
 import Testing
+
+@testable import Phone
 
 /// The books that wait for their person.
 struct ReviewQueueTests {
