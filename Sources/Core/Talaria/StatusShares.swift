@@ -12,7 +12,7 @@ package struct StatusShares: Hashable, Sendable {
 
     package init() {}
 
-    private var all: [(status: EnrichmentStatus, share: Odds)] {
+    private var all: [(EnrichmentStatus, Odds)] {
         [
             (.success, self.success), (.pending, self.pending), (.notFound, self.notFound),
             (.error, self.error), (.reviewNeeded, self.reviewNeeded), (.circuitOpen, self.circuitOpen),
@@ -20,7 +20,7 @@ package struct StatusShares: Hashable, Sendable {
     }
 
     /// The sum of the shares, which must not exceed a million.
-    package var perMillion: Int { self.all.reduce(0) { $0 + Int($1.share.perMillion) } }
+    package var perMillion: Int { self.all.reduce(0) { $0 + Int($1.1.perMillion) } }
 
     /// Returns the status of a book, given 64 uniform bits; nil for one of the rest.
     package func status(_ draw: UInt64) -> EnrichmentStatus? {
