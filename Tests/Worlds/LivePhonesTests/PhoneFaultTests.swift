@@ -157,7 +157,7 @@ import Testing
             case 3: change = .lastEventID(ScanNumber(scan), "\(step)")
             case 4: change = .settled(ScanNumber(scan), .completed)
             case 6 where draw(4, 2) == 0:
-                journal.wipe(phone, newIdentity: "id-\(step)")
+                journal.wipe(phone, newIdentity: "id-\(step)", hasReview: false)
                 kept = DurableState()
             default: try journal.flush()
             }

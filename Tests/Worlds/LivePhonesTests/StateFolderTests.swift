@@ -111,7 +111,7 @@ struct TemporaryFolder: ~Copyable {
         try self.write(folder.path) { $0[0].use(ScanNumber(4), of: self.phone) }
         #expect(try self.lost(folder.path) == [], "the process ended before the capture was stored")
         try self.write(folder.path) {
-            $0[0].wipe(self.phone, newIdentity: "6F0C1A52-9C1B-4C3E-8B9A-0123456789AB")
+            $0[0].wipe(self.phone, newIdentity: "6F0C1A52-9C1B-4C3E-8B9A-0123456789AB", hasReview: false)
         }
         #expect(try self.lost(folder.path) == [])
         let older = TemporaryFolder()
