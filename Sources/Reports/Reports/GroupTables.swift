@@ -14,7 +14,7 @@ extension RunResult {
             self.part(group.name).map { (name: Printable.line(group.name), result: $0) }
         }
         return [
-            Self.latencies(parts), self.disconnections(parts), self.errorsByGroup, Self.findings(parts),
+            self.latencies(parts), self.disconnections(parts), self.errorsByGroup, Self.findings(parts),
             Self.violations(parts),
         ].filter { !$0.rows.isEmpty }
     }
@@ -38,8 +38,10 @@ extension RunResult {
 
     private typealias Part = (name: String, result: RunResult)
 
-    private static func latencies(_ parts: [Part]) -> DocumentTable {
-        let rows = parts.map { part in (part.name, part.result.latencyRows) }
+    private func latencies(_ parts: [Part]) -> DocumentTable {
+        // Groups that show books early stand beside those that do not.
+        let hasFirstBook = self.judgesFirstBook
+        let rows = parts.map { part in (part.name, part.result.latencyRows(hasFirstBook: hasFirstBook)) }
         let hasOpen = rows.contains { $1.contains { !$0.unfinished.isEmpty } }
         return Self.table(
             id: "group-latencies", title: "Latencies by group",

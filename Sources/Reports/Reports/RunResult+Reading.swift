@@ -317,7 +317,9 @@ extension RunResult {
 
     /// The rows of a table of latencies, in the order of the metrics. The generator's own lateness is shown
     /// elsewhere, and the service time of uploads only if it differs from the response time.
-    var latencyRows: [LatencyRow] {
+    var latencyRows: [LatencyRow] { self.latencyRows(hasFirstBook: self.judgesFirstBook) }
+
+    func latencyRows(hasFirstBook: Bool) -> [LatencyRow] {
         LatencyMetric.allCases.compactMap { metric in
             let summary = self.latency(metric)
             var failures: FailureRate?
@@ -329,7 +331,7 @@ extension RunResult {
             let unfinished = self.metrics.unfinished(metric, of: .fleet)
             guard summary != nil || failures != nil || !unfinished.isEmpty, metric != .generatorLateness,
                 metric != .uploadServiceTime || self.serviceTimeDiffers,
-                metric != .firstBookTime || self.judgesFirstBook
+                metric != .firstBookTime || hasFirstBook
             else { return nil }
             return LatencyRow(
                 metric: metric, summary: summary, failures: failures, unfinished: unfinished)
@@ -337,7 +339,7 @@ extension RunResult {
     }
 
     /// Where no book was shown before the end of its job, the time to the first is hardly less than that of the scan.
-    private var judgesFirstBook: Bool {
+    var judgesFirstBook: Bool {
         self.totals.books.shown > 0
             || self.slos.contains { $0.slo.selector.metric == .latency(.firstBookTime) }
     }

@@ -81,7 +81,7 @@ import Testing
                 found: dice.below(2) == 0, repeated: dice.below(2) == 0, took: dice.interval(),
                 service: dice.interval())
         case 37: return .canceled(job: job)
-        case 39: return .bookShown(job: job, book: book)
+        case 41: return .bookShown(job: job, book: book)
         case 38: return .booksListed(job: job, count: dice.below(4))
         case 40: return .booksNotFound(job: job, BookFailures(failed: dice.below(3), total: dice.below(4)))
         default: return .ping(id: id, gap: nil)

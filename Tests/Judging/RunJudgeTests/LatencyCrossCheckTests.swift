@@ -70,7 +70,8 @@ import Testing
             .ping(id: nil, gap: second), .streamLost(job: "j", attempt: 1, .silence, silence: second),
             .streamOpened(job: "j", attempt: 2, after: nil, took: second),
             .reconnected(job: "j", .silence, attempts: 1, resumed: false, took: .zero),
-            .terminalApplied(job: "j", kind: .completed, inline: .books),
+            .terminalApplied(job: "j", kind: .completed, inline: .books), .captured(scheduled: .zero),
+            .bookShown(job: "j", book: History.shelf.book(device: .init(1), scan: .init(1), ordinal: 0)),
         ]
         let network = NetworkObservation(lookup: second, connect: second, tls: second, firstByte: second)
         let seen = (payloads.map { ObservationPayload.phone($0) } + [.network(network)]).map {

@@ -89,6 +89,8 @@ import Testing
                     lookup: .milliseconds(14), connect: .milliseconds(15), tls: .milliseconds(16),
                     firstByte: .milliseconds(17)))
             $0.network(NetworkObservation(lookup: nil, connect: nil, tls: nil, firstByte: nil))
+            $0.phone(.captured(scheduled: $0.now))
+            $0.phone(.bookShown(job: "j", book: $0.book(0)))
         }
         let expected: [(LatencyMetric, Int64)] = [
             (.preprocessTime, 1), (.uploadTime, 2), (.uploadServiceTime, 3), (.sseConnectTime, 4),
@@ -96,13 +98,40 @@ import Testing
             (.sseDetectTime, 9), (.sseReconnectTime, 10), (.resultsTime, 11), (.cleanupTime, 12),
             (.scanTime, 13), (.netDNSTime, 14), (.netConnectTime, 15), (.netTLSTime, 16),
             (.netFirstByteTime, 17), (.statusTime, 18), (.cancelTime, 19), (.jobFirstEventTime, 2),
-            (.jobTime, 13),
+            (.jobTime, 13), (.firstBookTime, 1),
         ]
         for (metric, milliseconds) in expected {
             #expect(self.times(metric, measured) == self.once(milliseconds), "\(metric.rawValue)")
         }
         #expect(self.times(.generatorLateness, measured) == [])
         #expect(expected.count + 1 == LatencyMetric.allCases.count)
+    }
+
+    @Test(arguments: [true, false])
+    func `a first book is seen when it is shown, or else in the library`(_ isShown: Bool) {
+        let measured = self.measured {
+            $0.streaming()
+            $0.pass(.seconds(1))
+            if isShown { for ordinal in 0...1 { $0.phone(.bookShown(job: $0.job, book: $0.book(ordinal))) } }
+            $0.pass(.seconds(2))
+            $0.ending(2)
+        }
+        let seen = self.times(.firstBookTime, measured)
+        #expect(seen.first == 1 && (seen[1] < 2_000_000_000) == isShown)
+        let all = self.times(.scanTime, measured)
+        #expect(all[1] > 3_000_000_000 && all[1] - seen[1] < (isShown ? 3_000_000_000 : 10_000_000))
+    }
+
+    @Test func `a scan without books, and one of an earlier run, have no first book`() {
+        let measured = self.measured {
+            $0.streaming()
+            $0.terminal(2)
+            $0.complete()
+            $0.scan = ScanNumber(2)
+            $0.addBooks()
+        }
+        #expect(self.times(.firstBookTime, measured) == [])
+        #expect(measured.table.unfinished(.firstBookTime, of: .fleet).isEmpty)
     }
 
     @Test func `only a silent link has a time to detection`() {

@@ -79,7 +79,9 @@ import Wire
         let exchange = bench.ask(
             "POST", "/api/batch-scan", contentType: "multipart/form-data; boundary=x", contentLength: 250_300
         ).exchange
-        let effects = bench.handle(.uploaded(exchange, [Bench.jpeg]))
+        var photo = Bench.jpeg
+        photo.name = "photos"
+        let effects = bench.handle(.uploaded(exchange, [photo]))
         let data = try #require(JSONNode(effects.reply?.body ?? [])?["data"])
         let id = try #require(data["jobId"]?.text)
         let stream = bench.ask(
