@@ -242,7 +242,8 @@ extension TwoWays {
         for observation in self.observed {
             guard case .backend(let payload) = observation.what else { continue }
             switch payload {
-            case .eventWritten, .pingWritten, .rowsTaken, .bookLookedUp, .resultsServed, .found,
+            case .eventWritten, .pingWritten, .rowsTaken, .bookLookedUp, .textLookedUp, .resultsServed,
+                .found,
                 .circuitOpened, .circuitClosed, .upstreamFailed, .targetBroke, .targetTried, .targetProbed,
                 .targetEvent:
                 continue

@@ -140,6 +140,12 @@ struct TwoWays {
             let body = Self.shelf.batchBody(device: DeviceNumber(4), scan: ScanNumber(1))
             return UploadPart(
                 name: "", filename: nil, contentType: "application/json", bytes: body.count, prefix: body)
+        case .textEnrichment?:
+            let reading = BookReading(
+                title: "Emma", author: "Jane Austen", isbn: nil, text: "Emma", confidence: 1)
+            let body = TextRequest(reading).body
+            return UploadPart(
+                name: "", filename: nil, contentType: "application/json", bytes: body.count, prefix: body)
         case .bookEnrichment?:
             let body = EnrichmentRequest(barcode: "9780141439587", key: "scan_9780141439587").body
             return UploadPart(
