@@ -79,7 +79,8 @@ extension SideBySide {
                 URL(filePath: "/usr/bin/env"), ["python3", self.script, "serve"] + options)
         }
 
-        @Test func `phones complete against a backend of another make, and show its books early`() async throws
+        @Test func `phones complete against a backend of another make, and show its books early`()
+            async throws
         {
             let backend = try await Self.backend()
             let run = try await Self.run(backend.base)

@@ -168,7 +168,8 @@ extension PhoneAccount {
         guard let book = scan.library.firstMissing(of: scan.shown, from: shelf) else { return }
         self.violate(
             .bookShown, scan.number, at: moment, &fleet,
-            "completed without a book that was shown: \(book.title.bounded)")
+            "completed without a book that was shown: \(book.title.bounded)",
+            cause: fleet.settings.hasBackendView ? nil : .target)
     }
 
     /// Of a foreign backend's shelf, all that is known is what the summary of the job promises. One that promises nothing is held

@@ -137,10 +137,7 @@ extension ScanOperations {
         case .jobAbandoned(let job, _):
             self.deleteOver(job, failed: true, into: &measured, group)
             if job == self.job { self.jobOver(into: &measured, group) }
-        case .bookShown, .bookAdded, .bookRepeated:
-            guard let since = self.times.awaitsBookSince else { return }
-            self.times.awaitsBookSince = nil
-            measured.record(.firstBookTime, at - since, in: group)
+        case .bookShown, .bookAdded, .bookRepeated: self.bookSeen(at: at, into: &measured, group)
         case .canceled:
             self.upload.close(.uploadFailed, into: &measured, group)
             self.settled(into: &measured, group)
@@ -149,6 +146,13 @@ extension ScanOperations {
             self.settled(into: &measured, group)
         default: self.recordStream(payload, at: at, launchedAt: launchedAt, into: &measured, group)
         }
+    }
+
+    /// The user sees a book.
+    private mutating func bookSeen(at: Instant, into measured: inout Measurements, _ group: MetricGroup) {
+        guard let since = self.times.awaitsBookSince else { return }
+        self.times.awaitsBookSince = nil
+        measured.record(.firstBookTime, at - since, in: group)
     }
 
     private mutating func recordStream(

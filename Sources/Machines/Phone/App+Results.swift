@@ -21,14 +21,12 @@ extension App {
             of: self.active[index].number, at: now, into: &effects)
         // Nothing is taken under another job's name: the results are requested by the id that is ours.
         let isOurs = reading?.jobId.map { $0 == job.jobId } ?? true
-        var promise = isOurs && self.journey(of: self.active[index].number).hasPhotos ? reading?.promise : nil
+        let summary = isOurs && self.journey(of: self.active[index].number).hasPhotos ? reading?.promise : nil
         let named = isOurs ? reading?.resultsUrl : nil
         self.observePromises(
-            of: job, failures: isOurs ? reading?.failures : nil, promise, named, index, at: now,
+            of: job, failures: isOurs ? reading?.failures : nil, summary, named, index, at: now,
             into: &effects)
-        if case .streaming(let stream, _) = self.active[index].stage, let books = stream.booksSegmented {
-            promise = BooksPromise(promise, segmented: books)
-        }
+        let promise = self.promise(of: summary, index)
         if self.profile.results.usesInlineBooks, isOurs, case .books(let books) = inline,
             books.count <= AppLimits.booksPerScanMax
         {
@@ -52,6 +50,13 @@ extension App {
         let fetch = ActiveScan.ResultsFetch(target: self.resultsTarget(named, job), booksPromised: promise)
         self.active[index].stage = self.active[index].stage.completed(fetch, at: now)
         if self.pathAvailable { self.requestResults(index, at: now, into: &effects) }
+    }
+
+    /// What the summary promises, and what the preview has said.
+    private func promise(of summary: BooksPromise?, _ index: Int) -> BooksPromise? {
+        guard case .streaming(let stream, _) = self.active[index].stage, let books = stream.booksSegmented
+        else { return summary }
+        return BooksPromise(summary, segmented: books)
     }
 
     /// What the event says of the results that are to come.

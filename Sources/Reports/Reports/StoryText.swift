@@ -89,7 +89,7 @@ package enum StoryText {
         case .photoRejected(let reason): "photo rejected: \(reason)"
         case .queued(.captured): "\(noun.one) queued"
         case .queued(let cause): "\(noun.one) waits: \(cause.reason)"
-        case .bookShown(_, let book): "shows a book: \(book.title)"
+        case .bookShown(_, let book): "shows a book: \(Printable.line(book.title))"
         case .bookAdded(let ordinal, _): "book \(ordinal + 1) added to the library"
         case .bookRepeated(let ordinal, _): "book \(ordinal + 1) recognized, not added again"
         case .completed: "\(noun.one) completed"
