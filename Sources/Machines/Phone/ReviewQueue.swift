@@ -131,7 +131,7 @@ package struct ReviewQueue: Sendable {
 
     /// Approves a book, unless the library has its ISBN. Others that wait with the same one are then the same book, but for
     /// those that their person has edited. `unchecked`, they wait on.
-    package mutating func approve(_ key: ResultKey, _ check: ApprovalOfAll = .checked) -> [ReviewDecision] {
+    package mutating func approve(_ key: ResultKey, _ check: ApprovalOfAll) -> [ReviewDecision] {
         guard let entry = self[key] else { return [] }
         guard let isbn = BookKey(entry.book).isbn else { return [self.shelve(entry, isbn: nil)] }
         if let shelved = self.library[isbn] { return [self.merge(key, into: shelved)].compactMap { $0 } }
@@ -146,7 +146,7 @@ package struct ReviewQueue: Sendable {
         var decisions: [ReviewDecision] = []
         while let entry = self.entries.first {
             switch check {
-            case .checked: decisions += self.approve(entry.key)
+            case .checked: decisions += self.approve(entry.key, check)
             case .unchecked: decisions.append(self.shelve(entry, isbn: BookKey(entry.book).isbn))
             }
         }

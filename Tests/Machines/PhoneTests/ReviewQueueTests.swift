@@ -52,17 +52,17 @@ struct ReviewQueueTests {
         _ = queue.edit(Self.key(0), title: nil, author: "J. Austen")
         var due = Self.book("Emma")
         due.author = "J. Austen"
-        #expect(queue.approve(Self.key(0)) == [.init(key: Self.key(0), outcome: .approved(due))])
-        #expect(queue.entries.isEmpty && queue.approve(Self.key(0)).isEmpty)
+        #expect(queue.approve(Self.key(0), .checked) == [.init(key: Self.key(0), outcome: .approved(due))])
+        #expect(queue.entries.isEmpty && queue.approve(Self.key(0), .checked).isEmpty)
         #expect(queue.edit(Self.key(0), title: "x", author: nil) == nil && queue.reject(Self.key(0)) == nil)
     }
 
     @Test func `a book whose ISBN the library has is merged into that one`() {
         var queue = queue(Self.book("Emma", isbn: Self.emma))
-        _ = queue.approve(Self.key(0))
+        _ = queue.approve(Self.key(0), .checked)
         _ = queue.add(Self.entry(0, Self.book("Emma", isbn: Self.emma), scan: 2), window: nil)
         let key = Self.key(0, scan: 2)
-        #expect(queue.approve(key) == [.init(key: key, outcome: .merged(into: Self.key(0)))])
+        #expect(queue.approve(key, .checked) == [.init(key: key, outcome: .merged(into: Self.key(0)))])
     }
 
     @Test func `others that wait with the same ISBN are merged into an approved one, but for edited ones`() {
@@ -70,7 +70,7 @@ struct ReviewQueueTests {
         var queue = queue(emma, emma, emma, Self.book("Persuasion", isbn: Self.persuasion), Self.book("Emma"))
         _ = queue.edit(Self.key(2), title: "Emma, annotated", author: nil)
         #expect(
-            queue.approve(Self.key(0)) == [
+            queue.approve(Self.key(0), .checked) == [
                 .init(key: Self.key(0), outcome: .approved(emma)),
                 .init(key: Self.key(1), outcome: .merged(into: Self.key(0))),
             ])
@@ -130,7 +130,7 @@ struct ReviewQueueTests {
         state.apply(.pending(edited))
         var queue = ReviewQueue(state.review)
         #expect(queue.entries.map(\.key.ordinal) == [1, 2] && queue[Self.key(1)] == edited)
-        #expect(queue.approve(Self.key(2)).map(\.outcome) == [.merged(into: Self.key(0))])
+        #expect(queue.approve(Self.key(2), .checked).map(\.outcome) == [.merged(into: Self.key(0))])
         #expect(state.books.values == [emma])
     }
 
