@@ -175,7 +175,8 @@ extension CountMetric: MetricCase {
         case .textsKept:
             (46, .run, .lower, "books that stayed as a phone has read them, because their look-up failed")
         case .reviewPending: (48, .run, .neither, "books that waited for a review when the run was over")
-        case .reviewLost: (49, .run, .lower, "books that waited for a review when their app was killed, and are gone")
+        case .reviewLost:
+            (49, .run, .lower, "books that waited for a review when their app was killed, and are gone")
         }
     }
 }

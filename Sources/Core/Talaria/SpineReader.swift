@@ -26,23 +26,22 @@ package struct SpineReader: Hashable, Sendable {
         "u": "v", "é": "e", "н": "и", "и": "н", "о": "0", "日": "目", "人": "入", "س": "ش",
     ]
 
-    private func random(_ seed: UInt64, _ device: DeviceNumber, _ scan: ScanNumber, _ part: UInt64) -> UInt64
-    {
+    private func drawn(_ seed: UInt64, _ device: DeviceNumber, _ scan: ScanNumber, _ part: UInt64) -> UInt64 {
         KeyedRandom(seed: seed).draw(.spineReading, UInt64(device.raw), UInt64(scan.raw), part)
     }
 
     /// The time that the reading of a scan takes.
     package func time(seed: UInt64, device: DeviceNumber, scan: ScanNumber) -> Interval {
         let width = UInt64((self.time.upperBound - self.time.lowerBound).nanoseconds) + 1
-        let drawn = self.random(seed, device, scan, 0).multipliedFullWidth(by: width).high
+        let drawn = self.drawn(seed, device, scan, 0).multipliedFullWidth(by: width).high
         return self.time.lowerBound + .nanoseconds(Int64(drawn))
     }
 
     /// What goes wrong with a scan; nil for a reading without an error.
     package func slip(seed: UInt64, device: DeviceNumber, scan: ScanNumber) -> Slip? {
-        guard !self.accuracy.happens(self.random(seed, device, scan, 1)) else { return nil }
+        guard !self.accuracy.happens(self.drawn(seed, device, scan, 1)) else { return nil }
         let all = Slip.allCases
-        return all[Int(self.random(seed, device, scan, 2) % UInt64(all.count))]
+        return all[Int(self.drawn(seed, device, scan, 2) % UInt64(all.count))]
     }
 
     /// The reading of a book on the spine of a scan.
@@ -51,7 +50,7 @@ package struct SpineReader: Hashable, Sendable {
     ) -> BookReading {
         let slip = self.slip(seed: seed, device: device, scan: scan)
         var (title, author) = (book.title, book.author)
-        let draw = self.random(seed, device, scan, 3)
+        let draw = self.drawn(seed, device, scan, 3)
         switch slip {
         case nil: break
         case .confusedLetters: title = Self.confused(title, draw)
@@ -60,8 +59,8 @@ package struct SpineReader: Hashable, Sendable {
         }
         // A reader that errs is less sure of itself, but not always.
         let least: UInt64 = slip == nil ? 75 : 40
-        let hundredths = least + self.random(seed, device, scan, 4) % (slip == nil ? 25 : 50)
-        let isbn = self.random(seed, device, scan, 5) % 10 < 3 ? book.isbn : nil
+        let hundredths = least + self.drawn(seed, device, scan, 4) % (slip == nil ? 25 : 50)
+        let isbn = self.drawn(seed, device, scan, 5) % 10 < 3 ? book.isbn : nil
         return BookReading(
             title: title, author: author, isbn: isbn,
             text: "\(title)\n\(author)" + (isbn.map { "\n\($0)" } ?? ""),

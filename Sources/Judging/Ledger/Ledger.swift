@@ -218,12 +218,12 @@ package struct Ledger: Sendable {
         if let journeys = about[verdict.invariant] {
             return journeys.contains { self.settings.journeys.contains($0) }
         }
-        switch verdict.invariant {
-        case .cancelFinal: return self.settings.cancels
-        case .reviewBookAccounted, .reviewEditKept, .reviewNoDuplicate: return self.settings.reviews
-        case .bookShown: return self.settings.isProgressive
-        default: return true
-        }
+        let occasions: [Invariant: Bool] = [
+            .cancelFinal: self.settings.cancels, .bookShown: self.settings.isProgressive,
+            .reviewBookAccounted: self.settings.reviews, .reviewEditKept: self.settings.reviews,
+            .reviewNoDuplicate: self.settings.reviews,
+        ]
+        return occasions[verdict.invariant] ?? true
     }
 
     /// Whether any invariant is broken by a phone that is not known for it.

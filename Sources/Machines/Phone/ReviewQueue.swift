@@ -18,13 +18,13 @@ package struct ReviewEntry: Hashable, Sendable {
         self.receivedUnixNs = receivedUnixNs
     }
 
-    /// A book that the server says nothing about is not in doubt.
-    package var confidence: Double { self.book.confidence ?? 1 }
+    /// In thousandths. A book that the server says nothing about is not in doubt.
+    package var confidence: Int { self.book.confidence.map { Int(($0 * 1_000).rounded(.down)) } ?? 1_000 }
 
     package var tier: ReviewTier {
         switch self.confidence {
-        case ..<0.5: .low
-        case ..<0.8: .medium
+        case ..<500: .low
+        case ..<800: .medium
         default: .high
         }
     }

@@ -59,7 +59,8 @@ extension RunResult {
 
     /// Whether uploads of some phones become jobs.
     var hasJobs: Bool {
-        self.groups.isEmpty || self.groups.contains { $0.journey.hasJobs } || self.totals.jobs.accepted > 0
+        self.groups.isEmpty || self.groups.contains { $0.journey.hasJobs }
+            || self.readsTexts && self.totals.jobs.accepted > 0
     }
 
     /// What the look-ups of single books cost, in words; nil if it is not known.

@@ -49,7 +49,8 @@ package enum StoryText {
                 + (journey.findsBooks ? ", with \(Self.books(books))" : "")
         case .clockSet(let ahead): "wall clock set \(Self.time(ahead)) off"
         case .captured, .regionTaken, .photosTaken, .photoPrepared, .bookRead, .filePrepared, .photoRejected,
-            .queued, .slotTaken, .slotGiven, .bookShown, .bookAdded, .bookRepeated, .completed, .cancelRequested,
+            .queued, .slotTaken, .slotGiven, .bookShown, .bookAdded, .bookRepeated, .completed,
+            .cancelRequested,
             .canceled,
             .refused:
             self.scan(payload, journey, noun)
@@ -166,7 +167,8 @@ package enum StoryText {
             .pathChanged, .storageFilled, .storageFreed, .lostFromStorage, .clockSet, .captured,
             .regionTaken, .photosTaken, .photoPrepared, .bookRead, .filePrepared, .photoRejected, .queued,
             .slotTaken,
-            .slotGiven, .bookShown, .bookAdded, .bookRepeated, .completed, .cancelRequested, .canceled, .refused,
+            .slotGiven, .bookShown, .bookAdded, .bookRepeated, .completed, .cancelRequested, .canceled,
+            .refused,
             .bookPending, .bookEdited, .bookApproved, .bookRejected, .bookMerged, .bookKept,
             .reviewRestored, .streamOpened, .firstEvent, .eventApplied, .eventIgnored, .ping,
             .terminalApplied,
@@ -201,7 +203,8 @@ package enum StoryText {
             .pathChanged, .storageFilled, .storageFreed, .lostFromStorage, .clockSet, .captured,
             .regionTaken, .photosTaken, .photoPrepared, .bookRead, .filePrepared, .photoRejected, .queued,
             .slotTaken,
-            .slotGiven, .bookShown, .bookAdded, .bookRepeated, .completed, .cancelRequested, .canceled, .refused,
+            .slotGiven, .bookShown, .bookAdded, .bookRepeated, .completed, .cancelRequested, .canceled,
+            .refused,
             .bookPending, .bookEdited, .bookApproved, .bookRejected, .bookMerged, .bookKept, .reviewRestored,
             .requestSent, .replied, .requestFailed, .badAnswer, .found, .uploadAccepted, .keySent,
             .lookupAnswered, .enriched, .readingKept, .photoInstead, .rateLimited, .resultsDecoded, .rowsRead,

@@ -115,6 +115,14 @@ static const unsigned char reordered_results[] = {
 #embed "../../../Scenarios/reordered-results.scenario"
 };
 
+static const unsigned char hybrid_low_confidence[] = {
+#embed "../../../Scenarios/hybrid-low-confidence.scenario"
+};
+
+static const unsigned char text_enrichment[] = {
+#embed "../../../Scenarios/text-enrichment.scenario"
+};
+
 static const unsigned char review_under_kill[] = {
 #embed "../../../Scenarios/review-under-kill.scenario"
 };
@@ -378,6 +386,7 @@ static const struct shim_built_in_file files[] = {
     {"head-on-flaky-network.scenario", head_on_flaky_network, sizeof head_on_flaky_network},
     {"hostile-stream.scenario", hostile_stream, sizeof hostile_stream},
     {"hour.scenario", hour, sizeof hour},
+    {"hybrid-low-confidence.scenario", hybrid_low_confidence, sizeof hybrid_low_confidence},
     {"lingering-streams.scenario", lingering_streams, sizeof lingering_streams},
     {"long-jobs.scenario", long_jobs, sizeof long_jobs},
     {"network-drops.scenario", network_drops, sizeof network_drops},
@@ -401,6 +410,7 @@ static const struct shim_built_in_file files[] = {
     {"stripped-books.scenario", stripped_books, sizeof stripped_books},
     {"stubborn-jobs.scenario", stubborn_jobs, sizeof stubborn_jobs},
     {"sudden-kills.scenario", sudden_kills, sizeof sudden_kills},
+    {"text-enrichment.scenario", text_enrichment, sizeof text_enrichment},
     {"token-expiry.scenario", token_expiry, sizeof token_expiry},
     {"torn-writes.scenario", torn_writes, sizeof torn_writes},
     {"train-tunnel.scenario", train_tunnel, sizeof train_tunnel},

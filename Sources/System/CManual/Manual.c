@@ -63,6 +63,10 @@ static const char control[] = {
 #embed "../../../Docs/manual/control.md" suffix(, )
     0};
 
+static const char photo_to_library[] = {
+#embed "../../../Docs/manual/photo-to-library.md" suffix(, )
+    0};
+
 static const char staging[] = {
 #embed "../../../Docs/manual/staging.md" suffix(, )
     0};
@@ -112,6 +116,7 @@ static const struct shim_manual_page pages[] = {
     {"profiles-and-dialects", profiles_and_dialects},
     {"live-and-simulated", live_and_simulated},
     {"control", control},
+    {"photo-to-library", photo_to_library},
     {"staging", staging},
     {"ci", ci},
     {"hunting-a-bug", hunting_a_bug},

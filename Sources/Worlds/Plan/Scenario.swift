@@ -156,13 +156,16 @@ extension FleetGroup {
             || self.profile.upload.enrichment != .nested
     }
 
+    /// Whether some of its scans become jobs: of books that the phones read by themselves, those whose photo goes up.
+    package var hasJobs: Bool { self.profile.journey.hasJobs || self.profile.upload.photoBelow > 0 }
+
     /// Whether its phones make the requests that a fault acts on, for scans that come to nothing bad.
     package func makes(_ target: FaultTarget) -> Bool {
         switch target {
-        case .stream: self.profile.journey.hasJobs && self.profile.status.polling != .always
-        case .status: self.profile.journey.hasJobs && self.profile.status.polling != .off
-        case .cleanup: self.profile.journey.hasJobs && self.profile.deletesCompletedJobs
-        case .results, .token: self.profile.journey.hasJobs
+        case .stream: self.hasJobs && self.profile.status.polling != .always
+        case .status: self.hasJobs && self.profile.status.polling != .off
+        case .cleanup: self.hasJobs && self.profile.deletesCompletedJobs
+        case .results, .token: self.hasJobs
         case .upload, .link, .app: true
         }
     }

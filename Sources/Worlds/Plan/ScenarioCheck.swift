@@ -226,7 +226,7 @@ package enum ScenarioCheck {
         let jobTime = scenario.server.backend.jobTime
         return scenario.groups.enumerated().compactMap { index, group in
             let policy = group.profile.cancel
-            guard !policy.isMade || group.profile.journey.hasJobs else {
+            guard !policy.isMade || group.hasJobs else {
                 return ScenarioFinding(
                     .group(index, key: "cancel"),
                     "no effect: a look-up is over with its answer, and has no job to cancel",
@@ -318,12 +318,12 @@ package enum ScenarioCheck {
 
     /// What a fault needs and the version of no group has; nil if it can act.
     fileprivate static func lack(_ kind: FaultKindID, _ groups: [FleetGroup]) -> String? {
-        let needs: [(kind: FaultKindID, fact: KeyPath<APIVersion, Bool>, text: String)] = [
+        let facts: [(kind: FaultKindID, fact: KeyPath<APIVersion, Bool>, text: String)] = [
             (.stripBooks, \.completedHasBooks, "books in a `completed` event"),
             (.degraded, \.hasDegradedEvent, "`enrichment_degraded` events"),
             (.noMessage, \.progressHasMessage, "messages in its events"),
         ]
-        guard let need = needs.first(where: { $0.kind == kind }) else { return nil }
+        guard let need = facts.first(where: { $0.kind == kind }) else { return nil }
         return groups.contains { $0.profile.journey.version[keyPath: need.fact] } ? nil : need.text
     }
 
@@ -484,7 +484,7 @@ package enum ScenarioCheck {
 extension Scenario {
     /// Whether uploads of the phones that a fault may affect become jobs.
     fileprivate func hasJobs(within scope: FaultScope) -> Bool {
-        self.groups.contains { $0.isIn(scope) && $0.profile.journey.hasJobs }
+        self.groups.contains { $0.isIn(scope) && $0.hasJobs }
     }
 
     /// What a fault of this name needs and no phone of the scenario meets; nil if it can fire.

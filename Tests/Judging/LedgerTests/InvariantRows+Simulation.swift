@@ -414,7 +414,8 @@ extension Invariant {
         case .scanCustody, .scanRefusedForCause, .bookNeverLost, .bookNeverDoubleAdded, .bookFaithful,
             .streamIDMonotone, .streamNoGap, .streamTerminalOnce, .jobCleaned, .jobNotCleanedEarly,
             .limitHonoured, .slotsBounded, .serverAgrees, .rowsConserved, .lookupBilledOnce, .cancelFinal,
-            .bookAnswered, .bookShown, .reviewBookAccounted, .reviewEditKept, .reviewNoDuplicate, .targetJobUnique,
+            .bookAnswered, .bookShown, .reviewBookAccounted, .reviewEditKept, .reviewNoDuplicate,
+            .targetJobUnique,
             .targetJobAddressed, .targetResume, .targetIDs, .targetTerminal,
             .targetResultsAgree, .targetAuth, .targetWait, .targetLimit, .targetErrorForm, .targetCleanup,
             .targetStatusAgrees, .targetStreamsAgree, .targetJobKept, .targetTimes, .targetText:

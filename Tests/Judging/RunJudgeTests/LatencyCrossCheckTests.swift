@@ -71,6 +71,10 @@ import Testing
             .streamOpened(job: "j", attempt: 2, after: nil, took: second),
             .reconnected(job: "j", .silence, attempts: 1, resumed: false, took: .zero),
             .terminalApplied(job: "j", kind: .completed, inline: .books), .captured(scheduled: .zero),
+            .bookRead(took: second),
+            .enriched(
+                TextOutcome(title: .talaria, author: .talaria, discrepancies: 0), took: second,
+                service: second),
             .bookShown(job: "j", book: History.shelf.book(device: .init(1), scan: .init(1), ordinal: 0)),
         ]
         let network = NetworkObservation(lookup: second, connect: second, tls: second, firstByte: second)

@@ -91,6 +91,9 @@ import Testing
             $0.network(NetworkObservation(lookup: nil, connect: nil, tls: nil, firstByte: nil))
             $0.phone(.captured(scheduled: $0.now))
             $0.phone(.bookShown(job: "j", book: $0.book(0)))
+            $0.phone(.bookRead(took: .milliseconds(20)))
+            let outcome = TextOutcome(title: .talaria, author: .talaria, discrepancies: 0)
+            $0.phone(.enriched(outcome, took: .milliseconds(21), service: .milliseconds(22)))
         }
         let expected: [(LatencyMetric, Int64)] = [
             (.preprocessTime, 1), (.uploadTime, 2), (.uploadServiceTime, 3), (.sseConnectTime, 4),
@@ -98,7 +101,7 @@ import Testing
             (.sseDetectTime, 9), (.sseReconnectTime, 10), (.resultsTime, 11), (.cleanupTime, 12),
             (.scanTime, 13), (.netDNSTime, 14), (.netConnectTime, 15), (.netTLSTime, 16),
             (.netFirstByteTime, 17), (.statusTime, 18), (.cancelTime, 19), (.jobFirstEventTime, 2),
-            (.jobTime, 13), (.firstBookTime, 1),
+            (.jobTime, 13), (.firstBookTime, 1), (.feedbackTime, 20), (.enrichedTime, 21), (.enrichTime, 22),
         ]
         for (metric, milliseconds) in expected {
             #expect(self.times(metric, measured) == self.once(milliseconds), "\(metric.rawValue)")

@@ -43,7 +43,7 @@ struct ReviewQueueTests {
         }
         #expect(queue.entries.map(\.key.ordinal) == [2, 5, 3, 4, 0, 1])
         #expect(queue.entries.map(\.tier) == [.low, .low, .medium, .medium, .high, .high])
-        #expect(queue.entries.map(\.confidence) == [0.49, 0.49, 0.5, 0.79, 0.8, 1])
+        #expect(queue.entries.map(\.confidence) == [490, 490, 500, 790, 800, 1_000])
     }
 
     @Test func `an approved book enters the library with what its person wrote`() {

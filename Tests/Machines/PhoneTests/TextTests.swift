@@ -9,7 +9,8 @@ import Testing
 @Suite struct TextTests {
     private static let scan = ScanNumber(1)
     private static let reading = BookReading(
-        title: "Moby-Dick, or the Whale", author: "Herman Melville", isbn: nil, text: "Moby-Dick", confidence: 0.8)
+        title: "Moby-Dick, or the Whale", author: "Herman Melville", isbn: nil, text: "Moby-Dick",
+        confidence: 0.8)
     private static let found: Enrichment = {
         var found = Enrichment(
             verifiedTitle: "Moby-Dick; or the Whale", verifiedAuthor: "H. Melville", confidence: 0.95)
@@ -75,7 +76,9 @@ import Testing
         #expect(phone.store.scans.isEmpty && phone.open.isEmpty)
     }
 
-    @Test(arguments: [400, 403, 422]) func `a refusal leaves the book as it was read, and shows nothing`(status: Int) {
+    @Test(arguments: [400, 409, 422]) func `a refusal leaves the book as it was read, and shows nothing`(
+        status: Int
+    ) {
         var phone = Self.asked()
         phone.answer(.upload, status, Wording.problem(.invalidRequest))
         #expect(self.books(phone) == [Self.reading.book] && self.kept(phone) == [.unexpectedStatus])
@@ -88,7 +91,8 @@ import Testing
         for _ in 0..<3 {
             phone.answer(.upload, 503, Wording.problem(.internalError))
             #expect(self.books(phone).isEmpty)
-            phone.pass(.minutes(1))
+            // Less than the time after which a request is given up.
+            phone.pass(.seconds(10))
         }
         for _ in 0..<5 {
             phone.answer(.upload, 429, Wording.problem(.rateLimitExceeded, retryAfterMs: 1_000))
@@ -99,7 +103,8 @@ import Testing
         #expect(self.books(phone) == [Self.reading.book] && self.kept(phone) == [.transport])
     }
 
-    @Test func `a nested answer where the flat one is expected is a finding, and the book stays as it was read`() {
+    @Test
+    func `a nested answer where the flat one is expected is a finding, and the book stays as it was read`() {
         var phone = Self.asked { $0.upload.enrichment = .flat }
         self.answer(&phone)
         #expect(self.books(phone) == [Self.reading.book] && self.kept(phone) == [.unreadableAnswer])
@@ -109,7 +114,8 @@ import Testing
         #expect(self.kept(flat).isEmpty && flat.findings.isEmpty)
     }
 
-    @Test(arguments: [404, 405, 501]) func `without the endpoint the photo goes up, and that of each further book`(
+    @Test(arguments: [404, 405, 501])
+    func `without the endpoint the photo goes up, and that of each further book`(
         status: Int
     ) throws {
         var phone = Self.asked()

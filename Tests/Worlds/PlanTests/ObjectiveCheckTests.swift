@@ -67,7 +67,7 @@ import Testing
     @Test func `a request takes a round trip, and what is no whole request is not judged`() throws {
         let whole: [LatencyMetric] = [
             .uploadTime, .uploadServiceTime, .sseConnectTime, .resultsTime, .cleanupTime, .statusTime,
-            .scanTime,
+            .scanTime, .enrichTime,
         ]
         for metric in LatencyMetric.allCases {
             let isWarned = try !self.warnings(metric.rawValue, "p(95) < 100ms").isEmpty
