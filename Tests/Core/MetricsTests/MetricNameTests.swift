@@ -53,7 +53,8 @@ struct MetricNameTests {
     @Test func `what needs the simulated backend is known`() {
         #expect(
             Metric.needingBackend == [
-                .latency(.sseEventLatency), .latency(.sseEventDelay), .count(.booksExpected),
+                .latency(.sseEventLatency), .latency(.sseEventDelay), .rate(.reconcileWrong),
+                .count(.booksExpected),
                 .count(.booksMissing), .count(.jobsOrphaned), .count(.booksPending),
                 .count(.lookupsBilled), .count(.lookupsRepeated),
             ])

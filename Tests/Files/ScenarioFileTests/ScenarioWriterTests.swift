@@ -140,6 +140,7 @@ struct ScenarioWriterTests {
               strict-device: off
               strict-accept: off
               repeated-cleanup: 204
+              enrichment-body: nested
               links: relative
               retry: off
               stream-linger: 0s

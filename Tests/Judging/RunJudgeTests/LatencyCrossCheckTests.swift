@@ -58,6 +58,10 @@ import Testing
     @Test func `every metric that comes from an observation has its witness`() {
         let second = Interval.seconds(1)
         let payloads: [PhoneObservation] = [
+            .bookRead(took: second),
+            .enriched(
+                TextOutcome(title: .talaria, author: .talaria, discrepancies: 0), took: second,
+                service: second),
             .photoPrepared(took: second, bytes: 1), .completed(took: second),
             .uploadAccepted(job: "j", took: second * 2, service: second),
             .resultsDecoded(job: "j", books: 1, took: second),
@@ -71,10 +75,6 @@ import Testing
             .streamOpened(job: "j", attempt: 2, after: nil, took: second),
             .reconnected(job: "j", .silence, attempts: 1, resumed: false, took: .zero),
             .terminalApplied(job: "j", kind: .completed, inline: .books), .captured(scheduled: .zero),
-            .bookRead(took: second),
-            .enriched(
-                TextOutcome(title: .talaria, author: .talaria, discrepancies: 0), took: second,
-                service: second),
             .bookShown(job: "j", book: History.shelf.book(device: .init(1), scan: .init(1), ordinal: 0)),
         ]
         let network = NetworkObservation(lookup: second, connect: second, tls: second, firstByte: second)

@@ -11,7 +11,7 @@ import Testing
     private static let job = "/v3/jobs/scans/11111111-2222-4333-8444-555555555555"
 
     @Test(arguments: [
-        "", "/", "/v3", "/v3/jobs/scans/", "/v3/jobs/enrich", "/v2/jobs/scans", "/v3/jobs/scans//stream",
+        "", "/", "/v3", "/v3/jobs/scans/", "/v3/jobs/enrich/", "/v2/jobs/scans", "/v3/jobs/scans//stream",
         "\(job)/", "\(job)/stream/", "\(job)/streams", "\(job)/stream/more", "/v3/jobs/scans/a b",
         "/v3/jobs/scans/%2e%2e", "/v3/jobs/scans/\u{0}", "/v3/jobs/scans/ключ", "/V3/JOBS/SCANS",
         "/v3/jobs/scans/" + String(repeating: "a", count: 129), String(repeating: "/", count: 100_000),
