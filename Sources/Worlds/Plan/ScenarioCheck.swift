@@ -318,13 +318,13 @@ package enum ScenarioCheck {
 
     /// What a fault needs and the version of no group has; nil if it can act.
     fileprivate static func lack(_ kind: FaultKindID, _ groups: [FleetGroup]) -> String? {
-        let facts: [(kind: FaultKindID, fact: KeyPath<APIVersion, Bool>, text: String)] = [
+        let facts: [(FaultKindID, KeyPath<APIVersion, Bool>, String)] = [
             (.stripBooks, \.completedHasBooks, "books in a `completed` event"),
             (.degraded, \.hasDegradedEvent, "`enrichment_degraded` events"),
             (.noMessage, \.progressHasMessage, "messages in its events"),
         ]
-        guard let need = facts.first(where: { $0.kind == kind }) else { return nil }
-        return groups.contains { $0.profile.journey.version[keyPath: need.fact] } ? nil : need.text
+        guard let (_, fact, text) = facts.first(where: { $0.0 == kind }) else { return nil }
+        return groups.contains { $0.profile.journey.version[keyPath: fact] } ? nil : text
     }
 
     /// Words that mean something on a stream only, or nothing on it.

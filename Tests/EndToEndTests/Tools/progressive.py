@@ -3,7 +3,8 @@
     progressive.py read BASE         uploads a photo, follows its stream and prints what it read as JSON
     progressive.py serve [--lie] [--cancel EVERY]
         listens on a port of its choosing: each job sends `segmented`, `book_progress` and `result` events and then `completed`;
-        with --lie it shows a book that is not among those of the job, with --cancel each EVERY-th job ends with `canceled`
+        with --lie it shows a book that is not among those of the job, with --cancel each EVERY-th job ends with `canceled`.
+        It ends with SIGTERM.
 """
 
 import argparse
@@ -11,6 +12,8 @@ import base64
 import http.client
 import http.server
 import json
+import os
+import signal
 import sys
 import threading
 import time
@@ -186,6 +189,8 @@ class Server(http.server.ThreadingHTTPServer):
 
 
 def serve(options):
+    signal.signal(signal.SIGTERM, lambda *_: os._exit(0))
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGTERM])  # A parent may have blocked it for us.
     Handler.options = options
     server = Server(("127.0.0.1", 0), Handler)
     print(f"listening http://127.0.0.1:{server.server_port}", flush=True)
