@@ -72,14 +72,16 @@ try: ## builds one module and runs its tests, as in `make try MODULE=Phone`
 
 # The end-to-end tests run the release program; the other tests run a debug build with all checks. Tests without a clock or
 # a socket run in parallel. The others run one after another, since some measure times; of those that mostly wait, six run
-# at once.
+# at once, the program and the modules apart: a test that blocks its thread must not keep the others waiting.
 unit: build
 	@swift build --build-tests $(CHECKS) --quiet
 	@swift test --skip-build --skip '$(TIMED)'
 	@SWIFTWING_SIM_BINARY=$(CURDIR)/$(BINARY) \
 		swift test --skip-build --no-parallel --filter '$(TIMED)' --skip '$(WAITING)'
-	@SWIFTWING_SIM_BINARY=$(CURDIR)/$(BINARY) SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=6 \
-		swift test --skip-build --filter '$(WAITING)'
+	@for tests in '^EndToEndTests[.]SideBySide/' '^(Dashboard|LivePhones|LiveServer)Tests[.]'; do \
+		SWIFTWING_SIM_BINARY=$(CURDIR)/$(BINARY) SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=6 \
+			swift test --skip-build --filter "$$tests" || exit; \
+	done
 
 # The program contains the pages of the manual, so it is built again after they have changed.
 docs: build ## generates the pages that are made from tables of the program, and Docs/swiftwing-head.md from runs
