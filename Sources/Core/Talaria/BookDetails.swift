@@ -2,7 +2,7 @@ internal import JSON
 internal import SimBase
 
 /// What a look-up finds of a book beside its cover: the members that only the format `full` has (Docs/contract.md section
-/// 1.3). They are a function of the title: no client decodes them, and nobody has to store them.
+/// 1.3). They are a function of the title: no client decodes them, and none of them is stored.
 package struct BookDetails: Hashable, Sendable {
     package let publisher: String
     package let publishedDate: String

@@ -25,7 +25,7 @@ struct ReviewAccount: Sendable {
         }
         var isEdited: Bool { self.title != nil || self.author != nil }
 
-        /// Whether a book has these values, where nobody wrote others.
+        /// Whether a book has these values, apart from those that were edited.
         func isMet(by book: Book) -> Bool {
             (self.title.map { $0 == book.title } ?? self.versions.contains { $0.title == book.title })
                 && (self.author.map { $0 == book.author }
