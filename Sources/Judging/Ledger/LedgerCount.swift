@@ -91,7 +91,7 @@ package struct LedgerCount: Sendable {
         Self(.texts, "enriched", \.texts.enriched, .textsEnriched),
         Self(.texts, "kept", \.texts.kept, .textsKept),
         Self(.texts, "photos", \.texts.photos, .textsPhotos),
-        Self(.texts, "fields", \.texts.fields, nil, .observed),
+        Self(.texts, "right", \.texts.right, nil, .observed),
         Self(.texts, "wrong", \.texts.wrong, nil, .observed),
         Self(.jobs, "accepted", \.jobs.accepted, .jobsAccepted),
         Self(.jobs, "cleaned", \.jobs.cleaned, .jobsCleaned),

@@ -42,8 +42,9 @@ extension PhoneAccount {
                 $0.texts.kept += 1
             }
             guard isKnown, let book = scan.finalText else { return }
-            $0.texts.fields += 2
-            $0.texts.wrong += (book.title == truth.title ? 0 : 1) + (book.author == truth.author ? 0 : 1)
+            for isRight in [book.title == truth.title, book.author == truth.author] {
+                if isRight { $0.texts.right += 1 } else { $0.texts.wrong += 1 }
+            }
         }
     }
 }

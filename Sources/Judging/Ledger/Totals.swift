@@ -184,9 +184,10 @@ package struct TextTotals: Hashable, Sendable {
     package var kept = 0
     /// Uploaded as photos instead.
     package var photos = 0
-    /// Final titles and authors in the library, and those of them that differ from the book on the spine.
-    package var fields = 0
+    /// Final titles and authors in the library that are those of the spine, and those that are not.
+    package var right = 0
     package var wrong = 0
+    package var compared: Int { self.right + self.wrong }
 
     package init() {}
 }
@@ -255,7 +256,7 @@ package struct LedgerTotals: Equatable, Sendable {
         table.add(Int64(self.scans.waiting), to: .scansWaiting, in: group)
         table.add(Int64(self.scans.discarded), to: .scansDiscarded, in: group)
         table.add(
-            FailureRate(failed: Int64(self.texts.wrong), total: Int64(self.texts.fields)),
+            FailureRate(failed: Int64(self.texts.wrong), total: Int64(self.texts.compared)),
             to: .reconcileWrong,
             in: group)
     }

@@ -47,10 +47,9 @@ extension RunResult {
     /// What became of the books that phones have read, in words.
     var readings: String {
         let texts = self.totals.texts
-        let right = texts.fields - texts.wrong
         let known =
             self.hasBackendView
-            ? "\(Figures.count(right)) of \(Figures.count(texts.fields))" : "an unknown number"
+            ? "\(Figures.count(texts.right)) of \(Figures.count(texts.compared))" : "an unknown number"
         let photos = texts.photos > 0 ? ", \(Figures.count(texts.photos)) uploaded as photos" : ""
         return "\(Figures.count(texts.enriched, "book", "books")) enriched, "
             + "\(Figures.count(texts.kept)) kept as read\(photos); "
