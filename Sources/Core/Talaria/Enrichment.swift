@@ -9,6 +9,8 @@ package struct BookReading: Hashable, Sendable {
     package var text: String
     /// 0 to 1.
     package var confidence: Double
+    /// In whole percent, rounded down.
+    package var confidencePercent: Int { Int(self.confidence * 100) }
 
     package init(title: String, author: String, isbn: String?, text: String, confidence: Double) {
         self.title = title

@@ -36,6 +36,7 @@ package enum Invariant: String, CaseIterable, Hashable, Sendable {
     case reviewEditKept = "review.edit-kept"
     case reviewNoDuplicate = "review.no-duplicate"
     case bookShown = "book.shown"
+    case textKeptForCause = "text.kept-for-cause"
     // About a foreign backend, by its trial; `TargetRule` has what they say.
     case targetJobUnique = "target.job-unique"
     case targetJobAddressed = "target.job-addressed"
@@ -142,6 +143,8 @@ package enum Invariant: String, CaseIterable, Hashable, Sendable {
             "no book enters a library that has its ISBN, approved alone or with all others"
         case .bookShown:
             "a book that was shown before its job had ended is in the library when the scan is completed"
+        case .textKeptForCause:
+            "a book that the phone has read is merged with the answer to its look-up; it keeps what was read only when no response can be read or had within the retries, and its photo is uploaded only for a low confidence or where there is no look-up"
         case .targetJobUnique, .targetJobAddressed, .targetResume, .targetIDs, .targetTerminal,
             .targetResultsAgree, .targetAuth, .targetWait, .targetLimit, .targetErrorForm, .targetCleanup,
             .targetStatusAgrees, .targetStreamsAgree, .targetJobKept, .targetTimes, .targetText:
@@ -241,42 +244,43 @@ package enum Invariant: String, CaseIterable, Hashable, Sendable {
         case .reviewEditKept: (18, .always, needsBackend: false, survivesBackendDeath: true)
         case .reviewNoDuplicate: (19, .always, needsBackend: false, survivesBackendDeath: true)
         case .bookShown: (20, .always, needsBackend: false, survivesBackendDeath: true)
-        case .targetJobUnique: (21, .always, needsBackend: false, survivesBackendDeath: true)
-        case .targetJobAddressed: (22, .always, needsBackend: false, survivesBackendDeath: true)
-        case .targetResume: (23, .always, needsBackend: false, survivesBackendDeath: true)
-        case .targetIDs: (24, .always, needsBackend: false, survivesBackendDeath: true)
-        case .targetTerminal: (25, .always, needsBackend: false, survivesBackendDeath: true)
-        case .targetResultsAgree: (26, .always, needsBackend: false, survivesBackendDeath: true)
-        case .targetAuth: (27, .always, needsBackend: false, survivesBackendDeath: true)
-        case .targetWait: (28, .always, needsBackend: false, survivesBackendDeath: true)
-        case .targetLimit: (29, .always, needsBackend: false, survivesBackendDeath: true)
-        case .targetErrorForm: (30, .always, needsBackend: false, survivesBackendDeath: true)
-        case .targetCleanup: (31, .always, needsBackend: false, survivesBackendDeath: true)
-        case .targetStatusAgrees: (32, .always, needsBackend: false, survivesBackendDeath: true)
-        case .targetStreamsAgree: (33, .always, needsBackend: false, survivesBackendDeath: true)
-        case .targetJobKept: (34, .always, needsBackend: false, survivesBackendDeath: true)
-        case .targetTimes: (35, .always, needsBackend: false, survivesBackendDeath: true)
-        case .targetText: (36, .always, needsBackend: false, survivesBackendDeath: true)
-        case .scanOrder: (37, .always, needsBackend: true, survivesBackendDeath: false)
-        case .jobCleanedOnce: (38, .always, needsBackend: true, survivesBackendDeath: false)
-        case .jobEnded: (39, .finally, needsBackend: true, survivesBackendDeath: false)
-        case .jobOrphansBounded: (40, .always, needsBackend: true, survivesBackendDeath: false)
-        case .jobSilentAfterCleanup: (41, .always, needsBackend: true, survivesBackendDeath: false)
-        case .streamDeadDetected: (42, .eventually, needsBackend: true, survivesBackendDeath: false)
-        case .streamParseRobust: (43, .always, needsBackend: true, survivesBackendDeath: false)
-        case .authNoStaleUse: (44, .always, needsBackend: true, survivesBackendDeath: false)
-        case .retryBudget: (45, .always, needsBackend: true, survivesBackendDeath: false)
-        case .deviceNotStuck: (46, .eventually, needsBackend: true, survivesBackendDeath: false)
-        case .scanSettles: (47, .eventually, needsBackend: true, survivesBackendDeath: false)
-        case .timersClean: (48, .finally, needsBackend: true, survivesBackendDeath: false)
-        case .timeSane: (49, .always, needsBackend: true, survivesBackendDeath: false)
-        case .requestOneFate: (50, .always, needsBackend: true, survivesBackendDeath: false)
-        case .linkConserves: (51, .always, needsBackend: true, survivesBackendDeath: false)
-        case .memoryBounded: (52, .always, needsBackend: true, survivesBackendDeath: false)
-        case .authNoLeak: (53, .always, needsBackend: true, survivesBackendDeath: false)
-        case .herdBounded: (54, .always, needsBackend: true, survivesBackendDeath: false)
-        case .othersUnharmed: (55, .eventually, needsBackend: true, survivesBackendDeath: false)
-        case .requestWellFormed: (56, .always, needsBackend: true, survivesBackendDeath: false)
+        case .textKeptForCause: (21, .always, needsBackend: false, survivesBackendDeath: false)
+        case .targetJobUnique: (22, .always, needsBackend: false, survivesBackendDeath: true)
+        case .targetJobAddressed: (23, .always, needsBackend: false, survivesBackendDeath: true)
+        case .targetResume: (24, .always, needsBackend: false, survivesBackendDeath: true)
+        case .targetIDs: (25, .always, needsBackend: false, survivesBackendDeath: true)
+        case .targetTerminal: (26, .always, needsBackend: false, survivesBackendDeath: true)
+        case .targetResultsAgree: (27, .always, needsBackend: false, survivesBackendDeath: true)
+        case .targetAuth: (28, .always, needsBackend: false, survivesBackendDeath: true)
+        case .targetWait: (29, .always, needsBackend: false, survivesBackendDeath: true)
+        case .targetLimit: (30, .always, needsBackend: false, survivesBackendDeath: true)
+        case .targetErrorForm: (31, .always, needsBackend: false, survivesBackendDeath: true)
+        case .targetCleanup: (32, .always, needsBackend: false, survivesBackendDeath: true)
+        case .targetStatusAgrees: (33, .always, needsBackend: false, survivesBackendDeath: true)
+        case .targetStreamsAgree: (34, .always, needsBackend: false, survivesBackendDeath: true)
+        case .targetJobKept: (35, .always, needsBackend: false, survivesBackendDeath: true)
+        case .targetTimes: (36, .always, needsBackend: false, survivesBackendDeath: true)
+        case .targetText: (37, .always, needsBackend: false, survivesBackendDeath: true)
+        case .scanOrder: (38, .always, needsBackend: true, survivesBackendDeath: false)
+        case .jobCleanedOnce: (39, .always, needsBackend: true, survivesBackendDeath: false)
+        case .jobEnded: (40, .finally, needsBackend: true, survivesBackendDeath: false)
+        case .jobOrphansBounded: (41, .always, needsBackend: true, survivesBackendDeath: false)
+        case .jobSilentAfterCleanup: (42, .always, needsBackend: true, survivesBackendDeath: false)
+        case .streamDeadDetected: (43, .eventually, needsBackend: true, survivesBackendDeath: false)
+        case .streamParseRobust: (44, .always, needsBackend: true, survivesBackendDeath: false)
+        case .authNoStaleUse: (45, .always, needsBackend: true, survivesBackendDeath: false)
+        case .retryBudget: (46, .always, needsBackend: true, survivesBackendDeath: false)
+        case .deviceNotStuck: (47, .eventually, needsBackend: true, survivesBackendDeath: false)
+        case .scanSettles: (48, .eventually, needsBackend: true, survivesBackendDeath: false)
+        case .timersClean: (49, .finally, needsBackend: true, survivesBackendDeath: false)
+        case .timeSane: (50, .always, needsBackend: true, survivesBackendDeath: false)
+        case .requestOneFate: (51, .always, needsBackend: true, survivesBackendDeath: false)
+        case .linkConserves: (52, .always, needsBackend: true, survivesBackendDeath: false)
+        case .memoryBounded: (53, .always, needsBackend: true, survivesBackendDeath: false)
+        case .authNoLeak: (54, .always, needsBackend: true, survivesBackendDeath: false)
+        case .herdBounded: (55, .always, needsBackend: true, survivesBackendDeath: false)
+        case .othersUnharmed: (56, .eventually, needsBackend: true, survivesBackendDeath: false)
+        case .requestWellFormed: (57, .always, needsBackend: true, survivesBackendDeath: false)
         }
     }
 }

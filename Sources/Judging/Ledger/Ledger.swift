@@ -212,7 +212,7 @@ package struct Ledger: Sendable {
     private func speaks(_ verdict: Verdict) -> Bool {
         let about: [Invariant: [Journey]] = [
             .rowsConserved: [.csvImport], .lookupBilledOnce: [.bookEnrichment],
-            .bookAnswered: [.batchEnrichment, .bookEnrichment],
+            .bookAnswered: [.batchEnrichment, .bookEnrichment], .textKeptForCause: [.textEnrichment],
         ]
         if verdict.violations > 0 { return true }
         if let journeys = about[verdict.invariant] {

@@ -29,6 +29,8 @@ package struct LedgerSettings: Hashable, Sendable {
     /// The time for which a book that comes is one that waits and has its ISBN, or its title and author, by the group's index; nil
     /// for a group whose app does not look for such.
     package var duplicateWindows: [Interval?] = []
+    /// The look-ups by text, by the group's index; nil for a group of another journey.
+    package var texts: [TextRule?] = []
     /// Whether the backend of the plan shows books before the ends of their jobs.
     package var isProgressive = false
     /// The regions of a photo, by the group's index; 1 for a group without them.

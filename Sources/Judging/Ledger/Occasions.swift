@@ -75,6 +75,7 @@ package struct Occasions: Sendable {
         case .launched(let restored): restored > 0 ? Self.captures : []
         case .refused: [.scanRefusedForCause]
         case .bookShown: [.bookShown]
+        case .bookRead, .enriched, .readingKept, .photoInstead: [.textKeptForCause]
         case .bookAdded: [.bookNeverLost, .bookNeverDoubleAdded, .bookFaithful]
         case .bookRepeated: [.bookNeverDoubleAdded]
         case .bookPending:

@@ -152,9 +152,14 @@ extension PhoneAccount {
             self.replied(operation, scan: scan, attempt: attempt, status: status, at: at, fleet)
         case .requestFailed(let operation, let attempt, let failure, _):
             self.exchangeEnded(operation, scan, attempt: attempt, at: at, &fleet)
+            if operation == .upload {
+                self.updateScan(scan) { $0.lookup.replied(attempt: attempt, status: nil) }
+            }
             guard operation.isDelete else { return }
             self.deleteFailed(scan, attempt: attempt, failure, at: at, fleet)
         case .badAnswer(.stream, _, _): self.updateScan(scan) { $0.isStreamUnreadable = true }
+        case .badAnswer(.upload, let attempt, _):
+            self.updateScan(scan) { $0.lookup.unreadable(attempt: attempt) }
         case .uploadAccepted(let job, _, _):
             self.updateScan(scan) { $0.jobCame(at: at) }
             self.uploadAccepted(scan, job: job, at: at, &fleet)
@@ -162,9 +167,8 @@ extension PhoneAccount {
             self.rateLimited(operation, scan: scan, retryAfter: retryAfter, at: at)
             if operation.isDelete { self.deleteLimited(scan, retryAfter: retryAfter, at: at) }
         case .lookupAnswered: self.updateScan(scan) { $0.library.answerBegan() }
-        case .enriched: self.textDecided(scan, isEnriched: true)
-        case .photoInstead: self.updateScan(scan) { $0.isPhotoInstead = true }
-        case .readingKept: self.textDecided(scan, isEnriched: false)
+        case .bookRead, .enriched, .photoInstead, .readingKept:
+            self.recordText(payload, scan: scan, at: at, &fleet)
         case .resultsDecoded(let job, _, _):
             self.updateScan(scan) { $0.library.answerBegan() }
             if let index = self.jobIndex(job, of: scan) { self.jobs[index].hadResults = true }
@@ -219,6 +223,7 @@ extension PhoneAccount {
             self.requireRecord(of: scan, at: at, &fleet)
             self.requireRetry(of: scan, attempt: attempt, at: at, &fleet)
             self.lookupSent(scan, attempt: attempt)
+            self.updateScan(scan) { $0.lookup.sent(attempt: attempt) }
         case .stream:
             _ = self.take(scan, for: "streamed", at: at, &fleet)
             self.updateScan(scan) { $0.isStreamUnreadable = false }
@@ -263,6 +268,9 @@ extension PhoneAccount {
         _ fleet: LedgerFleet
     ) {
         if status == 429 { self.limits.delivered(operation, scan: scan, attempt: attempt, at: at) }
+        if operation == .upload {
+            self.updateScan(scan) { $0.lookup.replied(attempt: attempt, status: status) }
+        }
         guard status >= 400 || operation.isDelete else { return }
         switch operation {
         case .upload:
@@ -312,11 +320,12 @@ extension PhoneAccount {
             self.expired(job: job, at: at, &fleet)
         case .vanished(let job):
             self.vanished(job: job, at: at, &fleet)
+        case .textLookedUp: self.updateScan(scan) { $0.lookup.isFound = true }
         case .circuitOpened: fleet.count(in: self.group) { $0.jobs.circuitsOpened += 1 }
         case .targetBroke(let rule, _, let text):
             self.violate(Invariant(rule), scan, at: at, &fleet, text, cause: .target)
         case .connected, .requested, .answered, .pingWritten, .resultsServed, .cleaned(_, effective: false),
-            .textLookedUp, .circuitClosed, .found, .upstreamFailed, .targetTried, .targetProbed, .targetEvent:
+            .circuitClosed, .found, .upstreamFailed, .targetTried, .targetProbed, .targetEvent:
             break  // Measured, not judged.
         }
     }

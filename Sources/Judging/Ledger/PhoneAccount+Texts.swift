@@ -1,9 +1,10 @@
+import Metrics
 import Observations
 import SimBase
 import Talaria
 
-// Books that the phone has read by itself: what each may be in the library follows from what was read, what the backend has
-// found, and whether that came.
+// text.kept-for-cause. Books that the phone has read by itself: what each may be in the library follows from what was read, what
+// the backend has found, and whether that came.
 
 extension PhoneAccount {
     /// What the book of a scan may be, the expected one first: after a kill, the library may have what an earlier attempt has
@@ -19,8 +20,57 @@ extension PhoneAccount {
         return isEnriched ? books : books.reversed()
     }
 
+    mutating func recordText(
+        _ payload: PhoneObservation, scan: ScanNumber, at moment: Instant, _ fleet: inout LedgerFleet
+    ) {
+        if let index = self.index(of: scan), let complaint = self.complaint(of: payload, at: index, fleet) {
+            self.violate(.textKeptForCause, scan, at: moment, &fleet, complaint)
+        }
+        switch payload {
+        case .enriched: self.textDecided(scan, isEnriched: true)
+        case .readingKept: self.textDecided(scan, isEnriched: false)
+        case .photoInstead(let reason):
+            if reason == .noEndpoint { self.lacksTexts = true }
+            self.updateScan(scan) { $0.isPhotoInstead = true }
+        default: break
+        }
+    }
+
+    /// What is wrong with what the phone does about a reading.
+    private func complaint(of payload: PhoneObservation, at index: Int, _ fleet: LedgerFleet) -> String? {
+        let settings = fleet.settings
+        guard let rule = settings.fleet.value(of: self.device, in: settings.texts) ?? nil else { return nil }
+        let scan = self.scans[index]
+        let attempt = scan.lookup.attempt
+        switch payload {
+        case .bookRead:
+            return self.isPoor(scan.number, rule, fleet)
+                ? "read with a confidence below \(rule.photoBelow) %, and not uploaded as a photo" : nil
+        case .photoInstead(.lowConfidence):
+            return self.lacksTexts || self.isPoor(scan.number, rule, fleet)
+                ? nil : "uploaded as a photo, although what was read is sure enough"
+        case .photoInstead(.noEndpoint): return scan.lookup.complaintOfMissingEndpoint
+        case .enriched:
+            return scan.lookup.complaint(mergingWhereBackendIsSeen: settings.hasBackendView)
+        case .readingKept(let cause):
+            let isFinal =
+                scan.uploadProblem(attempt: attempt).map { !$0.isRetryable }
+                ?? (cause == .unexpectedStatus)
+            return scan.lookup.complaint(
+                keepingBy: rule,
+                isDisturbed: scan.wasFired(.upload, attempt: attempt) || !settings.hasBackendView,
+                isFinal: isFinal)
+        default: return nil
+        }
+    }
+
+    private func isPoor(_ scan: ScanNumber, _ rule: TextRule, _ fleet: LedgerFleet) -> Bool {
+        guard let reading = fleet.shelf.reading(device: self.device, scan: scan) else { return false }
+        return reading.confidencePercent < rule.photoBelow
+    }
+
     /// Whose text the book has is decided: an answer is at hand.
-    mutating func textDecided(_ scan: ScanNumber, isEnriched: Bool) {
+    private mutating func textDecided(_ scan: ScanNumber, isEnriched: Bool) {
         self.updateScan(scan) {
             $0.library.answerBegan()
             $0.isEnriched = isEnriched

@@ -46,6 +46,8 @@ struct PhoneAccount: Sendable {
     var isCutOff = false
     var faultsActive = 0
     var isStorageFull = false
+    /// Its process knows that the backend has no look-up by text.
+    var lacksTexts = false
     /// The time at which the storage last had room again.
     var freedAt = Instant.zero
     /// The last scans that were completed or refused, and when; nil while a process does over what a kill took from it.
@@ -266,6 +268,7 @@ struct PhoneAccount: Sendable {
         self.isSuspended = false
         self.slots = 0
         self.limits = RateLimitAccount()
+        self.lacksTexts = false
     }
 
     mutating func suspended(at: Instant) {

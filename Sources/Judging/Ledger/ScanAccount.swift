@@ -134,6 +134,7 @@ struct ScanAccount: Sendable {
     var bookFault: String?
     /// Of a book that the phone has read: whether its look-up has come, and what the library has of it.
     var isEnriched = false
+    var lookup = TextLookup()
     /// Whether its photo is uploaded instead.
     var isPhotoInstead = false
     var finalText: Book?

@@ -48,7 +48,7 @@ extension App {
 
     /// Whether the book is to be looked up by its photo: its reading is of little use, or the backend has no look-up by text.
     func isPoor(_ reading: BookReading) -> Bool {
-        self.lacksTexts || Int(reading.confidence * 100) < self.profile.upload.photoBelow
+        self.lacksTexts || reading.confidencePercent < self.profile.upload.photoBelow
     }
 
     static func uploadPhoto(of scan: inout Scan, into effects: inout [PhoneEffect]) {

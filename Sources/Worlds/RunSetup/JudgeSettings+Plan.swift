@@ -111,11 +111,23 @@ extension LedgerSettings {
         self.cancelTimes = plan.groups.map { $0.profile.cancel.isMade ? $0.profile.cancel.after : nil }
         self.statusIntervals = plan.groups.map(\.profile.status.interval)
         self.passesChangesOver = hasBackendView && plan.scenario.server.backend.v2.progress == .poll
+        let form = plan.scenario.server.backend.enrichmentForm
+        self.texts = plan.groups.map { TextRule($0.profile, answers: hasBackendView ? form : nil) }
         self.isProgressive = plan.scenario.server.backend.progressive
         self.cancels = plan.groups.contains(where: \.profile.cancel.isMade)
         self.reviews = plan.groups.contains(where: \.profile.reviewer.isMade)
         self.duplicateWindows = plan.groups.map(\.profile.review.duplicateWindow)
         if world == .live { self.recordTime = LedgerSettings.recordTimeLive }
+    }
+}
+
+extension TextRule {
+    /// Nil for a group of another journey. `answers`: the form of the backend's answers; nil for a foreign backend.
+    fileprivate init?(_ profile: ClientProfile, answers form: Enrichment.Form?) {
+        guard profile.journey == .textEnrichment else { return nil }
+        self.init(
+            readsAnswers: form == profile.upload.enrichment, photoBelow: profile.upload.photoBelow,
+            retriesMax: UInt32(AppLimits.textRetriesMax))
     }
 }
 

@@ -78,6 +78,7 @@ struct ShippedScenarioTests {
         (.reviewEditKept, "review-under-kill", []),
         (.reviewNoDuplicate, "review-under-kill", []),
         (.bookShown, "progressive-results", []),
+        (.textKeptForCause, "text-enrichment", []),
     ]
 
     @Test func `every invariant is reached by a shipped scenario, which names the moments that show it`()

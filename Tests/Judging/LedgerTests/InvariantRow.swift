@@ -71,6 +71,8 @@ struct Example: Sendable {
             return history.broken {
                 $0.tokenLifetime = self.tokenLifetime
                 $0.faultsThatCut = [Fault.cuts]
+                $0.fleet = LedgerSettings.reading.fleet
+                $0.texts = LedgerSettings.reading.texts
             }
         }
         return self.simulated(history).map(\.invariant)

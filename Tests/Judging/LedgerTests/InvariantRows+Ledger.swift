@@ -86,6 +86,7 @@ extension Invariant {
         case .reviewEditKept: .reviewEditKept
         case .reviewNoDuplicate: .reviewNoDuplicate
         case .bookShown: .bookShown
+        case .textKeptForCause: .textKeptForCause
         case .scanOrder, .jobCleanedOnce, .jobEnded, .jobOrphansBounded, .jobSilentAfterCleanup,
             .streamDeadDetected, .streamParseRobust, .authNoStaleUse, .retryBudget, .deviceNotStuck,
             .scanSettles,

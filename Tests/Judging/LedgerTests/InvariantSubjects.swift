@@ -54,6 +54,7 @@ struct InvariantSubjects {
         case .slotGiven: phone.slots -= 1
         case .bookShown: self.count(.bookShown)
         case .bookAdded: self.count(.bookFaithful)
+        case .enriched: self.count(.textKeptForCause)
         case .bookKept: self.count(.reviewBookAccounted)
         case .bookEdited: self.count(.reviewEditKept)
         case .bookMerged: self.count(.reviewNoDuplicate)

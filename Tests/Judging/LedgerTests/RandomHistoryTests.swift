@@ -33,7 +33,7 @@ import Testing
         let kind = dice.pick(EventKind.allCases)
         let operation = dice.pick(Operation.allCases)
         let attempt = UInt32(dice.below(3))
-        switch dice.below(48) {
+        switch dice.below(49) {
         case 0: return .launched(restored: dice.number())
         case 1: return .killed
         case 2: return .suspended
@@ -56,6 +56,10 @@ import Testing
         case 47:
             return dice.below(2) == 0
                 ? .bookKept(entry: dice.number(), book: book) : .reviewRestored(entries: dice.number())
+        case 48:
+            return dice.below(2) == 0
+                ? .readingKept(dice.pick(WaitingCause.allCases))
+                : .photoInstead(dice.pick(PhotoReason.allCases))
         case 18, 39: return .refused(code: job, cause: .photo)
         case 19, 20: return .requestSent(operation, attempt: attempt, job: job, lastEventID: id)
         case 21: return .replied(operation, attempt: attempt, status: dice.number(), took: dice.interval())
@@ -201,7 +205,7 @@ import Testing
     @Test func `nonsense breaks nearly every invariant somewhere`() {
         var broken = Set<Invariant>()
         for seed: UInt64 in 0..<100 {
-            var ledger = Ledger(shelf: History.shelf, settings: .embedded)
+            var ledger = Ledger(shelf: History.shelf, settings: .reading)
             for observation in self.observations(seed: seed, count: 300) { ledger.record(observation) }
             ledger.finish(waitingOnDisk: self.records(seed: seed), at: .zero)
             broken.formUnion(ledger.verdicts.filter { $0.violations > 0 }.map(\.invariant))
