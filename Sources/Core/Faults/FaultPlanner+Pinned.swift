@@ -1,6 +1,7 @@
 package import SimBase
 
-// What a fault did in one run, as faults of their own: certain, and with every draw made.
+// What the faults did in one run, as faults of a new plan: without chance, and with the values that were
+// drawn.
 
 extension FaultPlanner {
     /// The fault as it acted on one exchange.

@@ -2,7 +2,7 @@ import SimBase
 
 /// The way in which a connection ends, or stops, when a fault cuts it.
 package enum CutEnding: Hashable, Sendable {
-    /// RST, as soon as what is before has been sent.
+    /// RST, as soon as the bytes before the cut have been sent.
     case reset
     /// FIN.
     case close
@@ -20,9 +20,8 @@ extension FaultKind {
         case .silence(let cut, let side): (.silence, cut, side)
         case .rateLimit, .httpError, .stripBooks, .truncateResults, .reorderResults, .expireToken,
             .jobGone, .retryableError, .finalError, .degraded, .slowStage, .unknownEvent, .badJSON,
-            .eventShape, .latePing, .noPing, .twoTerminals,
-            .endWithoutTerminal, .ignoreLastEventID, .forgetEvents, .slice, .delay, .bandwidth, .loss,
-            .refuse, .phone:
+            .eventShape, .latePing, .noPing, .twoTerminals, .endWithoutTerminal, .ignoreLastEventID,
+            .forgetEvents, .slice, .delay, .bandwidth, .loss, .refuse, .phone:
             nil
         }
     }
@@ -34,7 +33,8 @@ extension FaultKind {
 }
 
 extension [ArmedFault] {
-    /// The faults up to the first that ends the exchange at once: later ones can do nothing.
+    /// The faults without those that would end the exchange after one that ends it at once: they can do
+    /// nothing.
     package var untilFirstEnd: [ArmedFault] {
         guard let first = self.firstIndex(where: \.isCertainEnd) else { return self }
         return self[...first] + self[(first + 1)...].filter { !$0.kind.has(.endsExchange) }

@@ -1,11 +1,11 @@
-/// The bytes of one event as it is written to a stream, and the nasty positions in it.
+/// The bytes of one event as it is written to a stream, and the positions inside it at which a fault can cut.
 struct EventBytes {
     private let bytes: [UInt8]
 
     init(_ bytes: [UInt8]) { self.bytes = bytes }
 
-    /// A position after the leading comment lines and before the end of the last line that says anything; nil when there
-    /// is none.
+    /// A position after the leading comment lines and before the end of the last line that is not empty; nil
+    /// when there is none.
     func insideEvent(_ draw: UInt64) -> Int? {
         let start = self.afterComments
         let end = self.contentEnd

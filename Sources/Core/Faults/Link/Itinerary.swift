@@ -27,9 +27,9 @@ package struct Itinerary: Hashable, Sendable {
     package struct Step: Hashable, Sendable {
         /// The time since the start of the run.
         package var at: Interval
-        /// Nil is not a path.
+        /// Nil: no path.
         package var link: NamedLink?
-        /// Nil is until the next step.
+        /// Nil: until the next step.
         package var length: Interval?
 
         package init(at: Interval, link: NamedLink?, length: Interval?) {
@@ -39,7 +39,7 @@ package struct Itinerary: Hashable, Sendable {
         }
     }
 
-    /// A time of one link.
+    /// A span of time with one link.
     private struct Leg: Hashable, Sendable {
         var from: Instant
         var link: NamedLink?
@@ -87,10 +87,10 @@ package struct Itinerary: Hashable, Sendable {
         self.legs.first { $0.from > moment }?.from
     }
 
-    /// The first link.
+    /// The link at the start; nil if the run begins without a path.
     package var first: NamedLink? { self.steps[0].link }
 
-    /// The times without a path, in order; one that never ends lasts to the end of time.
+    /// The times without a path, in order; one that never ends lasts until `distantFuture`.
     package var tunnels: [(from: Instant, to: Instant)] {
         self.legs.enumerated().compactMap { index, leg in
             guard leg.link == nil else { return nil }

@@ -28,7 +28,7 @@ package struct LinkImpairments: Hashable, Sendable {
         let fault: Int
         let window: FaultWindow
         let direction: LinkDirection
-        /// The time at which the last byte under it has been sent.
+        /// The time at which the last byte has been sent at its rate.
         var idleAt = Instant.zero
     }
 
@@ -70,10 +70,8 @@ package struct LinkImpairments: Hashable, Sendable {
                             stall: SegmentLoss.stall(roundTrip: roundTrip))))
             case .rateLimit, .httpError, .stripBooks, .truncateResults, .reorderResults, .expireToken,
                 .jobGone, .retryableError, .finalError, .degraded, .slowStage, .unknownEvent, .badJSON,
-                .eventShape, .latePing, .noPing, .twoTerminals,
-                .endWithoutTerminal, .ignoreLastEventID, .forgetEvents, .reset, .close, .endCleanly, .silence,
-                .slice, .refuse,
-                .phone:
+                .eventShape, .latePing, .noPing, .twoTerminals, .endWithoutTerminal, .ignoreLastEventID,
+                .forgetEvents, .reset, .close, .endCleanly, .silence, .slice, .refuse, .phone:
                 continue
             }
         }
