@@ -6,7 +6,7 @@ import Wire
 // What is requested again, and when (Docs/contract.md sections 1.7 and 1.8, Docs/apps.md section 5).
 
 extension ClientTrial {
-    /// Codes of refusals that no repetition changes.
+    /// Statuses of refusals that no repetition changes.
     private static let finalStatuses = [400, 409, 413, 415, 422]
 
     // MARK: What comes again

@@ -84,6 +84,7 @@ extension ClientTrial {
             self.exchanges.update(id) { $0.terminalAt = now }
             self.streamLeaves(exchange)
         }
+        // Only the first counts, or one after a first that may not have been read.
         guard let known = self.jobs[job], known.terminal?.isCut != false else { return }
         let isFirst = known.terminal == nil
         let isError = reading.kind != .completed

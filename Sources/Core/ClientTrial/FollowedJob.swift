@@ -12,14 +12,14 @@ struct FollowedJob: Sendable {
         /// Whether its data can be read.
         let isReadable: Bool
         let books: BookList
-        /// Its stream was cut so soon behind it that it need not have been read.
+        /// Whether its stream was cut so soon after it that the client may not have read it.
         var isCut = false
 
         /// Whether a client that reads its streams knows of it.
         var isKnown: Bool { self.isReadable && !self.isCut }
     }
 
-    /// What an answer or an event has instead of books.
+    /// Whether a client can use the list of books of an answer or an event.
     enum BookList: Sendable {
         /// Nothing that is a list of books with title and author.
         case unusable
@@ -121,7 +121,7 @@ struct FollowedJob: Sendable {
     }
 
     mutating func end(_ terminal: Terminal) {
-        if self.terminal?.isCut != false { self.terminal = terminal }
+        self.terminal = terminal
         if terminal.isReadable { self.ended(at: terminal.at) }
     }
 
