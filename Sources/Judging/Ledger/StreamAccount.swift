@@ -30,6 +30,10 @@ struct StreamAccount: Sendable {
 
     /// A position beyond this is not a position: sums of them cannot overflow.
     private static let positionMax = 1 << 40
+    private static let rememberedMax = 1_024
+    private static let snapshotsMax = 1_024
+    private static let marksMax = 10
+    private static let markDistance = Interval.milliseconds(125)
 
     /// The server's own log, in the order of writing. Ids are opaque: only this gives the position of an
     /// event.
@@ -131,7 +135,7 @@ struct StreamAccount: Sendable {
             "the record after a kill resumes after position \(position), but \(due.position) was applied"
     }
 
-    /// A GET goes out. Nil when it requests what follows the last applied event; otherwise what is wrong.
+    /// A GET is sent. Returns what is wrong with it; nil if it requests what follows the last applied event.
     mutating func asked(after id: String?, isInherited: Bool) -> String? {
         let id = id == "" ? nil : id
         if isInherited, self.lastID == nil {
@@ -184,7 +188,7 @@ struct StreamAccount: Sendable {
             return nil
         }
         if id == self.lastID || id == self.lastIgnoredID || self.snapshots.contains(id) { return nil }
-        // It is not known without a view of the log.
+        // Without a view of the log, its position is not known.
         guard let last = self.lastPosition else {
             self.lastID = id
             return nil
@@ -213,7 +217,7 @@ struct StreamAccount: Sendable {
         self.lastID = id
         guard !self.snapshots.contains(id) else { return .forward }
         let step = self.step(to: id)
-        let isNew = self.isFirst(id)
+        let isNew = self.recordApplied(id)
         // A terminal event is not written down before what it leads to is.
         if isTerminal { self.terminalID = id } else { self.mark(at) }
         if endsAgain, case .backward(let position, let last) = step, position == last { return .forward }
@@ -221,9 +225,9 @@ struct StreamAccount: Sendable {
         return .again
     }
 
-    /// - Returns: Whether it was not applied before, or may not have been.
-    private mutating func isFirst(_ id: String) -> Bool {
-        // A phone remembers so many events and no more (decision 0116).
+    /// Records that an event was applied. Returns whether it was not applied before, or may not have been.
+    private mutating func recordApplied(_ id: String) -> Bool {
+        // A phone remembers a limited number of events (decision 0116).
         guard !self.isChanged, self.log.count <= Self.rememberedMax else { return true }
         if self.found < self.log.count, self.log[self.found].id == id {
             if self.applied.insert(self.found) { return true }
@@ -236,11 +240,6 @@ struct StreamAccount: Sendable {
         }
         return !isKnown
     }
-
-    private static let rememberedMax = 1_024
-    private static let snapshotsMax = 1_024
-    private static let marksMax = 10
-    private static let markDistance = Interval.milliseconds(125)
 
     private mutating func mark(_ at: Instant) {
         guard let position = self.lastPosition else { return }
@@ -274,8 +273,8 @@ struct StreamAccount: Sendable {
         return .skipped(skipped)
     }
 
-    /// Returns the position of an id. If several events have the same id, which the live backend does, it is
-    /// that of the next one.
+    /// Returns the position of an id. If several events have the same id, as those of the live backend may,
+    /// it is that of the next one.
     private mutating func position(of id: String) -> Int? {
         let behind = self.log.indices.dropFirst(self.found)
         let after = self.lastPosition ?? -1

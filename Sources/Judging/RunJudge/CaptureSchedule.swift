@@ -21,7 +21,7 @@ package struct CaptureSchedule: Sendable {
     /// What has not been looked at, in the order of its times.
     private var rest: any IteratorProtocol<Capture> & Sendable
     private var next: Capture?
-    /// The captures that were looked at and have not been made, each with its number of times.
+    /// The captures that were looked at and have not been made, and how often the schedule has each.
     private var open: [Capture: Int] = [:]
     private let isOpenGroup: [Bool]
     /// Phones whose next scan is a later region of the photo before.
@@ -52,13 +52,13 @@ package struct CaptureSchedule: Sendable {
         case .captured(let due):
             guard self.laterRegions.remove(observation.device) == nil else { return }
             let capture = Capture(device: observation.device, due: due)
-            if !self.isDue(capture) { self.note(capture, observation.scan) }
+            if !self.take(capture) { self.note(capture, observation.scan) }
         default: break
         }
     }
 
-    /// Whether the schedule has a capture that was not made yet.
-    private mutating func isDue(_ capture: Capture) -> Bool {
+    /// Marks a capture as made. Returns whether the schedule has it and it was not made yet.
+    private mutating func take(_ capture: Capture) -> Bool {
         while let next = self.next, next.due <= capture.due {
             self.open[next, default: 0] += 1
             self.next = self.rest.next()
