@@ -18,7 +18,7 @@ extension ServedConnection {
             || self.uploadWaiting > HTTPServerLimits.uploadWaitingMax
     }
 
-    /// The upstream has taken of the body: so much still waits for it.
+    /// The upstream has taken a part of the body. `bytes`: what still waits for it.
     mutating func uploadWaits(_ id: ExchangeID, _ bytes: Int) {
         if self.exchange?.id == id { self.uploadWaiting = bytes }
     }
@@ -41,7 +41,7 @@ extension ServedConnection {
     private mutating func read(_ bytes: ArraySlice<UInt8>, at now: Instant, _ context: inout ServerContext) {
         if let loss = self.lossOfReceived { return self.loseUp(bytes.count, to: loss, &context) }
         if self.exchange?.isRead == true {
-            // One request at a time; behind a stream there is nothing more.
+            // One request at a time, and none after that for a stream.
             if case .streaming? = self.exchange?.answer {
                 return self.loseUp(bytes.count, to: .unread, &context)
             }
@@ -143,18 +143,15 @@ extension ServedConnection {
     }
 
     private mutating func begin(_ head: RequestHead, at now: Instant, _ context: inout ServerContext) {
+        let trace = head.headers[TraceContext.headerName].flatMap(TraceContext.init(headerValue:))
         if !self.link.isKnown {
-            let device = head.headers[TraceContext.headerName].flatMap(TraceContext.init(headerValue:))?
-                .device
+            let device = trace?.device
             self.link.identify(
                 device.map { context.links.group(of: $0).link } ?? context.links.otherCallers,
                 random: context.nextLinkRandom(of: device))
         }
         let (id, key) = context.nextExchange(head, on: self.id)
-        let isOfOwnPhone =
-            head.headers[TraceContext.headerName].flatMap(TraceContext.init(headerValue:)) != nil
-        var exchange = Exchange(
-            id: id, head: head, key: key, isOfOwnPhone: isOfOwnPhone, upload: .none)
+        var exchange = Exchange(id: id, head: head, key: key, isOfOwnPhone: trace != nil, upload: .none)
         if !context.origin.hasUpstream, let type = head.headers["Content-Type"],
             let boundary = try? MultipartReader.boundary(contentType: type),
             let reader = try? MultipartReader(
