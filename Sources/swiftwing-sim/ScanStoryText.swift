@@ -7,15 +7,15 @@ enum ScanStoryText {
     /// The width of a file and of an unknown terminal.
     static let columnsDefault = 80
     private static let widths = (time: 11, gap: 10, side: 6)
-    /// In less, the text is below its line.
+    /// With less room, the text is below its line.
     private static let textMin = 16
     /// What a backend sends may be long.
     private static let textBytesMax = 400
 
-    /// Returns the lines within so many columns. A word that is wider, as an id may be, stays whole.
+    /// Returns lines of at most `columns` columns. A wider word, such as an id, stays whole.
     static func lines(_ story: ScanStory, columns: Int) -> [String] {
         story.lines.flatMap { line in
-            let told = Printable.line(line.text, bytesMax: self.textBytesMax)
+            let content = Printable.line(line.text, bytesMax: self.textBytesMax)
             let gap = line.gap.map { "+" + StoryText.time($0) } ?? ""
             let time = StoryText.seconds(line.at.nanoseconds / 1_000_000) + " s"
             let lead =
@@ -24,9 +24,9 @@ enum ScanStoryText {
             let room = columns - lead.count
             guard room >= self.textMin else {
                 return [lead.trimmingSuffix(while: { $0 == " " }).description]
-                    + TextFold.lines("    " + told, columns: columns, indent: 6)
+                    + TextFold.lines("    " + content, columns: columns, indent: 6)
             }
-            let text = TextFold.lines(told, columns: room, indent: 2)
+            let text = TextFold.lines(content, columns: room, indent: 2)
             let margin = String(repeating: " ", count: lead.count)
             return text.enumerated().map { ($0 == 0 ? lead : margin) + $1 }
         }

@@ -46,10 +46,10 @@ extension TargetURL {
             addresses: addresses, lookup: lookup, certificateAuthorities: authorities, headers: headers)
     }
 
-    // MARK: May it be loaded
+    // MARK: Permission
 
     /// Only loopback targets are allowed unless the host's name is given a second time (Docs/design.md section 9).
-    /// Decided by the text alone: even the question to a resolver would leave the machine.
+    /// Decided without a resolver: even a question to it would leave the machine.
     private static func requirePermission(for host: String, at stated: [String]?, _ arguments: Arguments)
         throws
     {
@@ -82,7 +82,7 @@ extension TargetURL {
         return lower.hasSuffix(".") ? String(lower.dropLast()) : lower
     }
 
-    // MARK: Where it is
+    // MARK: Addresses
 
     private static func find(_ host: String, _ stated: [String]?) throws -> ([String], Interval?) {
         if let stated { return (stated, nil) }

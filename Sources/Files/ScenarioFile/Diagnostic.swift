@@ -84,7 +84,8 @@ package struct ScenarioErrors: Error, Hashable, Sendable {
     /// The maximum number of diagnostics in a text.
     package static let shownMax = 20
 
-    /// The first of them, an empty line between each, and how many more there are. Without a newline at the end.
+    /// The first of them, with empty lines between, and how many more there are. Without a newline at the
+    /// end.
     package func render(color: Bool, columns: Int? = nil) -> String {
         var parts = self.diagnostics.prefix(Self.shownMax).map {
             $0.render(color: color, columns: columns)

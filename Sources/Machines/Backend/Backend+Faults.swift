@@ -112,8 +112,9 @@ extension Backend {
 
     // MARK: Streams
 
-    /// Writes the events that faults insert before the event at `position`. To resume after one is to resume before that
-    /// event. Where ids are times they have none: it would be the id of that event.
+    /// Writes the events that faults insert before the event at `position`. A client that resumes after one
+    /// of them gets that event. Where an id is the time alone, they have none: it would be the id of that
+    /// event.
     mutating func writeExtras(
         before position: Int, to exchange: ExchangeID, _ facts: Job.Facts,
         into effects: inout [OriginEffect]
@@ -121,7 +122,7 @@ extension Backend {
         while let (name, data) = self.faults.nextExtra(
             on: exchange, job: facts.id, facts.journey, at: self.now, into: &effects)
         {
-            // Progress that cannot be read has the name that the backend gives it.
+            // An unreadable progress event has the name that the dialect gives to progress.
             let name = name == facts.journey.version.progressName ? facts.dialect.events.progress : name
             let (wall, now) = (self.wall, self.now)
             var id: String?

@@ -248,7 +248,7 @@ extension Backend {
                         replayed: replayed))))
     }
 
-    /// Sends a piece.
+    /// Sends a piece of a stream, which the faults count.
     mutating func send(
         _ bytes: [UInt8], _ mark: StreamPieceKind, to exchange: ExchangeID, into effects: inout [OriginEffect]
     ) {

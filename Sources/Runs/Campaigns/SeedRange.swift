@@ -36,7 +36,7 @@ package struct SeedRange: Hashable, Sendable {
         self.init(first, last)
     }
 
-    /// The text as it is repeated: the seeds themselves, also of a commit.
+    /// The value of `--seeds` that repeats the search: a range, also where it was given by a commit.
     package var text: String { "\(self.first)..\(self.last)" }
 
     // MARK: Commits
