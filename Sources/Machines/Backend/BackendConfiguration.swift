@@ -109,7 +109,7 @@ package struct BackendConfiguration: Hashable, Sendable {
     /// The imports of v2.
     package var imports = ImportRules()
     /// The enrichment of single books of v2.
-    package var enrichments = EnrichmentRules()
+    package var enrichments = LookupRules()
     /// Milliseconds since 1970 at `Instant.zero`, for time stamps and event ids. The default is 2026-02-01T12:00:00Z,
     /// the day in the contract's examples.
     package var wallClockAtZero: Int64 = 1_769_947_200_000

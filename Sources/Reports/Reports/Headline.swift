@@ -7,8 +7,19 @@ import RunMetrics
 import SimBase
 import Talaria
 
-// The outcome for a user of the app in one sentence, the first line of every report.
+// The first line of every report: the verdict, and the outcome for a user of the app in one sentence.
 extension RunResult {
+    /// The verdict in one or two words.
+    package var headline: String {
+        switch self.exit {
+        case .success: "PASSED"
+        case .untrusted: "NOT TRUSTWORTHY"
+        case .interrupted: "INTERRUPTED"
+        case .invariantBroken, .sloFailed: "FAILED"
+        case .internalError, .cannotWrite, .usage, .badData, .noInput, .unavailable, .impossible: "ABORTED"
+        }
+    }
+
     /// Nil if nothing of the kind happened, or where the run was cut short.
     var outcome: String? {
         guard !self.isInterrupted else { return self.lossSentence }

@@ -11,17 +11,6 @@ import Talaria
 extension RunResult {
     package var startedText: String { Timestamp.iso8601(unixMilliseconds: self.started) }
 
-    /// The verdict in one or two words.
-    package var headline: String {
-        switch self.exit {
-        case .success: "PASSED"
-        case .untrusted: "NOT TRUSTWORTHY"
-        case .interrupted: "INTERRUPTED"
-        case .invariantBroken, .sloFailed: "FAILED"
-        case .internalError, .cannotWrite, .usage, .badData, .noInput, .unavailable, .impossible: "ABORTED"
-        }
-    }
-
     /// The meaning of the exit code: that of the gravest reason.
     var meaning: String {
         guard let gravest = self.exitReasons.all.first else {

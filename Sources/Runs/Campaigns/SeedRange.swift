@@ -30,7 +30,10 @@ package struct SeedRange: Hashable, Sendable {
     }
 
     private init(checked first: UInt64, _ last: UInt64) throws {
-        guard last - first < Self.seedsMax, last < .max else {
+        guard last < .max else {
+            throw CommandFailure(.usage, "--seeds expects seeds below \(UInt64.max)")
+        }
+        guard last - first < Self.seedsMax else {
             throw CommandFailure(.usage, "--seeds has more than \(Self.seedsMax) seeds")
         }
         self.init(first, last)
@@ -51,6 +54,6 @@ package struct SeedRange: Hashable, Sendable {
         guard hash.count >= 12, let bits = UInt64(hash.prefix(12), radix: 16) else {
             throw CommandFailure(.usage, "git does not know the commit '\(parts[0])'")
         }
-        return try SeedRange(checked: bits, bits + count - 1)
+        return try SeedRange(checked: bits, bits + min(count - 1, Self.seedsMax))
     }
 }

@@ -89,7 +89,7 @@ package final class WorkerDriver {
                 "swiftwing-sim: no master answers at \(self.request.host):\(self.request.port)")
             return ExitCode.worst(self.codes + [.unavailable])
         case .refused: return ExitCode.worst(self.codes + [.badData])
-        case .preparationFailed: return self.failure ?? .internalError
+        case .preparationFailed: return ExitCode.worst(self.codes + [self.failure ?? .internalError])
         case .interrupted: return ExitCode.worst(self.codes + [.interrupted])
         case .quitByMaster, nil: return ExitCode.worst(self.codes)
         }

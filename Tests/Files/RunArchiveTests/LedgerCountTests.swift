@@ -16,6 +16,9 @@ import Testing
         var result = Samples.passed()
         result.groups[0].journey = .csvImport
         result.groups[1].journey = .bookEnrichment
+        result.groups.append(result.groups[1])
+        result.groups[2].name = "spines"
+        result.groups[2].journey = .textEnrichment
         result.totals = LedgerTotals()
         for (index, count) in LedgerCount.all.enumerated() {
             result.totals[keyPath: count.path] = index + 1
@@ -42,7 +45,8 @@ import Testing
         var expected = Self.numbered()
         let summary = try #require(JSONNode(SummaryJSON.bytes(expected)))
         expected.totals.books.withdrawn = 0
-        let reader = SummaryReader(summary: summary, head: Samples.head(groups: ["commuters", "readers"]))
+        let head = Samples.head(groups: ["commuters", "readers", "spines"])
+        let reader = SummaryReader(summary: summary, head: head)
         let read = reader.result(instead: expected, measured: expected.metrics, slos: [])
         #expect(read.totals == expected.totals)
         #expect(summary["books"]?["withdrawn"] == nil, "no file has it: no check asks for it")

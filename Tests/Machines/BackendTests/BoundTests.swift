@@ -24,7 +24,7 @@ import Testing
             names == [
                 "BackendConfiguration.jobsMax", "BackendConfiguration.tombstonesMax",
                 "BackendConfiguration.documentBytesMax", "ImportRules.booksMax",
-                "EnrichmentRules.keysMax", "RateLimiter.devicesMax",
+                "LookupRules.keysMax", "RateLimiter.devicesMax",
             ])
         #expect(self.bounds(&backend).allSatisfy { !$0.isExceeded })
         backend.tombstones = Tombstones(jobsMax: 9)

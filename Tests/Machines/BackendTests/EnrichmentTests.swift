@@ -168,7 +168,7 @@ import Testing
         shelf.exceptions = [Shelf.Exception(devices: 4...4, stock: .oneBarcode)]
         shelf.unknownBooks = .percent(50)
         var service = EnrichmentService(
-            rules: EnrichmentRules(), shelf: shelf, random: KeyedRandom(seed: 7))
+            rules: LookupRules(), shelf: shelf, random: KeyedRandom(seed: 7))
         var found = 0
         for scan in (1...40).map({ ScanNumber($0) }) {
             let owner = Caller(device: DeviceNumber(4), scan: scan, attempt: 1)
@@ -192,7 +192,7 @@ import Testing
         shelf.exceptions = [Shelf.Exception(devices: 4...4, stock: .oneBarcode, repeats: .always)]
         shelf.unknownBooks = .never
         var service = EnrichmentService(
-            rules: EnrichmentRules(), shelf: shelf, random: KeyedRandom(seed: 7))
+            rules: LookupRules(), shelf: shelf, random: KeyedRandom(seed: 7))
         let barcode = try #require(shelf.barcode(device: DeviceNumber(4), scan: ScanNumber(1)))
         let isbn = try #require(ISBN(barcode))
         let book = shelf.book(device: DeviceNumber(4), scan: ScanNumber(1), ordinal: 0)

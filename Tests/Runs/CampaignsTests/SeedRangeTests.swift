@@ -14,7 +14,7 @@ struct SeedRangeTests {
 
     @Test(arguments: [
         "", "1", "1..", "..2", "5..4", "1..2..3", "a..b", "-1..2", "1..100000001", "@", "@+5", "@HEAD",
-        "@HEAD+0",
+        "@HEAD+0", "@HEAD+18446744073709551615", "18446744073709551615..18446744073709551615",
     ])
     func whatIsNoRangeIsRefused(_ text: String) {
         #expect(throws: CommandFailure.self) { try SeedRange(text) }

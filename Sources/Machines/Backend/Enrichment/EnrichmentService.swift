@@ -21,7 +21,7 @@ struct EnrichmentService: Sendable {
         let until: Instant
     }
 
-    let rules: EnrichmentRules
+    let rules: LookupRules
     private var random: KeyedRandom
     let shelf: Shelf
     private var answered = SlotMap<Key, Answered>()
@@ -31,7 +31,7 @@ struct EnrichmentService: Sendable {
     /// Look-ups at a provider, which cost money.
     private(set) var lookups = 0
 
-    init(rules: EnrichmentRules, shelf: Shelf, random: KeyedRandom) {
+    init(rules: LookupRules, shelf: Shelf, random: KeyedRandom) {
         precondition(rules.keysMax > 0, "no key could be remembered")
         self.rules = rules
         self.shelf = shelf
@@ -41,7 +41,7 @@ struct EnrichmentService: Sendable {
     mutating func redraw(_ random: KeyedRandom) { self.random = random }
 
     func eachBound(_ look: (Bound) -> Void) {
-        look(Bound("EnrichmentRules.keysMax", self.answered.count, max: self.rules.keysMax))
+        look(Bound("LookupRules.keysMax", self.answered.count, max: self.rules.keysMax))
     }
 
     enum Outcome: Hashable {

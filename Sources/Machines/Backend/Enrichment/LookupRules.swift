@@ -2,7 +2,7 @@ package import SimBase
 internal import Talaria
 
 /// The numbers of the enrichment of single books (Docs/contract.md section 3.2).
-package struct EnrichmentRules: Hashable, Sendable {
+package struct LookupRules: Hashable, Sendable {
     /// Books that no provider has, of barcodes that no simulated phone scanned: for those `Shelf` says it.
     package var unknown = Odds.percent(5)
     /// The time for which a key gives the same answer.
