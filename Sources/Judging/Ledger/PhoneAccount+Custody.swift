@@ -108,7 +108,8 @@ extension PhoneAccount {
         }
         let isNews = self.scans[index].library.recognize(
             book, ordinal: ordinal, from: self.shelf(of: scan, fleet))
-        self.scans[index].finalText = self.scans[index].finalText ?? book
+        let isOpen = self.review.waits(ResultKey(scan: scan, ordinal: 0))
+        self.scans[index].finalText = isOpen ? book : self.scans[index].finalText ?? book
         // One that was durable before a kill, and was not observed then.
         if isNews, let book { self.judgeAnswer(book, toScan: index, at: at, &fleet) }
     }

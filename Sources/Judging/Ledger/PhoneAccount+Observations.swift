@@ -88,7 +88,7 @@ extension PhoneAccount {
             self.bookAdded(scan, ordinal: ordinal, book: book, at: at, &fleet)
         case .bookRepeated(let ordinal, let book):
             self.bookRepeated(scan, ordinal: ordinal, book: book, at: at, &fleet)
-            if let book { self.review.cameAgain(book, of: scan) }
+            if let book { self.review.cameAgain(book, of: scan, isOnly: self.journey == .textEnrichment) }
         case .completed:
             self.completed(scan, at: at, &fleet)
         case .cancelRequested:

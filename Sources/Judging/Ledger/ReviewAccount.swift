@@ -44,6 +44,8 @@ struct ReviewAccount: Sendable {
     /// When the process was killed whose loss is not known yet.
     private(set) var killedAt: Instant?
 
+    func waits(_ key: ResultKey) -> Bool { self.index(of: key) != nil }
+
     func contains(_ key: ResultKey) -> Bool { self.index(of: key) != nil || self.shelved[key] != nil }
 
     private func index(of key: ResultKey) -> Int? { self.waiting.lastIndex { $0.key == key } }
@@ -54,10 +56,11 @@ struct ReviewAccount: Sendable {
         self.waiting.append(Waiting(key: key, cameAt: moment, versions: [book]))
     }
 
-    mutating func cameAgain(_ book: Book, of scan: ScanNumber) {
+    /// `isOnly`: the scan has one book, whatever is known of it.
+    mutating func cameAgain(_ book: Book, of scan: ScanNumber, isOnly: Bool) {
         let key = BookKey(book)
         for index in self.waiting.indices where self.waiting[index].key.scan == scan {
-            guard BookKey(self.waiting[index].book).isSame(as: key) else { continue }
+            guard isOnly || BookKey(self.waiting[index].book).isSame(as: key) else { continue }
             self.waiting[index].versions.append(book, max: Self.versionsMax)
         }
     }

@@ -91,11 +91,12 @@ extension App {
         self.file(text: reading.book, index, at: now, into: &effects)
     }
 
-    /// A process that was killed may have filed the book already, with another outcome.
+    /// A process that was killed may have filed the book already, with another outcome. One that waits for its person takes over what
+    /// was found.
     mutating func file(
         text book: Book, _ index: Int, at now: Instant, into effects: inout [PhoneEffect]
     ) {
-        let filed = self.active[index].scan.record.booksApplied.first
+        let filed = self.profile.reviewer.isMade ? nil : self.active[index].scan.record.booksApplied.first
         self.file([filed ?? book], promised: nil, index, at: now, into: &effects)
     }
 }

@@ -229,12 +229,15 @@ extension App {
         }
         let library = self.active[index].scan.record.booksApplied
         // Almost always it has none of them yet, and no keys are needed.
-        let known = library.isEmpty ? nil : BookPairs.known(books, in: library)
+        var known = library.isEmpty ? nil : BookPairs.known(books, in: library)
+        let isRead = self.profile.journey == .textEnrichment && self.profile.reviewer.isMade
+        // The book that waits since it was read, whatever is known of it now.
+        if isRead, known?.isEmpty == false { known?[0] = true }
         var unobserved: [ActiveScan.UnobservedBook] = []
         for (ordinal, book) in books.enumerated() {
             guard known?[ordinal] != true else {
                 self.observe(.bookRepeated(ordinal: ordinal, book: book), of: scan, at: now, into: &effects)
-                self.enrich(scan, with: book, into: &effects)
+                self.enrich(scan, with: book, isRead: isRead && ordinal == 0, into: &effects)
                 continue
             }
             let key = ResultKey(scan: scan, ordinal: self.active[index].scan.record.booksApplied.count)

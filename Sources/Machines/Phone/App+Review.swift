@@ -74,10 +74,27 @@ extension App {
         }
     }
 
-    /// A book that came before came again, and may say more.
-    mutating func enrich(_ scan: ScanNumber, with later: Book, into effects: inout [PhoneEffect]) {
+    /// A book that the phone has read by itself waits from then on, and is looked up meanwhile (seed 002, US-A2).
+    mutating func show(
+        _ reading: BookReading, at index: Int, at now: Instant, into effects: inout [PhoneEffect]
+    ) {
+        guard self.profile.reviewer.isMade, self.queue.scans[index].scan.record.booksApplied.isEmpty else {
+            return
+        }
+        let scan = ScanNumber(self.queue.scans[index].scan.record.scan)
+        let key = ResultKey(scan: scan, ordinal: 0)
+        self.queue.update(at: index) { $0.scan.record.booksApplied = [reading.book] }
+        self.receive(reading.book, ordinal: 0, key, at: now, into: &effects)
+        if !self.isReviewDurable { self.note(.put(self.queue.scans[index].scan.record), into: &effects) }
+    }
+
+    /// A book that came before came again, and may say more. `isRead`: it is the one that the phone has read by itself.
+    mutating func enrich(
+        _ scan: ScanNumber, with later: Book, isRead: Bool, into effects: inout [PhoneEffect]
+    ) {
         let waiting = self.review.entries.first {
-            $0.key.scan == scan && BookKey($0.book).isSame(as: BookKey(later))
+            $0.key.scan == scan
+                && (isRead ? $0.key.ordinal == 0 : BookKey($0.book).isSame(as: BookKey(later)))
         }
         guard let waiting, let entry = self.review.enrich(waiting.key, with: later), self.isReviewDurable
         else { return }

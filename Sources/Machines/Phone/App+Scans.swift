@@ -120,6 +120,7 @@ extension App {
                 $0.scan.barcode = barcode
                 $0.scan.reading = reading
             }
+            if let reading { self.show(reading, at: index, at: now, into: &effects) }
         case .prepared: break  // Asked for twice, because it was released in between.
         case .absent: effects.append(.app(.releasePhoto(number)))
         }
