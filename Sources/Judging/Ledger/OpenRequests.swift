@@ -11,13 +11,15 @@ struct OpenRequests: Sendable {
     /// The requests whose head has arrived and whose body may still be lost, or which may have ended with
     /// the path or the app without an observation.
     private var loose: [RequestKey] = []
-    /// Requests of this second, by the number of the second.
+    /// The next requests that the server has set the time of, by a 429 with its wait. They are not the phone's haste.
+    private var invited: [(operation: Talaria.Operation, scan: ScanNumber)] = []
+    /// The other requests of this second, by the number of the second.
     private var second: Int64 = -1
     private(set) var sentThisSecond = 0
     /// The scans that they were for.
     private var scansThisSecond = NumberRanges<UInt32>()
 
-    var remembered: Int { self.open.count + self.loose.count }
+    var remembered: Int { self.open.count + self.loose.count + self.invited.count }
 
     /// How many requests of this second were for how many scans.
     var scansOfThisSecond: Int { self.scansThisSecond.count }
@@ -43,9 +45,21 @@ struct OpenRequests: Sendable {
             self.sentThisSecond = 0
             self.scansThisSecond = NumberRanges()
         }
-        self.sentThisSecond += 1
+        if let invited = self.invited.firstIndex(where: {
+            $0.operation == request.operation && $0.scan == request.scan
+        }) {
+            self.invited.remove(at: invited)
+        } else {
+            self.sentThisSecond += 1
+        }
         _ = self.scansThisSecond.insert(request.scan.raw)
         return isRepeated
+    }
+
+    /// The server has answered a request with 429, and the time of the next one.
+    mutating func invite(_ operation: Talaria.Operation, of scan: ScanNumber) {
+        self.invited.removeAll { $0.operation == operation && $0.scan == scan }
+        self.invited.append((operation, scan))
     }
 
     /// Returns false if the request was not open.
@@ -71,11 +85,13 @@ struct OpenRequests: Sendable {
     mutating func killed() {
         self.open = []
         self.loose = []
+        self.invited = []
     }
 
     /// The scan has ended. A DELETE of its jobs may still be under way.
     mutating func settled(_ scan: ScanNumber) {
         self.loose.removeAll { $0.scan == scan && !$0.operation.isDelete }
+        self.invited.removeAll { $0.scan == scan }
     }
 
     /// The user cancels the scan: what was under way for it is given up without a word.

@@ -68,7 +68,9 @@ struct RequestsCheck: Sendable {
             self.badAnswer(RequestKey(operation, seen.scan, attempt), problem, seen, &fleet)
         case .eventApplied(_, _, _, let latency?, _):
             if latency < .zero { fleet.violate(.timeSane, seen, "an event applied before it was written") }
-        case .rateLimited(.upload, let retryAfter): self.released(at: seen.at + retryAfter)
+        case .rateLimited(let operation, let retryAfter):
+            self.requests.invite(operation, of: seen.scan)
+            if operation == .upload { self.released(at: seen.at + retryAfter) }
         default: self.recordLife(payload, seen, life, &fleet)
         }
     }

@@ -408,6 +408,26 @@ import Testing
         #expect(self.broken(history(answered: 503)).contains(.streamParseRobust))
     }
 
+    @Test func `a phone that keeps the short waits of a server is none that never rests`() {
+        func history(_ retriesOfEach: UInt32) -> History {
+            History {
+                $0.launch()
+                $0.capture()
+                var attempt: UInt32 = 0
+                for _ in 0...SimulationInvariants.requestsPerSecondMax {
+                    for retry in 1...retriesOfEach {
+                        attempt += 1
+                        $0.send(.upload, attempt: attempt, job: nil)
+                        $0.phone(.replied(.upload, attempt: attempt, status: 429, took: .milliseconds(1)))
+                        if retry == 1 { $0.phone(.rateLimited(.upload, retryAfter: .milliseconds(1))) }
+                    }
+                }
+            }
+        }
+        #expect(!self.broken(history(1)).contains(.retryBudget))
+        #expect(self.broken(history(3)).contains(.retryBudget), "one request for one wait")
+    }
+
     @Test func `a phone that never rests is told`() {
         func history(_ count: Int) -> History {
             History {
