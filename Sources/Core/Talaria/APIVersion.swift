@@ -71,6 +71,9 @@ extension APIVersion {
     /// Whether streams can have previews, single books and `canceled` (Docs/contract.md section 2.1).
     package var hasProgressiveEvents: Bool { self.pick(v2: false, v3: true) }
 
+    /// Whether a book may have `authors` in place of `author` (Docs/contract.md section 7, C45).
+    package var mayListAuthors: Bool { self.pick(v2: true, v3: false) }
+
     /// Whether results have the formats `lite` and `full` (Docs/contract.md section 1.3).
     package var hasResultsFormats: Bool { self.pick(v2: false, v3: true) }
 

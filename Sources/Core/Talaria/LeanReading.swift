@@ -97,7 +97,9 @@ struct LeanObject {
     }
 
     /// Nil for a list of anything but books: one bad element spoils the whole array, and each is noted.
-    func books(_ key: String, _ need: Need, into notes: inout ContractNotes) -> [Book]? {
+    func books(
+        _ key: String, _ need: Need, of version: APIVersion = .v3, into notes: inout ContractNotes
+    ) -> [Book]? {
         let array = self.read(key, need, "an array of books", into: &notes) { $0.kind == .array ? $0 : nil }
         guard let elements = array?.elements else { return nil }
         let path = self.path(key) + "[]"
@@ -111,7 +113,7 @@ struct LeanObject {
                     isDecisive: true)
                 continue
             }
-            if let book = Book(LeanObject(node: element, prefix: prefix), into: &notes) {
+            if let book = Book(LeanObject(node: element, prefix: prefix), of: version, into: &notes) {
                 books.append(book)
             }
         }
@@ -273,9 +275,10 @@ package struct JobStatusReading: Hashable, Sendable {
 }
 
 extension Book {
-    init?(_ object: LeanObject, into notes: inout ContractNotes) {
+    init?(_ object: LeanObject, of version: APIVersion = .v3, into notes: inout ContractNotes) {
         let title = object.text("title", .required, into: &notes)
-        let author = object.text("author", .required, into: &notes)
+        let author =
+            (version.mayListAuthors ? object.authors : nil) ?? object.text("author", .required, into: &notes)
         let isbn = object.text("isbn", .optional, into: &notes)
         let confidence = object.decimal("confidence", .optional, into: &notes)
         let status = object.text("enrichmentStatus", .optional, into: &notes)

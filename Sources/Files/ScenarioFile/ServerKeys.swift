@@ -144,6 +144,11 @@ extension ServerReader {
                 "whether a stream is told of each change of its job, or looks for the last one"),
             .init("envelope", \.envelope, .word, "whether answers have `success`"),
             .init("tokens", \.tokens, .word, "the names of the token in the answer to an upload"),
+            .init("books-key", \.booksKey, .word, "the member of results that has the books"),
+            .init(
+                "authors", \.authors, .word,
+                "authors of a book: `author`, a list of names, or a list of objects beside `work` and `edition`"
+            ),
         ])
 
     static let breaker = ScenarioKeys<CircuitBreakerRules>(

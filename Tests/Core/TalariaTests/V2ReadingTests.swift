@@ -95,6 +95,26 @@ import Testing
         }
     }
 
+    @Test(arguments: [
+        (#""author": "Jane Austen""#, "Jane Austen"),
+        (#""authors": ["Jane Austen", "N. N."]"#, "Jane Austen, N. N."),
+        (#""authors": [{"name": "Jane Austen", "key": "/a/1"}]"#, "Jane Austen"),
+        (#""author": "Jane Austen", "authors": ["Another"]"#, "Jane Austen"),
+        (#""authors": []"#, nil), (#""authors": [""]"#, nil), (#""authors": [7]"#, nil),
+        (#""authors": "Jane Austen""#, nil),
+        (#""author": null, "authors": ["Jane Austen"]"#, "Jane Austen"),
+    ])
+    func `a book of v2 has an author, or a list of them`(members: String, author: String?) {
+        for key in ["books", "enrichedBooks"] {
+            let body =
+                #"{"success": true, "data": {"jobId": "scan_a", "\#(key)": [{"title": "Emma", \#(members)}]}}"#
+            var notes = ContractNotes()
+            let reading = ResultsReading.readV2(Array(body.utf8), into: &notes)
+            #expect(reading?.books.first?.author == author, "\(key): \(members)")
+            if author == nil { #expect(notes.notes.contains { $0.isDecisive }) }
+        }
+    }
+
     @Test func `an import is canceled in three ways`() throws {
         for (path, isByPost) in [
             ("/v1/jobs/import_a", false), ("/api/v2/jobs/import_a/cancel", false),

@@ -92,6 +92,57 @@ import Wire
         #expect(end["expiresAt"]?.text == "2026-02-01T13:00:10.000Z")
     }
 
+    /// The client reads what the backend writes, and finds nothing to note.
+    @Test(arguments: V2Rules.BooksKey.allCases, V2Rules.Authors.allCases)
+    func `the books of v2 have the members that the scenario says`(
+        key: V2Rules.BooksKey, authors: V2Rules.Authors
+    ) throws {
+        var bench = Self.bench {
+            $0.booksKey = key
+            $0.authors = authors
+        }
+        var contract = Self.bench { _ in }
+        func results(_ bench: inout Bench) throws -> [UInt8] {
+            let job = try Self.scan(&bench)
+            bench.run(seconds: 11)
+            let answer = Self.get(&bench, "/api/v2/scans/\(job.id)/results", job).effects
+            return try #require(answer.reply?.body)
+        }
+        let body = try results(&bench)
+        let data = try #require(JSONNode(body)?["data"])
+        #expect(
+            (data["books"] != nil) == (key == .books)
+                && (data["enrichedBooks"] != nil) == (key == .enrichedBooks))
+        let first = try #require((data["books"] ?? data["enrichedBooks"])?.elements.first)
+        #expect(
+            (first["author"] != nil) == (authors == .author) && (first["work"] != nil) == (authors == .nested)
+        )
+        #expect((first["authors"]?.elements.first?.text != nil) == (authors == .names))
+        #expect((first["authors"]?.elements.first?["name"] != nil) == (authors == .nested))
+        var notes = ContractNotes()
+        let read = try #require(ResultsReading.readV2(body, into: &notes))
+        let expected = try #require(ResultsReading.readV2(try results(&contract), into: &notes))
+        #expect(read.books == expected.books && !read.books.isEmpty && notes.isEmpty)
+    }
+
+    @Test(arguments: V2Rules.Authors.allCases)
+    func `a looked up book has the authors that the scenario says`(authors: V2Rules.Authors) throws {
+        var bench = Self.bench { $0.authors = authors }
+        let lookup = Array(#"{"barcode": "9780141439587"}"#.utf8)
+        let (exchange, _) = bench.ask(
+            "POST", "/api/v2/books/enrich", contentType: "application/json", contentLength: lookup.count)
+        let part = UploadPart(
+            name: "", filename: nil, contentType: "application/json", bytes: lookup.count, prefix: lookup)
+        let body = try #require(bench.handle(.uploaded(exchange, [part])).reply?.body)
+        let data = try #require(JSONNode(body)?["data"])
+        #expect(
+            (data["author"] != nil) == (authors == .author)
+                && (data["authors"] != nil) == (authors != .author))
+        var notes = ContractNotes()
+        let read = try #require(LookupReading.read(body, barcode: "9780141439587", into: &notes))
+        #expect(!read.book.author.isEmpty && notes.isEmpty)
+    }
+
     @Test func `a job that was canceled is gone`() throws {
         var bench = Bench()
         let job = try Self.scan(&bench)

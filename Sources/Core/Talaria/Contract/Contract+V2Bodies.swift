@@ -57,8 +57,23 @@ extension Contract {
         [
             Self.jobId,
             .always("status", .words(["completed"], name: "completed"), "Only a completed job has results"),
-            .always("books", .list(.object(Self.book)), "Those that were found"), Self.totalCount,
+            .maybe("books", .list(.object(Self.v2Found)), "Those that were found"),
+            .maybe("enrichedBooks", .list(.object(Self.v2Found)), "The same under another name"),
+            Self.totalCount,
         ])
+
+    /// The members of a book of v2 that has no `author`, and what its look-up found.
+    private static let otherMembers: [ContractMember] = [
+        .maybe("authors", .list(.text(format: nil)), "The names, or objects with a `name`"),
+        .maybe("work", .object(ContractObject(nil, "The work", [])), "The work"),
+        .maybe("edition", .object(ContractObject(nil, "The edition", [])), "The edition"),
+    ]
+
+    static let v2Found = ContractObject(
+        "V2Found", "A book that was found",
+        Self.book.members.map { $0.key == "author" ? Self.author : $0 } + Self.otherMembers)
+
+    private static let author = ContractMember.maybe("author", .text(format: nil), "The author")
 
     private static func rows(_ key: String, _ summary: String) -> ContractMember {
         .always(key, .integer(0...Int.max), summary)
@@ -107,11 +122,11 @@ extension Contract {
         "V2Book", "The book of a barcode",
         [
             .always("title", .text(format: nil), "The title"),
-            .always("author", .text(format: nil), "The author"),
+            Self.author,
             .always("isbn", .text(format: nil), "Thirteen digits", example: .text("9780306406157")),
             .maybe("coverUrl", .text(format: "uri"), "A picture of the cover", isNullable: true),
             .always("vectorized", .flag(nil), "Whether a vector was requested"),
-        ])
+        ] + Self.otherMembers)
 
     static let v2Error = ContractObject(
         "V2Error", "Why a request was refused",

@@ -16,13 +16,16 @@ extension UploadAccepted {
 }
 
 extension ResultsReading {
-    /// Reads the books of a job, in `data.books`; nil for an answer without them.
+    /// Reads the books of a job, in `data.books` or `data.enrichedBooks` (C44); nil for an answer without them.
     package static func readV2(_ bytes: [UInt8], into notes: inout ContractNotes) -> ResultsReading? {
         guard let body = LeanObject(bytes, into: &notes) else { return nil }
         let success = body.success(into: &notes)
         let data = body.object("data", .required, into: &notes)
         let jobId = data?.text("jobId", .optional, into: &notes)
-        let books = data?.books("books", .required, into: &notes)
+        let key =
+            data?.contains("books") != true && data?.contains("enrichedBooks") == true
+            ? "enrichedBooks" : "books"
+        let books = data?.books(key, .required, of: .v2, into: &notes)
         body.compare(with: Contract.v2Books, into: &notes)
         guard let success, let books else { return nil }
         return ResultsReading(success: success, jobId: jobId, books: books)
@@ -93,7 +96,7 @@ package struct LookupReading: Hashable, Sendable {
         guard let body = LeanObject(bytes, into: &notes) else { return nil }
         let success = body.success(into: &notes)
         let data = body.object("data", .required, into: &notes)
-        let book = data.flatMap { Book($0, into: &notes) }
+        let book = data.flatMap { Book($0, of: .v2, into: &notes) }
         let metadata = body.object("metadata", .optional, into: &notes)
         let isRepeated = metadata?.flag("cached", .optional, into: &notes)
         guard let success, let data, let book else { return nil }
@@ -112,6 +115,17 @@ package struct LookupReading: Hashable, Sendable {
 }
 
 extension LeanObject {
+    /// The authors of a book of v2 that has `authors` in place of `author` (C45): names, or objects with a `name`. Nil for any other.
+    var authors: String? {
+        guard self.node["author"]?.isNull != false, let list = self.node["authors"], list.kind == .array
+        else {
+            return nil
+        }
+        let names = list.elements.map { $0.text ?? $0["name"]?.text ?? "" }
+        guard !names.isEmpty, !names.contains("") else { return nil }
+        return names.joined(separator: ", ")
+    }
+
     /// Whether the body says that the request succeeded. One without `success` is as old as S1 says (Docs/contract.md section 3.1),
     /// and its status says so.
     func success(into notes: inout ContractNotes) -> Bool? {

@@ -17,7 +17,7 @@ extension Dialect {
         dialect.events.hasCommentPings = true
         dialect.completed = .pipeline("ai_scan")
         dialect.failure = .nestedWithProgress
-        dialect.results.isEnveloped = true
+        dialect.results.v2 = V2BookForm()
         dialect.problems = .v2
         dialect.retryField = APIVersion.v2.retryField
         return dialect
@@ -57,6 +57,7 @@ struct V2Dialects: Sendable {
     private static func dialect(_ base: Dialect, _ rules: V2Rules, dotted: Dialect.V2Data) -> Dialect {
         var dialect = base
         dialect.upload.v2Tokens = rules.tokens
+        dialect.results.v2 = rules.bookForm
         dialect.isPolled = rules.progress == .poll
         if rules.eventNames == .dotted, dotted != .plain { dialect.use(dotted) }
         return dialect

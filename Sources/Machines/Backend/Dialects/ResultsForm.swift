@@ -6,8 +6,8 @@ internal import Talaria
 struct ResultsForm: Hashable, Sendable {
     /// The key of the books (C5).
     var key = "results"
-    /// The body has the envelope of v2.
-    var isEnveloped = false
+    /// Of a body with the envelope of v2; nil for one of v3.
+    var v2: V2BookForm?
     /// The body has a `processingTimeMs`.
     var hasProcessingTime = false
     /// The format `lite` has only title, author and isbn of a book (C6).
@@ -27,9 +27,9 @@ struct ResultsForm: Hashable, Sendable {
     func body(
         _ job: String, _ books: [Book], notFound: Int, jobTime: Interval, _ detail: Detail, at wall: Int64
     ) -> [UInt8] {
-        guard !self.isEnveloped else {
+        if let v2 = self.v2 {
             return V2Envelope.success(timestamp: wall) { writer in
-                writer.array("books", books) { BookForm.contract.write($1, to: &$0) }
+                v2.write(books, to: &writer)
                 writer.member("jobId", job)
                 writer.member("status", JobStatus.completed.rawValue)
                 writer.member("totalCount", books.count + notFound)

@@ -42,14 +42,17 @@ extension Backend {
             let refusal = Refusal(.notFound, "No provider has this book.")
             return self.refuse(context, refusal, into: &effects)
         }
+        let form = self.configuration.v2.bookForm
         let body = V2Envelope.success(
             timestamp: self.wall, cached: isRepeated, source: request.preferredProvider ?? "auto"
         ) { writer in
-            writer.member("author", book.author)
+            form.writeAuthors(of: book, to: &writer)
             writer.member("coverUrl", book.coverUrl)
+            form.writeEdition(of: book, to: &writer)
             writer.member("isbn", book.isbn)
             writer.member("title", book.title)
             writer.member("vectorized", request.wantsVector)
+            form.writeWork(of: book, to: &writer)
         }
         let headers = [HeaderField("Content-Type", "application/json")] + upload.headers
         self.reply(context, 200, headers, body, into: &effects)

@@ -47,6 +47,24 @@ package struct V2Rules: Hashable, Sendable {
         case token
     }
 
+    /// The member of results that has the books (C44).
+    package enum BooksKey: String, CaseIterable, Hashable, Sendable {
+        case books
+        case enrichedBooks = "enriched-books"
+
+        package var name: StaticString { self == .books ? "books" : "enrichedBooks" }
+    }
+
+    /// The members of a book that name its authors (C45).
+    package enum Authors: String, CaseIterable, Hashable, Sendable {
+        /// `author`, one string.
+        case author
+        /// `authors`, their names.
+        case names
+        /// `authors`, objects with a name and a key, and with them `work` and `edition`.
+        case nested
+    }
+
     /// The time from the `completed` event of a job until its results are gone (C21); nil for that of v3.
     package var resultsLifetime: Interval?
     package var streamToken = StreamToken.either
@@ -54,10 +72,14 @@ package struct V2Rules: Hashable, Sendable {
     package var progress = Progress.push
     package var envelope = Envelope.discriminated
     package var tokens = TokenNames.both
+    package var booksKey = BooksKey.books
+    package var authors = Authors.author
     /// Nil without one.
     package var breaker: CircuitBreakerRules?
 
     package init() {}
+
+    var bookForm: V2BookForm { V2BookForm(booksKey: self.booksKey, authors: self.authors) }
 
     /// The names of its events that the client of the contract does not know.
     package var otherEvents: Set<String> {
