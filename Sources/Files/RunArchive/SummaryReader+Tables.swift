@@ -1,4 +1,5 @@
 import JSON
+import Ledger
 import Metrics
 import Observations
 import RunJudge
@@ -41,5 +42,31 @@ extension SummaryReader {
                 restarted: count("restarted"), gaveUp: count("gave_up"), reconnectTime: HDRHistogram())
         }
         return Disconnections(rows)
+    }
+
+    static func differences(_ value: JSONNode?) -> TextDifferences {
+        func kind(_ row: JSONNode) -> TextDifferences.Kind? {
+            guard let field = row["field"]?.text.flatMap({ Reconciliation.Field(rawValue: $0) }),
+                let chosen = row["chosen"]?.text.flatMap({ Reconciliation.Source(rawValue: $0) }),
+                let right = row["right"]?.text.flatMap({ TextDifferences.Right(rawValue: $0) })
+            else { return nil }
+            return TextDifferences.Kind(field: field, chosen: chosen, right: right)
+        }
+        var differences = TextDifferences()
+        for row in value?["counts"]?.elements ?? [] {
+            guard let kind = kind(row) else { continue }
+            differences.counts[kind] += row["count"]?.count ?? 0
+        }
+        for row in value?["first"]?.elements ?? [] {
+            guard let kind = kind(row), let device = row["device"]?.integer(UInt32.self),
+                let scan = row["scan"]?.integer(UInt32.self), let read = row["read"]?.text,
+                let verified = row["verified"]?.text
+            else { continue }
+            differences.keep(
+                TextDifferences.Example(
+                    device: DeviceNumber(device), scan: ScanNumber(scan), kind: kind, read: read,
+                    verified: verified))
+        }
+        return differences
     }
 }

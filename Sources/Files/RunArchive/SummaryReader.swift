@@ -167,6 +167,7 @@ struct SummaryReader {
         for cause in DiscardCause.allCases {
             totals.scans.discardedByCause[cause] = scans?["discarded_by_cause"]?[cause.rawValue]?.count ?? 0
         }
+        totals.texts.differences = Self.differences(value?["texts"]?["differences"])
         for member in value?["books"]?["absent"]?.members ?? [] {
             totals.books.name(absent: member.key, member.value.count ?? 0)
         }

@@ -20,7 +20,8 @@ package struct LedgerCount: Sendable {
         case ifAny(Path)
         /// If it is not 0, or the journey of a group may keep jobs.
         case ifKept
-        case never
+        /// Where the run has a `BookFlow` to show.
+        case withFlow
     }
 
     package let section: Section
@@ -56,7 +57,10 @@ package struct LedgerCount: Sendable {
         Self(.books, "duplicated", \.books.duplicated, .booksDuplicated),
         Self(.books, "repeated", \.books.repeated),
         Self(.books, "shown", \.books.shown, nil, .ifAny(\.books.shown)),
-        Self(.books, "withdrawn", \.books.withdrawn, nil, .never),
+        Self(.books, "withdrawn", \.books.withdrawn, nil, .withFlow),
+        Self(.books, "refused", \.books.refused, nil, .withFlow),
+        Self(.books, "canceled", \.books.canceled, nil, .withFlow),
+        Self(.books, "discarded", \.books.discarded, nil, .withFlow),
         Self(.books, "scans", \.books.finds, nil, .ifAny(\.books.finds)),
         Self(.books, "promised_scans", \.books.promises, nil, .ifAny(\.books.finds)),
         Self(.books, "promised_none", \.books.emptyPromises, nil, .ifAny(\.books.finds)),

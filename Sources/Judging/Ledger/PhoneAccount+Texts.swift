@@ -96,5 +96,36 @@ extension PhoneAccount {
                 if isRight { $0.texts.right += 1 } else { $0.texts.wrong += 1 }
             }
         }
+        guard isKnown, scan.isEnriched, !scan.isPhotoInstead, let book = scan.finalText else { return }
+        for example in self.differences(of: scan.number, in: book, from: truth, fleet) {
+            fleet.count(in: self.group) {
+                $0.texts.differences.counts[example.kind] += 1
+                $0.texts.differences.keep(example)
+            }
+        }
+    }
+
+    /// Where the phone and the backend have different texts. `book`: as it is in the library. `truth`: as it is on the spine.
+    private func differences(
+        of scan: ScanNumber, in book: Book, from truth: Book, _ fleet: LedgerFleet
+    ) -> [TextDifferences.Example] {
+        guard let reading = fleet.shelf.reading(device: self.device, scan: scan) else { return [] }
+        let found = fleet.shelf.enrichment(device: self.device, scan: scan)
+        return Reconciliation(reading: reading, enrichment: found).discrepancies.map { difference in
+            let (shelved, real) =
+                switch difference.field {
+                case .title: (book.title, truth.title)
+                case .author: (book.author, truth.author)
+                }
+            let right: TextDifferences.Right =
+                difference.verified == real
+                ? .talaria : difference.read == real ? .foundationModels : .neither
+            return TextDifferences.Example(
+                device: self.device, scan: scan,
+                kind: TextDifferences.Kind(
+                    field: difference.field,
+                    chosen: shelved == difference.verified ? .talaria : .foundationModels, right: right),
+                read: difference.read, verified: difference.verified)
+        }
     }
 }

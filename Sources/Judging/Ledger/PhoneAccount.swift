@@ -172,11 +172,20 @@ struct PhoneAccount: Sendable {
     mutating func settle(at index: Int, as state: ScanAccount.State, _ fleet: inout LedgerFleet) {
         precondition(self.scans[index].state == .open, "only an open scan can be settled")
         self.scans[index].state = state
-        switch state {
-        case .refused, .canceled, .discarded:
+        let left: WritableKeyPath<BookTotals, Int>? =
+            switch state {
+            case .refused: \.refused
+            case .canceled: \.canceled
+            case .discarded: \.discarded
+            case .open, .completed, .waiting, .lost: nil
+            }
+        if let left {
             let held = self.scans[index].library.added.count
-            fleet.count(in: self.group) { $0.books.withdrawn += held }
-        case .open, .completed, .waiting, .lost: break
+            let absent = max(0, self.books(at: index, fleet).expected - held)
+            fleet.count(in: self.group) {
+                $0.books.withdrawn += held
+                $0.books[keyPath: left] += absent
+            }
         }
         _ = self.settled.insert(self.scans[index].number.raw)
         fleet.count(in: self.group) { $0.scans.open -= 1 }

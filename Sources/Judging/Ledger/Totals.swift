@@ -70,6 +70,10 @@ package struct BookTotals: Equatable, Sendable {
     /// Books that entered libraries for scans that were refused, canceled or discarded, and those that no shelf has; in no other
     /// number.
     package var withdrawn = 0
+    /// Books of refused, canceled and discarded scans that never came; in no other number.
+    package var refused = 0
+    package var canceled = 0
+    package var discarded = 0
     /// Completed scans whose results are books of a foreign backend; in no other number.
     package var finds = 0
     /// Those of `finds` whose summary promised a number of books, and those to which it promised none and none came.
@@ -187,6 +191,7 @@ package struct TextTotals: Hashable, Sendable {
     /// Final titles and authors in the library that are those of the spine, and those that are not.
     package var right = 0
     package var wrong = 0
+    package var differences = TextDifferences()
     package var compared: Int { self.right + self.wrong }
 
     package init() {}
@@ -243,6 +248,7 @@ package struct LedgerTotals: Equatable, Sendable {
         for count in LedgerCount.all { self[keyPath: count.path] += other[keyPath: count.path] }
         self.scans.waitingByCause.add(other.scans.waitingByCause)
         self.scans.discardedByCause.add(other.scans.discardedByCause)
+        self.texts.differences.add(other.texts.differences)
         for (name, count) in other.books.absent.entries { self.books.name(absent: name, Int(count)) }
         self.jobs.abandonedByCause.add(other.jobs.abandonedByCause)
     }

@@ -23,7 +23,7 @@ package enum MarkdownReport {
         [
             Self.verdict(result), Self.capacity(result), Self.objectives(result, worst),
             Self.invariants(result), TargetTable(result)?.markdown ?? "",
-            Self.scans(result), result.findingTable.markdown,
+            Self.scans(result), Self.bookFlow(result), result.findingTable.markdown,
             result.disconnectionTable(isLive: false).markdown, Self.latencies(result),
             errors, Self.byGroup(result), Self.details(result),
         ].filter { !$0.isEmpty }.joined(separator: "\n")
@@ -158,6 +158,15 @@ package enum MarkdownReport {
         if result.looksUp { text += "\nBilling: \(result.billing ?? "n/a").\n" }
         if result.hasJobs { text += Self.jobs(result) }
         return text
+    }
+
+    private static func bookFlow(_ result: RunResult) -> String {
+        guard let table = result.bookFlowTable else { return "" }
+        let (differences, first) = (result.differenceTable, result.differenceExamples)
+        let examples =
+            first.isEmpty
+            ? "" : "<details><summary>\(first.title)</summary>\n\n\(first.markdownBody)\n</details>\n"
+        return [table.markdown, differences.markdown, examples].filter { !$0.isEmpty }.joined(separator: "\n")
     }
 
     private static func scanTable(_ result: RunResult) -> String {

@@ -14,7 +14,7 @@ import Talaria
 /// `failed`, as the `rate`. `causes` of an error or a finding say who is to blame for how many of them, `by` and, where it was
 /// injected, `fault`. `failure` says what cut the run short and is there only when something did, and so does
 /// `ended_early` of an objective with `abort`. `control` is there only where the run was controlled while it ran,
-/// `capacity` where the load went up in steps, and `partial` where phones of the fleet are missing. `target` is
+/// `book_flow` and `differences` of `texts` where books are read or reviewed, `capacity` where the load went up in steps, and `partial` where phones of the fleet are missing. `target` is
 /// null where the backend was the simulated one, and `trial` is there only with one: what it did wrong, with the command that
 /// shows the first, and what was injected; the answers to probes are `probes.*` of the counters. The `peak` of a gauge of several shards is what was reached for certain, and
 /// `peak_at_most` is there only for these.
@@ -34,6 +34,7 @@ package enum SummaryJSON {
         }
         if result.importsRows { members["rows"] = Self.counts(.rows, result.totals, of: result) }
         if result.readsTexts { members["texts"] = Self.counts(.texts, result.totals, of: result) }
+        if result.hasBookFlow { members["book_flow"] = Self.bookFlow(result.bookFlow, of: result) }
         if result.looksUp { members["lookups"] = Self.counts(.lookups, result.totals, of: result) }
         if result.isPartial { members["partial"] = .bool(true) }
         if let target = TargetTable(result) { members["trial"] = target.json }
@@ -136,15 +137,18 @@ package enum SummaryJSON {
             case .always: members[count.name] = value
             case .observed: members[count.name] = result.hasBackendView ? value : .notAvailable
             case .ifAny(let path): if totals[keyPath: path] > 0 { members[count.name] = value }
+            case .withFlow: if result.hasBookFlow { members[count.name] = value }
             case .ifKept: if result.kept(totals.jobs) != nil { members[count.name] = value }
-            case .never: break
             }
         }
         switch section {
         case .scans: Self.addCauses(totals.scans, to: &members)
         case .books: if totals.books.asked > 0 { members["absent"] = Self.named(totals.books.absent) }
         case .jobs: members["abandoned_by_cause"] = Self.named(totals.jobs.abandonedByCause)
-        case .rows, .texts: break
+        case .rows: break
+        case .texts:
+            members["differences"] =
+                result.hasBackendView ? Self.differences(totals.texts.differences) : .notAvailable
         case .lookups: if !result.hasBackendView { return .notAvailable }
         }
         return .object(members)
@@ -157,6 +161,40 @@ package enum SummaryJSON {
         members["waiting"] = .integer(scans.waiting)
         members["discarded_by_cause"] = .object(Dictionary(uniqueKeysWithValues: discarded))
         members["waiting_by_cause"] = .object(Dictionary(uniqueKeysWithValues: waiting))
+    }
+
+    /// The way of the books, with all of its steps.
+    private static func bookFlow(_ flow: BookFlow, of result: RunResult) -> JSONValue {
+        let steps = BookFlowStep.all.map { step in
+            let count = step.count(in: flow, hasBackendView: result.hasBackendView)
+            return (step.id, count.map { JSONValue.integer($0) } ?? .notAvailable)
+        }
+        return .object(Dictionary(uniqueKeysWithValues: steps))
+    }
+
+    private static func differences(_ differences: TextDifferences) -> JSONValue {
+        func kind(_ kind: TextDifferences.Kind) -> [String: JSONValue] {
+            [
+                "field": .string(kind.field.rawValue), "chosen": .string(kind.chosen.rawValue),
+                "right": .string(kind.right.rawValue),
+            ]
+        }
+        let kinds = TextDifferences.Kind.allCases.filter { differences.counts[$0] > 0 }
+        return .object([
+            "counts": .array(
+                kinds.map {
+                    .object(kind($0).merging(["count": .integer(differences.counts[$0])]) { $1 })
+                }),
+            "first": .array(
+                differences.first.map { example in
+                    let texts: [String: JSONValue] = [
+                        "device": .integer(example.device.raw), "scan": .integer(example.scan.raw),
+                        "read": .string(Printable.bounded(example.read)),
+                        "verified": .string(Printable.bounded(example.verified)),
+                    ]
+                    return .object(kind(example.kind).merging(texts) { $1 })
+                }),
+        ])
     }
 
     private static func named(_ counters: Counters) -> JSONValue {
@@ -263,6 +301,7 @@ package enum SummaryJSON {
         if group.journey == .textEnrichment {
             members["texts"] = Self.counts(.texts, group.totals, of: result)
         }
+        if result.hasBookFlow { members["book_flow"] = Self.bookFlow(BookFlow(group.totals), of: result) }
         if group.journey == .bookEnrichment {
             members["lookups"] = Self.counts(.lookups, group.totals, of: result)
         }

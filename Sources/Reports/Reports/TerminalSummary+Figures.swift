@@ -136,6 +136,12 @@ extension SummaryWriter {
         }
     }
 
+    mutating func bookFlow() {
+        guard let table = self.result.bookFlowTable else { return }
+        self.page.table(table)
+        self.page.table(self.result.differenceTable)
+    }
+
     private mutating func groupTable() {
         // In the order of what may be left out last on a narrow terminal.
         let cancels = self.result.totals.scans.canceled > 0

@@ -15,6 +15,7 @@ package enum TerminalSummary {
         writer.target()
         writer.conservation()
         writer.groups()
+        writer.bookFlow()
         writer.disconnections()
         writer.latencies()
         writer.traffic()

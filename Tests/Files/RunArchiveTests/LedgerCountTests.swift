@@ -5,13 +5,14 @@ import ReportSamples
 import Reports
 import RunJudge
 import SimBase
+import Talaria
 import Testing
 
 @testable import RunArchive
 
 /// The example of the handbook: a row of `LedgerCount` is all that the sum, the file and the metric of a count need.
 @Suite struct LedgerCountTests {
-    /// A run in which each count has another number.
+    /// A run in which each count has another number. They fall: no more fields of texts are wrong than there are.
     private static func numbered() -> RunResult {
         var result = Samples.passed()
         result.groups[0].journey = .csvImport
@@ -21,13 +22,23 @@ import Testing
         result.groups[2].journey = .textEnrichment
         result.totals = LedgerTotals()
         for (index, count) in LedgerCount.all.enumerated() {
-            result.totals[keyPath: count.path] = index + 1
+            result.totals[keyPath: count.path] = 1_000 - index
         }
         result.totals.scans.waitingByCause[.offline] = 101
         result.totals.scans.discardedByCause[.notStored] = 102
         result.totals.books.name(absent: "Emma", 103)
         result.totals.jobs.abandonedByCause.add(104, to: "offline")
+        result.totals.texts.differences.counts[Self.kind] = 105
+        for scan in 1...21 { result.totals.texts.differences.keep(Self.example(scan: UInt32(scan))) }
         return result
+    }
+
+    private static let kind = TextDifferences.Kind(field: .author, chosen: .talaria, right: .neither)
+
+    private static func example(scan: UInt32) -> TextDifferences.Example {
+        TextDifferences.Example(
+            device: DeviceNumber(7), scan: ScanNumber(scan), kind: Self.kind, read: "Ernma",
+            verified: String(repeating: "é", count: 60))
     }
 
     @Test func `every count of the ledger adds up`() {
@@ -35,21 +46,21 @@ import Testing
         var sum = totals
         sum.add(totals)
         for (index, count) in LedgerCount.all.enumerated() {
-            #expect(sum[keyPath: count.path] == 2 * (index + 1), "\(count.section) \(count.name)")
+            #expect(sum[keyPath: count.path] == 2 * (1_000 - index), "\(count.section) \(count.name)")
         }
         #expect(sum.scans.waiting == 202 && sum.scans.discardedByCause[.notStored] == 204)
+        #expect(sum.texts.differences.counts[Self.kind] == 210)
         #expect(sum.books.absent["Emma"] == 206 && sum.jobs.abandonedByCause["offline"] == 208)
     }
 
     @Test func `every count of the ledger comes back from a summary`() throws {
-        var expected = Self.numbered()
+        let expected = Self.numbered()
         let summary = try #require(JSONNode(SummaryJSON.bytes(expected)))
-        expected.totals.books.withdrawn = 0
         let groups = ["commuters", "readers", "spines"]
         let reader = SummaryReader(summary: summary, head: Samples.head(groups: groups))
         let read = reader.result(instead: expected, measured: MetricTable(groups: groups), slos: [])
         #expect(read.totals == expected.totals)
-        #expect(summary["books"]?["withdrawn"] == nil, "no file has it: no check asks for it")
+        #expect(read.totals.texts.differences.first.map(\.scan.raw) == Array(1...20))
     }
 
     @Test func `every metric of the ledger has one row`() {

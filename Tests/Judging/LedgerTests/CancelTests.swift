@@ -8,7 +8,7 @@ import Testing
 
 /// A scan that its user has canceled: how it is counted, and what may follow.
 @Suite struct CancelTests {
-    @Test func `a canceled scan is a class of its own, and its books are in no number`() {
+    @Test func `a canceled scan is a class of its own, and its books are in no other number`() {
         let history = History {
             $0.streaming()
             $0.cancel()
@@ -16,7 +16,9 @@ import Testing
         let totals = history.ledger().totals
         #expect(totals.scans.captured == 1 && totals.scans.canceled == 1 && totals.scans.isConserved)
         #expect(totals.scans.completed + totals.scans.refused + totals.scans.lost == 0)
-        #expect(totals.books == BookTotals())
+        var books = BookTotals()
+        books.canceled = 3
+        #expect(totals.books == books)
         #expect(totals.jobs.cleaned == 1)
         #expect(history.broken() == [])
     }

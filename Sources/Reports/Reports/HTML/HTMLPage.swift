@@ -50,7 +50,7 @@ package struct HTMLPage {
         let comparison = self.comparison.map { [$0] } ?? []
         let sections =
             ([self.capacity, self.objectives] + comparison + [
-                self.latencyTable, self.conservation, self.invariants,
+                self.latencyTable, self.conservation, self.bookFlow, self.invariants,
                 TargetTable(self.result)?.html ?? Section(id: "target", title: "Target", body: ""),
                 self.overTime, self.latencies,
                 self.disconnections, self.findings, self.faults, self.errors, self.byGroup, self.phones,
@@ -184,7 +184,10 @@ package struct HTMLPage {
                 Flow(
                     title: "Books", origin: "expected", total: books.expected,
                     branches: [
-                        .init(name: "in the library", count: books.received, tone: .good, note: ""),
+                        .init(
+                            name: books.review.came > 0 ? "received" : "in the library",
+                            count: books.received,
+                            tone: .good, note: ""),
                         .init(
                             name: "pending", count: books.pending, tone: .warn,
                             note: books.pending > 0 ? "of waiting \(self.result.noun.many)" : ""),
@@ -231,6 +234,27 @@ package struct HTMLPage {
                 <div class="pair">\(pair)</div>\(self.rowNotes)\
                 \(HTML.definitions("stats", billing + figures + undeleted))
                 \(self.jobNotes)\(self.groups)
+                """)
+    }
+
+    /// The steps of the books behind their photographs; empty where they have none but to come.
+    private var bookFlow: Section {
+        guard let table = self.result.bookFlowTable else {
+            return Section(id: "book-flow", title: "", body: "")
+        }
+        let (differences, first) = (self.result.differenceTable, self.result.differenceExamples)
+        let reading: HTML =
+            self.result.readsTexts ? "<p>Reading: \(self.result.readings, bytesMax: 1_000).</p>" : ""
+        let texts: HTML =
+            differences.isEmpty ? "" : "<h3>\(differences.title)</h3>\(differences.htmlBody(prefix: ""))"
+        let examples: HTML =
+            first.isEmpty
+            ? "" : "<details><summary>\(first.title)</summary>\(first.htmlBody(prefix: ""))</details>"
+        return Section(
+            id: table.id, title: table.title,
+            body: """
+                <div class="pair">\(self.result.bookFlowCharts)</div>\(table.htmlBody(prefix: ""))
+                \(reading)\(texts)\(examples)
                 """)
     }
 
