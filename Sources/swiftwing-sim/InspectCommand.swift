@@ -129,7 +129,8 @@ enum InspectCommand {
             JSONOutput.print(InspectJSON.story(story, device, scan), console)
             return .success
         }
-        console.out("phone \(device.raw), \(noun.one) \(scan.raw): \(story.outcome)")
+        let books = story.books.map { "; \($0)" } ?? ""
+        console.out("phone \(device.raw), \(noun.one) \(scan.raw): \(story.outcome)\(books)")
         let columns = console.tableColumns ?? ScanStoryText.columnsDefault
         for line in ScanStoryText.lines(story, columns: columns) {
             console.out(console.style.isASCII ? Printable.ascii(line) : line)

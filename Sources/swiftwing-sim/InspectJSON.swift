@@ -56,10 +56,12 @@ enum InspectJSON {
         ]
     }
 
+    /// `books` is there only for a scan whose books were read by the phone or reviewed.
     static func story(
         _ story: ScanStory, _ device: DeviceNumber, _ scan: ScanNumber
     ) -> [String: JSONValue] {
-        [
+        let books = story.books.map { ["books": JSONValue.string(Printable.bounded($0))] } ?? [:]
+        return books.merging([
             "device": .integer(device.raw),
             "scan": .integer(scan.raw),
             "outcome": .string(story.outcome),
@@ -73,7 +75,7 @@ enum InspectJSON {
                         "mark": line.mark.map { .string(Self.word($0)) } ?? .null,
                     ])
                 }),
-        ]
+        ]) { $1 }
     }
 
     /// The events of a phone, each as events.ndjson has it.

@@ -28,6 +28,8 @@ package struct ScanStory: Sendable {
     package private(set) var lines: [Line] = []
     /// The outcome of the scan: `completed`, `refused`, `canceled` or `not finished`.
     package let outcome: String
+    /// What became of its books, in words; nil for a scan whose books were neither read by the phone nor reviewed.
+    package let books: String?
 
     /// - Parameter observations: Those of the phone, in the order of time.
     /// - Parameter journey: What the phone does.
@@ -48,7 +50,11 @@ package struct ScanStory: Sendable {
             if case .phone(.canceled) = observation.what { (isOver, outcome) = (true, "canceled") }
         }
         self.outcome = outcome
-        guard let first = own.first?.at, let last = own.last?.at else { return }
+        let way = BookWay(observations, of: scan)
+        self.books = way.words
+        guard let first = own.first?.at, let last = own.last.map({ max($0.at, way.goneAt ?? $0.at) })
+        else { return }
+        isOver = isOver && way.waiting.isEmpty
         let waits = RateLimitWait.texts(observations, for: scan, WorkNoun(journey))
         // What happened to the whole phone in this time belongs to the story.
         let told = observations.filter {

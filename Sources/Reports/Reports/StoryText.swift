@@ -91,7 +91,9 @@ package enum StoryText {
         case .queued(.captured): "\(noun.one) queued"
         case .queued(let cause): "\(noun.one) waits: \(cause.reason)"
         case .bookShown(_, let book): "shows a book: \(Printable.line(book.title))"
-        case .bookAdded(let ordinal, _): "book \(ordinal + 1) added to the library"
+        case .bookAdded(let ordinal, let book):
+            "book \(ordinal + 1) added to the library"
+                + (journey == .textEnrichment ? " as \(Self.name(book))" : "")
         case .bookRepeated(let ordinal, _): "book \(ordinal + 1) recognized, not added again"
         case .completed: "\(noun.one) completed"
         case .cancelRequested: "the user cancels the \(noun.one)"
@@ -114,12 +116,12 @@ package enum StoryText {
 
     private static func review(_ payload: PhoneObservation, _ noun: WorkNoun) -> String? {
         switch payload {
-        case .bookPending(let ordinal, let entry, _):
-            "book \(ordinal + 1) waits for a review, as number \(entry + 1)"
+        case .bookPending(let ordinal, let entry, let book):
+            "book \(ordinal + 1) waits for a review, as number \(entry + 1): \(Self.name(book))"
         case .bookEdited(let entry, let title, let author):
             "the user edits the \(title == nil ? "author" : author == nil ? "title" : "title and author") of book \(entry + 1)"
         case .bookApproved(let entry, let book):
-            "the user approves book \(entry + 1): in the library as \"\(Printable.bounded(book.title))\""
+            "the user approves book \(entry + 1): in the library as \(Self.name(book))"
         case .bookRejected(let entry): "the user rejects book \(entry + 1)"
         case .bookMerged(let entry, let scan, let into):
             "book \(entry + 1) is merged: it is book \(into + 1) of \(noun.one) \(scan)"
@@ -212,6 +214,10 @@ package enum StoryText {
             .resultsGivenUp, .statusDecoded, .statusGivenUp, .cleanupAnswered, .cancelAnswered, .jobAbandoned:
             nil  // Of no stream.
         }
+    }
+
+    private static func name(_ book: Book) -> String {
+        "\"\(Printable.bounded(book.title))\" by \(Printable.bounded(book.author))"
     }
 
     private static func merged(_ outcome: TextOutcome) -> String {

@@ -123,4 +123,77 @@ import Testing
             end: .zero)
         #expect(story.lines.isEmpty)
     }
+
+    // MARK: The way of a book
+
+    private static let emma = Book(
+        title: "Emma", author: "Jane Austen", isbn: nil, confidence: nil, enrichmentStatus: nil, coverUrl: nil
+    )
+
+    private static func way(_ journey: Journey, _ more: [Observation]) -> ScanStory {
+        ScanStory(
+            [Self.seen(0, scan: 2, .phone(.captured(scheduled: .zero)))] + more, journey, device: Self.device,
+            scan: ScanNumber(2), faults: [], violations: [], end: .zero + .seconds(30))
+    }
+
+    private static func reviewed(_ end: [Observation]) -> ScanStory {
+        let pending = (0..<4).map {
+            Self.seen(1, scan: 2, .phone(.bookPending(ordinal: $0, entry: $0, book: Self.emma)))
+        }
+        return Self.way(
+            .scan,
+            pending + [
+                Self.seen(1, scan: 2, .phone(.completed(took: .seconds(1)))),
+                Self.seen(2, scan: 2, .phone(.bookEdited(entry: 0, title: "Emma", author: nil))),
+                Self.seen(3, scan: 2, .phone(.bookApproved(entry: 0, book: Self.emma))),
+                Self.seen(4, scan: 2, .phone(.bookRejected(entry: 1))),
+                Self.seen(5, scan: 2, .phone(.bookMerged(entry: 2, intoScan: 1, intoEntry: 0))),
+            ] + end)
+    }
+
+    private static let came =
+        "4 books came to be reviewed: 1 in the library, 1 rejected, 1 merged as duplicates, "
+
+    @Test func `a story of a review goes on until nothing waits`() {
+        let waiting = Self.reviewed([Self.seen(9, scan: 0, .phone(.suspended))])
+        #expect(waiting.outcome == "completed" && waiting.books == Self.came + "1 waiting; 1 edited")
+        #expect(waiting.lines.last?.text == "nothing more until the run ends at 30.000 s")
+        #expect(
+            waiting.lines.map(\.text).contains(
+                "book 4 waits for a review, as number 4: \"Emma\" by Jane Austen"))
+        let over = Self.reviewed([
+            Self.seen(6, scan: 2, .phone(.bookRejected(entry: 3))), Self.seen(9, scan: 0, .phone(.suspended)),
+        ])
+        #expect(over.lines.last?.text == "the user rejects book 4")
+        #expect(over.books?.contains("2 rejected") == true)
+    }
+
+    @Test func `a kill takes the books that no storage has, and the story says so`() {
+        let kill = [
+            Self.seen(7, scan: 0, .phone(.killed)), Self.seen(8, scan: 0, .phone(.launched(restored: 0))),
+        ]
+        let lost = Self.reviewed(kill)
+        #expect(lost.books == Self.came + "1 lost with a killed process; 1 edited")
+        #expect(lost.lines.suffix(2).map(\.text) == ["app killed; only its storage survives", "app started"])
+        let kept = [kill[0], Self.seen(7, scan: 2, .phone(.bookKept(entry: 3, book: Self.emma))), kill[1]]
+        #expect(Self.reviewed(kept).books == Self.came + "1 waiting; 1 edited")
+        #expect(Self.reviewed([kill[0]]).books == lost.books)
+        let discarded = Self.reviewed([Self.seen(7, scan: 0, .phone(.reinstalled(discarded: 0)))])
+        #expect(discarded.books == Self.came + "1 discarded; 1 edited")
+        #expect(discarded.lines.last?.text == "app reinstalled, 0 scans discarded")
+    }
+
+    @Test func `a reading is enriched, kept, or looked up by its photo`() {
+        func books(_ what: PhoneObservation) -> String? {
+            Self.way(.textEnrichment, [Self.seen(1, scan: 2, .phone(what))]).books
+        }
+        let texts = TextOutcome(title: .talaria, author: .talaria, discrepancies: 1)
+        #expect(books(.enriched(texts, took: .zero, service: .zero)) == "enriched by its text")
+        #expect(books(.readingKept(.rateLimited)) == "kept as it was read")
+        #expect(books(.photoInstead(.lowConfidence)) == "looked up by its photo")
+        #expect(books(.pathLost) == nil)
+        let added = Self.way(
+            .textEnrichment, [Self.seen(1, scan: 2, .phone(.bookAdded(ordinal: 0, book: Self.emma)))])
+        #expect(added.lines.map(\.text).contains("book 1 added to the library as \"Emma\" by Jane Austen"))
+    }
 }
