@@ -25,6 +25,8 @@ package enum MetricKind: String, CaseIterable, Sendable {
     case count
     /// Answers of one kind, of all answers.
     case answers
+    /// An amount of money.
+    case cost
 }
 
 /// Any metric by its name.
@@ -34,6 +36,7 @@ package enum Metric: Hashable, Sendable {
     case count(CountMetric)
     /// Answers by their status: `http.429`, `http.upload.5xx`.
     case http(AnswerMetric)
+    case cost(CostMetric)
     /// Firings of the fault with this id: `faults.reset-1`.
     case fault(id: String)
 
@@ -47,6 +50,8 @@ package enum Metric: Hashable, Sendable {
             self = .rate(metric)
         } else if let metric = CountMetric(rawValue: name) {
             self = .count(metric)
+        } else if let metric = CostMetric(rawValue: name) {
+            self = .cost(metric)
         } else if let metric = AnswerMetric(name: name) {
             self = .http(metric)
         } else if name.hasPrefix(Self.faultPrefix), name.utf8.count > Self.faultPrefix.utf8.count {
@@ -56,10 +61,10 @@ package enum Metric: Hashable, Sendable {
         }
     }
 
-    /// Every name of the closed lists: latencies, rates, counts.
+    /// Every name of the closed lists: latencies, rates, counts, costs.
     package static let names: [String] =
         LatencyMetric.allCases.map(\.rawValue) + RateMetric.allCases.map(\.rawValue)
-        + CountMetric.allCases.map(\.rawValue)
+        + CountMetric.allCases.map(\.rawValue) + CostMetric.allCases.map(\.rawValue)
 
     package var name: String {
         switch self {
@@ -67,6 +72,7 @@ package enum Metric: Hashable, Sendable {
         case .rate(let metric): metric.rawValue
         case .count(let metric): metric.rawValue
         case .http(let metric): metric.name
+        case .cost(let metric): metric.rawValue
         case .fault(let id): Self.faultPrefix + id
         }
     }
@@ -77,6 +83,7 @@ package enum Metric: Hashable, Sendable {
         case .rate: .rate
         case .count, .fault: .count
         case .http: .answers
+        case .cost: .cost
         }
     }
 
@@ -85,6 +92,7 @@ package enum Metric: Hashable, Sendable {
         case .latency(let metric): metric.better
         case .rate(let metric): metric.better
         case .count(let metric): metric.better
+        case .cost(let metric): metric.better
         case .http, .fault: .neither
         }
     }
@@ -100,6 +108,7 @@ package enum Metric: Hashable, Sendable {
         case .latency(let metric): metric.needsBackend
         case .rate(let metric): metric.needsBackend
         case .count(let metric): metric.needsBackend
+        case .cost(let metric): metric.needsBackend
         case .http, .fault: false
         }
     }
@@ -121,19 +130,20 @@ extension Metric {
         case .latency(let metric): metric == .generatorLateness
         case .count(let metric):
             metric == .arrivalsPlanned || metric == .arrivalsAchieved || metric == .arrivalsLate
-        case .rate, .http, .fault: false
+        case .rate, .http, .cost, .fault: false
         }
     }
 
     /// Every one of them.
     static let ofWholeFleet = Self.names.compactMap { Metric(name: $0) }.filter(\.isOfWholeFleet)
 
-    /// Whether parts of a run can be judged by it. The outcomes of scans, books and jobs, and the driver's
-    /// counts, are known only at the end.
+    /// Whether parts of a run can be judged by it. The outcomes of scans, books and jobs, what books cost, and the
+    /// driver's counts are known only at the end.
     package var isKnownOverTime: Bool {
         switch self {
         case .latency(let metric): metric != .generatorLateness
         case .rate, .http, .fault: true
+        case .cost: false
         case .count(let metric): metric.isMeasured
         }
     }

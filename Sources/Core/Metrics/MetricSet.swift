@@ -12,6 +12,8 @@ package struct MetricSet: Sendable {
     private var rates = [FailureRate](repeating: FailureRate(), count: RateMetric.allCases.count)
     private var counts = [Int64](repeating: 0, count: CountMetric.allCases.count)
     private(set) var answers = AnswerCounts()
+    /// Known at the end only.
+    package private(set) var books = PricedBooks()
     /// Firings by fault id.
     package private(set) var faults = Counters()
     /// What `probes.entries` begin with in files.
@@ -69,6 +71,8 @@ package struct MetricSet: Sendable {
         self.open[metric.ordinal].add(unfinished)
     }
 
+    package mutating func add(_ books: PricedBooks) { self.books.add(books) }
+
     /// Takes in what was counted elsewhere.
     package mutating func add(_ rate: FailureRate, to metric: RateMetric) {
         self.rates[metric.ordinal].add(rate)
@@ -90,6 +94,7 @@ package struct MetricSet: Sendable {
             self.counts[index] = self.counts[index].addingSaturating(other.counts[index])
         }
         self.answers.add(other.answers)
+        self.books.add(other.books)
         self.faults.add(other.faults)
         self.probes.add(other.probes)
     }
@@ -101,6 +106,7 @@ package struct MetricSet: Sendable {
         for index in self.rates.indices { self.rates[index] = FailureRate() }
         for index in self.counts.indices { self.counts[index] = 0 }
         self.answers.reset()
+        self.books = PricedBooks()
         self.faults.reset()
         self.probes = Counters()
     }
@@ -150,6 +156,6 @@ extension MetricSet: Equatable {
         left.latencies == right.latencies && left.rates == right.rates && left.counts == right.counts
             && LatencyMetric.allCases.allSatisfy { left.unfinished($0) == right.unfinished($0) }
             && left.answers == right.answers && left.faults == right.faults
-            && left.probes == right.probes
+            && left.probes == right.probes && left.books == right.books
     }
 }

@@ -50,6 +50,8 @@ package struct MetricTable: Sendable, Equatable {
     /// The metrics outside of groups, then one set for each group.
     private var sets: [MetricSet]
     private var unavailable: Set<Metric> = []
+    /// What books cost; nil in a run without prices, in which no cost is available.
+    package var prices: BookPrices?
 
     package init(groups: [String]) {
         precondition(Set(groups).count == groups.count, "a group has one place")
@@ -78,6 +80,10 @@ package struct MetricTable: Sendable, Equatable {
 
     package mutating func add(_ count: Int64, to metric: CountMetric, in group: MetricGroup) {
         self.sets[group.position].add(count, to: metric)
+    }
+
+    package mutating func add(_ books: PricedBooks, in group: MetricGroup) {
+        self.sets[group.position].add(books)
     }
 
     package mutating func answered(_ operation: Operation? = nil, status: Int, in group: MetricGroup) {
@@ -113,6 +119,7 @@ package struct MetricTable: Sendable, Equatable {
         precondition(self.groups == other.groups, "tables of different fleets cannot be added")
         for position in self.sets.indices { self.sets[position].add(other.sets[position]) }
         self.unavailable.formUnion(other.unavailable)
+        self.prices = self.prices ?? other.prices
     }
 
     /// Takes in a set that was gathered elsewhere.
@@ -166,6 +173,15 @@ package struct MetricTable: Sendable, Equatable {
             self.positions(scope).reduce(into: FailureRate()) { $0.add(self.sets[$1].answers.rate(metric)) })
     }
 
+    /// What the books of a part of the fleet cost; nil without books.
+    package func cost(_ metric: CostMetric, of scope: MetricScope) -> Reading<Cost?> {
+        guard let prices = self.prices, metric != .perMonth || prices.booksPerMonth != nil else {
+            return .notAvailable
+        }
+        let books = self.positions(scope).reduce(into: PricedBooks()) { $0.add(self.sets[$1].books) }
+        return .measured(Cost(metric, of: books, at: prices))
+    }
+
     package func count(fault id: String, of scope: MetricScope) -> Reading<Int64> {
         guard self.isAvailable(.fault(id: id)) else { return .notAvailable }
         return .measured(self.positions(scope).reduce(0) { $0 + self.sets[$1].faults[id] })
@@ -179,6 +195,7 @@ package struct MetricTable: Sendable, Equatable {
         var part = MetricTable(groups: [group])
         part.unavailable = self.unavailable
         part.unavailable.formUnion(Metric.ofWholeFleet)
+        part.prices = self.prices
         for id in self.everything(of: .fleet).faults.names { part.declare(fault: id) }
         for position in self.positions(.group(group)) { part.sets[1].add(self.sets[position]) }
         return part

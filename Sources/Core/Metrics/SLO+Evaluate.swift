@@ -49,7 +49,7 @@ package struct SLOResult: Hashable, Sendable {
     package static let operationsToEndRun: Int64 = 20
 
     /// Whether the run should end now, having been judged on the way. What has no data yet may still get some, and a
-    /// count that is too low may still grow: those wait for the end.
+    /// count or a cost that is too low may still grow: those wait for the end.
     package var endsRun: Bool {
         guard self.slo.abort, self.passed == false, !self.noData else { return false }
         // The first failure of the first few operations is not yet a rate, unless none is allowed.
@@ -58,6 +58,7 @@ package struct SLOResult: Hashable, Sendable {
         {
             return false
         }
+        if case .money = self.value { return self.slo.condition.isUpperLimit }
         guard case .number(let value) = self.value, case .number(let limit) = self.slo.condition.threshold
         else {
             return true
@@ -74,6 +75,8 @@ package enum SLOValue: Hashable, Sendable {
     case time(nanoseconds: Int64)
     case share(FailureRate)
     case number(Int64)
+    /// Rounded down.
+    case money(microdollars: Int64)
 }
 
 extension SLOCondition {
@@ -97,6 +100,7 @@ extension SLO {
         case .latency(let histogram, let unfinished): self.judge(latency: histogram, unfinished)
         case .rate(let rate): self.judge(rate: rate)
         case .number(let number): self.judge(number: number)
+        case .cost(let cost): self.judge(cost: cost)
         case .notAvailable: self.notKnown
         }
     }
@@ -213,6 +217,16 @@ extension SLO {
         return SLOResult(
             slo: self, value: .number(number), actual: String(number),
             passed: self.condition.comparison.holds(number, threshold), noData: false)
+    }
+
+    private func judge(cost: Cost?) -> SLOResult {
+        guard case .money(let limit) = self.condition.threshold else {
+            preconditionFailure("an SLO is built only of what fits together")
+        }
+        guard let cost else { return self.noData(passed: false) }
+        return SLOResult(
+            slo: self, value: .money(microdollars: cost.microdollars), actual: cost.text(beside: limit),
+            passed: cost.compares(self.condition.comparison, to: limit), noData: false)
     }
 
     /// Returns the fewest digits that show on which side of the threshold the value is.

@@ -118,7 +118,7 @@ package enum Aggregation: Hashable, Sendable {
     case count
     /// Failed operations of all operations.
     case rate
-    /// An alias of `count` for states: `scans.waiting: value == 0`.
+    /// An alias of `count` for states: `scans.waiting: value == 0`. Of a cost, the amount.
     case value
 
     /// Returns the measure for a metric of this kind; nil if they do not fit.
@@ -128,6 +128,7 @@ package enum Aggregation: Hashable, Sendable {
             (.latency, .percentile):
             .time
         case (.rate, .rate), (.answers, .rate): .share
+        case (.cost, .value): .money
         case (.latency, .count), (.rate, .count), (.count, .count), (.count, .value), (.answers, .count),
             (.answers, .value):
             .number
@@ -135,7 +136,8 @@ package enum Aggregation: Hashable, Sendable {
             (.rate, .median), (.rate, .percentile), (.rate, .value), (.count, .average), (.count, .minimum),
             (.count, .maximum), (.count, .median), (.count, .percentile), (.count, .rate),
             (.answers, .average), (.answers, .minimum), (.answers, .maximum), (.answers, .median),
-            (.answers, .percentile):
+            (.answers, .percentile), (.cost, .average), (.cost, .minimum), (.cost, .maximum),
+            (.cost, .median), (.cost, .percentile), (.cost, .count), (.cost, .rate):
             nil
         }
     }
@@ -164,6 +166,8 @@ package enum SLOMeasure: Sendable {
     case share
     /// Written as a plain whole number.
     case number
+    /// Written in dollars, as a plain number.
+    case money
 }
 
 package enum Comparison: String, CaseIterable, Sendable {
@@ -192,12 +196,14 @@ package enum Threshold: Hashable, Sendable {
     /// A share in parts per million, from 0 to 1,000,000.
     case share(perMillion: Int64)
     case number(Int64)
+    case money(microdollars: Int64)
 
     package var measure: SLOMeasure {
         switch self {
         case .time: .time
         case .share: .share
         case .number: .number
+        case .money: .money
         }
     }
 }
@@ -208,6 +214,7 @@ extension Threshold: CustomStringConvertible {
         case .time(let nanoseconds): Self.timeText(nanoseconds)
         case .share(let perMillion): DecimalText.text(perMillion, decimals: 4, shown: 0...4) + "%"
         case .number(let number): String(number)
+        case .money(let microdollars): BookPrices.text(microdollars)
         }
     }
 

@@ -124,6 +124,9 @@ extension SLOCondition {
         -> Threshold
     {
         let start = scanner.offset
+        if measure == .money, scanner.next == "$" {
+            throw scanner.error("a cost is a number of dollars without a sign, such as `0.01`", at: start)
+        }
         let number = try DecimalNumber(&scanner)
         // A unit follows at once, as everywhere in a scenario: after a space it would be some other word.
         let unitStart = scanner.offset
@@ -155,6 +158,16 @@ extension SLOCondition {
             case .exactly(let value): return .number(value)
             case .tooFine: throw scanner.error("a count is a whole number", at: start)
             case .tooLarge: throw scanner.error("a count of more than 63 bits", at: start)
+            }
+        case .money:
+            guard unit.isEmpty else {
+                throw scanner.error("a cost is a number of dollars without a unit", at: unitStart)
+            }
+            switch number.scaled(by: 1_000_000) {
+            case .exactly(let microdollars): return .money(microdollars: microdollars)
+            case .tooFine:
+                throw scanner.error("a cost has at most 6 digits after the point", at: start)
+            case .tooLarge: throw scanner.error("a cost of more than 9 trillion dollars", at: start)
             }
         }
     }
@@ -239,6 +252,7 @@ extension MetricKind {
         case .rate: "a failure rate"
         case .count: "a count"
         case .answers: "a count of answers"
+        case .cost: "a cost"
         }
     }
 
@@ -248,6 +262,7 @@ extension MetricKind {
         case .rate: ["rate", "count"]
         case .count: ["count", "value"]
         case .answers: ["rate", "count", "value"]
+        case .cost: ["value"]
         }
     }
 
@@ -257,6 +272,7 @@ extension MetricKind {
         case .rate: "rate or count"
         case .count: "count or value"
         case .answers: "rate, count or value"
+        case .cost: "value"
         }
     }
 }

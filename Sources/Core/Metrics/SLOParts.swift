@@ -256,7 +256,7 @@ extension SLOResult {
                 UInt128(mine.failed) * UInt128(theirs.total), UInt128(theirs.failed) * UInt128(mine.total)
             )
             return isSmallBetter ? left > right : left < right
-        case (.time?, _), (.number?, _), (.share?, _), (nil, _): return false
+        case (.time?, _), (.number?, _), (.share?, _), (.money?, _), (nil, _): return false
         }
     }
 }

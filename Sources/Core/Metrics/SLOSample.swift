@@ -5,6 +5,8 @@ enum SLOSample: Sendable {
     case latency(HDRHistogram, Unfinished)
     case rate(FailureRate)
     case number(Int64)
+    /// Nil without books.
+    case cost(Cost?)
     case notAvailable
 
     init(of selector: MetricSelector, in table: MetricTable) {
@@ -16,6 +18,7 @@ enum SLOSample: Sendable {
         case .rate(let metric): self = Self.sample(table.rate(metric, of: scope)) { .rate($0) }
         case .count(let metric): self = Self.sample(table.count(metric, of: scope)) { .number($0) }
         case .http(let metric): self = Self.sample(table.rate(metric, of: scope)) { .rate($0) }
+        case .cost(let metric): self = Self.sample(table.cost(metric, of: scope)) { .cost($0) }
         case .fault(let id): self = Self.sample(table.count(fault: id, of: scope)) { .number($0) }
         }
     }
@@ -52,7 +55,7 @@ enum SLOSample: Sendable {
         case .latency(let histogram, _): histogram.total
         case .rate(let rate): rate.total
         case .number(let number): number
-        case .notAvailable: 0
+        case .cost, .notAvailable: 0
         }
     }
 
@@ -67,7 +70,8 @@ enum SLOSample: Sendable {
             rate.add(more)
             self = .rate(rate)
         case (.number(let number), .number(let more)): self = .number(number + more)
-        case (.latency, _), (.rate, _), (.number, _), (.notAvailable, _): self = .notAvailable
+        // What books cost is known of the whole run only.
+        case (.latency, _), (.rate, _), (.number, _), (.cost, _), (.notAvailable, _): self = .notAvailable
         }
     }
 }

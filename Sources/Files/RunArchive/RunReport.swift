@@ -212,6 +212,7 @@ package struct SLOWindow: Equatable, Sendable {
     static func isJudged(_ slo: SLO) -> Bool {
         switch (slo.condition.threshold, slo.condition.comparison) {
         case (.time, _), (.share, _): true
+        case (.money, _): false
         case (.number, .less), (.number, .lessOrEqual), (.number, .equal):
             slo.selector.metric.isKnownOverTime
         case (.number, .greater), (.number, .greaterOrEqual), (.number, .notEqual): false
@@ -221,7 +222,7 @@ package struct SLOWindow: Equatable, Sendable {
     /// A window without a failure, or without any of what is counted, has nothing to report.
     package var isMeaningful: Bool {
         switch self.value {
-        case .time: true
+        case .time, .money: true
         case .share(let rate): rate.failed > 0
         case .number(let count): count > 0
         }
@@ -240,6 +241,7 @@ package struct SLOWindow: Equatable, Sendable {
         switch self.value {
         case .time(let nanoseconds): nanoseconds
         case .number(let number): number
+        case .money(let microdollars): microdollars
         case .share(let rate):
             rate.total > 0 ? Int64(UInt128(rate.failed) * 1_000_000 / UInt128(rate.total)) : 0
         }

@@ -176,7 +176,7 @@ enum SeriesLog {
                 guard metric.statuses.count == 1 else { return nil }
                 set.answered(metric.operation, status: metric.statuses.lowerBound, times: count)
             case .fault(let id): set.fired(fault: id, times: count)
-            case .latency, .rate, nil: continue
+            case .latency, .rate, .cost, nil: continue
             }
         }
         return set

@@ -45,6 +45,7 @@ extension ScenarioSchema {
         case .latency(let metric): metric.meaning
         case .rate(let metric): "\(metric.meaning.operation); it has failed if \(metric.meaning.failure)"
         case .count(let metric): metric.meaning
+        case .cost(let metric): "\(metric.meaning), in dollars"
         case .http, .fault: nil
         }
     }
@@ -58,10 +59,11 @@ extension ScenarioSchema {
             case .rate: RateMetric.allCases.map(\.rawValue)
             case .count: CountMetric.allCases.map(\.rawValue)
             case .answers: []
+            case .cost: CostMetric.allCases.map(\.rawValue)
             }
         let families: [String] =
             switch kind {
-            case .latency, .rate: []
+            case .latency, .rate, .cost: []
             case .count: [Self.escaped(Metric.faultPrefix) + "[^{ \\t]+"]
             case .answers:
                 [
@@ -118,6 +120,7 @@ extension ScenarioSchema {
             case .count: ([limit("count|value", number)], ["count == 0", "value == 0"])
             case .answers:
                 ([limit("rate", "\(number)%"), limit("count|value", number)], ["rate < 1%", "count == 0"])
+            case .cost: ([limit("value", number)], ["value < 0.01"])
             }
         let time = "\(Self.blanks)\(JSONSchema.time)"
         let span = "over\(time)|within\(time)\(Self.blanks)of\(Self.blanks)[^ \\t]+\\.end"

@@ -36,8 +36,8 @@ extension Verdict {
 }
 
 extension SLOResult {
-    /// Whether it has failed, and more phones could only make it worse: a count that is too large, or a time of the whole run
-    /// that is longer than any may be, or shorter.
+    /// Whether it has failed, and more phones could only make it worse: a count or a total cost that is too large, or a
+    /// time of the whole run that is longer than any may be, or shorter.
     var isCertainlyFailed: Bool {
         guard self.passed == false else { return false }
         let condition = self.slo.condition
@@ -54,7 +54,8 @@ extension SLOResult {
             let isLowerLimit = [.greater, .greaterOrEqual].contains(condition.comparison)
             return condition.aggregation == .maximum && condition.isUpperLimit
                 || condition.aggregation == .minimum && isLowerLimit
-        case (.time, _), (.share, _): return false
+        case (.money, .money?): return self.slo.selector.metric == .cost(.total) && condition.isUpperLimit
+        case (.time, _), (.share, _), (.money, _): return false
         }
     }
 }

@@ -298,8 +298,8 @@ package struct RunComparison: Sendable {
             if let finding { return finding.change == .worse || finding.change == .better }
             return Double(max(before, after)) / Double(max(1, min(before, after)))
                 > self.latencyJudge.limit(from: Double(min(before, after)))
-        // With no data on one side, or a count.
-        case (.number?, _), (.time?, _), (.share?, _), (nil, _): return true
+        // With no data on one side, a count, or a cost.
+        case (.number?, _), (.money?, _), (.time?, _), (.share?, _), (nil, _): return true
         }
     }
 
@@ -350,7 +350,7 @@ package struct RunComparison: Sendable {
                     case .notAvailable: .notAvailable
                     }
                 case .fault(let id): run.result.metrics.count(fault: id, of: .fleet)
-                case .latency, .rate: .notAvailable
+                case .latency, .rate, .cost: .notAvailable
                 }
             guard case .measured(let count) = found else { return nil }
             return count

@@ -6,6 +6,7 @@ struct MetricNameTests {
         #expect(LatencyMetric.allCases.map(\.ordinal) == Array(LatencyMetric.allCases.indices))
         #expect(RateMetric.allCases.map(\.ordinal) == Array(RateMetric.allCases.indices))
         #expect(CountMetric.allCases.map(\.ordinal) == Array(CountMetric.allCases.indices))
+        #expect(CostMetric.allCases.map(\.ordinal) == Array(CostMetric.allCases.indices))
     }
 
     @Test func `every name leads back to its metric and no two share one`() {
@@ -21,6 +22,7 @@ struct MetricNameTests {
         ("http.other", .http(AnswerMetric(status: 0)), .answers),
         ("http.upload.503", .http(AnswerMetric(.upload, status: 503)), .answers),
         ("faults.reset-1", .fault(id: "reset-1"), .count),
+        ("cost.per-book", .cost(.perBook), .cost),
     ])
     func `a name tells the kind`(name: String, metric: Metric, kind: MetricKind) {
         #expect(Metric(name: name) == metric)

@@ -59,6 +59,12 @@ struct GoodCondition: Sendable {
         .init("count == 0", .count, .count, .equal, .number(0), "count == 0"),
         .init("value != 12", .count, .value, .notEqual, .number(12), "value != 12"),
         .init("count < 2.0", .count, .count, .less, .number(2), "count < 2"),
+        .init("value < 0.01", .cost, .value, .less, .money(microdollars: 10_000), "value < 0.01"),
+        .init(
+            "value>=0.000001", .cost, .value, .greaterOrEqual, .money(microdollars: 1), "value >= 0.000001"),
+        .init(
+            "value <= 250.50", .cost, .value, .lessOrEqual, .money(microdollars: 250_500_000),
+            "value <= 250.5"),
     ]
 
     init(
@@ -141,7 +147,12 @@ struct BadText: Sendable {
         .init("count == 0.5", .count, 9, "a count is a whole number"),
         .init("rate < 100.1%", .rate, 7, "a rate is at most 100%"),
         .init("rate < 0.00001%", .rate, 7, "a rate has at most 4 digits after the point"),
+        .init("value < 0.0000001", .cost, 8, "a cost has at most 6 digits after the point"),
+        .init("value < 99999999999999", .cost, 8, "a cost of more than 9 trillion dollars"),
         // Units.
+        .init("value < $0.01", .cost, 8, "a cost is a number of dollars without a sign, such as `0.01`"),
+        .init("value < 0.01USD", .cost, 12, "a cost is a number of dollars without a unit"),
+        .init("count < 1", .cost, 0, "a cost has no `count`: use value", "value"),
         .init("p(95) < 400", .latency, 8, units),
         .init("avg < 1.5", .latency, 6, units),
         .init(

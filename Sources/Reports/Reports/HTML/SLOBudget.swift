@@ -31,7 +31,9 @@ struct SLOBudget {
             let open = table.unfinished(metric, of: slo.selector.scope).count
             let above = Double(histogram.total - histogram.count(atOrBelow: limit)) + Double(open)
             self.init(missed: above / (Double(histogram.total) + Double(open)), allowed: allowed)
-        case (.number, _), (.time, .rate), (.time, .count), (.time, .http), (.time, .fault): return nil
+        case (.number, _), (.money, _), (.time, .rate), (.time, .count), (.time, .http), (.time, .cost),
+            (.time, .fault):
+            return nil
         }
     }
 
