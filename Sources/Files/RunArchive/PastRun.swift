@@ -181,6 +181,7 @@ package struct PastRun: Sendable {
                 ("the groups", other.groups.map(\.name) != first.groups.map(\.name)),
                 ("the faults", other.faults != first.faults),
                 ("the version of the program", other.tool != first.tool),
+                ("the prices", run.result.metrics.prices != runs[0].result.metrics.prices),
             ]
             if let difference = differences.first(where: \.1) {
                 throw .runsDiffer(difference.0, first: runs[0].folder, second: run.folder)

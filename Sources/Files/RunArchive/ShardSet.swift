@@ -197,7 +197,8 @@ package struct ShardSet: Sendable {
 extension EvidenceReader {
     /// Returns the result of a shard. `summary`: its `summary.json`; `end`: the time of the last observation of all shards.
     func result(_ summary: JSONNode, _ settings: JudgeSettings, until end: Instant) -> RunResult {
-        let metrics = self.metrics(until: end)
+        var metrics = self.metrics(until: end)
+        metrics.prices = settings.ledger.prices
         var known = RunResult(
             self.head, length: .zero, totals: LedgerTotals(),
             groups: self.head.groups.map { _ in LedgerTotals() }, verdicts: [],

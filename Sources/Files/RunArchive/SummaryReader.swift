@@ -20,7 +20,8 @@ struct SummaryReader {
         let groups = self.head.groups.map {
             Self.totals(self.summary["groups"]?[Printable.bounded($0.name)])
         }
-        let table = self.table(measured, groups, isExact: isExact)
+        var table = self.table(measured, groups, isExact: isExact)
+        table.prices = killed.metrics.prices
         var result = RunResult(
             self.head, length: Interval(nanoseconds: self.summary["seconds"]?.nanoseconds(9) ?? 0),
             exitReasons: Self.exitReasons(self.summary),

@@ -25,6 +25,7 @@ package struct WaitingRecord: Hashable, Sendable {
 package struct Ledger: Sendable {
     private var fleet: LedgerFleet
     package var hasBackendView: Bool { self.settings.hasBackendView }
+    package var hasPrices: Bool { self.settings.prices != nil }
     private var indexes = DeviceIndex()
     /// The phones in the order of their first observation.
     private var phones: [PhoneAccount] = []
@@ -239,6 +240,7 @@ package struct Ledger: Sendable {
 
     /// Writes scans, books and jobs into the run's metrics, and says there what this run cannot know.
     package func record(into table: inout MetricTable) {
+        table.prices = self.settings.prices
         for (index, totals) in self.fleet.findings.totals.enumerated() {
             let isGroup = index < self.settings.fleet.groups.count
             totals.record(into: &table, group: isGroup ? MetricGroup(index: index) : .none)

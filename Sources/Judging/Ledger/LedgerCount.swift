@@ -8,7 +8,7 @@ package struct LedgerCount: Sendable {
 
     /// The section of `summary.json`.
     package enum Section: String, CaseIterable, Sendable {
-        case scans, books, rows, lookups, texts, jobs
+        case scans, books, rows, lookups, texts, cost, jobs
     }
 
     /// When `summary.json` has the count.
@@ -97,6 +97,13 @@ package struct LedgerCount: Sendable {
         Self(.texts, "photos", \.texts.photos, .textsPhotos),
         Self(.texts, "right", \.texts.right, nil, .observed),
         Self(.texts, "wrong", \.texts.wrong, nil, .observed),
+        Self(.cost, "photo_books", \.costs.photo.books),
+        Self(.cost, "photo_requests", \.costs.photo.requests),
+        Self(.cost, "photo_bytes", \.costs.photo.bytes),
+        Self(.cost, "text_books", \.costs.text.books),
+        Self(.cost, "text_requests", \.costs.text.requests),
+        Self(.cost, "text_bytes", \.costs.text.bytes),
+        Self(.cost, "other_books", \.costs.otherBooks),
         Self(.jobs, "accepted", \.jobs.accepted, .jobsAccepted),
         Self(.jobs, "cleaned", \.jobs.cleaned, .jobsCleaned),
         Self(.jobs, "abandoned", \.jobs.abandoned, .jobsAbandoned),

@@ -22,6 +22,8 @@ package struct LedgerSettings: Hashable, Sendable {
     package var profiles: [ProfileExpectation]
     /// The journeys of the groups of `fleet`, by the group's index; `scan` for a group without one.
     package var journeys: [Journey] = []
+    /// What books cost; nil if nothing is charged for.
+    package var prices: BookPrices?
     /// Whether users of the fleet cancel scans.
     package var cancels = false
     /// Whether somebody reviews the books of a group.

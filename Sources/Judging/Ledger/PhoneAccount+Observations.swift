@@ -69,8 +69,8 @@ extension PhoneAccount {
         case .captured:
             self.capture(scan, at: at, &fleet)
         case .photosTaken(let count): self.updateScan(scan) { $0.photos = count }
-        case .photoPrepared:
-            self.updateScan(scan) { $0.isPrepared = true }
+        case .photoPrepared(_, let bytes):
+            self.prepared(scan, bytes: bytes, at: at, &fleet)
         case .filePrepared(let file):
             guard let index = self.take(scan, for: "its file prepared", at: at, &fleet) else {
                 return
@@ -224,6 +224,7 @@ extension PhoneAccount {
             self.requireRetry(of: scan, attempt: attempt, at: at, &fleet)
             self.lookupSent(scan, attempt: attempt)
             self.updateScan(scan) { $0.lookup.sent(attempt: attempt) }
+            self.countCost(ofUpload: scan, &fleet)
         case .stream:
             _ = self.take(scan, for: "streamed", at: at, &fleet)
             self.updateScan(scan) { $0.isStreamUnreadable = false }

@@ -187,6 +187,7 @@ struct PhoneAccount: Sendable {
                 $0.books[keyPath: left] += absent
             }
         }
+        self.countCost(ofSettled: index, &fleet)
         _ = self.settled.insert(self.scans[index].number.raw)
         fleet.count(in: self.group) { $0.scans.open -= 1 }
         for job in self.jobs.indices where self.jobs[job].scan == self.scans[index].number {

@@ -76,6 +76,8 @@ struct ScanAccount: Sendable {
     var batchEnd = BatchEnd.silent
     /// The photos that the phone said it has.
     var photos = 1
+    /// The size of the photo, or of the text, that is ready to be sent.
+    var contentBytes = 0
     /// Its storage was full when it was captured.
     var isCapturedWithoutRoom = false
     /// The last final answer or event was one that a fired fault had delivered.

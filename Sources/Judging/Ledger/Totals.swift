@@ -197,6 +197,31 @@ package struct TextTotals: Hashable, Sendable {
     package init() {}
 }
 
+/// The books that have a price, and what was sent for them. Counted only in a run with prices.
+package struct CostTotals: Hashable, Sendable {
+    package struct Way: Hashable, Sendable {
+        /// Books of settled scans that came to their phone, each once.
+        package var books = 0
+        /// Uploads or look-ups, retries included.
+        package var requests = 0
+        /// Of the photos or texts of these requests; all of them also where a request was cut.
+        package var bytes = 0
+    }
+
+    package var photo = Way()
+    package var text = Way()
+    /// Books without a price, such as those that stayed as a phone has read them.
+    package var otherBooks = 0
+
+    package init() {}
+
+    package var allBooks: Int { self.photo.books + self.text.books + self.otherBooks }
+
+    package var priced: PricedBooks {
+        PricedBooks(photo: Int64(self.photo.books), text: Int64(self.text.books))
+    }
+}
+
 /// The jobs of a run. An accepted job may be in several of the others: abandoned by the phone, expired later.
 package struct JobTotals: Equatable, Sendable {
     /// The accepted jobs: by the backend if it is observed, otherwise by decoded 202 responses.
@@ -240,6 +265,7 @@ package struct LedgerTotals: Equatable, Sendable {
     package var rows = RowTotals()
     package var lookups = LookupTotals()
     package var texts = TextTotals()
+    package var costs = CostTotals()
     package var jobs = JobTotals()
 
     package init() {}
@@ -265,5 +291,6 @@ package struct LedgerTotals: Equatable, Sendable {
             FailureRate(failed: Int64(self.texts.wrong), total: Int64(self.texts.compared)),
             to: .reconcileWrong,
             in: group)
+        table.add(self.costs.priced, in: group)
     }
 }

@@ -66,6 +66,10 @@ package struct LatencyCrossCheck: Sendable {
     private struct BookCount: Sendable {
         var added = 0
         var repeated = 0
+        /// Look-ups by text that were answered.
+        var enriched = 0
+        /// Uploads of all kinds.
+        var uploads = 0
     }
 
     package init(fleet: FleetMap = .ungrouped) {
@@ -137,7 +141,9 @@ package struct LatencyCrossCheck: Sendable {
             self.add(sinceDue ?? took, to: .uploadTime, group)
             self.add(service, to: .uploadServiceTime, group)
         case .bookRead(let took): self.add(sinceDue ?? took, to: .feedbackTime, group)
+        case .requestSent(.upload, _, _, _): self.books[group ?? self.fleet.groups.count].uploads += 1
         case .enriched(_, let took, let service):
+            self.books[group ?? self.fleet.groups.count].enriched += 1
             self.add(sinceDue ?? took, to: .enrichedTime, group)
             self.add(service, to: .enrichTime, group)
         case .resultsDecoded(_, _, let took): self.add(took, to: .resultsTime, group)
@@ -217,6 +223,7 @@ package struct LatencyCrossCheck: Sendable {
                 )
             }
             differences += self.differences(totals, in: name, index, ledger)
+            differences += self.costDifferences(totals, in: name, index)
             if totals.scans.completed > self.completed[index] {
                 differences.append(
                     "scans.completed: \(totals.scans.completed) in \(name), but \(self.completed[index]) was observed"
@@ -269,6 +276,19 @@ package struct LatencyCrossCheck: Sendable {
             compare("jobs.accepted", totals.jobs.accepted, jobs.known, isMost: true)
         }
         return differences
+    }
+
+    /// Books with a price and their requests are some of those that were observed.
+    private func costDifferences(_ totals: LedgerTotals, in name: String, _ index: Int) -> [String] {
+        let (costs, books) = (totals.costs, self.books[index])
+        let requests = costs.photo.requests + costs.text.requests
+        return [
+            ("books looked up by text", costs.text.books, books.enriched),
+            ("requests for books with a price", requests, books.uploads),
+            ("books with and without a price", costs.allBooks, books.added + books.repeated),
+        ].filter { $0.1 > $0.2 }.map { what, count, most in
+            "\(what): \(count) in \(name), but at most \(most) by what was observed"
+        }
     }
 
     func differences(_ metric: LatencyMetric, from histogram: HDRHistogram) -> [String] {

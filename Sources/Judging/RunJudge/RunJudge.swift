@@ -422,6 +422,9 @@ package struct RunJudge: Sendable {
             isInventive: self.ledger.verdicts.contains {
                 $0.invariant == .rowsConserved && $0.violations > 0
             })
+        if self.ledger.hasPrices {
+            differences += TotalsCrossCheck.differences(inCostsOf: self.ledger.totals)
+        }
         guard let first = differences.first else { return nil }
         return Self.text("the measurements do not match the observations", first, of: differences.count)
     }

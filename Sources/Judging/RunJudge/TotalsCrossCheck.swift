@@ -78,6 +78,14 @@ package struct TotalsCrossCheck: Sendable {
         ]
     }
 
+    /// Returns the difference if more books were received than have a price or are counted without one. Books that
+    /// earlier runs have stored are in neither number.
+    package static func differences(inCostsOf totals: LedgerTotals) -> [String] {
+        let (received, accounted) = (totals.books.received, totals.costs.allBooks)
+        guard received > accounted, totals.scans.restored == 0 else { return [] }
+        return ["books.received: \(received), but \(accounted) with and without a price"]
+    }
+
     /// Returns what the table of scans lacks, or has too much of. A sample is not held to the totals, and neither are scans of an
     /// earlier run, which have no row, or phones that broke an invariant, which may have ended a scan twice.
     package static func differences(

@@ -281,6 +281,48 @@ import Testing
         #expect(added.count == 1 && added[0].hasPrefix("books.received: "))
     }
 
+    @Test func `books with a price, and their requests, have to be observed`() {
+        func differences(_ journey: Journey, unseen: (PhoneObservation) -> Bool = { _ in false }) -> [String]
+        {
+            let history = History {
+                $0.streaming()
+                let outcome = TextOutcome(title: .talaria, author: .talaria, discrepancies: 0)
+                $0.phone(.enriched(outcome, took: .zero, service: .zero))
+                $0.terminal(2)
+                $0.addBooks()
+                $0.complete()
+                $0.clean()
+            }
+            var settings = LedgerSettings.embedded
+            settings.hasBackendView = false
+            settings.fleet = FleetMap([("all", 1)])
+            settings.journeys = [journey]
+            settings.prices = BookPrices()
+            var witness = LatencyCrossCheck(fleet: settings.fleet)
+            var ledger = Ledger(shelf: History.shelf, settings: settings)
+            for observation in history.observations {
+                guard case .phone(let payload) = observation.what else { continue }
+                if !unseen(payload) { witness.record(observation) }
+                ledger.record(observation)
+            }
+            ledger.finish(waitingOnDisk: [], at: history.now)
+            return witness.differences(from: ledger).filter { $0.hasSuffix("by what was observed") }
+        }
+        #expect(differences(.scan) == [])
+        let requests = differences(.scan) {
+            if case .requestSent(.upload, _, _, _) = $0 { true } else { false }
+        }
+        #expect(
+            requests == [
+                "requests for books with a price: 1 in group all, but at most 0 by what was observed"
+            ])
+        let books = differences(.scan) { if case .bookAdded(ordinal: 2, _) = $0 { true } else { false } }
+        #expect(
+            books == ["books with and without a price: 3 in group all, but at most 2 by what was observed"])
+        let texts = differences(.textEnrichment) { if case .enriched = $0 { true } else { false } }
+        #expect(texts == ["books looked up by text: 3 in group all, but at most 0 by what was observed"])
+    }
+
     @Test func `a book that enters a library and no total is told`() {
         let history = History {
             $0.streaming()

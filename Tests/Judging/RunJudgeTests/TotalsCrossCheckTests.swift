@@ -145,4 +145,18 @@ import Testing
             ])
         #expect(TotalsCrossCheck.differences(in: totals, isInventive: true) == [], "the results said so")
     }
+
+    @Test func `each book that was received has a price, or is counted as one without`() {
+        var totals = LedgerTotals()
+        totals.books.received = 9
+        (totals.costs.photo.books, totals.costs.text.books, totals.costs.otherBooks) = (4, 3, 2)
+        #expect(TotalsCrossCheck.differences(inCostsOf: totals) == [])
+        totals.costs.text.books = 2
+        #expect(
+            TotalsCrossCheck.differences(inCostsOf: totals) == [
+                "books.received: 9, but 8 with and without a price"
+            ])
+        totals.scans.restored = 1
+        #expect(TotalsCrossCheck.differences(inCostsOf: totals) == [], "an earlier run stored it")
+    }
 }
