@@ -36,6 +36,9 @@ extension JSONSchema {
         #"[01](\.[0-9]{1,3})?(\.\.[01](\.[0-9]{1,3})?)?|auto"#,
         "a number from 0 to 1, a range of such numbers or `auto`", examples: ["0.3..0.99", "auto"],
         types: ["string", "number"])
+    static let amount = Self.text(
+        #"[0-9]+(\.[0-9]{1,6})?"#, "an amount such as `0.021`", examples: ["0.021"],
+        types: ["string", "number"])
     private static let sizePattern = "\(Self.number)(B|kB|MB|GB|KiB|MiB|GiB)"
     static let size = Self.text(Self.sizePattern, "a size such as `128KiB`", examples: ["128KiB"])
     static let sizes = Self.text(

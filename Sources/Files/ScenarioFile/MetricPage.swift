@@ -91,6 +91,19 @@ package enum MetricPage {
                 ],
                 ["`\(Metric.faultPrefix)reset-1`", "how often the fault of this id acted"],
             ])
+        page += """
+
+            ## Costs
+
+            Dollars, as a plain number with at most six decimals. Aggregation: `value`. A scenario has them if it states prices
+            (`cost`, [photo-to-library](photo-to-library.md#5-what-a-book-costs)). Without a book that has a price there is no data, and the
+            objective fails.
+
+
+            """
+        page += MarkdownTable.text(
+            ["metric", "what it is"],
+            CostMetric.allCases.map { ["`\($0.rawValue)`", $0.meaning] })
         return page
     }
 

@@ -10,6 +10,8 @@ struct SLOReader {
     let vocabulary: SLOVocabulary
     /// The names of the faults that end at a time.
     let faultsThatEnd: [String]
+    /// What books cost; nil if the scenario does not say.
+    let cost: Node?
 
     func objectives(_ node: Node?) -> [SLO] {
         guard let node else { return [] }
@@ -25,6 +27,9 @@ struct SLOReader {
                     "the objective \(Findings.quoted(selector.description)) is given twice",
                     help: "write one key with a list of conditions")
                 continue
+            }
+            if let lack = self.lack(selector.metric) {
+                self.findings.add(entry.keyLocation, lack.message, help: lack.help)
             }
             objectives += self.objectives(entry.value, of: selector)
         }
@@ -45,6 +50,18 @@ struct SLOReader {
                 error, in: key, entry.key, help: Metric(name: name) == nil ? Self.help(metric: name) : nil)
             return nil
         }
+    }
+
+    /// What a cost needs and the scenario does not have; nil if nothing is missing.
+    private func lack(_ metric: Metric) -> (message: String, help: String)? {
+        guard case .cost(let metric) = metric else { return nil }
+        guard let cost = self.cost else {
+            return (
+                "`\(metric.rawValue)` needs the prices of books", "add `cost: {photo: 0.021, text: 0.001}`"
+            )
+        }
+        guard metric == .perMonth, cost["books-per-month"] == nil else { return nil }
+        return ("`\(metric.rawValue)` needs the books of a month", "add `books-per-month` to `cost`")
     }
 
     /// All that there are are too many for an error: the counts are on the page.

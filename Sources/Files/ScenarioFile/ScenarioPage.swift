@@ -98,6 +98,12 @@ package enum ScenarioPage {
         ([invariants](invariants.md)). The simulated backend is not on trial.
 
         \(Self.table(TrialReader.keys, TrialSettings()))
+        ## `cost`
+
+        What the backend charges for a book, in dollars with at most six decimals. A report then has the costs of the run, and the
+        metrics `cost.*` have values ([photo-to-library](photo-to-library.md#5-what-a-book-costs)).
+
+        \(Self.table(CostReader.keys, nil))
         ## `faults`
 
         A list; [faults](faults.md) explains it, and [fault-kinds](../faults.md) has every kind with its keys.
@@ -163,7 +169,7 @@ package enum ScenarioPage {
 
     // MARK: Defaults
 
-    private static let requiredKeys: Set = ["scenario", "fleet", "devices", "expect"]
+    private static let requiredKeys: Set = ["scenario", "fleet", "devices", "expect", "photo", "text"]
 
     /// Keys whose values in the shortest scenario are not defaults, and `v2`, which has its own table.
     private static let keysWithoutDefault = ["scenario", "name", "description", "devices", "arrivals", "v2"]

@@ -9,7 +9,7 @@ struct ScenarioReader {
     static let version = "1"
     static let keys = [
         "scenario", "name", "description", "seed", "fleet", "server", "faults", "slo", "expect-broken",
-        "sometimes", "drain", "duration", "trial",
+        "sometimes", "drain", "duration", "trial", "cost",
     ]
     static let planned = ["timeline", "load", "invariants", "report", "target", "network"]
     private static let descriptionBytesMax = 4_096
@@ -41,7 +41,8 @@ struct ScenarioReader {
         let faultIDs = FaultIDs.of(Self.list(map.entry("faults")?.value)).compactMap { $0 }
         let slos = SLOReader(
             findings: self.findings, vocabulary: SLOVocabulary(groups: groupNames, faults: faultIDs),
-            faultsThatEnd: faults.filter { $0.window.length != nil }.map(\.id)
+            faultsThatEnd: faults.filter { $0.window.length != nil }.map(\.id),
+            cost: map.entry("cost")?.value
         ).objectives(map.entry("slo")?.value)
         let expectBroken = ExpectedBreakReader(findings: self.findings, groups: groupNames, slos: slos)
             .breaks(map.entry("expect-broken")?.value)
@@ -60,6 +61,7 @@ struct ScenarioReader {
             duration: self.duration(map), expectBroken: expectBroken,
             moments: CoverageGoalReader(findings: self.findings).moments(map.entry("sometimes")?.value))
         scenario.trial = TrialReader(findings: self.findings).settings(map.entry("trial")?.value)
+        scenario.prices = CostReader(findings: self.findings).prices(map.entry("cost")?.value)
         return scenario
     }
 

@@ -58,6 +58,8 @@ package enum ScenarioSchema {
             ).described("situations that a run must reach; otherwise it exits with 98"),
             "trial": JSONSchema.map(TrialReader.keys.schemas).described(
                 "what a target is held to, with --target or in `proxy`"),
+            "cost": JSONSchema.map(CostReader.keys.schemas, required: ["photo", "text"]).described(
+                "what a book costs, in dollars; without it, nothing is said of costs"),
             "drain": .duration.described("time for unfinished scans after the last arrival"),
             "duration": JSONSchema.durationOrOff.described("no arrivals after this time"),
         ]

@@ -37,6 +37,7 @@ package enum ScenarioWriter {
             lines += ["", "sometimes: [\(scenario.moments.joined(separator: ", "))]"]
         }
         lines += self.lines(scenario.trial)
+        if let prices = scenario.prices { lines += ["", "cost: \(CostReader.keys.text(prices))"] }
         return lines.joined(separator: "\n") + "\n"
     }
 

@@ -1,4 +1,5 @@
 import Faults
+import Metrics
 import Plan
 import SimBase
 
@@ -97,6 +98,26 @@ enum Values {
                 at: start..<scanner.offset)
         }
         return Int(value)
+    }
+
+    /// An amount in dollars, in millionths.
+    static func dollars(_ text: String, _ key: String) throws(ValueError) -> Int64 {
+        var scanner = try ValueScanner(text)
+        let hasSign = scanner.take("$")
+        guard let number = try scanner.takeNumber() else {
+            throw ValueError("`\(key)` must be an amount in dollars, such as `0.021`")
+        }
+        guard !hasSign else {
+            throw ValueError("`\(key)` must be a number, without a sign", help: "write `\(number.text)`")
+        }
+        try scanner.expectEnd()
+        let max = BookPrices.priceMax
+        guard let amount = try? number.times(1_000_000), amount <= max else {
+            throw ValueError(
+                "`\(key)` must be from 0 to \(BookPrices.text(max)) dollars with at most \(BookPrices.decimals) decimals, not `\(number.text)`"
+            )
+        }
+        return amount
     }
 
     static func seed(_ text: String) throws(ValueError) -> UInt64 {

@@ -24,6 +24,8 @@ package struct Scenario: Hashable, Sendable {
     /// Ids of the coverage goals that a run must reach, or it has tried nothing (`sometimes`).
     package var moments: [String]
     package var trial = TrialSettings()
+    /// What the backend charges for a book; nil in a scenario without `cost`.
+    package var prices: BookPrices?
 
     package init(
         name: String, description: String, seed: UInt64, groups: [FleetGroup], server: ServerSettings,

@@ -107,6 +107,7 @@ extension LedgerSettings {
             }
         }
         self.journeys = plan.groups.map(\.profile.journey)
+        self.prices = plan.scenario.prices
         self.regions = plan.groups.map { $0.profile.journey.takesPhotos ? $0.profile.upload.regions : 1...1 }
         self.cancelTimes = plan.groups.map { $0.profile.cancel.isMade ? $0.profile.cancel.after : nil }
         self.statusIntervals = plan.groups.map(\.profile.status.interval)
