@@ -114,6 +114,23 @@ package enum Figures {
         rate.total == 0 ? 0 : Int64(UInt128(rate.failed) * 1_000_000 / UInt128(rate.total))
     }
 
+    /// `$0.47` in total, `$0.0055` per book, `$1,050.00` per month.
+    package static func cost(_ cost: Cost, _ metric: CostMetric) -> String {
+        switch metric {
+        case .total: Self.dollars(cost.text(shown: 2...4))
+        case .perBook: Self.dollars(cost.text(shown: 2...6))
+        case .perMonth: Self.dollars(cost.text(shown: 2...2))
+        }
+    }
+
+    /// `$0.021`.
+    static func price(_ microdollars: Int64) -> String { Self.dollars(BookPrices.text(microdollars)) }
+
+    private static func dollars(_ text: String) -> String {
+        let whole = text.prefix { $0 != "." }
+        return "$" + (UInt64(whole).map { Self.count($0) } ?? String(whole)) + text.dropFirst(whole.count)
+    }
+
     /// `48 MiB`.
     package static func memory(_ bytes: Int64) -> String { "\(Self.count((bytes + (1 << 19)) >> 20)) MiB" }
 

@@ -156,6 +156,7 @@ package enum MarkdownReport {
         text += Self.books(result)
         if result.readsTexts { text += "\nReading: \(result.readings).\n" }
         if result.looksUp { text += "\nBilling: \(result.billing ?? "n/a").\n" }
+        if let cost = CostText(result) { text += "\nCost: \(cost.sentence). \(cost.notes)\n" }
         if result.hasJobs { text += Self.jobs(result) }
         return text
     }

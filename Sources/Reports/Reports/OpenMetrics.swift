@@ -34,7 +34,8 @@ enum OpenMetrics {
             unit: "seconds")
         text += Self.family("phones", "gauge", "Phones of the fleet.", ["{\(run)} \(result.devices)"])
         text += Self.objectives(result, run) + Self.invariants(result, run)
-        text += Self.latencies(result) + Self.rates(result) + Self.counts(result) + Self.losses(result)
+        text += Self.latencies(result) + Self.rates(result) + Self.counts(result) + Self.costs(result)
+        text += Self.losses(result)
         return text + "# EOF\n"
     }
 
@@ -133,6 +134,17 @@ enum OpenMetrics {
             fault.count.map { "_total{fault=\"\(Self.escaped(fault.id))\"} \($0)" }
         }
         return text + Self.family("faults_fired", "counter", "Firings by fault.", faults)
+    }
+
+    private static func costs(_ result: RunResult) -> String {
+        CostMetric.allCases.map { metric in
+            let samples = Self.scopes(result).compactMap { labels, scope -> String? in
+                guard case .measured(let cost?) = result.metrics.cost(metric, of: scope) else { return nil }
+                return "\(Self.labels([labels])) \(cost.text(shown: 9...9))"
+            }
+            return Self.family(
+                Self.name(metric.rawValue) + "_dollars", "gauge", metric.meaning, samples, unit: "dollars")
+        }.joined()
     }
 
     private static func losses(_ result: RunResult) -> String {

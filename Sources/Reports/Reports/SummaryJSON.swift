@@ -14,9 +14,9 @@ import Talaria
 /// `failed`, as the `rate`. `causes` of an error or a finding say who is to blame for how many of them, `by` and, where it was
 /// injected, `fault`. `failure` says what cut the run short and is there only when something did, and so does
 /// `ended_early` of an objective with `abort`. `control` is there only where the run was controlled while it ran,
-/// `book_flow` and `differences` of `texts` where books are read or reviewed, `capacity` where the load went up in steps, and `partial` where phones of the fleet are missing. `target` is
-/// null where the backend was the simulated one, and `trial` is there only with one: what it did wrong, with the command that
-/// shows the first, and what was injected; the answers to probes are `probes.*` of the counters. The `peak` of a gauge of several shards is what was reached for certain, and
+/// `book_flow` and `differences` of `texts` where books are read or reviewed, `capacity` where the load went up in steps, `cost` where books have prices, and `partial` where phones of the fleet
+/// are missing. `target` is null where the backend was the simulated one, and `trial` is there only with one: what it
+/// did wrong, with the command that shows the first, and what was injected; the answers to probes are `probes.*` of the counters. The `peak` of a gauge of several shards is what was reached for certain, and
 /// `peak_at_most` is there only for these.
 package enum SummaryJSON {
     package static let schema = 1
@@ -36,6 +36,7 @@ package enum SummaryJSON {
         if result.readsTexts { members["texts"] = Self.counts(.texts, result.totals, of: result) }
         if result.hasBookFlow { members["book_flow"] = Self.bookFlow(result.bookFlow, of: result) }
         if result.looksUp { members["lookups"] = Self.counts(.lookups, result.totals, of: result) }
+        members["cost"] = Self.cost(result.totals, of: .fleet, in: result)
         if result.isPartial { members["partial"] = .bool(true) }
         if let target = TargetTable(result) { members["trial"] = target.json }
         if let capacity = result.capacity { members["capacity"] = Self.capacity(capacity) }
@@ -127,7 +128,7 @@ package enum SummaryJSON {
     }
 
     /// The counts of one section (`LedgerCount`), with what they are made up of.
-    private static func counts(
+    static func counts(
         _ section: LedgerCount.Section, _ totals: LedgerTotals, of result: RunResult
     ) -> JSONValue {
         var members: [String: JSONValue] = [:]
@@ -145,7 +146,7 @@ package enum SummaryJSON {
         case .scans: Self.addCauses(totals.scans, to: &members)
         case .books: if totals.books.asked > 0 { members["absent"] = Self.named(totals.books.absent) }
         case .jobs: members["abandoned_by_cause"] = Self.named(totals.jobs.abandonedByCause)
-        case .rows: break
+        case .rows, .cost: break
         case .texts:
             members["differences"] =
                 result.hasBackendView ? Self.differences(totals.texts.differences) : .notAvailable
@@ -297,6 +298,7 @@ package enum SummaryJSON {
             "metrics": Self.metrics(result.metrics, of: .group(group.name)),
             "counters": Self.counters(result.metrics, of: .group(group.name)),
         ]
+        members["cost"] = Self.cost(group.totals, of: .group(group.name), in: result)
         if group.journey == .csvImport { members["rows"] = Self.counts(.rows, group.totals, of: result) }
         if group.journey == .textEnrichment {
             members["texts"] = Self.counts(.texts, group.totals, of: result)

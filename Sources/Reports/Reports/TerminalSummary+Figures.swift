@@ -43,6 +43,10 @@ extension SummaryWriter {
         if self.result.importsRows { self.rows() }
         if self.result.readsTexts { self.labeled("Reading", [Piece(self.result.readings)]) }
         if self.result.looksUp { self.labeled("Billing", [Piece(self.result.billing ?? "n/a")]) }
+        if let cost = CostText(self.result) {
+            self.labeled("Cost", [Piece(cost.sentence)])
+            for way in cost.ways { self.labeled("  by \(way.name)", [Piece(way.value)]) }
+        }
         if self.result.hasJobs { self.jobs() }
     }
 

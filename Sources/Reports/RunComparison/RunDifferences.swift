@@ -26,6 +26,16 @@ package enum RunDifferences {
                 results.map { Self.text($0.metrics.count(metric, of: .fleet)) { Figures.count($0) } }
             )
         }
+        rows += CostMetric.allCases.map { metric in
+            (
+                metric.rawValue,
+                results.map {
+                    Self.text($0.metrics.cost(metric, of: .fleet)) {
+                        $0.map { Figures.cost($0, metric) } ?? "no data"
+                    }
+                }
+            )
+        }
         rows += Self.statuses(results)
         for (percentile, value) in Self.percentiles {
             rows += LatencyMetric.allCases.map { metric in

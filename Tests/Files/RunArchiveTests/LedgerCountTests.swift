@@ -20,6 +20,7 @@ import Testing
         result.groups.append(result.groups[1])
         result.groups[2].name = "spines"
         result.groups[2].journey = .textEnrichment
+        result.metrics.prices = BookPrices()
         result.totals = LedgerTotals()
         for (index, count) in LedgerCount.all.enumerated() {
             result.totals[keyPath: count.path] = 1_000 - index

@@ -217,6 +217,8 @@ package struct HTMLPage {
                 ("look-ups billed", known ? Figures.count(lookups.billed) : "n/a"),
                 ("repeated, not billed", known ? Figures.count(lookups.repeated) : "n/a"),
             ] : []
+        let cost = CostText(self.result)
+        let costs = cost?.amounts.map { ("cost \($0.name)", $0.value) } ?? []
         let figures =
             !self.result.hasJobs
             ? []
@@ -232,8 +234,8 @@ package struct HTMLPage {
             lead: HTML(self.conservationLead),
             body: """
                 <div class="pair">\(pair)</div>\(self.rowNotes)\
-                \(HTML.definitions("stats", billing + figures + undeleted))
-                \(self.jobNotes)\(self.groups)
+                \(HTML.definitions("stats", billing + costs + figures + undeleted))
+                \(cost.map { "<p>\($0.notes)</p>" } ?? "")\(self.jobNotes)\(self.groups)
                 """)
     }
 
