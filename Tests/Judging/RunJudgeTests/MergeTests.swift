@@ -52,6 +52,8 @@ import VirtualWorld
             )
             var settings = JudgeSettings.small(fleet: fleet, objectives: self.objectives)
             settings.shelf = self.plan.shelf
+            settings.ledger.journeys = groups.map(\.profile.journey)
+            settings.ledger.prices = self.plan.scenario.prices
             settings.faults = self.plan.scenario.faults.map(\.id)
             return settings
         }
@@ -123,10 +125,27 @@ import VirtualWorld
             for metric in CountMetric.allCases {
                 #expect(one.count(metric) == other.count(metric), "\(metric)")
             }
+            #expect(one.books == other.books)
             #expect(one.replies.map(\.status) == other.replies.map(\.status))
             #expect(one.replies.map(\.count) == other.replies.map(\.count))
             #expect(Self.sorted(one.faults) == Self.sorted(other.faults))
         }
+    }
+
+    @Test(arguments: [2, 3, 12] as [UInt32])
+    func `what books cost is the sum over the shards`(shards: UInt32) throws {
+        let run = try Run("hybrid-low-confidence", seed: 1)
+        let whole = run.judged { _ in true }.result
+        let merged = try run.merged(shards: shards).result
+        self.expectEqual(merged, whole)
+        let costs = merged.totals.costs
+        #expect(costs.photo.books > 0 && costs.photo.bytes > 0 && costs.text.requests > costs.text.books)
+        guard case .measured(let cost?) = merged.metrics.cost(.total, of: .fleet) else {
+            Issue.record("no cost")
+            return
+        }
+        #expect(cost == Cost(.total, of: costs.priced, at: try #require(run.plan.scenario.prices)))
+        #expect(merged.metrics.cost(.perMonth, of: .fleet) == whole.metrics.cost(.perMonth, of: .fleet))
     }
 
     /// As that of one process, which stays failed although the whole run satisfies it.
