@@ -3,11 +3,12 @@
 
 It shares no code with the simulated backend, and differs from it where the contract leaves a choice: a stream without
 Last-Event-ID starts with the first event of its job, photos of the same bytes show the same books in every run, and some shelves
-have two copies of a book. It serves scans of v3 and, of v2, shelves, batches, imports and look-ups (sections 1 to 3). The forms of
-results of v2, which section 3 leaves open, are those of Docs/talaria-openapi.yaml. It keeps everything in memory, for two hours at
-most, and injects no fault.
+have two copies of a book. It serves scans and look-ups by text of v3 and, of v2, shelves, batches, imports and look-ups (sections 1
+to 3). The forms of results of v2, which section 3 leaves open, are those of Docs/talaria-openapi.yaml. It keeps everything in memory,
+for two hours at most, and injects no fault.
 
 usage: talaria.py [--port N] [--job-time A..B] [--ping SECONDS] [--rate-limit N] [--workers N] [--other-forms]
+                  [--enrichment nested|flat|off]
 
 With --workers it becomes slower with the load: only so many jobs are worked on at a time, and the others wait.
 
@@ -44,7 +45,7 @@ EVENT_BUFFER = 60  # how long an event can be sent again (section 2.2)
 COMPLETED_BYTES_MAX = 131_072  # beyond that, the books are left out (section 2.3)
 PHOTOS_MAX, PHOTO_BYTES_MAX, UPLOAD_BYTES_MAX = 5, 10_000_000, 50_000_000
 CSV_BYTES_MAX, CSV_ROWS_MAX, BATCH_BOOKS_MAX = 8 << 20, 5000, 100
-TERMINAL = ("completed", "complete", "failed", "error")
+TERMINAL = ("completed", "complete", "failed", "error", "canceled")
 PROBLEM_TYPES = "https://api.oooefam.net/errors/"
 RETRYABLE = ("RATE_LIMIT_EXCEEDED", "CIRCUIT_OPEN", "PROVIDER_ERROR", "PROVIDER_TIMEOUT", "CACHE_ERROR", "NETWORK_ERROR", "TIMEOUT")
 
@@ -79,7 +80,7 @@ To the Lighthouse|Virginia Woolf
 My Ántonia|Willa Cather
 O Pioneers!|Willa Cather
 Passing|Nella Larsen
-Cane|Jean Toomer
+The Gilded Age|Mark Twain & Charles Dudley Warner
 The Souls of Black Folk|W. E. B. Du Bois
 Die Verwandlung|Franz Kafka
 Der Process|Franz Kafka
@@ -447,6 +448,7 @@ ROUTES = [
     ("/api/batch-enrich|/v1/enrichment/batch", {"POST": "upload_batch"}),
     ("/api/v2/imports", {"POST": "upload_library"}),
     ("/api/v2/books/enrich", {"POST": "look_up"}),
+    ("/v3/jobs/enrich", {"POST": "look_up_text"}),
     (f"{V2}/([^/]+)", {"GET": "status_of_v2"}),
     (f"{V2}/([^/]+)/stream", {"GET": "stream_of_v2"}),
     (f"{V2}/([^/]+)/results", {"GET": "results_of_v2"}),
@@ -569,7 +571,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
     def upload(self):
         self.talaria.admit(self.device)
         photos = self.photos("photos[]")
-        job = self.talaria.keep(scan(self.device, photos, self.talaria.seconds(), self.base, self.talaria.options.other_forms))
+        job = self.talaria.keep(self.scan(photos))
         path = f"{self.base}{V3}/{job.id}"
         self.reply(202, {
             "data": {"jobId": job.id, "authToken": job.token, "sseUrl": path + "/stream", "statusUrl": path},
@@ -577,6 +579,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
                 "self": {"href": path, "rel": "self", "method": "GET"},
                 "stream": {"href": path + "/stream", "rel": "stream", "method": "GET"},
                 "cancel": {"href": path, "rel": "cancel", "method": "DELETE"}}})
+
+    def scan(self, photos):
+        return scan(self.device, photos, self.talaria.seconds(), self.base, self.talaria.options.other_forms)
 
     @property
     def base(self):
@@ -639,10 +644,15 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
     def cancel(self, job_id):
         job = self.job(job_id)
-        error = {"type": "error", "jobId": job.id, "code": "CANCELED", "message": "The job was canceled.", "retryable": False}
-        if not job.cancel("error", lambda *_: error) and job.status != "canceled":
+        if not job.cancel(*self.cancellation(job)) and job.status != "canceled":
             raise Refusal(409, "CONFLICT", "The job is over.")
         self.reply(200, {"data": {"jobId": job.id, "status": "canceled"}}, has_metadata=False)
+
+    @staticmethod
+    def cancellation(job):
+        """The name of the event that ends a canceled job, and its data."""
+        error = {"type": "error", "jobId": job.id, "code": "CANCELED", "message": "The job was canceled.", "retryable": False}
+        return "error", lambda *_: error
 
     def cleanup(self, job_id):
         job = self.job(job_id, even_gone=True)
@@ -650,6 +660,31 @@ class Handler(http.server.BaseHTTPRequestHandler):
             raise Refusal(404, "NOT_FOUND", "The job was cleaned up before.")
         job.remove()
         self.whole(204)
+
+    # Texts
+
+    def look_up_text(self):
+        """Section 1.5, in the form of --enrichment: the two of C24."""
+        form = self.talaria.options.enrichment
+        if form == "off":
+            raise Refusal(404, "NOT_FOUND", "There is no such path.")
+        self.talaria.admit(self.device)
+        body = self.json()
+        text = body.get("text")
+        if not isinstance(text, str) or not text.strip():
+            raise Refusal(400, "MISSING_PARAMETER", "There is no text.")
+        number = sum(map(ord, text))
+        title, author = body.get("title"), body.get("author")
+        confidence = 0.95 if title and author else 0.6
+        found = {
+            "coverUrl": f"https://covers.example/{number}.jpg", "publisher": "Penguin Books", "publicationYear": 1850 + number % 150,
+            "verifiedTitle": title or text.splitlines()[0], "verifiedAuthor": author or "Unknown", "genre": "Fiction"}
+        if form == "flat":
+            whole = found | {"confidence": confidence}
+        else:
+            whole = {"jobId": str(uuid.uuid4()), "enrichment": found | {"pageCount": 90 + number % 600}, "source": "talaria",
+                     "confidence": confidence}
+        self.whole(200, json.dumps(whole, ensure_ascii=False).encode())
 
     # v2
 
@@ -696,7 +731,11 @@ class Handler(http.server.BaseHTTPRequestHandler):
         book = provider(code)
         if not book:
             raise Refusal(404, "NOT_FOUND", "No provider has the book.")
-        self.reply(200, {"data": book | {"vectorized": bool(body.get("vectorize"))}}, cached=is_repeated, source="catalogue")
+        self.reply(200, {"data": self.book(book) | {"vectorized": bool(body.get("vectorize"))}}, cached=is_repeated, source="catalogue")
+
+    def book(self, book):
+        """A book in the form of answers of v2."""
+        return book
 
     def job_of_v2(self, kind, job_id, is_public, is_stream=False):
         job = self.talaria.jobs.get(job_id)
@@ -723,8 +762,11 @@ class Handler(http.server.BaseHTTPRequestHandler):
         job = self.living_job(kind, job_id)
         if job.status != "completed":
             raise Refusal(404, "NOT_FOUND", "There are no results.")
+        self.reply(200, {"data": self.results_data(kind, job)})
+
+    def results_data(self, kind, job):
         data = {"jobId": job.id, "status": "completed", "books": job.books, "totalCount": job.total}
-        self.reply(200, {"data": job.rows.results(job) if job.rows else data})
+        return job.rows.results(job) if job.rows else data
 
     def results_of_import(self, job_id):
         self.results_of_v2("imports", job_id)
@@ -832,21 +874,26 @@ def seconds(text):
     return float(low), float(high or low)
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+def options(description):
+    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--port", type=int, default=0, help="default: a free port")
     parser.add_argument("--job-time", type=seconds, default=(1, 3), help="seconds from the 202 to the end of a job (default: 1..3)")
     parser.add_argument("--ping", type=float, default=30, help="seconds between two signs of life of a stream (default: 30)")
     parser.add_argument("--rate-limit", type=int, help="uploads of a device in 20 minutes (default: no limit)")
     parser.add_argument("--workers", type=int, help="jobs that are worked on at a time (default: no limit)")
     parser.add_argument("--other-forms", action="store_true", help="the other forms that the contract allows")
-    Handler.talaria = Talaria(parser.parse_args())
+    parser.add_argument("--enrichment", choices=["nested", "flat", "off"], default="nested", help="look-ups by text (default: nested)")
+    return parser
+
+
+def serve(handler, parser):
+    handler.talaria = Talaria(parser.parse_args())
     signal.signal(signal.SIGTERM, lambda *_: os._exit(0))
     signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGTERM])  # A parent may have blocked it.
-    server = Server(("127.0.0.1", Handler.talaria.options.port), Handler)
+    server = Server(("127.0.0.1", handler.talaria.options.port), handler)
     print(f"listening http://127.0.0.1:{server.server_address[1]}", flush=True)
     server.serve_forever()
 
 
 if __name__ == "__main__":
-    main()
+    serve(Handler, options(__doc__))
