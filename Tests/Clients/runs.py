@@ -40,14 +40,14 @@ TERMINAL = ("completed", "complete", "error", "failed")
 
 
 class Server:
-    """`swiftwing-sim serve` with a recording."""
+    """`swiftwing-sim serve` with a recording, or `proxy`."""
 
-    def __init__(self, binary, arguments):
+    def __init__(self, binary, arguments, command="serve"):
         self.folder = tempfile.TemporaryDirectory()
         self.record = os.path.join(self.folder.name, "recording.ndjson")
-        recording = [] if "--replay" in arguments else ["--record", self.record]
+        recording = [] if "--replay" in arguments or command == "proxy" else ["--record", self.record]
         self.process = subprocess.Popen(
-            [binary, "serve", "--quiet", *arguments, *recording], stdout=subprocess.PIPE, text=True)
+            [binary, command, "--quiet", *arguments, *recording], stdout=subprocess.PIPE, text=True)
         line = self.process.stdout.readline()
         if not line.startswith("listening "):
             raise SystemExit("clients: the server did not start: " + line)
