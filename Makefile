@@ -141,8 +141,12 @@ conformance: build ## checks the OpenAPI file, and `serve` against it, with open
 	@PYTHONDONTWRITEBYTECODE=1 $(BUILD)/conformance/venv/bin/python Tests/Conformance/conformance.py --binary $(BINARY) \
 		$(CONFORMANCE)
 
-# About fifteen minutes. TARGETS can name options, another backend among them: see Tests/Targets/targets.py --help.
-targets: build ## runs honest scenarios, without faults and with each kind, against a healthy backend that is not the simulated one
+# About twenty minutes. TARGETS can name options, another backend among them: see Tests/Targets/targets.py --help.
+targets: build ## reads `serve` with each switch, and runs honest scenarios against healthy backends that are not the simulated one
+	@.ci/packages test
+	@for gateway in '' --proxy; do \
+		PYTHONDONTWRITEBYTECODE=1 $(BUILD)/venv/bin/python Tests/Clients/switches.py --binary $(BINARY) $$gateway || exit; \
+	done
 	@PYTHONDONTWRITEBYTECODE=1 Tests/Targets/targets.py --binary $(BINARY) $(TARGETS)
 
 # About half an hour. BACKENDS can name switches and options: see Tests/SickBackends/backends.py --help.
