@@ -6,7 +6,7 @@ extension SideBySide {
     @Suite struct TargetKindTests {
         @Test(arguments: [
             ["texts", "flat-texts"], ["nested-for-flat", "flat-for-nested"], ["progressive", "old-phones"],
-            ["canceling"],
+            ["canceling", "resumed-previews"], ["photos-for-texts"], ["books", "book-look-ups"],
         ])
         func `phones complete against it, and the report has what they did not expect`(kinds: [String])
             async throws
