@@ -13,8 +13,7 @@ extension TargetTrial {
         guard kind != .ping else { return }
         let node = JSONNode(event.bytes)
         self.judgeName(in: node, of: event.type, request, id, at: now)
-        let came = TrialEvent(
-            event, isTerminal: kind?.isTerminal == true, stream: id, after: exchange.stream?.last, at: now)
+        let came = TrialEvent(event, kind, stream: id, after: exchange.stream?.last, at: now)
         let time = self.judgeTime(in: node, of: event.type, request, id, at: now)
         self.judgeExpiry(in: node, of: event.type, request, id, at: now)
         if request.journey.version.isJudgedInDetail { self.judgeID(of: event, came, request, id, at: now) }

@@ -9,6 +9,8 @@ struct TrialEvent: Hashable, Sendable {
     /// Nil without an id of its own.
     let id: UInt64?
     let isTerminal: Bool
+    /// One of several may have the same data: there are two copies of a book.
+    let mayHaveTwin: Bool
     /// Gives the state of the job, and is not in a log (Docs/contract.md section 2.4).
     let isInitial: Bool
     /// The exchange on which it came first.
@@ -17,13 +19,14 @@ struct TrialEvent: Hashable, Sendable {
     /// The index of the event before it on that stream; nil for the first one.
     let previous: Int?
 
-    init(_ event: SSEEvent, isTerminal: Bool, stream: UInt64, after previous: Int?, at: Instant) {
+    init(_ event: SSEEvent, _ kind: EventKind?, stream: UInt64, after previous: Int?, at: Instant) {
         self.name = Digest.of(event.type)
         var digest = Digest()
         digest.absorbInWords(event.bytes)
         self.data = digest.value
         self.id = event.hasOwnID ? Digest.of(event.id) : nil
-        self.isTerminal = isTerminal
+        self.isTerminal = kind?.isTerminal == true
+        self.mayHaveTwin = kind == .result
         self.isInitial = event.isInitial
         self.stream = stream
         self.at = at
@@ -31,7 +34,9 @@ struct TrialEvent: Hashable, Sendable {
     }
 
     /// By name and data: the id of an event that comes again may be another one (Docs/contract.md section 2.2).
-    func isSame(as other: TrialEvent) -> Bool { self.name == other.name && self.data == other.data }
+    func isSame(as other: TrialEvent) -> Bool {
+        self.name == other.name && self.data == other.data && (!self.mayHaveTwin || self.id == other.id)
+    }
 }
 
 /// A job of a target, as far as its answers and streams show it.

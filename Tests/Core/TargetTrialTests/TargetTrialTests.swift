@@ -168,6 +168,20 @@ import Wire
         #expect(target.broken[0].text.contains("came again"))
     }
 
+    @Test func `two copies of a book are two events, and one of them does not come again`() {
+        func rules(id: String) -> [TargetRule] {
+            var target = TriedTarget()
+            target.upload()
+            let first = target.open()
+            target.send(first, "result", id: "1000-result", #"{"title":"Emma","author":"Jane Austen"}"#)
+            let second = target.open(after: "1000-result")
+            target.send(second, "result", id: id, #"{"title":"Emma","author":"Jane Austen"}"#)
+            return target.rules
+        }
+        #expect(rules(id: "2000-result") == [])
+        #expect(rules(id: "1000-result") == [.resume])
+    }
+
     @Test func `an event with another id is known by its data`() {
         var target = TriedTarget { $0.hasRisingIDs = false }
         target.upload()
