@@ -3,6 +3,8 @@ internal import JSON
 /// The body of `POST /v3/jobs/enrich` (Docs/contract.md section 1.5): `{text, isbn?, title?, author?}`.
 package struct TextRequest: Hashable, Sendable {
     package static let path = "/v3/jobs/enrich"
+    /// The statuses of a backend without it: the client uploads the photo instead.
+    package static let statusesWithoutIt = [404, 405, 501]
     package static let bodyBytesMax = 65_536
     /// Characters of `text`, and of each other member.
     package static let textCharactersMax = 10_000

@@ -1,3 +1,5 @@
+import Talaria
+
 /// The look-ups by text of one group of phones.
 package struct TextRule: Hashable, Sendable {
     /// Whether its phones read the answers of this backend: both have the same form (Docs/contract.md section 7, C24).
@@ -42,14 +44,13 @@ struct TextLookup: Hashable, Sendable {
     }
 
     private static let successes = 200...299
-    private static let withoutEndpoint = [404, 405, 501]
 
     /// What is wrong with keeping the reading. `isDisturbed`: a fault has hit the last request. `isFinal`: its response does not
     /// allow a retry.
     func complaint(keepingBy rule: TextRule, isDisturbed: Bool, isFinal: Bool) -> String? {
         guard self.attempt > 0 else { return "kept what was read without a look-up" }
         if let status = self.status {
-            if Self.withoutEndpoint.contains(status) {
+            if TextRequest.statusesWithoutIt.contains(status) {
                 return
                     "kept what was read, and not the photo uploaded, after a \(status) to look-up \(self.attempt)"
             }
@@ -74,7 +75,7 @@ struct TextLookup: Hashable, Sendable {
 
     /// What is wrong with an upload of the photo because the backend has no look-up by text.
     var complaintOfMissingEndpoint: String? {
-        if let status = self.status, Self.withoutEndpoint.contains(status) { return nil }
+        if let status = self.status, TextRequest.statusesWithoutIt.contains(status) { return nil }
         return "uploaded as a photo, although no response to look-up \(self.attempt) says that there is none"
     }
 }

@@ -69,7 +69,7 @@ extension App {
     private mutating func fallsBackToPhoto(
         _ exchange: Exchange, _ status: Int, _ index: Int, at now: Instant, into effects: inout [PhoneEffect]
     ) -> Bool {
-        guard [404, 405, 501].contains(status) else { return false }
+        guard TextRequest.statusesWithoutIt.contains(status) else { return false }
         self.lacksTexts = true
         self.observe(.photoInstead(.noEndpoint), of: exchange.scan, at: now, into: &effects)
         Self.uploadPhoto(of: &self.active[index].scan, into: &effects)
