@@ -28,6 +28,7 @@ package enum LatencyMetric: String, CaseIterable, Sendable {
     case enrichTime = "enrich.time"
     case enrichedTime = "enriched.time"
     case firstBookTime = "first_book.time"
+    case reconcileTime = "reconcile.time"
 }
 
 extension LatencyMetric: MetricCase {
@@ -75,12 +76,16 @@ extension LatencyMetric: MetricCase {
         case .enrichedTime: (24, "scheduled capture to what was found merged into the book")
         case .firstBookTime:
             (25, "scheduled capture to the first book that is shown, or that is in the library")
+        case .reconcileTime:
+            (26, "answer of a look-up by text complete to both texts merged: computing time, in live runs")
         }
     }
 
     /// A ping gap has its right size: longer and shorter are both odd.
     package var better: Better { self == .ssePingGap ? .neither : .lower }
 
+    /// Whether the driver measures it, by its own clock and without groups: no observation contains it.
+    package var isOfDriver: Bool { self == .generatorLateness || self == .reconcileTime }
     /// Whether only a simulated backend on the same clock can measure it.
     package var needsBackend: Bool { self == .sseEventLatency || self == .sseEventDelay }
     /// Whether the trial of a target measures it in another way.

@@ -127,7 +127,7 @@ extension Metric {
     /// Whether it is the driver's, who knows of no groups.
     package var isOfWholeFleet: Bool {
         switch self {
-        case .latency(let metric): metric == .generatorLateness
+        case .latency(let metric): metric.isOfDriver
         case .count(let metric):
             metric == .arrivalsPlanned || metric == .arrivalsAchieved || metric == .arrivalsLate
         case .rate, .http, .cost, .fault: false
@@ -141,7 +141,7 @@ extension Metric {
     /// driver's counts are known only at the end.
     package var isKnownOverTime: Bool {
         switch self {
-        case .latency(let metric): metric != .generatorLateness
+        case .latency(let metric): !metric.isOfDriver
         case .rate, .http, .fault: true
         case .cost: false
         case .count(let metric): metric.isMeasured

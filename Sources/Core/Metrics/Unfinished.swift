@@ -37,7 +37,8 @@ extension LatencyMetric {
             true
         // How long something took that is not observed before it is over.
         case .preprocessTime, .sseEventLatency, .sseEventDelay, .ssePingGap, .sseDetectTime,
-            .feedbackTime, .enrichTime, .enrichedTime, .generatorLateness, .netDNSTime, .netConnectTime,
+            .feedbackTime, .enrichTime, .enrichedTime, .generatorLateness, .reconcileTime, .netDNSTime,
+            .netConnectTime,
             .netTLSTime, .netFirstByteTime:
             false
         }

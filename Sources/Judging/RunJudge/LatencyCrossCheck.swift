@@ -185,8 +185,7 @@ package struct LatencyCrossCheck: Sendable {
 
     /// Returns the differences between a run's table of latencies and the observations.
     package func differences(from table: MetricTable) -> [String] {
-        // Lateness is the driver's own: no observation contains it.
-        LatencyMetric.allCases.filter { $0 != .generatorLateness }.flatMap { metric in
+        LatencyMetric.allCases.filter { !$0.isOfDriver }.flatMap { metric in
             guard case .measured(let histogram) = table.histogram(metric, of: .fleet) else {
                 return [String]()
             }

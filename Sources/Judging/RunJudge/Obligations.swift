@@ -68,7 +68,9 @@ extension RunResult {
         if self.isPartial { return .phonesMissing }
         if self.isInterrupted || self.endedEarly != nil { return .cutShort }
         let metric = result.slo.selector.metric
-        if self.world == .virtual, metric == .latency(.generatorLateness) { return .simulatedClock }
+        if self.world == .virtual, case .latency(let latency) = metric, latency.isOfDriver {
+            return .simulatedClock
+        }
         if metric.needsBackend, !self.hasBackendView { return self.failure == nil ? .target : .failure }
         return result.slo.condition.span == .wholeRun ? .failure : .noCommonZero
     }

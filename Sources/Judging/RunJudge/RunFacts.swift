@@ -30,6 +30,8 @@ package struct RunFacts: Sendable {
     package var skipped = SkippedWork()
     /// The timer lag of the phones; nil if it is not measured.
     package var lateness: HDRHistogram?
+    /// How long each phone computed to merge what it has read with what was found; nil if it is not measured.
+    package var reconcileTimes: HDRHistogram?
     package var failure: RunFailure?
     /// The state of a simulated world at rest; nil if it is not judged.
     package var remains: FinalWorldState?

@@ -306,7 +306,13 @@ package struct RunJudge: Sendable {
         var metrics = self.table
         self.harnessError = self.contradiction(in: metrics, made: facts.observationsMade)
         // A simulated timer is never late.
-        if head.world == .virtual { metrics.cannotKnow(.latency(.generatorLateness)) }
+        if head.world == .virtual {
+            metrics.cannotKnow(.latency(.generatorLateness))
+            // Nor does a computation take time there.
+            if head.groups.contains(where: { $0.journey == .textEnrichment }) {
+                metrics.cannotKnow(.latency(.reconcileTime))
+            }
+        }
         let failure = facts.failure ?? self.harnessError.map { RunFailure(.internalError, $0) }
         let isWhole = self.endedBy == nil && failure == nil
         var result = self.result(of: head, length: facts.length, metrics: metrics)
@@ -387,6 +393,7 @@ package struct RunJudge: Sendable {
         self.objectives.finish(at: facts.endedAt)
         var driver = MetricSet()
         if let lateness = facts.lateness { driver.add(lateness, to: .generatorLateness) }
+        if let times = facts.reconcileTimes { driver.add(times, to: .reconcileTime) }
         facts.arrivals?.record(into: &driver)
         var own = MetricTable(groups: self.past.table.groups)
         own.add(driver, in: .none)

@@ -299,7 +299,7 @@ extension RunResult {
         case .uploadServiceTime, .sseFirstEventTime, .sseEventLatency, .sseEventDelay, .ssePingGap,
             .sseDetectTime, .scanTime, .generatorLateness, .netDNSTime, .netConnectTime, .netTLSTime,
             .netFirstByteTime, .cancelTime, .jobFirstEventTime, .jobTime, .feedbackTime, .enrichTime,
-            .enrichedTime, .firstBookTime:
+            .enrichedTime, .firstBookTime, .reconcileTime:
             nil
         }
     }

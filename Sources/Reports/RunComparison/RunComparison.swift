@@ -383,7 +383,7 @@ package struct RunComparison: Sendable {
 
 extension LatencyMetric {
     /// Whether a change counts. The lateness of the load generator is not a property of the backend.
-    var isJudged: Bool { self.better != .neither && self != .generatorLateness }
+    var isJudged: Bool { self.better != .neither && !self.isOfDriver }
 }
 
 extension SLOCondition {

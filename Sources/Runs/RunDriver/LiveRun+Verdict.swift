@@ -22,6 +22,7 @@ extension LiveRun {
         facts.arrivals = self.arrivals
         facts.skipped = self.skipped
         facts.lateness = self.outcome?.lateness
+        facts.reconcileTimes = self.outcome?.reconcileTimes
         if self.preparation.isEmbedded { facts.streamsOpen = self.feed.streamsOpen }
         facts.remarks = self.complaints + self.remarks + self.fleetRemarks
         var result = self.feed.finish(facts, of: self.head)

@@ -2,6 +2,7 @@ import CurlLoop
 import EventLoop
 import Faults
 import Imaging
+import Metrics
 import Observations
 import Phone
 import Plan
@@ -39,7 +40,11 @@ extension Fleet {
     private func handle(_ event: PhoneEvent, of phone: Int) {
         var effects: [PhoneEffect] = []
         swap(&effects, &self.effects)
-        self.phones[phone].machine.handle(event, at: self.loop.now(), into: &effects)
+        let begun = self.loop.now()
+        self.phones[phone].machine.handle(event, at: begun, into: &effects)
+        if effects.contains(where: \.isMerge) {
+            self.reconcileTimes.record((self.loop.now() - begun).nanoseconds)
+        }
         self.carryOut(&effects, of: phone)
         swap(&effects, &self.effects)
     }
@@ -311,5 +316,15 @@ extension TransferRequest.Part {
     fileprivate init(_ part: UploadPart, _ content: CurlLoop.PhotoSource) {
         self.init(
             name: part.name, filename: part.filename, contentType: part.contentType, content: content)
+    }
+}
+
+extension PhoneEffect {
+    /// Whether the phone has merged what it has read with what was found.
+    fileprivate var isMerge: Bool {
+        guard case .app(.observe(let observation)) = self, case .phone(.enriched) = observation.what else {
+            return false
+        }
+        return true
     }
 }

@@ -57,6 +57,7 @@ final class Fleet {
     private var disturbances = EventHeap<Disturbance>()
     let random: KeyedRandom
     private var lateness = HDRHistogram()
+    var reconcileTimes = HDRHistogram()
     private var timersLate: Int64 = 0
     var phase = Phase.running
     /// The indexes of the phones that were opened and have not closed, where `plan.phonesMax` is set.
@@ -395,18 +396,17 @@ final class Fleet {
         self.handOver?.disarm()
         self.report()
         self.handOver?.disarm()
-        self.post(
-            .finished(
-                FleetOutcome(
-                    failure: self.failure, captured: self.captured,
-                    capturesDeferred: self.phones.reduce(self.deferredOfClosed) {
-                        $0 + $1.machine.deferred.count
-                    },
-                    closedDue: self.closedDue, arrivalsLate: self.arrivalsLate, heldBack: self.held.captures,
-                    heldTime: self.held.time,
-                    shutdownsTimedOut: self.shutdownsTimedOut,
-                    lateness: self.lateness, curl: self.pool.counts, photosRejected: self.photosRejected),
-                observations: self.observationsMade))
+        var outcome = FleetOutcome(
+            failure: self.failure, captured: self.captured,
+            capturesDeferred: self.phones.reduce(self.deferredOfClosed) {
+                $0 + $1.machine.deferred.count
+            },
+            closedDue: self.closedDue, arrivalsLate: self.arrivalsLate, heldBack: self.held.captures,
+            heldTime: self.held.time,
+            shutdownsTimedOut: self.shutdownsTimedOut,
+            lateness: self.lateness, curl: self.pool.counts, photosRejected: self.photosRejected)
+        outcome.reconcileTimes = self.reconcileTimes
+        self.post(.finished(outcome, observations: self.observationsMade))
         self.loop.stop()
     }
 

@@ -137,6 +137,8 @@ package struct FleetOutcome: Sendable {
     package var shutdownsTimedOut: Int
     /// The timer lag.
     package var lateness: HDRHistogram
+    /// The time of each step of a phone that merged what it has read with what was found.
+    package var reconcileTimes = HDRHistogram()
     package var curl: CurlPoolCounts
     package var photosRejected: Int
 
@@ -177,6 +179,7 @@ package struct FleetOutcome: Sendable {
         self.heldTime += other.heldTime
         self.shutdownsTimedOut += other.shutdownsTimedOut
         self.lateness.add(other.lateness)
+        self.reconcileTimes.add(other.reconcileTimes)
         self.curl.add(other.curl)
         self.photosRejected += other.photosRejected
     }

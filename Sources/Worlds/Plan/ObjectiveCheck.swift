@@ -69,7 +69,7 @@ package enum ObjectiveCheck {
         case .preprocessTime, .sseFirstEventTime, .sseEventLatency, .sseEventDelay, .ssePingGap,
             .sseDetectTime, .sseReconnectTime, .generatorLateness, .netDNSTime, .netConnectTime,
             .netTLSTime, .netFirstByteTime, .cancelTime, .jobFirstEventTime, .jobTime, .feedbackTime,
-            .enrichedTime, .firstBookTime:
+            .enrichedTime, .firstBookTime, .reconcileTime:
             return Floor(roundTrip: .zero)
         }
     }

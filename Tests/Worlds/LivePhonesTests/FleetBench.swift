@@ -43,13 +43,16 @@ final class FleetBench {
         threads: Int, state: String, jobTime: Interval = .milliseconds(30),
         network: Itinerary = .always(NamedLink(name: "perfect", profile: .perfect)),
         faults: [FaultSpec] = [], drain: Interval = .seconds(5), phonesMax: Int? = nil,
+        journey: Journey = .scan,
         profile change: (Int, inout ClientProfile) -> Void = { _, _ in },
         front makeFront: (Loop, UInt16) throws -> HostileFront? = { _, _ in nil }
     ) throws {
         var settings = ServerSettings.contract
         settings.backend.jobTime = jobTime...jobTime
+        var contract = ClientProfile.contract
+        contract.journey = journey
         let group = FleetGroup(
-            name: "all", devices: devices, profile: .contract, idleTimeout: .automatic,
+            name: "all", devices: devices, profile: contract, idleTimeout: .automatic,
             network: network, scansPerDevice: scans,
             load: load, photos: .folder("none"), preprocess: .once)
         self.run = RunPlan(
@@ -92,6 +95,7 @@ final class FleetBench {
                 port: port, addresses: ["127.0.0.1"], certificateAuthorities: nil, version: .http1,
                 connectTimeout: .seconds(5), sourceAddresses: []),
             base: "http://127.0.0.1:\(port)", stateFolder: state, socketsKept: 1_000, drain: drain)
+        plan.shelf = self.run.shelf
         plan.faults = faults
         plan.phonesMax = phonesMax
         self.plan = plan

@@ -31,6 +31,19 @@ import Testing
         #expect(phones == Set((0..<7).map { [$0 % threads, $0] }), "a phone lives on one thread")
     }
 
+    @Test(arguments: [Journey.scan, .textEnrichment])
+    func `each merge of two texts is timed, on every thread`(journey: Journey) throws {
+        let folder = TemporaryFolder()
+        let bench = try FleetBench(devices: 6, scans: 2, threads: 2, state: folder.path, journey: journey)
+        try bench.start()
+        let times = try bench.finish().reconcileTimes
+        let merges = bench.reports.flatMap(\.observations).count {
+            if case .phone(.enriched) = $0.what { true } else { false }
+        }
+        #expect(merges == (journey == .scan ? 0 : 12) && times.total == Int64(merges))
+        #expect(journey == .scan || times.maximum.map { $0 > 0 && $0 < 5_000_000_000 } == true)
+    }
+
     @Test func `a folder of one thread is taken over by three and then by two`() throws {
         let folder = TemporaryFolder()
         // Jobs that outlast the run: every scan is still waiting at its end.
