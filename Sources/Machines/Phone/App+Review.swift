@@ -48,7 +48,7 @@ extension App {
     /// The time of the next act of the person; nil if there is none, or the app is away.
     var nextReview: Instant? { self.phase == .running ? self.session.acts.first?.at : nil }
 
-    /// What the store holds of a review: the person begins anew with all that waits.
+    /// What the store holds of a review: the person starts again with all that waits.
     mutating func restore(_ stored: DurableReview, at now: Instant, into effects: inout [PhoneEffect]) {
         guard self.profile.reviewer.isMade else { return }
         self.review = ReviewQueue(stored)

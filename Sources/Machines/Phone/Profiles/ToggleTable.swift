@@ -208,7 +208,7 @@ extension ProfileToggle {
         """)
     package static let booksBackoff = Self(
         .booksQuirk, 3,
-        "the backoff of a stream begins anew with each attempt, and never exceeds twice its base"
+        "the backoff of a stream starts again with each attempt, and never exceeds twice its base"
     ) { $0.stream.doublingsMax = 1 }
     package static let booksStreamStatuses = Self(
         .booksQuirk, 4,
