@@ -35,8 +35,10 @@ extension PhoneAccount {
             "uploaded again (\(attempt)) after an error event that does not allow a retry")
     }
 
+    /// `waits`: for its person, who sees what comes for it later.
     mutating func bookAdded(
-        _ scan: ScanNumber, ordinal: Int, book: Book, at: Instant, _ fleet: inout LedgerFleet
+        _ scan: ScanNumber, ordinal: Int, book: Book, waits: Bool = false, at: Instant,
+        _ fleet: inout LedgerFleet
     ) {
         guard !self.isCanceled(scan) else {  // Judged as such.
             return fleet.count(in: self.group) { $0.books.withdrawn += 1 }
@@ -52,7 +54,7 @@ extension PhoneAccount {
         self.judgeAnswer(book, toScan: index, at: at, &fleet)
         let shelf = self.shelf(of: scan, fleet)
         let entry = self.scans[index].library.add(book, ordinal: ordinal, from: shelf)
-        if let shelf {
+        if let shelf, !(waits && shelf.texts.contains(book)) {
             self.judge(book, ordinal: ordinal, entry, of: index, on: shelf, at: at, &fleet)
         }
         switch entry {

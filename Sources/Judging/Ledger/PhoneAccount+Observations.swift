@@ -107,7 +107,7 @@ extension PhoneAccount {
         switch payload {
         case .bookPending(let ordinal, let entry, let book):
             // In the phone's care, as in the library.
-            self.bookAdded(scan, ordinal: ordinal, book: book, at: at, &fleet)
+            self.bookAdded(scan, ordinal: ordinal, book: book, waits: true, at: at, &fleet)
             self.bookPending(ResultKey(scan: scan, ordinal: entry), book, at: at, &fleet)
         case .bookEdited(let entry, let title, let author):
             self.bookEdited(ResultKey(scan: scan, ordinal: entry), title, author, at: at, &fleet)

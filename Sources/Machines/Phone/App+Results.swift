@@ -236,7 +236,7 @@ extension App {
         var unobserved: [ActiveScan.UnobservedBook] = []
         for (ordinal, book) in books.enumerated() {
             guard known?[ordinal] != true else {
-                self.observe(.bookRepeated(ordinal: ordinal, book: book), of: scan, at: now, into: &effects)
+                self.recognized(book, ordinal: ordinal, of: scan, at: now, into: &effects)
                 self.enrich(scan, with: book, isRead: isRead && ordinal == 0, into: &effects)
                 continue
             }

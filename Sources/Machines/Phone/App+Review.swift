@@ -88,6 +88,14 @@ extension App {
         if !self.isReviewDurable { self.note(.put(self.queue.scans[index].scan.record), into: &effects) }
     }
 
+    /// A book that came before is not added again. Where it waits for its person, it came first.
+    mutating func recognized(
+        _ book: Book, ordinal: Int, of scan: ScanNumber, at now: Instant, into effects: inout [PhoneEffect]
+    ) {
+        self.announce(
+            .bookRepeated(ordinal: ordinal, book: book), of: scan, behind: nil, at: now, into: &effects)
+    }
+
     /// A book that came before came again, and may say more. `isRead`: it is the one that the phone has read by itself.
     mutating func enrich(
         _ scan: ScanNumber, with later: Book, isRead: Bool, into effects: inout [PhoneEffect]

@@ -25,7 +25,7 @@ import Testing
         texts.texts.enriched = 9
         texts.texts.kept = 1
         texts.texts.photos = 2
-        texts.texts.fields = 24
+        texts.texts.right = 23
         texts.texts.wrong = 1
         if differs {
             texts.texts.differences.counts[Self.kind] = 31
