@@ -225,7 +225,7 @@ TRUE_OF_TARGETS = {
 REQUIRED = {
     "nested-for-flat": [MISSING % ("verifiedTitle", "a string"), MISSING % ("verifiedAuthor", "a string"), "upload: undecodable"],
     "flat-for-nested": [MISSING % ("enrichment", "an object"), "upload: undecodable"],
-    "photos-for-texts": ["upload status: expected a status of the contract, was 404", "upload: HTTP 404"],
+    "photos-for-texts": ["upload: HTTP 404"],
     "old-phones": [RESULT],
     "progressive-results": [RESULT],
     "canceling": ["scan refused: CANCELED"],

@@ -13,12 +13,10 @@ extension App {
         else {
             preconditionFailure("a look-up without a reading")
         }
+        guard !self.fallsBackToPhoto(exchange, answer, index, at: now, into: &effects) else { return }
         var answer = answer
         let judgement = TextJudgement.judge(&answer, self.profile.upload)
         self.observe(answer, exchange, at: now, into: &effects)
-        guard !self.fallsBackToPhoto(exchange, answer.head.status, index, at: now, into: &effects) else {
-            return
-        }
         switch judgement {
         case .found(let enrichment):
             self.observe(
@@ -67,9 +65,11 @@ extension App {
     /// Whether the answer says that there is nothing at the path, or nothing for the method: the phone uploads the photo, and that of
     /// each further book.
     private mutating func fallsBackToPhoto(
-        _ exchange: Exchange, _ status: Int, _ index: Int, at now: Instant, into effects: inout [PhoneEffect]
+        _ exchange: Exchange, _ answer: Answer, _ index: Int, at now: Instant,
+        into effects: inout [PhoneEffect]
     ) -> Bool {
-        guard TextRequest.statusesWithoutIt.contains(status) else { return false }
+        guard TextRequest.statusesWithoutIt.contains(answer.head.status) else { return false }
+        self.observe(answer, exchange, at: now, into: &effects)
         self.lacksTexts = true
         self.observe(.photoInstead(.noEndpoint), of: exchange.scan, at: now, into: &effects)
         Self.uploadPhoto(of: &self.active[index].scan, into: &effects)

@@ -121,6 +121,7 @@ import Testing
         var phone = Self.asked()
         phone.answer(.upload, status, Wording.problem(.notFound))
         #expect(phone.payloads.contains(.photoInstead(.noEndpoint)))
+        #expect(!phone.findings.contains { $0.expected == "a status of the contract" }, "this one is")
         #expect(phone.preparing == [Self.scan])
         phone.handle(.photoPrepared(scan: Self.scan, bytes: 9_000, took: nil))
         #expect(phone.request(.upload)?.target == "/v3/jobs/scans")

@@ -88,7 +88,7 @@ extension Contract {
             Self.rows("enrichmentSucceeded", "Rows that were created or updated"),
             Self.rows("enrichmentFailed", "Rows with a flaw"), Self.totalCount,
             .maybe("jobId", .text(format: nil), "The job"),
-            .maybe("books", .list(.object(Self.book)), "The books of the rows"),
+            .maybe("books", .list(.object(Self.v2Found)), "The books of the rows"),
             .always(
                 "errors",
                 .list(
