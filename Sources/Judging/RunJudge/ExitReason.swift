@@ -81,7 +81,7 @@ package enum ExitReason: String, CaseIterable, Hashable, Sendable {
         case .cannotWrite: (.cannotWrite, "output cannot be written")
         case .interrupted: (.interrupted, "interrupted; the report covers what ran until then")
         case .endedByObjective: (.sloFailed, "an SLO with `abort` ended the run")
-        case .objectiveFailed: (.sloFailed, "an SLO on a count or a rate failed")
+        case .objectiveFailed: (.sloFailed, "an SLO on a count, a rate or a cost failed")
         case .nothingCompleted: (.sloFailed, "nothing was completed")
         case .noBook: (.sloFailed, "scans or imports were completed, and no book came")
         case .nothingCaptured: (.untrusted, "nothing was captured, so nothing was measured")

@@ -102,6 +102,19 @@ import Testing
                     "the version of the program", first: self.scratch.at("a"), second: self.scratch.at("b")))
     }
 
+    @Test func `runs with other prices are not merged`() throws {
+        let runs = [try self.worker("a", []), try self.worker("b", [])]
+        var settings = Samples.settings()
+        settings.ledger.prices = BookPrices()
+        let path = self.scratch.at("b")
+        let priced = try PastRun(folder: path, head: try PastRun.head(of: path), settings: settings)
+        let error = #expect(throws: ShardSet.Problem.self) {
+            try PastRun.merged([runs[0], priced], settings)
+        }
+        #expect(error == .runsDiffer("the prices", first: self.scratch.at("a"), second: path))
+        #expect(try PastRun.merged(runs, settings) != nil)
+    }
+
     @Test(arguments: [("scan.custody", "scan.magic"), ("upload.time", "upload.mood")])
     func `a run with something that this program does not know is not merged`(
         known: String, unknown: String

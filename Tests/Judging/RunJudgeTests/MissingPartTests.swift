@@ -59,9 +59,12 @@ import Testing
         ("scans.lost", "count == 0", false, .sloFailed), ("scans.lost", "count < 2", false, .sloFailed),
         ("upload.failed", "count <= 0", false, .sloFailed), ("upload.time", "max < 1s", false, .untrusted),
         ("upload.time", "min > 100ms", false, .untrusted),
+        // Each book adds to the total, and may lower the mean.
+        ("cost.total", "value < 0.1", false, .sloFailed), ("cost.total", "value > 0.2", nil, .untrusted),
+        ("cost.per-book", "value < 0.01", nil, .untrusted),
     ]
 
-    /// Of ten uploads one took 2 s and one failed.
+    /// Of ten uploads one took 2 s and one failed. Five books came, for $0.105.
     @Test(arguments: objectives) func `an objective is judged if the missing phones cannot change it`(
         metric: String, condition: String, passed: Bool?, exit: ExitCode
     ) throws {
@@ -72,6 +75,10 @@ import Testing
         set.add(FailureRate(failed: 1, total: 10), to: .uploadFailed)
         result.metrics.add(set, in: .none)
         result.metrics.add(2, to: .scansLost, in: .none)
+        var prices = BookPrices()
+        prices.photo = 21_000
+        result.metrics.prices = prices
+        result.metrics.add(PricedBooks(photo: 5), in: .none)
         result.slos = [
             try Self.slo(try #require(Metric(name: metric)), condition).evaluate(against: result.metrics)
         ]
