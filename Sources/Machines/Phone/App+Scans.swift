@@ -90,19 +90,7 @@ extension App {
         reading: BookReading?, at now: Instant, into effects: inout [PhoneEffect]
     ) {
         self.observe(.photoPrepared(took: took, bytes: bytes), of: number, at: now, into: &effects)
-        if let reading, self.isPoor(reading), let index = self.queue.index(of: number),
-            self.queue.scans[index].scan.photo == .preparing
-        {
-            self.observe(.photoInstead(.lowConfidence), of: number, at: now, into: &effects)
-            self.queue.update(at: index) { Self.uploadPhoto(of: &$0.scan, into: &effects) }
-            return
-        }
-        if reading != nil, let index = self.queue.index(of: number),
-            self.queue.scans[index].scan.record.attempts.upload == 0
-        {
-            let took = now - self.queue.scans[index].scan.scheduled
-            self.observe(.bookRead(took: took), of: number, at: now, into: &effects)
-        }
+        if let reading, self.readBook(reading, of: number, at: now, into: &effects) == .photo { return }
         if let file { self.observe(.filePrepared(file), of: number, at: now, into: &effects) }
         guard let index = self.queue.index(of: number) else {
             // Asked for twice, because it was released in between, and the first that came is in use.
@@ -124,6 +112,26 @@ extension App {
         case .prepared: break  // Asked for twice, because it was released in between.
         case .absent: effects.append(.app(.releasePhoto(number)))
         }
+    }
+
+    private enum ReadBook { case text, photo }
+
+    /// What a reading leads to. One that comes after the photo was released, such as in the background, is read again.
+    private mutating func readBook(
+        _ reading: BookReading, of number: ScanNumber, at now: Instant, into effects: inout [PhoneEffect]
+    ) -> ReadBook {
+        guard let index = self.queue.index(of: number), self.queue.scans[index].scan.photo == .preparing
+        else { return .text }
+        if self.isPoor(reading) {
+            self.observe(.photoInstead(.lowConfidence), of: number, at: now, into: &effects)
+            self.queue.update(at: index) { Self.uploadPhoto(of: &$0.scan, into: &effects) }
+            return .photo
+        }
+        if self.queue.scans[index].scan.record.attempts.upload == 0 {
+            let took = now - self.queue.scans[index].scan.scheduled
+            self.observe(.bookRead(took: took), of: number, at: now, into: &effects)
+        }
+        return .text
     }
 
     mutating func photoRejected(

@@ -71,7 +71,7 @@ extension ProfileToggle {
         ([.endOfStream], [.scanCustody, .bookNeverLost, .jobCleaned, .scanSettles]),
         (
             [.unknownEvents, .progressWithoutMessage, .nestedBooks, .otherVersions],
-            [.jobNotCleanedEarly, .jobCleanedOnce, .streamParseRobust]
+            [.jobNotCleanedEarly, .jobCleanedOnce, .jobSilentAfterCleanup, .serverAgrees, .streamParseRobust]
         ),
         ([.lostStream, .relativeURL], [.scanCustody, .bookNeverLost, .jobNotCleanedEarly, .scanSettles]),
         (

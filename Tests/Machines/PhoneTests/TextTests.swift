@@ -136,6 +136,26 @@ import Testing
         #expect(phone.preparing == [Self.scan, ScanNumber(2)])
     }
 
+    @Test(arguments: [0, 90])
+    func `a reading that comes in the background counts for nothing, and comes again`(photoBelow: Int) {
+        var phone = Self.phone { $0.upload.photoBelow = photoBelow }
+        phone.capture(1)
+        phone.handle(.suspended)
+        Self.read(&phone)
+        let early = phone.payloads.contains { payload in
+            switch payload {
+            case .bookRead, .photoInstead: true
+            default: false
+            }
+        }
+        #expect(!early)
+        phone.handle(.resumed)
+        Self.read(&phone)
+        let isPhoto = phone.payloads.contains(.photoInstead(.lowConfidence))
+        #expect(isPhoto == (photoBelow > 80))
+        #expect(phone.payloads.count { if case .bookRead = $0 { true } else { false } } == (isPhoto ? 0 : 1))
+    }
+
     @Test func `a reading of little confidence leads to its photo`() {
         var sure = Self.asked { $0.upload.photoBelow = 80 }
         #expect(sure.request(.upload)?.target == "/v3/jobs/enrich" && sure.preparing.isEmpty)
