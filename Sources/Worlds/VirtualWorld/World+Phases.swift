@@ -1,4 +1,5 @@
 import Backend
+import Faults
 import HTTPServer
 package import Ledger
 import Phone
@@ -245,8 +246,20 @@ extension World {
         let backend = self.plan.run.scenario.server.backend
         let results = max(backend.resultsLifetime, backend.v2.resultsLifetime ?? .zero)
         return max(backend.tokenLifetime, results) + backend.jobTime.upperBound
-            + backend.eventBuffer + .seconds(1)
+            + backend.eventBuffer + .seconds(1) + self.slowedTime
     }
+
+    /// How much longer a job lasts whose stages were slowed down, by each of its streams once.
+    private var slowedTime: Interval {
+        let slowed = self.plan.run.scenario.faults.map { fault -> Int64 in
+            guard case .slowStage(_, let by) = fault.kind else { return 0 }
+            return by.upperBound.nanoseconds
+        }
+        return .nanoseconds((slowed.max() ?? 0) * Self.slowedStreamsMax)
+    }
+
+    /// Streams of one job that are opened while it runs; virtual time without events costs nothing.
+    private static let slowedStreamsMax: Int64 = 16
 
     /// Ends captures at once, and suspends every phone.
     package mutating func endEarly() {
