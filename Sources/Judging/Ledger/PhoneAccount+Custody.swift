@@ -229,6 +229,7 @@ extension PhoneAccount {
             self.decided[index].at = nil
         }
         guard !self.isSettled(scan) else { return }
+        self.followAgain(id, of: scan, at: moment, fleet)
         if let job = self.jobs.last(where: { $0.scan == scan && $0.isInRecord }), job.id != id,
             let at = job.knownAt, self.isWritten(at, by: moment, fleet)
         {
@@ -243,6 +244,20 @@ extension PhoneAccount {
                 keeping: lastEventID, isWritten: { self.isWritten($0, by: moment, fleet) })
         else { return }
         self.violate(.streamIDMonotone, scan, at: moment, &fleet, wrong)
+    }
+
+    /// The job was over, and that was not durable when the process was killed: the next one goes on with it.
+    private mutating func followAgain(
+        _ id: String?, of scan: ScanNumber, at moment: Instant, _ fleet: LedgerFleet
+    ) {
+        guard let id, self.jobIndex(id) == nil, let index = self.index(of: scan),
+            self.scans[index].lastEndedJob?.id == id,
+            !self.isWritten(self.scans[index].lastEndedAt, by: moment, fleet)
+        else { return }
+        // Of what is sent to it from now on, nothing has to come.
+        var job = JobAccount(id: id, scan: scan, isInherited: true)
+        job.isKnownToPhone = true
+        self.jobs.append(job)
     }
 
     mutating func refused(

@@ -166,7 +166,10 @@ extension PhoneAccount {
     /// Judges a job after its last observation.
     mutating func finishJob(at index: Int, at: Instant, _ fleet: inout LedgerFleet) {
         let job = self.jobs[index]
-        self.updateScan(job.scan) { $0.lastEndedJob = job.ended }
+        self.updateScan(job.scan) {
+            $0.lastEndedJob = job.ended
+            $0.lastEndedAt = at
+        }
         if job.carriedBooks, !job.isKept, !job.isCleanupFinished, !job.isForgotten {
             fleet.count(in: self.group) { $0.jobs.unfinishedCleanups += 1 }
         }

@@ -88,6 +88,8 @@ struct ScanAccount: Sendable {
     var uploadReply: Reply?
     /// The last of its jobs that is not followed any more: a refusal may name it.
     var lastEndedJob: EndedJob?
+    /// When that was known to be over.
+    var lastEndedAt = Instant.zero
     /// The last problem that the backend answered to an upload, and to a DELETE.
     /// Those of its last attempts: an earlier one may be answered after a later one.
     private var uploadProblems: [ProblemReply] = []

@@ -100,6 +100,25 @@ extension Invariant {
     }
 }
 
+extension Example {
+    /// A job vanishes, its phone is killed so long after it was given up, and the next process streams it again.
+    fileprivate static func vanished(_ name: String, wait: Interval) -> Example {
+        Example("killed \(name)") {
+            $0.streaming()
+            $0.backend(.vanished(job: $0.job))
+            $0.phone(.jobAbandoned(job: $0.job, cause: .status(410)))
+            $0.pass(wait)
+            $0.kill(keeping: $0.job, after: History.id(1))
+            $0.launch(restored: 1)
+            $0.phone(.queued(.interrupted))
+            $0.send(.stream, attempt: 2, job: $0.job, after: History.id(1))
+            $0.phone(.replied(.stream, attempt: 2, status: 410, took: .milliseconds(1)))
+            $0.phone(.jobAbandoned(job: $0.job, cause: .status(410)))
+            $0.onDisk(.interrupted)
+        }
+    }
+}
+
 extension InvariantRow {
     // MARK: Scans
 
@@ -830,7 +849,11 @@ extension InvariantRow {
                     $0.capture()
                     $0.send(.stream, job: "from-before")
                     $0.onDisk(.interrupted)
-                })
+                }),
+            Excuse(
+                name: "kill, before it was durable that the job is gone",
+                inside: .vanished("within a write of it", wait: .seconds(1) - .milliseconds(2)),
+                outside: .vanished("a millisecond later", wait: .seconds(1) - .milliseconds(1))),
         ],
         scenario: ShippedScenario(name: "token-expiry"))
 
