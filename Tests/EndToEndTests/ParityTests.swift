@@ -107,6 +107,7 @@ private struct Script {
         Part(Self.journeys(["csv-import"]) + Self.olderBooks),
         // Streams of v2 look for changes after 500 ms, 1250 ms and 2375 ms; with five books nothing else happens then.
         Part(Self.lookups + Self.barcodes + Self.polled, books: 5, server: ", dialect: bendv3"),
+        Part(Self.texts + Self.reviews),
         // A run in which no scan completes fails.
         Part(Self.cancels + [Script(name: "nobody-cancels", faults: [])]),
     ]
@@ -339,6 +340,41 @@ private struct Script {
         ("reinstall", ["do: reinstall, at: 1600ms, for: 500ms"]),
         ("storage-full", ["do: storage-full, at: 700ms, for: 900ms"]),
     ].map { Script(name: "look-up-\($0.0)", faults: $0.1, keys: ", journey: book-enrichment") }
+
+    /// Books that the phone reads by itself, with and without somebody who reviews them.
+    private static let texts = ["", ", review: {approve: 50%, edit: 40%, reject: 10%, after: 100ms..900ms}"]
+        .enumerated().flatMap { index, review in
+            [
+                ("nothing", []),
+                ("503", ["do: http-error, on: upload, status: 503, retry-after: 400ms"]),
+                ("429", ["do: rate-limit, quota: 1 per 3s, retry-after: 1s"]),
+                ("404", ["do: http-error, on: upload, status: 404, at: 0s..2500ms"]),
+                ("422", ["do: http-error, on: upload, status: 422, retryable: off"]),
+                ("reset-request", ["do: reset, on: upload, side: request, after: 60B"]),
+                ("reset-reply", ["do: reset, on: upload, after: 80B"]),
+                ("silence", ["do: silence, on: upload, after: 40B"]),
+                ("refuse", ["do: refuse, on: upload"]),
+                ("offline", ["do: offline, at: 1600ms, for: 500ms"]),
+                ("background", ["do: background, at: 1600ms, for: 500ms"]),
+                ("kill", ["do: silence, on: upload, after: 40B", "do: kill, at: 1600ms, for: 500ms"]),
+            ].map {
+                Script(
+                    name: "texts-\(index)-\($0.0)", faults: $0.1,
+                    keys: ", journey: text-enrichment, reader: {accuracy: 60%, time: 150ms..300ms}" + review)
+            }
+        }
+
+    /// The person acts between 3 s and 3.9 s, or 0.9 s later.
+    private static let reviews = [
+        ("nothing", []), ("kill", ["do: kill, at: 3500ms, for: 500ms"]),
+        ("background", ["do: background, at: 3500ms, for: 500ms"]),
+        ("strip", [strip]), ("reset", ["do: reset, after: 2 events, cut: between-events"]),
+        ("offline", ["do: offline, at: 3500ms, for: 500ms"]),
+    ].map {
+        Script(
+            name: "reviewed-\($0.0)", faults: $0.1,
+            keys: ", review: {approve: 50%, edit: 40%, reject: 10%, after: 100ms..900ms, again: 30%}")
+    }
 
     private static let barcodes = [
         ("nothing", []), ("results-502", ["do: http-error, on: results, status: 502"]),
