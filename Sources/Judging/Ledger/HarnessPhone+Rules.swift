@@ -52,7 +52,7 @@ extension HarnessPhone {
     }
 
     /// The number of latest scans and faults that are remembered for each phone.
-    static let firingsKept = 64
+    static let firingsKept = 128
 
     /// An exchange was opened that a fault may hit.
     mutating func opened(
