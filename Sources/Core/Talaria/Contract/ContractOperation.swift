@@ -203,7 +203,8 @@ extension ContractOperation {
             [
                 .success(200, .json(Contract.enriched), "What was found"),
                 .refusal(400, "The request is malformed", name: "BadRequest"), .tooLarge,
-            ] + TextRequest.statusesWithoutIt.map { .refusal($0, "There is no look-up by text") }),
+                .refusal(404, "There is no look-up by text"), .refusal(405, "There is no look-up by text"),
+            ]),
         Self(
             [.scan], .cancel, id: "cancelJob",
             "Cancels a job; its streams end with an `error` event of the code CANCELED",
