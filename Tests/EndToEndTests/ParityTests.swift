@@ -348,7 +348,7 @@ private struct Script {
                 ("nothing", []),
                 ("503", ["do: http-error, on: upload, status: 503, retry-after: 400ms"]),
                 ("429", ["do: rate-limit, quota: 1 per 3s, retry-after: 1s"]),
-                ("404", ["do: http-error, on: upload, status: 404, at: 0s..2500ms"]),
+                ("404", ["do: http-error, on: upload, status: 404"]),
                 ("422", ["do: http-error, on: upload, status: 422, retryable: off"]),
                 ("reset-request", ["do: reset, on: upload, side: request, after: 60B"]),
                 ("reset-reply", ["do: reset, on: upload, after: 80B"]),
