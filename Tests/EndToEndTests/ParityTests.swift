@@ -507,11 +507,17 @@ extension Story {
         // A slot is given back when the record is durable and the stream has ended, a moment before the
         // DELETE or after it.
         if what == "slot-given" { order += ", slot" }
+        // What becomes of a book that waits is said once it is durable, and its look-up does not wait for that.
+        if self.ofReview.contains(what) { order += ", review" }
         // The jobs of a scan go on side by side.
         if side == "backend", let job = fields["job"] { order += ", job \(job)" }
         let data = try JSONSerialization.data(withJSONObject: fields, options: [.sortedKeys])
         return (order, String(decoding: data, as: UTF8.self))
     }
+
+    private static let ofReview: Set = [
+        "book-pending", "book-edited", "book-approved", "book-rejected", "book-merged", "book-repeated",
+    ]
 
     /// The first position at which two stories differ; nil if they are equal.
     fileprivate static func difference(_ live: Story, _ simulated: Story) -> String? {
