@@ -49,8 +49,10 @@ extension SideBySide {
             // The comparison has compared something: every script has an upload at least in both.
             for phone in scripts.indices {
                 #expect(
-                    simulated[phone]?.values.joined().contains {
-                        $0.contains("\"accepted\"") || $0.contains("\"lookup-answered\"")
+                    simulated[phone]?.values.joined().contains { said in
+                        ["accepted", "lookup-answered", "reading-kept"].contains {
+                            said.contains("\"\($0)\"")
+                        }
                     } == true,
                     "\(scripts[phone].name)")
             }
