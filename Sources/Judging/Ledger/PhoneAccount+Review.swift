@@ -127,7 +127,7 @@ extension PhoneAccount {
         let profile = fleet.settings.profile(of: self.device).name
         self.violate(
             .reviewBookAccounted, first.key.scan, at: killedAt, &fleet,
-            "\(lost.count == 1 ? "1 book" : "\(lost.count) books") that waited for a review went with the killed process of profile \(profile)"
+            "\(lost.count == 1 ? "1 book" : "\(lost.count) books") that waited for a review went with the killed process of profile \(profile), because no storage has \(lost.count == 1 ? "it" : "them")"
                 + (edits > 0 ? ", \(edits) of them edited" : "") + ": first \(first.book.name)")
     }
 

@@ -82,6 +82,11 @@ extension RunResult {
                 ? Self.were(
                     Figures.count(books.duplicated, "book", "books"), books.duplicated,
                     "added to a library twice") : nil
+        case .reviewLost:
+            guard books.review.lost > 0 else { return nil }
+            let lost = Figures.count(books.review.lost, "book", "books")
+            return Self.were(
+                lost + " that waited for a review", books.review.lost, "lost with a killed process")
         case .scansWaiting: return self.unfinishedSentence
         case .scansRefused:
             guard scans.refusedUnexplained > 0 else { return nil }
@@ -97,7 +102,8 @@ extension RunResult {
 
     /// The most severe loss or duplicate.
     var lossSentence: String? {
-        [UserImpact.booksMissing, .scansLost, .booksDuplicated].lazy.compactMap(self.sentence).first
+        [UserImpact.booksMissing, .scansLost, .booksDuplicated, .reviewLost].lazy.compactMap(self.sentence)
+            .first
             ?? self.rowsSentence
     }
 
@@ -216,13 +222,14 @@ extension RunResult {
 
 /// The failures that users notice, the most severe first.
 private enum UserImpact: CaseIterable {
-    case booksMissing, scansLost, booksDuplicated, scansWaiting, scansRefused, cleanupUnfinished
+    case booksMissing, scansLost, booksDuplicated, reviewLost, scansWaiting, scansRefused, cleanupUnfinished
 
     var metric: CountMetric {
         switch self {
         case .booksMissing: .booksMissing
         case .scansLost: .scansLost
         case .booksDuplicated: .booksDuplicated
+        case .reviewLost: .reviewLost
         case .scansWaiting: .scansWaiting
         case .scansRefused: .scansRefusedUnexplained
         case .cleanupUnfinished: .cleanupUnfinished

@@ -93,6 +93,17 @@ import Testing
             try self.result { _ in }.outcome == "no scan was captured, so nothing was measured")
     }
 
+    @Test func `books that a kill took from a review are the headline, also where that was allowed`() throws {
+        let lost = try self.result { totals in
+            totals.scans.captured = 2
+            totals.scans.completed = 2
+            totals.books.review.came = 9
+            totals.books.review.lost = 5
+        }
+        #expect(lost.outcome == "5 books that waited for a review were lost with a killed process")
+        #expect(lost.exit == .success)
+    }
+
     @Test func `lost books come before everything else`() throws {
         let result = try self.result(
             {

@@ -301,7 +301,9 @@ package struct HTMLPage {
 
     private var conservationLead: String {
         let (scans, books) = (self.result.totals.scans, self.result.totals.books)
-        if scans.lost > 0 || books.missing > 0 || self.result.totals.rows.missing > 0 {
+        if scans.lost > 0 || books.missing > 0 || books.review.lost > 0
+            || self.result.totals.rows.missing > 0
+        {
             let what = self.result.contentNouns.joined(separator: " or ")
             return "\(self.result.noun.heading) or \(what) were lost. See the broken invariants."
         }
