@@ -78,6 +78,11 @@ package struct MetricSet: Sendable {
         self.rates[metric.ordinal].add(rate)
     }
 
+    /// Takes off what was added before.
+    mutating func subtract(_ rate: FailureRate, from metric: RateMetric) {
+        self.rates[metric.ordinal].subtract(rate)
+    }
+
     package mutating func fired(fault id: String, times: Int64) { self.faults.add(times, to: id) }
 
     /// Takes in a histogram that was recorded elsewhere, for example read back from a log.

@@ -78,6 +78,11 @@ package struct MetricTable: Sendable, Equatable {
         self.sets[group.position].add(rate, to: metric)
     }
 
+    /// Takes off what was added before.
+    package mutating func subtract(_ rate: FailureRate, from metric: RateMetric, in group: MetricGroup) {
+        self.sets[group.position].subtract(rate, from: metric)
+    }
+
     package mutating func add(_ count: Int64, to metric: CountMetric, in group: MetricGroup) {
         self.sets[group.position].add(count, to: metric)
     }

@@ -70,4 +70,10 @@ package struct FailureRate: Hashable, Sendable {
         self.failed = self.failed.addingSaturating(other.failed)
         self.total = self.total.addingSaturating(other.total)
     }
+
+    /// Takes off what was added before.
+    mutating func subtract(_ other: FailureRate) {
+        self.total = max(0, self.total - other.total)
+        self.failed = min(max(0, self.failed - other.failed), self.total)
+    }
 }

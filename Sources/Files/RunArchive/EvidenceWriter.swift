@@ -132,6 +132,9 @@ package struct EvidenceWriter {
             for metric in CountMetric.allCases where counted.count(metric) != 0 {
                 table.add(-counted.count(metric), to: metric, in: MetricGroup(index: index))
             }
+            for metric in RateMetric.allCases {
+                table.subtract(counted.rate(metric), from: metric, in: MetricGroup(index: index))
+            }
         }
         return table
     }

@@ -123,7 +123,7 @@ import VirtualWorld
 
     @Test(arguments: [
         "flaky-network", "sudden-kills", "token-expiry", "rate-limited", "bookshelf-v2", "stripped-books",
-        "several-photos", "csv-import", "reordered-results", "torn-writes",
+        "several-photos", "csv-import", "reordered-results", "torn-writes", "hybrid-low-confidence",
     ]) func `the sum of the parts is the whole`(scenario: String) throws {
         let run = try Run(scenario)
         let whole = Self.summary(try run.write(0, of: 1, to: self.scratch.at("whole")) { _ in true })
