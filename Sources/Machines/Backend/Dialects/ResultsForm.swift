@@ -6,7 +6,7 @@ internal import Talaria
 struct ResultsForm: Hashable, Sendable {
     /// The key of the books (C5).
     var key = "results"
-    /// Of a body with the envelope of v2; nil for one of v3.
+    /// The form of the books in a v2 body; nil for a v3 body.
     var v2: V2BookForm?
     /// The body has a `processingTimeMs`.
     var hasProcessingTime = false
