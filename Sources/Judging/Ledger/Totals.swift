@@ -204,7 +204,7 @@ package struct CostTotals: Hashable, Sendable {
         package var books = 0
         /// Uploads or look-ups, retries included.
         package var requests = 0
-        /// Of the photos or texts of these requests; all of them also where a request was cut.
+        /// The bytes of the photos or texts of these requests, each counted whole even where its request was cut.
         package var bytes = 0
     }
 

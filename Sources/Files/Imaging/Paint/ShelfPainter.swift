@@ -47,7 +47,7 @@ package struct ShelfPicture: Hashable, Sendable {
 /// bytes, of its brightness and with noise. Only a simulated backend looks at it, so the shelf is a plain
 /// drawing.
 ///
-/// The same seed gives the same pixels on every machine, because the painter does without the math library.
+/// The same seed gives the same pixels on every machine, because the painter does not use the math library.
 package enum ShelfPainter {
     /// Smaller pictures hardly show a book.
     package static let sideMin = 64
