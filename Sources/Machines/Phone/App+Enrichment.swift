@@ -30,7 +30,7 @@ extension App {
                     TextOutcome(merged), took: now - self.active[index].scan.scheduled,
                     service: now - exchange.sentAt),
                 of: exchange.scan, at: now, into: &effects)
-            self.file(text: merged.book, index, at: now, into: &effects)
+            self.file([merged.book], promised: nil, index, at: now, into: &effects)
         case .failed(.refused):
             self.keepReading(exchange.scan, .unexpectedStatus, at: now, into: &effects)
         case .failed(.limited) where !self.profile.upload.repeatsLimited:
@@ -88,16 +88,19 @@ extension App {
             preconditionFailure("a reading that is gone")
         }
         self.observe(.readingKept(cause), of: scan, at: now, into: &effects)
-        self.file(text: reading.book, index, at: now, into: &effects)
+        self.file([reading.book], promised: nil, index, at: now, into: &effects)
     }
 
-    /// A process that was killed may have filed the book already, with another outcome. One that waits for its person takes over what
-    /// was found.
-    mutating func file(
-        text book: Book, _ index: Int, at now: Instant, into effects: inout [PhoneEffect]
-    ) {
-        let filed = self.profile.reviewer.isMade ? nil : self.active[index].scan.record.booksApplied.first
-        self.file([filed ?? book], promised: nil, index, at: now, into: &effects)
+    /// The book that a killed process has filed. It stays as it is: another look-up, or the photo, could only name another. A book that
+    /// waits for its person takes over what is found.
+    func filedReading(of scan: Scan) -> Book? {
+        self.profile.reviewer.isMade ? nil : scan.record.booksApplied.first
+    }
+
+    /// The book of a reading that is not looked up.
+    func bookWithoutLookup(of scan: Scan) -> Book? {
+        guard let reading = scan.reading else { return nil }
+        return self.filedReading(of: scan) ?? (self.profile.upload.enriches ? nil : reading.book)
     }
 }
 

@@ -122,7 +122,7 @@ extension App {
     ) -> ReadBook {
         guard let index = self.queue.index(of: number), self.queue.scans[index].scan.photo == .preparing
         else { return .text }
-        if self.isPoor(reading) {
+        if self.isPoor(reading), self.filedReading(of: self.queue.scans[index].scan) == nil {
             self.observe(.photoInstead(.lowConfidence), of: number, at: now, into: &effects)
             self.queue.update(at: index) { Self.uploadPhoto(of: &$0.scan, into: &effects) }
             return .photo

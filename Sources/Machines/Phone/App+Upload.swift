@@ -15,8 +15,8 @@ extension App {
         scan.record.cause = WaitingCause.interrupted.rawValue
         self.note(.put(scan.record), into: &effects)
         self.active.append(ActiveScan(scan: scan, stage: .uploading))
-        if let reading = scan.reading, !self.profile.upload.enriches {
-            return self.file(text: reading.book, self.active.count - 1, at: now, into: &effects)
+        if let book = self.bookWithoutLookup(of: scan) {
+            return self.file([book], promised: nil, self.active.count - 1, at: now, into: &effects)
         }
         let body = self.uploadBody(of: scan)
         let photos = scan.record.photos

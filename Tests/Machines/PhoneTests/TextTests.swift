@@ -172,24 +172,46 @@ import Testing
         #expect(phone.open.isEmpty && self.books(phone) == [Self.reading.book] && self.kept(phone).isEmpty)
     }
 
-    /// The first process had filed the enriched book; the second finds the backend out of order.
-    @Test func `a book that a killed process has filed is not filed again with another outcome`() throws {
+    @Test func `a book that a killed process has filed stays as it is, without another look-up`() {
+        var second = Self.phone(restored: Self.killedWithItsBookFiled())
+        Self.read(&second)
+        self.expectFiled(second)
+    }
+
+    @Test func `a book that a killed process has filed is not uploaded as a photo`() {
+        var restored = Self.killedWithItsBookFiled()
+        var earlier = restored[0]
+        earlier.scan = 2
+        earlier.booksApplied = []
+        earlier.capturedUnixMs -= 1_000
+        restored.insert(earlier, at: 0)
+        var second = Self.phone(restored: restored)
+        second.handle(.photoPrepared(scan: ScanNumber(2), bytes: 60, took: nil, reading: Self.reading))
+        second.answer(.upload, 404, Wording.problem(.notFound), scan: 2)
+        #expect(second.payloads.contains(.photoInstead(.noEndpoint)))
+        Self.read(&second)
+        second.handle(.photoPrepared(scan: ScanNumber(2), bytes: 9_000, took: nil))
+        second.accept(2)
+        self.expectFiled(second)
+    }
+
+    /// The enriched book of the scan is durable, its completion is not.
+    private static func killedWithItsBookFiled() -> [DurableScan] {
         var first = Self.asked()
         first.storesByItself = false
-        self.answer(&first)
-        // The write of the book was durable, that of the completion was not.
+        first.answer(.upload, 200, Self.found.body(.nested, jobId: "req-1"), type: "application/json")
         var state = DurableState()
         for change in first.written {
             state.apply(change)
-            if case .book = change { break }
+            guard state.scans.allSatisfy({ $0.booksApplied.isEmpty }) else { break }
         }
-        let restored = state.scans
-        #expect(restored.map(\.booksApplied.count) == [1] && restored.map(\.completed) == [false])
-        var second = Self.phone(restored: restored)
-        Self.read(&second)
-        second.answer(.upload, 400, Wording.problem(.invalidRequest))
-        #expect(self.books(second).isEmpty)
+        return state.scans
+    }
+
+    private func expectFiled(_ second: TestPhone) {
+        #expect(self.books(second).isEmpty && second.request(.upload) == nil)
         #expect(second.payloads.contains { if case .bookRepeated = $0 { true } else { false } })
-        #expect(second.store.scans.isEmpty)
+        #expect(!second.payloads.contains(.photoInstead(.lowConfidence)))
+        #expect(!second.store.scans.contains { $0.scan == Self.scan.raw })
     }
 }
