@@ -69,10 +69,11 @@ extension PhoneAccount {
         return reading.confidencePercent < rule.photoBelow
     }
 
-    /// Whose text the book has is decided: an answer is at hand.
+    /// Whose text the book has is decided: an answer is at hand. A process that was killed may have meant to upload the photo.
     private mutating func textDecided(_ scan: ScanNumber, isEnriched: Bool) {
         self.updateScan(scan) {
             $0.library.answerBegan()
+            $0.isPhotoInstead = false
             $0.isEnriched = isEnriched
         }
     }

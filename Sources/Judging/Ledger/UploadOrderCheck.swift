@@ -84,6 +84,8 @@ struct UploadOrderCheck: Sendable {
         case .recordKept(let job, _, decided: false): self.changePast(scan) { $0.job = job.map(Digest.of) }
         case .completed, .refused, .cancelRequested, .canceled: self.settled(scan)
         case .requestSent(.upload, _, _, _): self.uploaded(scan, at: at)
+        // It is in the library since before a kill, and needs no upload.
+        case .bookRepeated: self.waiting.removeAll { $0.scan == scan }
         case .pathReturned, .pathChanged: self.released(at: at, isOpened: false)
         case .resumed: self.released(at: at, isOpened: true)
         case .launched: self.launched(at: at)

@@ -48,6 +48,20 @@ import Testing
         history.complete()
     }
 
+    @Test func `a photo that a killed process meant to upload costs nothing`() {
+        let history = self.read {
+            $0.uploadProblem(404)
+            $0.phone(.photoInstead(.noEndpoint))
+            $0.kill(keeping: nil)
+            $0.launch(restored: 1)
+            $0.lookUp(2, found: true)
+            $0.merge()
+            self.file(&$0)
+        }
+        let costs = self.costs(history, .textEnrichment, isForeign: true)
+        #expect(costs.text.books == 1 && costs.photo.books == 0)
+    }
+
     // MARK: Photos
 
     @Test func `books of a photo cost its price, once each, and every upload is a request`() {

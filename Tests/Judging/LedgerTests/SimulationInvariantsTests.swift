@@ -126,6 +126,11 @@ import Testing
         #expect(broken(failures: 3, wait: .seconds(2)) == [.scanOrder])
         #expect(broken(failures: 9, wait: .milliseconds(29_999)) == [])
         #expect(broken(failures: 9, wait: .seconds(30)) == [.scanOrder])
+        let filed = self.order(older: .captured, newer: .captured, first: 2) {
+            $0.scan = ScanNumber(1)
+            $0.repeatBooks([0])
+        }
+        #expect(filed == [], "its book is in the library since before a kill")
         let released = self.order(older: .transport, newer: .captured, first: 2) {
             $0.phone(.pathReturned)
         }
