@@ -111,6 +111,10 @@ static const unsigned char rate_limited[] = {
 #embed "../../../Scenarios/rate-limited.scenario"
 };
 
+static const unsigned char readings_under_kill[] = {
+#embed "../../../Scenarios/readings-under-kill.scenario"
+};
+
 static const unsigned char reordered_results[] = {
 #embed "../../../Scenarios/reordered-results.scenario"
 };
@@ -397,6 +401,7 @@ static const struct shim_built_in_file files[] = {
     {"quiet-streams.scenario", quiet_streams, sizeof quiet_streams},
     {"raised-base.scenario", raised_base, sizeof raised_base},
     {"rate-limited.scenario", rate_limited, sizeof rate_limited},
+    {"readings-under-kill.scenario", readings_under_kill, sizeof readings_under_kill},
     {"reordered-results.scenario", reordered_results, sizeof reordered_results},
     {"review-under-kill.scenario", review_under_kill, sizeof review_under_kill},
     {"seed-3-slo.scenario", seed_3_slo, sizeof seed_3_slo},
