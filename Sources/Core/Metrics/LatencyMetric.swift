@@ -58,7 +58,7 @@ extension LatencyMetric: MetricCase {
         case .sseDetectTime: (9, "link went silent to silence detected")
         case .resultsTime: (10, "results requested to response decoded")
         case .cleanupTime: (11, "cleanup requested to response decoded")
-        case .scanTime: (12, "scheduled capture to books in the library")
+        case .scanTime: (12, "scheduled capture to books in the library, or waiting for their review")
         case .generatorLateness: (13, "a timer's due time to the moment it ran")
         case .netDNSTime: (14, "DNS lookup of the target, once per run")
         case .netConnectTime: (15, "SYN sent to connection established")

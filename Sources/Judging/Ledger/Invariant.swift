@@ -106,7 +106,7 @@ package enum Invariant: String, CaseIterable, Hashable, Sendable {
         case .scanRefusedForCause:
             "a scan is refused only after a response or an error event that does not allow a retry, and is not uploaded again after such an event"
         case .bookNeverLost:
-            "every book that the backend found for a scan is in the phone's library"
+            "every book that the backend found for a scan is in the phone's library, or waits for its review"
         case .bookNeverDoubleAdded:
             "no book enters a library twice"
         case .bookFaithful:
