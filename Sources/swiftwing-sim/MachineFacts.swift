@@ -30,7 +30,7 @@ struct MachineFacts {
 
     static func measured() throws -> Self {
         let descriptors = try DescriptorLimit.current()
-        let ports = Self.ports
+        let ports = SourceAddress.ports
         let memory = Int64(clamping: ProcessInfo.processInfo.physicalMemory)
         #if os(Linux)
             let sources = 16
@@ -41,7 +41,7 @@ struct MachineFacts {
             descriptors: descriptors, ports: ports, sources: sources, memory: memory,
             clockStep: Self.clockStep, timerLateness: try Self.timerLateness(), canEncode: Self.canEncode,
             capacity: MachineCapacity(
-                descriptors: descriptors.hard, ports: (ports?.count ?? 16_384) * sources, bytes: memory,
+                descriptors: descriptors.hard, ports: SourceAddress.portCount * sources, bytes: memory,
                 phonesPerHandle: CurlPool.phonesPerMultiMax))
     }
 
@@ -68,7 +68,7 @@ struct MachineFacts {
 
     var rows: [[String]] {
         let ports = self.ports.map {
-            "\($0.lowerBound)..\($0.upperBound), \($0.count) for each of \(self.sources) source address\(self.sources == 1 ? "" : "es")"
+            "\($0.lowerBound)..\($0.upperBound): \($0.count) phones for each source address, of which there \(self.sources == 1 ? "is one" : "are \(self.sources)") to this machine and one, or as many as --source names, to another"
         }
         var rows = [
             [
@@ -117,14 +117,6 @@ struct MachineFacts {
     }
 
     // MARK: Measurements
-
-    /// The ports for outgoing connections; nil if the system does not say.
-    private static var ports: ClosedRange<Int>? {
-        let text = try? String(contentsOfFile: "/proc/sys/net/ipv4/ip_local_port_range", encoding: .utf8)
-        let numbers = text?.split(whereSeparator: \.isWhitespace).compactMap { Int($0) } ?? []
-        guard numbers.count == 2, numbers[0] <= numbers[1] else { return nil }
-        return numbers[0]...numbers[1]
-    }
 
     /// The smallest step between two readings.
     private static var clockStep: Interval {

@@ -61,6 +61,7 @@ enum PlanCommand {
             "",
             "needs: \(needs.descriptorsLeast) file descriptors (recommended: \(needs.descriptorsBest), limit: \(limits.hard))",
             Self.memory(needs, plan, photos),
+            "       a port for each phone; a source address has \(SourceAddress.portCount) to a target on another machine (--source)",
         ]
         console.outFolded(lines.joined(separator: "\n"))
         let waits = PlanWarnings(

@@ -94,7 +94,7 @@ enum ProxyCommand {
         return .upstream(
             UpstreamConfiguration(
                 base: upstream.base,
-                target: upstream.curlTarget(connectTimeout: Self.connectTime, sourceAddresses: []),
+                target: upstream.curlTarget(connectTimeout: Self.connectTime),
                 headers: upstream.headers,
                 gateway: gateway,
                 connectionsMax: connections))

@@ -161,8 +161,8 @@ enum RunCommand {
 
     /// The options with a value that change what runs, but for the seed and secrets.
     static let valueOptions = [
-        "--devices", "--duration", "--target", "--cacert", "--allow-target", "--max-rate", "--ramp",
-        "--resolve", "--set", SameDevices.option.name, RunTags.name,
+        "--devices", "--duration", "--target", "--cacert", "--source", "--allow-target", "--max-rate",
+        "--ramp", "--resolve", "--set", SameDevices.option.name, RunTags.name,
     ]
     /// The options without a value that a shard is started with.
     static let flags = ["--allow-production", Option.trace.name]
@@ -170,7 +170,8 @@ enum RunCommand {
     /// The changes to the scenario, with the seed spelled out.
     private static func words(_ arguments: Arguments, _ loaded: LoadedScenario) -> [String] {
         arguments.words([
-            "--devices", "--duration", "--target", "--cacert", "--allow-target", "--max-rate", "--ramp",
+            "--devices", "--duration", "--target", "--cacert", "--source", "--allow-target", "--max-rate",
+            "--ramp",
         ])
             + (arguments.has("--allow-production") ? ["--allow-production"] : [])
             + arguments.words(["--resolve", "--header", "--set", RunTags.name, ShardOptions.shard.name])

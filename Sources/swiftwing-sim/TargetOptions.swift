@@ -1,4 +1,5 @@
 import CurlLoop
+import EventLoop
 import Foundation
 import RunDriver
 import RunJudge
@@ -17,6 +18,11 @@ enum TargetOptions {
             name: "--header", value: "'Name: value'", isRepeatable: true,
             help:
                 "send this header with every request; its value is never printed or written. For secrets: ${NAME} in it is a variable of the environment, and '@FILE' the headers of a file, one a line"
+        ),
+        Option(
+            name: "--source", value: "ADDR[,ADDR...]",
+            help:
+                "connect from these addresses of this machine, the phones spread over them: one address has about 28,000 connections to a target"
         ),
         Option(
             name: "--allow-target", value: "HOST",
@@ -126,5 +132,31 @@ enum TargetOptions {
             }
         }
         return found.isEmpty ? nil : found
+    }
+
+    /// The addresses of `--source`, each of which a connection to the target can have; empty without it.
+    static func sources(to addresses: [String], _ arguments: Arguments) throws -> [String] {
+        guard let text = arguments["--source"] else { return [] }
+        return try text.split(separator: ",", omittingEmptySubsequences: false).map { part in
+            let address = part.trimmingCharacters(in: CharacterSet(charactersIn: "[] "))
+            guard IPAddress.isNumeric(address) else {
+                throw CommandFailure(.usage, "--source expects numeric addresses, not '\(part)'")
+            }
+            let isVersion6 = address.contains(":")
+            guard addresses.allSatisfy({ $0.contains(":") == isVersion6 }) else {
+                throw CommandFailure(
+                    .usage,
+                    "--source has '\(address)', but the target has \(addresses.joined(separator: " and "))",
+                    hint: "both must be IPv4, or both IPv6; --resolve chooses the address of the target")
+            }
+            do throws(SystemError) {
+                try SourceAddress.require(address)
+            } catch {
+                throw CommandFailure(
+                    .usage, "no connection can have the source address \(address): \(error)",
+                    hint: "--source expects addresses of this machine")
+            }
+            return address
+        }
     }
 }

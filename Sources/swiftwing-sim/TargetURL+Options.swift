@@ -43,7 +43,8 @@ extension TargetURL {
         let (addresses, lookup) = try Self.find(name, stated)
         self.init(
             base: "\(scheme)://\(host):\(port)\(path)", host: name, port: port, isSecure: scheme == "https",
-            addresses: addresses, lookup: lookup, certificateAuthorities: authorities, headers: headers)
+            addresses: addresses, lookup: lookup, certificateAuthorities: authorities, headers: headers,
+            sources: try TargetOptions.sources(to: addresses, arguments))
     }
 
     // MARK: Permission

@@ -34,7 +34,7 @@ extension SideBySide {
             ),
         ]
 
-        /// The calls that open or use a socket, as strace saw them.
+        /// The calls that open a socket or give it an address, as strace saw them.
         private func socketCalls(_ arguments: [String]) async throws -> (outcome: Outcome, calls: [Substring])
         {
             let scratch = try Scratch()
@@ -46,7 +46,10 @@ extension SideBySide {
                     ShortRun.scenario, "--quiet", "--output", scratch.folder.path + "/report", "--target",
                 ] + arguments, seconds: 60)
             let text = String(decoding: try Data(contentsOf: log), as: UTF8.self)
-            return (outcome, text.split(separator: "\n").filter { $0.contains("socket(") })
+            return (
+                outcome,
+                text.split(separator: "\n").filter { $0.contains("socket(") || $0.contains("bind(") }
+            )
         }
 
         @Test(arguments: refused) func `what was not allowed is refused before a socket is opened`(
@@ -56,6 +59,29 @@ extension SideBySide {
             #expect(outcome.code == 64)
             #expect(outcome.complaint.contains(says), "\(outcome.complaint)")
             #expect(calls == [])
+        }
+
+        @Test(arguments: [
+            ("192.0.2.7", "no connection can have the source address 192.0.2.7"),
+            ("127.0.0.5,::1", "--source has '::1', but the target has 127.0.0.1"),
+            ("127.0.0.5,", "--source expects numeric addresses, not ''"),
+        ])
+        func `a source address that cannot be used is refused`(source: String, says: String) async throws {
+            let outcome = try await Program.run(
+                "run", ShortRun.scenario, "--target", "http://127.0.0.1:9", "--source", source)
+            #expect(outcome.code == 64)
+            #expect(outcome.complaint.contains(says), "\(outcome.complaint)")
+        }
+
+        @Test func `connections come from the source addresses that were given`() async throws {
+            try await ServeProcess.during([]) { served in
+                let (_, calls) = try await self.socketCalls([
+                    served.base, "--source", "127.0.0.5,127.0.0.6", "--devices", "2",
+                ])
+                for address in ["127.0.0.5", "127.0.0.6"] {
+                    #expect(calls.contains { $0.contains("bind(") && $0.contains(address) })
+                }
+            }
         }
 
         /// The same witness sees the socket of a target that is allowed.

@@ -92,6 +92,7 @@ package struct RunPreparation {
         self.threads = min(
             request.threads ?? FleetThreads.count(phones: phones, cores: cores), phones)
         if let target = request.target {
+            try target.requirePorts(phones: phones)
             try Self.check(target, curl: Self.curlTarget(self.plan, to: target))
         }
         self.state = try RunState(request.stateFolder, threads: self.threads, self.plan)
@@ -123,7 +124,8 @@ package struct RunPreparation {
 
     private static func curlTarget(_ plan: RunPlan, to target: TargetURL) -> CurlTarget {
         target.curlTarget(
-            connectTimeout: Self.patience(plan), sourceAddresses: Self.sources(plan, to: target.addresses))
+            connectTimeout: Self.patience(plan),
+            sourceAddresses: target.sources.isEmpty ? Self.sources(plan, to: target.addresses) : target.sources)
     }
 
     /// The longest that any group's phones wait for a connection: one pool serves them all.

@@ -1,4 +1,6 @@
 package import CurlLoop
+import EventLoop
+import RunJudge
 package import SimBase
 
 /// A backend named on the command line: where it is, how it is reached, and that it may be.
@@ -13,6 +15,8 @@ package struct TargetURL {
     package let lookup: Interval?
     package let certificateAuthorities: String?
     package let headers: [HeaderField]
+    /// The addresses of this machine that its connections have, the phones spread over them; empty where the system chooses.
+    package let sources: [String]
 
     /// Whether load on it stays on this machine.
     package var isLoopback: Bool { self.addresses.allSatisfy(IPAddress.isLoopback) }
@@ -20,7 +24,7 @@ package struct TargetURL {
     /// `headers`: what is sent with every request.
     package init(
         base: String, host: String, port: UInt16, isSecure: Bool, addresses: [String], lookup: Interval?,
-        certificateAuthorities: String?, headers: [HeaderField]
+        certificateAuthorities: String?, headers: [HeaderField], sources: [String] = []
     ) {
         self.base = base
         self.host = host
@@ -30,14 +34,15 @@ package struct TargetURL {
         self.lookup = lookup
         self.certificateAuthorities = certificateAuthorities
         self.headers = headers
+        self.sources = sources
     }
 
     /// HTTP/2 where the server agrees to it in the TLS handshake, as the app's own client has it.
-    package func curlTarget(connectTimeout: Interval, sourceAddresses: [String]) -> CurlTarget {
+    package func curlTarget(connectTimeout: Interval, sourceAddresses: [String]? = nil) -> CurlTarget {
         CurlTarget(
             port: self.port, addresses: self.addresses, certificateAuthorities: self.certificateAuthorities,
             version: self.isSecure ? .http2 : .http1, connectTimeout: connectTimeout,
-            sourceAddresses: sourceAddresses)
+            sourceAddresses: sourceAddresses ?? self.sources)
     }
 
     /// The words by which a run starts one of its own, in front of the same self. Headers are not among them: the phones
@@ -49,8 +54,22 @@ package struct TargetURL {
             words += ["--resolve", "\(self.host):\(self.port):\(addresses.joined(separator: ","))"]
         }
         if let file = self.certificateAuthorities { words += ["--cacert", file] }
+        if !self.sources.isEmpty { words += ["--source", self.sources.joined(separator: ",")] }
         // The permission was given to the run.
         words += ["--allow-target", self.host, "--allow-production"]
         return words + ["--", scenarioPath]
+    }
+
+    /// Throws if so many phones cannot each have a connection: the ports of a source address are those of one target.
+    func requirePorts(phones: Int) throws {
+        guard !self.isLoopback || !self.sources.isEmpty else { return }
+        let (addresses, ports) = (max(1, self.sources.count), SourceAddress.portCount)
+        guard phones > addresses * ports else { return }
+        let one = "a source address of this machine has \(ports) ports for connections to one target"
+        throw CommandFailure(
+            .impossible, "\(phones) phones need as many ports, but \(one)",
+            hint:
+                "give \((phones + ports - 1) / ports) addresses with --source ADDR,..., or use fewer phones with --devices"
+        )
     }
 }

@@ -139,6 +139,17 @@ int shim_bind_source(int fd, const char *host) {
     return shim_result(bind(fd, (struct sockaddr *)&address, (socklen_t)length));
 }
 
+int shim_check_source(const char *host) {
+    struct sockaddr_storage address;
+    int length = shim_address(host, 0, &address);
+    if (length < 0) return length;
+    int fd = shim_socket(address.ss_family, SOCK_STREAM, 0);
+    if (fd < 0) return fd;
+    int result = shim_bind_source(fd, host);
+    close(fd);
+    return result;
+}
+
 int shim_accept(int listener) {
     int fd;
 #ifdef __linux__

@@ -1,4 +1,5 @@
 import CurlLoop
+import EventLoop
 import SimBase
 import Testing
 
@@ -6,10 +7,13 @@ import Testing
 
 /// How a run starts its own gateway to a target.
 @Suite struct TargetURLTests {
-    private static func target(host: String, addresses: [String], lookup: Interval?) -> TargetURL {
+    private static func target(
+        host: String, addresses: [String], lookup: Interval?, sources: [String] = []
+    ) -> TargetURL {
         TargetURL(
             base: "https://\(host):8443/api", host: host, port: 8443, isSecure: true, addresses: addresses,
-            lookup: lookup, certificateAuthorities: "ca.pem", headers: [HeaderField("X-Key", "secret")])
+            lookup: lookup, certificateAuthorities: "ca.pem", headers: [HeaderField("X-Key", "secret")],
+            sources: sources)
     }
 
     @Test func `a gateway uses the addresses that the run found, and gets no headers`() {
@@ -27,5 +31,27 @@ import Testing
         let target = Self.target(host: "127.0.0.1", addresses: ["127.0.0.1"], lookup: nil)
         #expect(!target.proxyWords(scenarioPath: "s", nonce: "1f").contains("--resolve"))
         #expect(target.isLoopback)
+    }
+
+    @Test func `a gateway has the source addresses of its run`() {
+        let target = Self.target(
+            host: "127.0.0.1", addresses: ["127.0.0.1"], lookup: nil, sources: ["127.0.0.5", "127.0.0.6"])
+        let words = target.proxyWords(scenarioPath: "s", nonce: "1f")
+        #expect(words.firstIndex(of: "--source").map { words[$0 + 1] } == "127.0.0.5,127.0.0.6")
+        #expect(target.curlTarget(connectTimeout: .seconds(1)).sourceAddresses == ["127.0.0.5", "127.0.0.6"])
+    }
+
+    /// The ports of a source address are those of one target.
+    @Test func `more phones than ports need more source addresses`() throws {
+        let ports = SourceAddress.portCount
+        func target(_ sources: [String]) -> TargetURL {
+            Self.target(host: "10.0.0.1", addresses: ["10.0.0.1"], lookup: nil, sources: sources)
+        }
+        try target([]).requirePorts(phones: ports)
+        let failure = #expect(throws: CommandFailure.self) { try target([]).requirePorts(phones: ports + 1) }
+        #expect(failure?.hint?.hasPrefix("give 2 addresses with --source") == true)
+        try target(["10.0.0.2", "10.0.0.3"]).requirePorts(phones: ports + 1)
+        try Self.target(host: "127.0.0.1", addresses: ["127.0.0.1"], lookup: nil)
+            .requirePorts(phones: 20 * ports)
     }
 }

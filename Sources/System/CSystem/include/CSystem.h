@@ -70,6 +70,8 @@ int shim_connect(const char *host, uint16_t port);
 
 /// Gives an unconnected socket a source address; its port is chosen at connect, so that ports are not used up.
 int shim_bind_source(int fd, const char *host);
+/// An error if no socket can have this source address, such as one of another machine.
+int shim_check_source(const char *host);
 
 /// Accepts one connection, non-blocking.
 int shim_accept(int listener);
