@@ -96,39 +96,6 @@ extension PhoneAccount {
         }
     }
 
-    mutating func debtsOfTheKilled(at moment: Instant) {
-        self.checkDebts(at: moment)
-        self.isAlive = false
-        for index in self.jobs.indices {
-            self.jobs[index].isAtRisk = self.jobs[index].pendingCleanup == nil
-            self.jobs[index].pendingCleanup?.killed(at: moment)
-        }
-    }
-
-    /// Records the state that the next process finds for a scan.
-    mutating func recordKept(_ scan: ScanNumber, job id: String?, lastEventID: String?, isDecided: Bool) {
-        self.updateScan(scan) { $0.isKeptUndecided = !isDecided }
-        guard let id, let index = self.jobIndex(id, of: scan), self.jobs[index].scan == scan else { return }
-        self.jobs[index].isAtRisk = false
-        self.jobs[index].stream.kept(lastID: lastEventID)
-        // What made it dispensable was not durable: the next process continues with it.
-        if !isDecided, self.jobs[index].pendingCleanup?.reason == .discard {
-            self.jobs[index].pendingCleanup = nil
-            self.jobs[index].isAbandoned = false
-        }
-    }
-
-    mutating func debtsOfTheLaunched(at moment: Instant) {
-        self.isAlive = true
-        self.isCutOff = false  // Or that it has no path is seen next.
-        for index in self.jobs.indices where self.jobs[index].isAtRisk {
-            // Its record was not durable: no phone knows of it.
-            self.jobs[index].isAtRisk = false
-            self.jobs[index].isForgotten = true
-        }
-        self.renewDebts(at: moment)
-    }
-
     /// The app goes to the background: its running jobs are given up, unless there is not a path to say so.
     mutating func debtsOfTheSuspended(at moment: Instant) {
         guard !self.isCutOff else { return }

@@ -208,58 +208,6 @@ extension PhoneAccount {
 
     private static let decidedMax = 32
 
-    /// Whether what the phone learned at a time had to be durable at a later one.
-    private func isWritten(_ learned: Instant, by moment: Instant, _ fleet: LedgerFleet) -> Bool {
-        !self.isStorageFull && max(learned, self.freedAt) + fleet.settings.recordTime < moment
-    }
-
-    /// Checks that the record after a kill is at most one write behind the state of its process.
-    mutating func judgeKept(
-        _ scan: ScanNumber, job id: String?, lastEventID: String?, isDecided: Bool, at moment: Instant,
-        _ fleet: inout LedgerFleet
-    ) {
-        guard !isDecided else { return }
-        if let index = self.decided.firstIndex(where: { $0.scan == scan }), let at = self.decided[index].at {
-            if self.isWritten(at, by: moment, fleet) {
-                self.violate(
-                    .scanCustody, scan, at: moment, &fleet,
-                    "the record after a kill is still open, \((moment - at).wholeMilliseconds) ms after the \(self.noun.one) was settled"
-                )
-            }
-            self.decided[index].at = nil
-        }
-        guard !self.isSettled(scan) else { return }
-        self.followAgain(id, of: scan, at: moment, fleet)
-        if let job = self.jobs.last(where: { $0.scan == scan && $0.isInRecord }), job.id != id,
-            let at = job.knownAt, self.isWritten(at, by: moment, fleet)
-        {
-            self.violate(
-                .scanCustody, scan, at: moment, &fleet,
-                "the record after a kill does not name job \(job.id.bounded), accepted \((moment - at).wholeMilliseconds) ms earlier"
-            )
-        }
-        guard let id, let index = self.jobIndex(id, of: scan), self.jobs[index].scan == scan,
-            !self.jobs[index].isInherited, fleet.settings.hasBackendView,
-            let wrong = self.jobs[index].stream.complaint(
-                keeping: lastEventID, isWritten: { self.isWritten($0, by: moment, fleet) })
-        else { return }
-        self.violate(.streamIDMonotone, scan, at: moment, &fleet, wrong)
-    }
-
-    /// The job was over, and that was not durable when the process was killed: the next one goes on with it.
-    private mutating func followAgain(
-        _ id: String?, of scan: ScanNumber, at moment: Instant, _ fleet: LedgerFleet
-    ) {
-        guard let id, self.jobIndex(id) == nil, let index = self.index(of: scan),
-            self.scans[index].lastEndedJob?.id == id,
-            !self.isWritten(self.scans[index].lastEndedAt, by: moment, fleet)
-        else { return }
-        // Of what is sent to it from now on, nothing has to come.
-        var job = JobAccount(id: id, scan: scan, isInherited: true)
-        job.isKnownToPhone = true
-        self.jobs.append(job)
-    }
-
     mutating func refused(
         _ scan: ScanNumber, code: String, cause: RefusalCause?, at: Instant, _ fleet: inout LedgerFleet
     ) {

@@ -189,11 +189,3 @@ extension PhoneAccount {
         }
     }
 }
-
-extension JobAccount {
-    mutating func relaunched() {
-        self.stream.relaunched()
-        // What was not durable is done over.
-        self.terminal = nil
-    }
-}

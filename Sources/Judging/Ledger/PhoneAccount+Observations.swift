@@ -25,17 +25,12 @@ extension PhoneAccount {
         _ payload: PhoneObservation, scan: ScanNumber, at: Instant, _ fleet: inout LedgerFleet
     ) {
         switch payload {
-        case .launched(let restored):
-            self.launched(restored: restored, at: at, &fleet)
-        case .killed:
-            self.regionDue = nil
-            self.killed(at: at)
+        case .launched(let restored): self.launched(restored: restored, at: at, &fleet)
+        case .killed: self.killed(at: at)
         case .recordKept(let job, let lastEventID, let isDecided):
             self.judgeKept(scan, job: job, lastEventID: lastEventID, isDecided: isDecided, at: at, &fleet)
             self.recordKept(scan, job: job, lastEventID: lastEventID, isDecided: isDecided)
-        case .reinstalled:
-            self.regionDue = nil
-            self.reinstalled(at: at, &fleet)
+        case .reinstalled: self.reinstalled(at: at, &fleet)
         case .suspended:
             self.regionDue = nil
             self.interruptedAt = at

@@ -35,10 +35,10 @@ struct PhoneAccount: Sendable {
     /// The last time at which its app or its path appeared or disappeared: what was under way may have ended
     /// there.
     var interruptedAt = Instant(nanoseconds: .min)
-    private(set) var hasLaunched = false
-    private(set) var sawRelaunch = false
+    var hasLaunched = false
+    var sawRelaunch = false
     /// Scans of an earlier run that were not heard of by number yet.
-    private(set) var inheritedUnnamed = 0
+    var inheritedUnnamed = 0
     /// Its app's process runs.
     var isAlive = true
     var isSuspended = false
@@ -203,83 +203,13 @@ struct PhoneAccount: Sendable {
         self.scans.remove(at: index)
     }
 
-    // MARK: Processes
-
-    mutating func launched(restored: Int, at: Instant, _ fleet: inout LedgerFleet) {
-        let restored = min(max(0, restored), Self.restoredMax)
-        var open = self.inheritedUnnamed
-        var inDoubt = 0
-        for index in self.scans.indices where self.scans[index].state == .open {
-            open += 1
-            if self.scans[index].mayBeGone { inDoubt += 1 }
-            self.scans[index].sawRelaunch = self.hasLaunched
-            self.scans[index].hasFailedForGood = false  // It may not have been durable.
-            self.scans[index].isPrepared = false  // Its photo is prepared again.
-        }
-        if self.hasLaunched {
-            self.sawRelaunch = true
-            if restored < open - inDoubt {
-                self.violate(
-                    .scanCustody, .none, at: at, &fleet,
-                    "the app was started again and found \(restored) of \(open - inDoubt) unsettled \(self.noun.many)"
-                )
-            }
-        } else {
-            let inherited = max(0, restored - open)
-            self.hasLaunched = true
-            self.inheritedUnnamed = inherited
-            fleet.count(in: self.group) {
-                $0.scans.restored += inherited
-                $0.scans.open += inherited
-            }
-        }
-        self.settleReview(at: at, &fleet)
-        self.startOver()
-        self.interruptedAt = at
-        self.debtsOfTheLaunched(at: at)
-        for index in self.jobs.indices { self.jobs[index].relaunched() }
-    }
-
-    mutating func killed(at: Instant) {
-        self.debtsOfTheKilled(at: at)
-        self.startOver()
-        self.review.killed(at: at)
-        for index in self.scans.indices where self.scans[index].state == .open {
-            if !self.scans[index].isRecorded { self.scans[index].isInDoubt = true }
-        }
-    }
-
-    /// Whatever the phone had is gone, and a scan that was not settled has a named end.
-    mutating func reinstalled(at: Instant, _ fleet: inout LedgerFleet) {
-        self.settleReview(at: at, &fleet)
-        self.killed(at: at)
-        self.discardReview(&fleet)
-        for index in self.jobs.indices { self.jobs[index].isForgotten = true }
-        for index in self.scans.indices where self.scans[index].state == .open {
-            self.discard(at: index, .reinstalled, &fleet)
-        }
-        let unnamed = self.inheritedUnnamed
-        self.inheritedUnnamed = 0
-        fleet.count(in: self.group) {
-            $0.scans.open -= unnamed
-            for _ in 0..<unnamed { $0.scans.discardedByCause[.reinstalled] += 1 }
-        }
-        for scan in self.scans.map(\.number) { self.dropIfDone(scan) }
-    }
-
-    private mutating func discard(at index: Int, _ cause: DiscardCause, _ fleet: inout LedgerFleet) {
+    mutating func discard(at index: Int, _ cause: DiscardCause, _ fleet: inout LedgerFleet) {
         self.settle(at: index, as: .discarded, &fleet)
         fleet.count(in: self.group) { $0.scans.discardedByCause[cause] += 1 }
         self.countRows(ofWithdrawn: index, &fleet)
     }
 
-    /// Clears the state that a process keeps only in memory.
-    private mutating func startOver() {
-        self.isSuspended = false
-        self.slots = 0
-        self.limits = RateLimitAccount()
-        self.lacksTexts = false
-    }
+    // MARK: The screen
 
     mutating func suspended(at: Instant) {
         if !self.isSuspended { self.suspendedAt = at }
