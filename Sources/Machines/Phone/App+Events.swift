@@ -393,7 +393,7 @@ extension App {
         self.observe(
             .terminalApplied(job: job.jobId, kind: .error, inline: .absent), of: scan, at: now,
             into: &effects)
-        if let error, error.retryable != true {
+        if let error, UploadRetry.isFinal(error) {
             let code = ServerText.code(error.code, fallback: "UNKNOWN_ERROR")
             let cause = RefusalCause.event(job: job.jobId, retryable: error.retryable)
             self.refuse(scan, code: code, cause: cause, at: now, into: &effects)
