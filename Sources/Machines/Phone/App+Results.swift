@@ -229,25 +229,20 @@ extension App {
         }
         let library = self.active[index].scan.record.booksApplied
         // Almost always it has none of them yet, and no keys are needed.
-        var known = library.isEmpty ? nil : BookPairs.known(books, in: library)
-        let isRead = self.profile.journey == .textEnrichment && self.profile.reviewer.isMade
-        // The book that waits since it was read, whatever is known of it now.
-        if isRead, known?.isEmpty == false { known?[0] = true }
+        let known = library.isEmpty ? nil : BookPairs.known(books, in: library)
         var unobserved: [ActiveScan.UnobservedBook] = []
         for (ordinal, book) in books.enumerated() {
-            guard known?[ordinal] != true else {
+            let isRead = !library.isEmpty && self.waitsSinceRead(ordinal: ordinal)
+            guard !isRead, known?[ordinal] != true else {
                 self.recognized(book, ordinal: ordinal, of: scan, at: now, into: &effects)
-                self.enrich(scan, with: book, isRead: isRead && ordinal == 0, into: &effects)
+                self.enrich(scan, with: book, isRead: isRead, into: &effects)
                 continue
             }
             let key = ResultKey(scan: scan, ordinal: self.active[index].scan.record.booksApplied.count)
             self.active[index].scan.record.booksApplied.append(book)
-            guard !self.profile.reviewer.isMade else {
-                self.receive(book, ordinal: ordinal, key, at: now, into: &effects)
-                continue
+            if let writeID = self.add(book, ordinal: ordinal, key, at: now, into: &effects) {
+                unobserved.append(ActiveScan.UnobservedBook(writeID: writeID, ordinal: ordinal, book: book))
             }
-            let writeID = self.store(.book(key, book), into: &effects)
-            unobserved.append(ActiveScan.UnobservedBook(writeID: writeID, ordinal: ordinal, book: book))
         }
         self.active[index].scan.record.completed = true
         self.file(.completed(unobserved), index, into: &effects)

@@ -58,7 +58,23 @@ extension App {
 
     // MARK: What comes
 
-    mutating func receive(
+    /// A book that is new waits for its person or, in an app without a review, enters the library.
+    ///
+    /// - Returns: The write that brings it into the library; nil for one that waits.
+    mutating func add(
+        _ book: Book, ordinal: Int, _ key: ResultKey, at now: Instant, into effects: inout [PhoneEffect]
+    ) -> WriteID? {
+        guard self.profile.reviewer.isMade else { return self.store(.book(key, book), into: &effects) }
+        self.receive(book, ordinal: ordinal, key, at: now, into: &effects)
+        return nil
+    }
+
+    /// Whether a book that comes is the one that waits since the phone has read it by itself, whatever is known of it now.
+    func waitsSinceRead(ordinal: Int) -> Bool {
+        ordinal == 0 && self.profile.journey == .textEnrichment && self.profile.reviewer.isMade
+    }
+
+    private mutating func receive(
         _ book: Book, ordinal: Int, _ key: ResultKey, at now: Instant, into effects: inout [PhoneEffect]
     ) {
         let entry = ReviewEntry(key: key, book: book, receivedUnixNs: self.unixNanoseconds(at: now))
