@@ -30,21 +30,6 @@ package struct NamedProfile: Sendable {
         ProfileToggle.hidden.filter { $0.family == self.deviations }
     }
 
-    /// The toggles that are on where a scenario has these settings, in the order of `ProfileToggle.all`. The last setting of
-    /// a toggle counts.
-    package func toggles(with settings: [ToggleSetting]) -> [ProfileToggle] {
-        ProfileToggle.all.filter { toggle in
-            settings.last { $0.toggle == toggle }?.isOn ?? self.toggles.contains(toggle)
-        }
-    }
-
-    /// The values of a client with these toggles: those of the base, changed by every toggle that is on.
-    package func profile(with settings: [ToggleSetting] = []) -> ClientProfile {
-        var profile = self.base
-        for toggle in self.toggles(with: settings) { toggle.apply(to: &profile) }
-        return profile
-    }
-
     package static let contract = NamedProfile(
         base: .contract, isShipping: false,
         summary: "the client of the design documents: what the app should do",

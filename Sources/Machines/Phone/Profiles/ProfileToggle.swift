@@ -101,14 +101,3 @@ package enum QuirkHarm: String, CaseIterable, Sendable {
         }
     }
 }
-
-/// A toggle as a scenario sets it.
-package struct ToggleSetting: Hashable, Sendable {
-    package var toggle: ProfileToggle
-    package var isOn: Bool
-
-    package init(_ toggle: ProfileToggle, isOn: Bool) {
-        self.toggle = toggle
-        self.isOn = isOn
-    }
-}
