@@ -83,12 +83,8 @@ package struct FaultPlanner: Sendable {
 
     /// Records that a fault took effect. Consumes one firing of the scan; unknown indexes are ignored.
     package mutating func fired(_ fault: Int, _ key: ExchangeKey) {
-        guard self.specs.indices.contains(fault) else { return }
-        switch self.specs[fault].count {
-        case .eachAttempt: break
-        case .oncePerScan, .perScan:
-            self.firings.add(fault, device: key.device, scan: key.scan)
-        }
+        guard self.specs.indices.contains(fault), self.specs[fault].count.firingsMax != nil else { return }
+        self.firings.add(fault, device: key.device, scan: key.scan)
     }
 
     /// Records that a fault came too late: its firing is available for another exchange of the scan.
@@ -147,11 +143,8 @@ package struct FaultPlanner: Sendable {
     }
 
     private func hasFiringsLeft(_ fault: Int, _ key: ExchangeKey) -> Bool {
-        switch self.specs[fault].count {
-        case .eachAttempt: true
-        case .oncePerScan: self.firings.count(fault, device: key.device, scan: key.scan) < 1
-        case .perScan(let limit): self.firings.count(fault, device: key.device, scan: key.scan) < limit
-        }
+        guard let limit = self.specs[fault].count.firingsMax else { return true }
+        return self.firings.count(fault, device: key.device, scan: key.scan) < limit
     }
 
     /// The trigger with its value drawn, or nil when the window rules it out.

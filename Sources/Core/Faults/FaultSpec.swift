@@ -159,6 +159,15 @@ package enum FaultCount: Hashable, Sendable {
     case eachAttempt
     /// Maximum number of firings per scan.
     case perScan(Int)
+
+    /// The maximum number of firings for one scan; nil without a limit.
+    package var firingsMax: Int? {
+        switch self {
+        case .oncePerScan: 1
+        case .perScan(let count): count
+        case .eachAttempt: nil
+        }
+    }
 }
 
 /// The phones that it may affect.

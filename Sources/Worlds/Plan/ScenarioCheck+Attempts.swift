@@ -58,7 +58,7 @@ extension ScenarioCheck {
         func firings(_ isMeant: (FaultSpec) -> Bool) -> [Firings] {
             chosen.compactMap { index in
                 let fault = scenario.faults[index]
-                guard isMeant(fault), let count = fault.count.limit else { return nil }
+                guard isMeant(fault), let count = fault.count.firingsMax else { return nil }
                 return Firings(fault: index, id: fault.id, count: count)
             }
         }
@@ -119,7 +119,9 @@ extension ScenarioCheck {
     ) -> ScenarioFinding? {
         let waits = chosen.compactMap { index -> (fault: Int, count: Int, wait: Interval)? in
             let fault = scenario.faults[index]
-            guard let count = fault.count.limit, let asked = fault.pause(group.profile) else { return nil }
+            guard let count = fault.count.firingsMax, let asked = fault.pause(group.profile) else {
+                return nil
+            }
             return (index, count, self.wait(count, asking: asked, group.profile.backoff))
         }
         let sum = waits.reduce(Interval.zero) { self.sum($0, $1.wait) }
@@ -167,17 +169,6 @@ private struct Firings {
     let fault: Int
     let id: String
     let count: Int
-}
-
-extension FaultCount {
-    /// Nil is without a limit.
-    fileprivate var limit: Int? {
-        switch self {
-        case .oncePerScan: 1
-        case .perScan(let count): count
-        case .eachAttempt: nil
-        }
-    }
 }
 
 extension FaultSpec {

@@ -121,11 +121,7 @@ extension FaultRule {
         case .phone(let number): self.phone = number
         case .share(let odds): self.share = Int(odds.perMillion)
         }
-        switch spec.count {
-        case .oncePerScan: self.firingsMax = 1
-        case .perScan(let most): self.firingsMax = most
-        case .eachAttempt: break
-        }
+        self.firingsMax = spec.count.firingsMax
         guard case .afterEvents(let range) = spec.trigger, let cutting = spec.kind.cutting else { return }
         switch cutting.cut {
         case .betweenEvents, .insideEvent: self.eventsMax = range.upperBound
