@@ -122,12 +122,7 @@ struct Baseline {
     /// Compares a run that has ended with `code`, adds the comparison to its page, and answers what the process ends with. A
     /// comparison that fails costs the run nothing of its verdict.
     func compare(_ run: String, _ code: ExitCode, _ console: Console) -> ExitCode {
-        switch code {
-        case .success, .sloFailed, .invariantBroken, .untrusted: break
-        case .usage, .badData, .noInput, .unavailable, .internalError, .cannotWrite, .impossible,
-            .interrupted:
-            return code
-        }
+        guard code.isVerdict else { return code }
         do {
             let exit = try self.compare(run, console)
             return code == .success ? exit : code

@@ -20,6 +20,16 @@ package enum ExitCode: Int32, CaseIterable, Hashable, Sendable {
     /// Whether a run can end with it.
     package var isOfRun: Bool { self == .success || ExitReason.allCases.contains { $0.exit == self } }
 
+    /// Whether it is the verdict on a run that has all its figures: neither the program nor its user cut it short.
+    package var isVerdict: Bool {
+        self.isOfRun && ![.internalError, .cannotWrite, .interrupted].contains(self)
+    }
+
+    /// Whether a shard that ends with it decides how the run ends. The rest is judged again, over all shards.
+    package var holdsForAllShards: Bool {
+        [.invariantBroken, .internalError, .cannotWrite].contains(self)
+    }
+
     /// The code of several runs if only their codes are known. A code that no run ends with counts if no
     /// other does.
     package static func worst(_ codes: [ExitCode]) -> ExitCode {

@@ -142,14 +142,10 @@ package struct ShardMerge {
     /// the scenario expects that something breaks.
     private var unseenExits: [(shard: FleetShard, exit: ExitCode)] {
         self.incomplete.compactMap { shard in
-            guard let exit = self.exits[shard] else { return nil }
-            return switch exit {
-            case .invariantBroken: self.settings.expectations.isEmpty ? (shard, exit) : nil
-            case .internalError, .cannotWrite: (shard, exit)
-            case .success, .untrusted, .sloFailed, .interrupted, .usage, .badData, .noInput, .unavailable,
-                .impossible:
-                nil
-            }
+            guard let exit = self.exits[shard], exit.holdsForAllShards,
+                exit != .invariantBroken || self.settings.expectations.isEmpty
+            else { return nil }
+            return (shard, exit)
         }
     }
 

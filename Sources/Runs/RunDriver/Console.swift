@@ -83,12 +83,7 @@ package final class Console {
     package func codeAtEnd(_ code: ExitCode) -> ExitCode {
         guard let failure = StandardStream.output.failure else { return code }
         self.error("swiftwing-sim: cannot write to standard output: \(SystemError.text(of: failure))")
-        switch code {
-        // The graver ones in the order of Docs/design.md section 11.10, and those that say that nothing was
-        // to be printed.
-        case .invariantBroken, .internalError, .usage, .noInput, .unavailable, .impossible: return code
-        case .success, .badData, .cannotWrite, .untrusted, .sloFailed, .interrupted: return .cannotWrite
-        }
+        return .worst([code, .cannotWrite])
     }
 
     // MARK: Progress

@@ -51,12 +51,6 @@ package enum RunInterruption {
     /// Returns the exit code if the interruption came after the verdict: the report is valid, and the
     /// interruption is reported. More severe codes are not changed.
     static func code(after code: ExitCode) -> ExitCode {
-        guard Interruption.isRequested else { return code }
-        return switch code {
-        case .success, .untrusted, .sloFailed: .interrupted
-        case .usage, .badData, .noInput, .unavailable, .internalError, .cannotWrite, .invariantBroken,
-            .impossible, .interrupted:
-            code
-        }
+        Interruption.isRequested ? .worst([code, .interrupted]) : code
     }
 }

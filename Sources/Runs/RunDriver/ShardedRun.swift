@@ -243,10 +243,11 @@ package final class ShardedRun {
         let folders = MergedShards.folders(self.shards.map(\.folder))
         guard !folders.readable.isEmpty else {
             self.printSummaries { _ in true }
-            let codes = self.exits.values.filter { $0 != .success && $0.isOfRun }
+            let found = self.exits.values.filter { $0 != .success && $0.isOfRun }
+            let code = ExitCode.worst(found + (self.isInterrupted ? [.interrupted] : []))
             throw CommandFailure(
-                self.isInterrupted ? .interrupted : codes.isEmpty ? .internalError : ExitCode.worst(codes),
-                self.isInterrupted
+                code == .success ? .internalError : code,
+                code == .interrupted
                     ? "interrupted before the run started; there is no report"
                     : "no shard has left a result")
         }
@@ -285,9 +286,7 @@ package final class ShardedRun {
             return try MergedShards.merged(folders, exits: self.exits)
         } catch let failure as CommandFailure {
             self.printSummaries { _ in true }
-            let found = self.exits.values.filter {
-                [.invariantBroken, .internalError, .cannotWrite].contains($0)
-            }
+            let found = self.exits.values.filter(\.holdsForAllShards)
             throw CommandFailure(
                 ExitCode.worst(found + [failure.code]), failure.message, hint: failure.hint)
         }

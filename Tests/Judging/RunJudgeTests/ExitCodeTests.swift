@@ -27,4 +27,14 @@ import Testing
         #expect(ExitCode.worst([.unavailable, .untrusted]) == .untrusted)
         #expect(ExitCode.worst([.interrupted, .cannotWrite, .sloFailed]) == .cannotWrite)
     }
+
+    @Test func `a command that could not run and could not print ends with what it could not print`() {
+        #expect(ExitCode.worst([.usage, .cannotWrite]) == .cannotWrite)
+        #expect(ExitCode.worst([.invariantBroken, .cannotWrite]) == .invariantBroken)
+    }
+
+    @Test func `a run that was cut short is not compared`() {
+        #expect(
+            ExitCode.allCases.filter(\.isVerdict) == [.success, .invariantBroken, .untrusted, .sloFailed])
+    }
 }
