@@ -37,39 +37,16 @@ package struct ShardMerge {
         }
     }
 
-    /// What a shard lacks.
-    package enum Defect: Hashable, Sendable {
-        /// Its folder.
-        case folder
-        /// It was killed before its verdict.
-        case verdict
-        /// Its files are damaged, or could not be written.
-        case summary, evidence, scenario
-        /// This file is not the one that its evidence was written for.
-        case foreign(String)
-
-        package var text: String {
-            switch self {
-            case .folder: "is missing"
-            case .verdict: "ended before its verdict"
-            case .summary: "left a damaged summary.json"
-            case .evidence: "left no whole evidence.ndjson"
-            case .scenario: "left no scenario.resolved"
-            case .foreign(let name): "has a \(name) that does not belong to its evidence.ndjson"
-            }
-        }
-    }
-
     /// In the order of their indexes.
-    private let parts: [Part]
+    let parts: [Part]
     /// What the processes of shards ended with, where somebody has seen it.
     package var exits: [FleetShard: ExitCode] = [:]
     /// What else is wrong with the files of the shards.
     package var damage: [Remark] = []
     /// The settings that the scenario results in.
-    private let settings: JudgeSettings
+    let settings: JudgeSettings
     /// The number of shards that the run has.
-    private let count: Int
+    let count: Int
 
     /// `parts`: at least one.
     package init(_ parts: [Part], settings: JudgeSettings) {
@@ -86,12 +63,6 @@ package struct ShardMerge {
         guard var merged = RunResult.merged(shards, objectives: [], spans: nil) else { return nil }
         merged.result.isShard = false
         return merged
-    }
-
-    /// Shards that nothing was handed over of.
-    package var missing: [FleetShard] {
-        (0..<self.count).filter { index in !self.parts.contains { $0.shard.index == index } }
-            .map { FleetShard(index: $0, count: self.count) }
     }
 
     /// Returns the result. `spans`: the results of all objectives by the series of the shards, from the table of the whole run;
@@ -136,17 +107,6 @@ package struct ShardMerge {
             result.exitReasons.insert(.invariantBroken)
         }
         return (result, merged.timeline)
-    }
-
-    /// Ends of shards whose reason the merge does not know. A shard that breaks nothing may end with 97 if
-    /// the scenario expects that something breaks.
-    private var unseenExits: [(shard: FleetShard, exit: ExitCode)] {
-        self.incomplete.compactMap { shard in
-            guard let exit = self.exits[shard], exit.holdsForAllShards,
-                exit != .invariantBroken || self.settings.expectations.isEmpty
-            else { return nil }
-            return (shard, exit)
-        }
     }
 
     private func addFleetChecks(to result: inout RunResult) {
@@ -244,27 +204,6 @@ package struct ShardMerge {
         let isWhole =
             result.endedEarly == nil && result.failure == nil && !result.isInterrupted && self.gaps.isEmpty
         result.unreached = isWhole ? self.coverage?.unreached ?? [] : []
-    }
-
-    // MARK: What is missing
-
-    /// Shards about which the merge does not know everything.
-    private var gaps: [Remark] {
-        self.missing.map { self.gap($0, .folder) }
-            + self.parts.compactMap { part in part.defect.map { self.gap(part.shard, $0) } }
-    }
-
-    private func gap(_ shard: FleetShard, _ defect: Defect) -> Remark {
-        let phones = 0..<UInt32(self.settings.ledger.fleet.count)
-        return .merge(
-            .shardIncomplete(
-                shard, defect, phones: shard.phoneCount(of: phones),
-                first: Array(shard.phones(of: phones).prefix(3))))
-    }
-
-    /// The shards that `gaps` names.
-    private var incomplete: [FleetShard] {
-        self.missing + self.parts.filter { $0.defect != nil }.map(\.shard)
     }
 }
 
