@@ -55,7 +55,8 @@ struct ServerControl: Hashable, Sendable {
 
     /// Whether the request may control the server: it has its token, in the header or in the query.
     static func isAllowed(_ head: RequestHead, token: String) -> Bool {
-        (head.headers[Self.tokenHeader] ?? head.queryValue("token")) == token
+        (head.headers[Self.tokenHeader] ?? head.queryValue("token")).map { Secret.areEqual($0, token) }
+            ?? false
     }
 }
 

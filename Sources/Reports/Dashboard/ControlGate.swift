@@ -28,7 +28,7 @@ struct ControlGate {
         guard Self.crossSite.allowsPage(of: head), self.isFromThisPage(head) else {
             return .refusal(status: 403, "pages of other sites may not control the run")
         }
-        guard let token = head.headers[Self.header], Self.areEqual(token, self.token) else {
+        guard let token = head.headers[Self.header], Secret.areEqual(token, self.token) else {
             return .refusal(
                 status: 403,
                 "the control token is missing or wrong: open the address that this run has printed")
@@ -47,13 +47,6 @@ struct ControlGate {
     private func isFromThisPage(_ head: RequestHead) -> Bool {
         guard let origin = head.headers["Origin"], let host = head.headers["Host"] else { return true }
         return origin == "http://\(host)"
-    }
-
-    /// Takes the same time wherever the texts differ.
-    static func areEqual(_ one: String, _ other: String) -> Bool {
-        let (one, other) = (Array(one.utf8), Array(other.utf8))
-        guard one.count == other.count else { return false }
-        return zip(one, other).reduce(0 as UInt8) { $0 | ($1.0 ^ $1.1) } == 0
     }
 
     // MARK: What is asked
