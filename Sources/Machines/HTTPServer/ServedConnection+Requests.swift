@@ -151,7 +151,7 @@ extension ServedConnection {
                 random: context.nextLinkRandom(of: device))
         }
         let (id, key) = context.nextExchange(head, on: self.id)
-        var exchange = Exchange(id: id, head: head, key: key, isOfOwnPhone: trace != nil, upload: .none)
+        var exchange = ServedExchange(id: id, head: head, key: key, isOfOwnPhone: trace != nil, upload: .none)
         if !context.origin.hasUpstream, let type = head.headers["Content-Type"],
             let boundary = try? MultipartReader.boundary(contentType: type),
             let reader = try? MultipartReader(

@@ -49,7 +49,7 @@ struct ServedConnection: Sendable {
     var link: ConnectionLink
     var inbound = EventHeap<Inbound>()
     var outbox = Outbox()
-    var exchange: Exchange?
+    var exchange: ServedExchange?
     /// Whether the exchange meets any fault. Stored outside the exchange, because reading the exchange copies
     /// it.
     var isArmed = false

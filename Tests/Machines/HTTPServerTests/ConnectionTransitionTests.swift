@@ -31,7 +31,7 @@ import Wire
 
             ## Requests
 
-            The states of the request on a connection: `Exchange.Answer`. In `none` the connection waits for a request, or
+            The states of the request on a connection: `ServedExchange.Answer`. In `none` the connection waits for a request, or
             is over.
 
             \(Transition.table(Transition.all(of: RequestState.self, by: RequestInput.self)))

@@ -4,7 +4,7 @@ import SimBase
 import Wire
 
 /// One request on a connection and its outcome (Docs/machines/connection.md).
-struct Exchange: Sendable {
+struct ServedExchange: Sendable {
     /// The progress of the multipart body; it is read as it arrives, whatever the link still delays.
     enum Upload: Sendable {
         case none
