@@ -64,7 +64,7 @@ struct MeanColor: Hashable {
     /// cannot hold is clamped, and rounded, here.
     var contrastedLuminance: Double {
         func channel(_ mean: Double) -> Double {
-            min(max(mean * Tone.contrast + Tone.contrastOffset, 0), 255).rounded()
+            min(max(mean * ToneMap.contrast + ToneMap.contrastOffset, 0), 255).rounded()
         }
         return 0.299 * channel(self.red) + 0.587 * channel(self.green) + 0.114 * channel(self.blue)
     }

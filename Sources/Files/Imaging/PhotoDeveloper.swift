@@ -6,7 +6,7 @@ enum PhotoDeveloper {
 
     /// `isTurned` turns the picture clockwise by a quarter.
     static func develop(
-        _ pixels: borrowing PhotoPixels, _ tone: Tone, isTurned: Bool, with encoder: inout JPEGEncoder
+        _ pixels: borrowing PhotoPixels, _ tone: ToneMap, isTurned: Bool, with encoder: inout JPEGEncoder
     ) throws(ImagingError) -> PhotoPlanes {
         let source = pixels.size
         let size = isTurned ? PixelSize(width: source.height, height: source.width) : source

@@ -16,9 +16,9 @@ extension Preprocessor {
         let filtered = self.filter(jpeg, noise: noise)
         let upload = try self.resize(filtered)
         var stages: [PhotoStage] = []
-        let tone = Tone(brightness: filtered.brightnessAdjustment)
-        var steps: [(name: String, tone: Tone, noise: NoiseReduction)] = [
-            ("1-rotated", .none, .off), ("2-contrast", Tone(brightness: 0), .off),
+        let tone = ToneMap(brightness: filtered.brightnessAdjustment)
+        var steps: [(name: String, tone: ToneMap, noise: NoiseReduction)] = [
+            ("1-rotated", .none, .off), ("2-contrast", ToneMap(brightness: 0), .off),
             ("3-brightness", tone, .off),
         ]
         if noise == .on { steps.append(("4-noise", tone, .on)) }

@@ -82,7 +82,7 @@ package struct Preprocessor: ~Copyable {
             let size = pixels.size
             let luminance = MeanColor(of: pixels).contrastedLuminance
             let brightness = MeanColor.brightnessAdjustment(luminance: luminance)
-            let planes = try self.develop(pixels, Tone(brightness: brightness), noise)
+            let planes = try self.develop(pixels, ToneMap(brightness: brightness), noise)
             return FilteredPhoto(
                 jpeg: try self.encoder.encode(planes, quality: JPEGEncoder.uploadQuality),
                 wasRotated: size.isTall, brightnessAdjustment: brightness,
@@ -106,7 +106,7 @@ package struct Preprocessor: ~Copyable {
 
     /// A photograph after some of the filters, encoded for users to look at.
     mutating func glimpse(
-        _ jpeg: [UInt8], _ tone: Tone, _ noise: NoiseReduction, quality: Int
+        _ jpeg: [UInt8], _ tone: ToneMap, _ noise: NoiseReduction, quality: Int
     ) throws(ImagingError) -> [UInt8] {
         let planes = try self.develop(try self.decode(jpeg, scale: .full), tone, noise)
         return try self.encoder.encode(planes, quality: quality)
@@ -117,7 +117,7 @@ package struct Preprocessor: ~Copyable {
     }
 
     private mutating func develop(
-        _ pixels: consuming PhotoPixels, _ tone: Tone, _ noise: NoiseReduction
+        _ pixels: consuming PhotoPixels, _ tone: ToneMap, _ noise: NoiseReduction
     ) throws(ImagingError) -> PhotoPlanes {
         let planes = try PhotoDeveloper.develop(
             pixels, tone, isTurned: pixels.size.isTall, with: &self.encoder)

@@ -38,7 +38,7 @@ private func luma(_ planes: borrowing PhotoPlanes) -> [[Int]] {
     levels(planes.luma, planes.size.width, planes.size.height)
 }
 
-private func mapped(_ tone: Tone, _ levels: [UInt8]) -> [UInt8] {
+private func mapped(_ tone: ToneMap, _ levels: [UInt8]) -> [UInt8] {
     var target = [UInt8](repeating: 0, count: levels.count)
     unsafe levels.withUnsafeBufferPointer { source in
         unsafe target.withUnsafeMutableBufferPointer { target in
@@ -60,7 +60,7 @@ private func mapped(_ tone: Tone, _ levels: [UInt8]) -> [UInt8] {
         let expected = all.map { level in
             UInt8(min(255, max(0, (1.5 * Double(level) - 63.75 + added + 0.5).rounded(.down))))
         }
-        #expect(mapped(Tone(brightness: brightness), all) == expected)
+        #expect(mapped(ToneMap(brightness: brightness), all) == expected)
         #expect(mapped(.none, all) == all)
     }
 
@@ -70,7 +70,7 @@ private func mapped(_ tone: Tone, _ levels: [UInt8]) -> [UInt8] {
             let luminance = MeanColor(of: pixels(9, 7) { _, _, _ in level }).contrastedLuminance
             #expect(luminance == Double(level))
             #expect(MeanColor.brightnessAdjustment(luminance: luminance) == brightness)
-            #expect(mapped(Tone(brightness: brightness), [UInt8(level)]) == [UInt8(level)])
+            #expect(mapped(ToneMap(brightness: brightness), [UInt8(level)]) == [UInt8(level)])
         }
     }
 

@@ -51,7 +51,7 @@ import Testing
         var preprocessor = Preprocessor()
         let photo = try preprocessor.run(encoder.encode(bitmap, quality: ShelfPainter.quality))
         #expect(abs(photo.brightnessAdjustment - brightness) < 0.01)
-        // What contrast clamps (`Tone`): 1.5 v - 63.75 outside of a byte.
+        // What contrast clamps (`ToneMap`): 1.5 v - 63.75 outside of a byte.
         let count = Double(bitmap.pixels.count)
         #expect(black.contains(Double(bitmap.pixels.count { $0 < 43 }) / count))
         #expect(white.contains(Double(bitmap.pixels.count { $0 > 212 }) / count))

@@ -3,7 +3,7 @@
 ///
 /// In 16 bits, so that the optimizer puts eight or sixteen channels through a vector register at once. Exact for
 /// contrast; brightness is rounded to 1/32 of a level.
-struct Tone: Hashable {
+struct ToneMap: Hashable {
     /// Around mid-grey.
     static let contrast = 1.5
     /// The offset for which `1.5 v + offset` keeps mid-grey: (0.5 - 0.5 x 1.5) x 255.
@@ -19,7 +19,7 @@ struct Tone: Hashable {
     }
 
     /// Leaves a picture as it is.
-    static let none = Tone(factor: 1, offset: 0)
+    static let none = ToneMap(factor: 1, offset: 0)
 
     /// Contrast, then brightness, 1 being the whole range.
     init(brightness: Double) {
