@@ -7,7 +7,7 @@ import Talaria
 struct FleetChecks: Sendable {
     let settings: SimulationInvariantSettings
     let ledger: LedgerSettings
-    var findings: Findings
+    var findings: LedgerFindings
     var herds: ThunderingHerdDetector
     /// The last phone that came back to something.
     var lastBack: DeviceNumber?
@@ -24,7 +24,7 @@ struct FleetChecks: Sendable {
     init(_ settings: SimulationInvariantSettings, ledger: LedgerSettings) {
         self.settings = settings
         self.ledger = ledger
-        self.findings = Findings(settings: ledger)
+        self.findings = LedgerFindings(settings: ledger)
         self.herds = ThunderingHerdDetector(time: settings.herdTime, slots: ledger.slotsMax)
         if settings.isShard { self.herds.keepRecord() }
         self.waits = BackoffWaits(isShard: settings.isShard)

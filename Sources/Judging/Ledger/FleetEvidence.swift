@@ -73,7 +73,7 @@ package struct FleetEvidence: Equatable, Sendable {
     package func verdicts(
         _ settings: SimulationInvariantSettings, ledger: LedgerSettings, endedAt: Instant
     ) -> (fleet: [Verdict], groups: [[Verdict]]) {
-        var findings = Findings(settings: ledger)
+        var findings = LedgerFindings(settings: ledger)
         self.judgeReturns(settings, slots: ledger.slotsMax, into: &findings)
         self.drawn.judge(nil, endedAt: endedAt, into: &findings)
         self.fixed.judge(self.firstFixed, endedAt: endedAt, into: &findings)
@@ -95,7 +95,7 @@ package struct FleetEvidence: Equatable, Sendable {
     }
 
     private func judgeReturns(
-        _ settings: SimulationInvariantSettings, slots: Int, into findings: inout Findings
+        _ settings: SimulationInvariantSettings, slots: Int, into findings: inout LedgerFindings
     ) {
         var detector = ThunderingHerdDetector(time: settings.herdTime, slots: slots)
         for window in self.returns.windows {
@@ -116,7 +116,7 @@ extension FleetEvidence.Waits {
     }
 
     /// `device`: one of the phones, where all of them have a profile that is known for what is found.
-    fileprivate func judge(_ device: DeviceNumber?, endedAt: Instant, into findings: inout Findings) {
+    fileprivate func judge(_ device: DeviceNumber?, endedAt: Instant, into findings: inout LedgerFindings) {
         var expected: Int64 = 0
         for window in self.retries.windows {
             expected += window.begins - window.ends

@@ -6,12 +6,12 @@ import Talaria
 struct LedgerFleet: Sendable {
     let shelf: Shelf
     let settings: LedgerSettings
-    var findings: Findings
+    var findings: LedgerFindings
 
     init(shelf: Shelf, settings: LedgerSettings) {
         self.shelf = shelf
         self.settings = settings
-        self.findings = Findings(settings: settings)
+        self.findings = LedgerFindings(settings: settings)
     }
 
     /// `index`: that of the group in the totals.

@@ -3,7 +3,7 @@ import Observations
 import SimBase
 
 /// The findings of the ledger so far: totals by group, and the violations of each invariant.
-struct Findings: Sendable {
+struct LedgerFindings: Sendable {
     /// The violations of one invariant by the phones of one group, or by the whole fleet.
     private struct ViolationCount: Sendable {
         var violations = 0
