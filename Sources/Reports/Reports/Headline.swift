@@ -1,6 +1,6 @@
 import Ledger
 import Metrics
-package import Observations
+import Observations
 import RunArchive
 import RunJudge
 import RunMetrics
@@ -233,33 +233,6 @@ private enum UserImpact: CaseIterable {
         case .scansWaiting: .scansWaiting
         case .scansRefused: .scansRefusedUnexplained
         case .cleanupUnfinished: .cleanupUnfinished
-        }
-    }
-}
-
-extension WaitingCause {
-    /// The cause in a phrase, after a number of scans that wait at the end of a run.
-    package var words: String {
-        switch self {
-        case .captured: "not uploaded yet"
-        case .offline: "offline"
-        case .rateLimited: "rate limited (429)"
-        case .serverError: "stopped by a server error"
-        case .transport: "stopped by connection errors"
-        case .retryableError: "waiting to retry a failed job"
-        case .tokenExpired: "with an expired token"
-        case .tokenRefused: "with a token that the server does not accept"
-        case .jobGone: "whose job no longer exists"
-        case .resultsUnavailable: "whose results are unavailable"
-        case .suspended: "still running at the end"
-        case .interrupted: "interrupted when the app stopped"
-        case .unreadableAnswer: "with an unreadable response"
-        case .answerTooLarge: "with an oversized response"
-        case .noAnswer: "without a response"
-        case .unexpectedStatus: "with an unexpected status"
-        case .unauthorized: "rejected as unauthorized"
-        case .foreignURL: "redirected to another server"
-        case .statusBudget: "whose job had not ended at the last request for its status"
         }
     }
 }

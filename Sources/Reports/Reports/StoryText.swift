@@ -353,30 +353,3 @@ package enum StoryText {
         return String(rest.prefix(8))
     }
 }
-
-extension WaitingCause {
-    /// `the phone is offline`.
-    fileprivate var reason: String {
-        switch self {
-        case .captured: "it was just captured"
-        case .offline: "the phone is offline"
-        case .rateLimited: "the server told it to wait (429)"
-        case .serverError: "the server answered with an error"
-        case .transport: "the connection failed"
-        case .retryableError: "its job ended with an error that allows a retry"
-        case .tokenExpired: "its token has expired"
-        case .tokenRefused: "the server does not accept its token"
-        case .jobGone: "its job no longer exists"
-        case .resultsUnavailable: "its results could not be had"
-        case .suspended: "the app is in the background"
-        case .interrupted: "it was interrupted, until the app is opened again"
-        case .unreadableAnswer: "an answer could not be read"
-        case .answerTooLarge: "an answer was too large"
-        case .noAnswer: "no answer came in time"
-        case .unexpectedStatus: "an answer had a status that the contract does not have"
-        case .unauthorized: "its upload was not authorized"
-        case .foreignURL: "the server sent it to another server"
-        case .statusBudget: "its job had not ended at the last request for its status"
-        }
-    }
-}
