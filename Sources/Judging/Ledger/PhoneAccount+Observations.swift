@@ -71,7 +71,9 @@ extension PhoneAccount {
                 return
             }
             self.scans[index].file = file
-        case .queued: self.queued(scan, at: at, &fleet)
+        case .queued:
+            self.recordText(payload, scan: scan, at: at, &fleet)
+            self.queued(scan, at: at, &fleet)
         case .slotTaken:
             self.slotTaken(scan, at: at, &fleet)
         case .slotGiven:

@@ -50,6 +50,8 @@ extension PhoneAccount {
             return self.lacksTexts || self.isPoor(scan.number, rule, fleet)
                 ? nil : "uploaded as a photo, although what was read is sure enough"
         case .photoInstead(.noEndpoint): return scan.lookup.complaintOfMissingEndpoint
+        case .queued(.unexpectedStatus):
+            return scan.isPhotoInstead ? nil : scan.lookup.complaintOfMissingPhoto
         case .enriched:
             return scan.lookup.complaint(mergingWhereBackendIsSeen: settings.hasBackendView)
         case .readingKept(let cause):

@@ -50,7 +50,7 @@ struct TextLookup: Hashable, Sendable {
     func complaint(keepingBy rule: TextRule, isDisturbed: Bool, isFinal: Bool) -> String? {
         guard self.attempt > 0 else { return "kept what was read without a look-up" }
         if let status = self.status {
-            if TextRequest.statusesWithoutIt.contains(status) {
+            if self.statusWithoutIt != nil {
                 return
                     "kept what was read, and not the photo uploaded, after a \(status) to look-up \(self.attempt)"
             }
@@ -73,9 +73,21 @@ struct TextLookup: Hashable, Sendable {
         return nil
     }
 
+    /// The status of the last response, if it says that the backend has no look-up by text.
+    private var statusWithoutIt: Int? {
+        self.status.flatMap { TextRequest.statusesWithoutIt.contains($0) ? $0 : nil }
+    }
+
+    /// What is wrong with another look-up after this one.
+    var complaintOfMissingPhoto: String? {
+        self.statusWithoutIt.map {
+            "waits for another look-up, and its photo is not uploaded, after a \($0) to look-up \(self.attempt)"
+        }
+    }
+
     /// What is wrong with an upload of the photo because the backend has no look-up by text.
     var complaintOfMissingEndpoint: String? {
-        if let status = self.status, TextRequest.statusesWithoutIt.contains(status) { return nil }
+        guard self.statusWithoutIt == nil else { return nil }
         return "uploaded as a photo, although no response to look-up \(self.attempt) says that there is none"
     }
 }

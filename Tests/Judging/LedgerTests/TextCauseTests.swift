@@ -78,6 +78,23 @@ import Testing
         #expect(kept == "kept what was read, and not the photo uploaded, after a 501 to look-up 1")
     }
 
+    @Test func `where there is no look-up none is repeated`() {
+        func repeated(after status: Int, photo: Bool = false) -> String? {
+            self.complaint {
+                $0.send(.upload, job: nil)
+                $0.uploadProblem(status, retryable: status == 503)
+                if photo { $0.phone(.photoInstead(.noEndpoint)) }
+                $0.phone(.queued(status == 503 ? .serverError : .unexpectedStatus))
+                $0.onDisk(.captured)
+            }
+        }
+        #expect(
+            repeated(after: 404)
+                == "waits for another look-up, and its photo is not uploaded, after a 404 to look-up 1")
+        #expect(repeated(after: 404, photo: true) == nil)
+        #expect(repeated(after: 503) == nil)
+    }
+
     @Test func `a foreign backend's refusal is what the phone says of it`() {
         func kept(_ cause: WaitingCause) -> String? {
             self.complaint({ $0.hasBackendView = false }) {
