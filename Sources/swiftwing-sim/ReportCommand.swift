@@ -121,7 +121,7 @@ enum ReportCommand {
         let first = runs[0].run.report
         guard runs.count > 1 else { return first }
         try Self.requireOneSalt(runs.map(\.run))
-        do throws(ShardSet.Problem) {
+        do throws(MergeProblem) {
             return try PastRun.merged(runs.map(\.run), runs[0].settings) ?? first
         } catch {
             throw CommandFailure(.badData, "\(error)")

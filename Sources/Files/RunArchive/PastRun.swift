@@ -172,7 +172,7 @@ package struct PastRun: Sendable {
     // MARK: Merges
 
     /// Throws unless the runs are of one scenario, and this program knows everything that they have found.
-    private static func check(_ runs: [PastRun]) throws(ShardSet.Problem) {
+    private static func check(_ runs: [PastRun]) throws(MergeProblem) {
         for run in runs {
             if let id = run.unknownID { throw .otherVersion(run.folder, id: id) }
             let (first, other) = (runs[0].head, run.head)
@@ -195,7 +195,7 @@ package struct PastRun: Sendable {
     /// sum, and objectives for them are not judged.
     package static func merged(
         _ runs: [PastRun], _ settings: JudgeSettings
-    ) throws(ShardSet.Problem) -> RunReport? {
+    ) throws(MergeProblem) -> RunReport? {
         guard let first = runs.first else { return nil }
         try Self.check(runs)
         let shards = runs.map { run in

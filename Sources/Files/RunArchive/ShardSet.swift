@@ -11,33 +11,6 @@ import SystemIO
 /// Each folder has `run.json`, `scenario.resolved`, `summary.json` and `evidence.ndjson`. The series and the log are optional. If
 /// a shard was killed or its files are damaged, its readable files are merged, and the verdict on its phones is `n/a`.
 package struct ShardSet: Sendable {
-    /// Why the folders cannot be merged.
-    package enum Problem: Error, Equatable, CustomStringConvertible {
-        /// Other folders are shards, and this one is not.
-        case notAShard(String)
-        /// Two shards differ in a property of their run.
-        case differ(String, first: String, second: String)
-        /// Two whole runs differ in a property.
-        case runsDiffer(String, first: String, second: String)
-        /// A summary has an invariant or a metric that this program does not know.
-        case otherVersion(String, id: String)
-        case twice(FleetShard, first: String, second: String)
-
-        package var description: String {
-            switch self {
-            case .notAShard(let folder): "\(folder) is not a shard of a run"
-            case .differ(let what, let first, let second):
-                "\(first) and \(second) are not shards of one run: they differ in \(what)"
-            case .runsDiffer(let what, let first, let second):
-                "\(first) and \(second) cannot be merged: they differ in \(what)"
-            case .otherVersion(let folder, let id):
-                "\(folder) was written by another version of the program: it has \(Printable.line(id)), which this one does not know"
-            case .twice(let shard, let first, let second):
-                "\(first) and \(second) are both shard \(shard) of the run"
-            }
-        }
-    }
-
     private struct Shard: Sendable {
         let folder: String
         let head: RunHead
@@ -74,7 +47,7 @@ package struct ShardSet: Sendable {
     /// backend together.
     private static let startsApartMax: Int64 = 60_000
 
-    private static func check(_ folders: [(path: String, head: RunHead)]) throws(Problem) {
+    private static func check(_ folders: [(path: String, head: RunHead)]) throws(MergeProblem) {
         let first = folders[0]
         let scenarios = folders.map { Self.scenario($0.path) }
         let scenario = scenarios.compactMap { $0 }.first
@@ -131,7 +104,7 @@ package struct ShardSet: Sendable {
             summary = try PastRun.summary(of: folder)
             if summary == nil { defect = .verdict }
             if let id = summary.flatMap(SummaryReader.unknownID) {
-                throw Problem.otherVersion(folder, id: id)
+                throw MergeProblem.otherVersion(folder, id: id)
             }
         } catch is PastRun.Problem {
             defect = .summary

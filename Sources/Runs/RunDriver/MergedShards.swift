@@ -51,7 +51,7 @@ package enum MergedShards {
                 throw CommandFailure(.internalError, "nothing was merged")
             }
             return (report, shards.waiting)
-        } catch let problem as ShardSet.Problem {
+        } catch let problem as MergeProblem {
             throw CommandFailure(.badData, "\(problem)")
         } catch let problem as PastRun.Problem {
             throw CommandFailure(.badData, "\(problem)")

@@ -93,7 +93,7 @@ import Testing
             try self.worker("a", []),
             try self.worker("b", []) { head, _ in head.tool = "swiftwing-sim 0.9.0" },
         ]
-        let error = #expect(throws: ShardSet.Problem.self) {
+        let error = #expect(throws: MergeProblem.self) {
             try PastRun.merged(runs, Samples.settings())
         }
         #expect(
@@ -108,7 +108,7 @@ import Testing
         settings.ledger.prices = BookPrices()
         let path = self.scratch.at("b")
         let priced = try PastRun(folder: path, head: try PastRun.head(of: path), settings: settings)
-        let error = #expect(throws: ShardSet.Problem.self) {
+        let error = #expect(throws: MergeProblem.self) {
             try PastRun.merged([runs[0], priced], settings)
         }
         #expect(error == .runsDiffer("the prices", first: self.scratch.at("a"), second: path))
@@ -126,7 +126,7 @@ import Testing
         try text.replacing("\"\(known)\"", with: "\"\(unknown)\"").write(
             toFile: path, atomically: true, encoding: .utf8)
         let other = try self.read("b", [])
-        let error = #expect(throws: ShardSet.Problem.self) {
+        let error = #expect(throws: MergeProblem.self) {
             try PastRun.merged([runs[0], other], Samples.settings())
         }
         #expect(error == .otherVersion(self.scratch.at("b"), id: unknown))
