@@ -26,7 +26,7 @@ extension PhoneAccount {
         func violate(_ text: String) {
             self.violate(.cancelFinal, scan, at: at, &fleet, text)
         }
-        if let sent = account.uploadSentAt, sent > self.interruptedAt {
+        if let sent = account.uploadSentAt, sent > self.presenceChangedAt {
             violate("canceled while its upload was under way")
         }
         guard let jobs = account.jobsCame else { return violate("canceled before its upload was accepted") }
@@ -36,7 +36,7 @@ extension PhoneAccount {
                 "canceled \(waited) ms after its first 202; its user waits \(times.lowerBound.wholeMilliseconds) ms at least"
             )
         }
-        let free = max(self.interruptedAt, account.uploadEndedAt ?? .zero)
+        let free = max(self.presenceChangedAt, account.uploadEndedAt ?? .zero)
         if at > max(jobs.upperBound + times.upperBound, free) + fleet.settings.recordTime {
             violate(
                 "canceled \(waited) ms after its first 202; its user waits \(times.upperBound.wholeMilliseconds) ms at most"

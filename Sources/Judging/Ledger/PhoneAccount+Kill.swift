@@ -124,7 +124,7 @@ extension PhoneAccount {
         }
         self.settleReview(at: at, &fleet)
         self.startOver()
-        self.interruptedAt = at
+        self.presenceChangedAt = at
         self.debtsOfTheLaunched(at: at)
         for index in self.jobs.indices { self.jobs[index].relaunched() }
     }

@@ -33,19 +33,19 @@ extension PhoneAccount {
         case .reinstalled: self.reinstalled(at: at, &fleet)
         case .suspended:
             self.regionDue = nil
-            self.interruptedAt = at
+            self.presenceChangedAt = at
             self.suspended(at: at)
         case .resumed:
-            self.interruptedAt = at
+            self.presenceChangedAt = at
             self.resumed(at: at)
         case .pathLost:
-            self.interruptedAt = at
+            self.presenceChangedAt = at
             self.pathWasLost(at: at)
         case .pathChanged:
-            self.interruptedAt = at
+            self.presenceChangedAt = at
             self.pathWasChanged(at: at)
         case .pathReturned:
-            self.interruptedAt = at
+            self.presenceChangedAt = at
             self.pathHasReturned(at: at)
         case .storageFilled:
             self.storageWasFilled(at: at)

@@ -21,7 +21,7 @@ extension PhoneAccount {
     private mutating func judgeInterval(_ scan: ScanNumber, at: Instant, _ fleet: inout LedgerFleet) {
         let interval = fleet.settings.fleet.value(of: self.device, in: fleet.settings.statusIntervals)
         guard let interval, let ended = self.index(of: scan).flatMap({ self.scans[$0].statusEndedAt }),
-            ended > self.interruptedAt, at < ended + interval
+            ended > self.presenceChangedAt, at < ended + interval
         else { return }
         self.violate(
             .limitHonoured, scan, at: at, &fleet,

@@ -33,8 +33,8 @@ struct PhoneAccount: Sendable {
     /// Whether it did anything in this run.
     var tookPart = false
     /// The last time at which its app or its path appeared or disappeared: what was under way may have ended
-    /// there.
-    var interruptedAt = Instant(nanoseconds: .min)
+    /// there. `PhoneLife.interruptedAt` has only the times at which data in flight was lost.
+    var presenceChangedAt = Instant(nanoseconds: .min)
     var hasLaunched = false
     var sawRelaunch = false
     /// Scans of an earlier run that were not heard of by number yet.
