@@ -2,12 +2,6 @@ import Testing
 import Wire
 
 @Suite struct ResponseWriterTests {
-    func text(_ write: (inout [UInt8]) -> Void) -> String {
-        var bytes: [UInt8] = []
-        write(&bytes)
-        return String(decoding: bytes, as: UTF8.self)
-    }
-
     @Test(
         arguments: [
             (.none, ""),
@@ -16,29 +10,29 @@ import Wire
             (.untilClose, "Connection: close\r\n"),
         ] as [(ReplyFraming, String)])
     func `a head tells how its body ends`(framing: ReplyFraming, field: String) {
-        let head = self.text {
+        let head = written {
             ResponseWriter.head(status: 200, headers: ["B": "2", "A": "1"], framing: framing, into: &$0)
         }
         #expect(head == "HTTP/1.1 200 OK\r\nB: 2\r\nA: 1\r\n\(field)\r\n")
     }
 
     @Test func `a whole reply has its length`() {
-        let reply = self.text {
+        let reply = written {
             ResponseWriter.reply(status: 202, headers: ["A": "1"], body: Array("{}".utf8), into: &$0)
         }
         #expect(reply == "HTTP/1.1 202 Accepted\r\nA: 1\r\nContent-Length: 2\r\n\r\n{}")
-        let empty = self.text { ResponseWriter.reply(status: 404, headers: [:], body: [], into: &$0) }
+        let empty = written { ResponseWriter.reply(status: 404, headers: [:], body: [], into: &$0) }
         #expect(empty == "HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n")
     }
 
     @Test(arguments: [204, 304])
     func `some statuses have neither body nor length`(status: Int) {
-        let reply = self.text { ResponseWriter.reply(status: status, headers: [:], body: [], into: &$0) }
+        let reply = written { ResponseWriter.reply(status: status, headers: [:], body: [], into: &$0) }
         #expect(reply == "HTTP/1.1 \(status) \(ResponseWriter.reason(status))\r\n\r\n")
     }
 
     @Test func `chunks are written one by one and an empty one is not an end`() {
-        let body = self.text {
+        let body = written {
             ResponseWriter.chunk(Array("hello".utf8), into: &$0)
             ResponseWriter.chunk([], into: &$0)
             ResponseWriter.chunk([UInt8](repeating: 0x61, count: 26)[10...], into: &$0)
@@ -48,7 +42,7 @@ import Wire
     }
 
     @Test func `a value cannot break out of its line`() {
-        let head = self.text {
+        let head = written {
             ResponseWriter.head(status: 200, headers: ["A": "b\r\nSet: c\0d\re"], framing: .none, into: &$0)
         }
         #expect(head == "HTTP/1.1 200 OK\r\nA: b  Set: c d e\r\n\r\n")
@@ -56,7 +50,7 @@ import Wire
 
     @Test(arguments: ["X(y)", "a b", "", "{\"success\"", "ü", "a:b", "a\r\nb"])
     func `a field whose name is not a token is left out`(name: String) {
-        let head = self.text {
+        let head = written {
             ResponseWriter.head(
                 status: 200, headers: ["A": "1", name: "z", "B": "2"], framing: .none, into: &$0)
         }
@@ -64,7 +58,7 @@ import Wire
     }
 
     @Test func `the reply to a HEAD states the length of the body that it leaves out`() {
-        let reply = self.text {
+        let reply = written {
             ResponseWriter.reply(
                 status: 404, headers: [:], body: Array("gone".utf8), toHead: true, into: &$0)
         }
@@ -72,7 +66,7 @@ import Wire
     }
 
     @Test func `an unusual status has a phrase too`() {
-        #expect(self.text { ResponseWriter.sendContinue(into: &$0) } == "HTTP/1.1 100 Continue\r\n\r\n")
+        #expect(written { ResponseWriter.sendContinue(into: &$0) } == "HTTP/1.1 100 Continue\r\n\r\n")
         #expect(ResponseWriter.reason(429) == "Too Many Requests")
         #expect(ResponseWriter.reason(299) == "Unknown")
     }
