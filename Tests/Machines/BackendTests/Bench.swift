@@ -97,6 +97,14 @@ struct Bench {
         return (exchange, self.handle(.requested(exchange, request, caller, connection: 1, faults: faults)))
     }
 
+    /// Asks for a job of v2, without an `X-Device-ID`.
+    mutating func get(
+        _ path: String, _ job: Job, query: String? = nil, hasHeader: Bool = true
+    ) -> (exchange: ExchangeID, effects: [OriginEffect]) {
+        self.ask(
+            "GET", path, query: query, device: nil, authorization: hasHeader ? "Bearer \(job.token)" : nil)
+    }
+
     /// Sends an upload; its parts follow when the backend wants them.
     mutating func upload(
         _ parts: [UploadPart] = [Bench.jpeg], device: String? = Bench.deviceID,

@@ -45,13 +45,6 @@ import Wire
         return Bench.Job(id: data["jobId"]?.text ?? "", token: data["authToken"]?.text ?? "")
     }
 
-    private static func get(
-        _ bench: inout Bench, _ path: String, _ job: Bench.Job, query: String? = nil, hasHeader: Bool = true
-    ) -> (exchange: ExchangeID, effects: [OriginEffect]) {
-        bench.ask(
-            "GET", path, query: query, device: nil, authorization: hasHeader ? "Bearer \(job.token)" : nil)
-    }
-
     private static func fail(_ bench: inout Bench, _ job: Bench.Job, _ code: String = "PROVIDER_ERROR")
         -> [OriginEffect]
     {
@@ -72,21 +65,21 @@ import Wire
         bench.run(seconds: 11)
         let path = "/api/v2/scans/\(job.id)/results"
         bench.run(to: .zero + .seconds(10) + lifetime - .nanoseconds(1))
-        #expect(Self.get(&bench, path, job).effects.status == 200)
+        #expect(bench.get(path, job).effects.status == 200)
         bench.run(seconds: 1)
-        #expect(Self.get(&bench, path, job).effects.status == 404)
+        #expect(bench.get(path, job).effects.status == 404)
         // Those of v3 keep theirs.
         #expect(bench.results(own).status == (lifetime < .hours(2) ? 200 : 404))
         // The job itself is over with its token.
         bench.run(to: .zero + .hours(31))
-        #expect(Self.get(&bench, path, job).effects.status == 404)
-        #expect(Self.get(&bench, "/api/v2/scans/\(job.id)", job).effects.status == 410)
+        #expect(bench.get(path, job).effects.status == 404)
+        #expect(bench.get("/api/v2/scans/\(job.id)", job).effects.status == 410)
     }
 
     @Test func `the completed event says until when there are results`() throws {
         var bench = Self.bench { $0.resultsLifetime = .hours(1) }
         let job = try Self.scan(&bench)
-        let (exchange, _) = Self.get(&bench, "/api/v2/scans/\(job.id)/stream", job)
+        let (exchange, _) = bench.get("/api/v2/scans/\(job.id)/stream", job)
         bench.run(seconds: 11)
         let end = try #require(JSONNode(bench.read(exchange).last?.bytes ?? []))
         #expect(end["expiresAt"]?.text == "2026-02-01T13:00:10.000Z")
@@ -105,7 +98,7 @@ import Wire
         func results(_ bench: inout Bench) throws -> [UInt8] {
             let job = try Self.scan(&bench)
             bench.run(seconds: 11)
-            let answer = Self.get(&bench, "/api/v2/scans/\(job.id)/results", job).effects
+            let answer = bench.get("/api/v2/scans/\(job.id)/results", job).effects
             return try #require(answer.reply?.body)
         }
         let body = try results(&bench)
@@ -147,7 +140,7 @@ import Wire
         var bench = Bench()
         let job = try Self.scan(&bench)
         bench.ask("DELETE", "/v1/jobs/\(job.id)", authorization: "Bearer \(job.token)")
-        #expect(Self.get(&bench, "/api/v2/scans/\(job.id)/results", job).effects.status == 410)
+        #expect(bench.get("/api/v2/scans/\(job.id)/results", job).effects.status == 410)
     }
 
     @Test(arguments: V2Rules.StreamToken.allCases)
@@ -156,15 +149,15 @@ import Wire
         let job = try Self.scan(&bench)
         let path = "/api/v2/scans/\(job.id)/stream"
         let (right, wrong) = ("token=\(job.token)", "token=other")
-        let inHeader = Self.get(&bench, path, job).effects.verdict == "stream"
-        let inQuery = Self.get(&bench, path, job, query: right, hasHeader: false).effects.verdict == "stream"
+        let inHeader = bench.get(path, job).effects.verdict == "stream"
+        let inQuery = bench.get(path, job, query: right, hasHeader: false).effects.verdict == "stream"
         #expect(inHeader == (place != .query))
         #expect(inQuery == (place != .bearer))
         // What does not count is not looked at, be it right or wrong.
-        let both = Self.get(&bench, path, job, query: wrong).effects
+        let both = bench.get(path, job, query: wrong).effects
         #expect(both.verdict == (place == .query ? "401" : "stream"))
         // Everything else has its token in the header.
-        #expect(Self.get(&bench, "/api/v2/scans/\(job.id)", job).effects.status == 200)
+        #expect(bench.get("/api/v2/scans/\(job.id)", job).effects.status == 200)
     }
 
     @Test func `a plain envelope has no success in any answer of v2`() throws {
@@ -179,8 +172,8 @@ import Wire
         let part = UploadPart(
             name: "", filename: nil, contentType: "application/json", bytes: lookup.count, prefix: lookup)
         let bodies = [
-            accepted, Self.get(&bench, "/api/v2/scans/\(job.id)", job).effects,
-            Self.get(&bench, "/api/v2/scans/\(job.id)/results", job).effects,
+            accepted, bench.get("/api/v2/scans/\(job.id)", job).effects,
+            bench.get("/api/v2/scans/\(job.id)/results", job).effects,
             bench.handle(.uploaded(exchange, [part])),
             bench.ask("DELETE", "/v1/jobs/\(job.id)", authorization: "Bearer \(job.token)").effects,
         ].compactMap(\.reply?.body)
@@ -190,7 +183,7 @@ import Wire
             #expect(node["success"] == nil && node["data"] != nil && node["metadata"] != nil)
         }
         let errors = [
-            Self.get(&bench, "/api/v2/scans/scan_x", job).effects, bench.ask("GET", "/api/nowhere").effects,
+            bench.get("/api/v2/scans/scan_x", job).effects, bench.ask("GET", "/api/nowhere").effects,
             bench.ask("GET", "/api/v2/books/enrich").effects,
         ].compactMap(\.reply?.body)
         #expect(errors.count == 3)
@@ -214,7 +207,7 @@ import Wire
     @Test func `dotted events of a scan have the members of books-v3`() throws {
         var bench = Self.bench { $0.eventNames = .dotted }
         let job = try Self.scan(&bench, photos: 2)
-        let (exchange, _) = Self.get(&bench, "/api/v2/scans/\(job.id)/stream", job)
+        let (exchange, _) = bench.get("/api/v2/scans/\(job.id)/stream", job)
         bench.run(seconds: 11)
         let events = bench.read(exchange)
         #expect(
@@ -240,7 +233,7 @@ import Wire
     @Test func `dotted events of a failed scan say why`() throws {
         var bench = Self.bench { $0.eventNames = .dotted }
         let job = try Self.scan(&bench)
-        let (exchange, _) = Self.get(&bench, "/api/v2/scans/\(job.id)/stream", job)
+        let (exchange, _) = bench.get("/api/v2/scans/\(job.id)/stream", job)
         _ = Self.fail(&bench, job)
         let last = try #require(bench.read(exchange).last)
         #expect(last.type == "photoscan.failed")
@@ -252,7 +245,7 @@ import Wire
     @Test func `dotted events of a batch have the book that it has come to`() throws {
         var bench = Self.bench { $0.eventNames = .dotted }
         let job = try Self.batch(&bench)
-        let (exchange, _) = Self.get(&bench, "/api/v2/enrichments/\(job.id)/stream", job)
+        let (exchange, _) = bench.get("/api/v2/enrichments/\(job.id)/stream", job)
         bench.run(seconds: 11)
         let events = bench.read(exchange)
         let progress = Array(repeating: "enrichment.progress", count: events.count - 1)
@@ -265,7 +258,7 @@ import Wire
         #expect(end["data"]?["resultsUrl"]?.text == "/api/v2/enrichments/\(job.id)/results")
 
         let other = try Self.batch(&bench)
-        let (stream, _) = Self.get(&bench, "/api/v2/enrichments/\(other.id)/stream", other)
+        let (stream, _) = bench.get("/api/v2/enrichments/\(other.id)/stream", other)
         _ = Self.fail(&bench, other)
         let failed = try #require(bench.read(stream).last)
         #expect(failed.type == "enrichment.failed")
@@ -279,7 +272,7 @@ import Wire
     @Test func `a stream that polls brings the last change at its next look, and the end as well`() throws {
         var bench = Bench(books: 6) { $0.v2.progress = .poll }
         let job = try Self.scan(&bench)
-        let (exchange, _) = Self.get(&bench, "/api/v2/scans/\(job.id)/stream", job)
+        let (exchange, _) = bench.get("/api/v2/scans/\(job.id)/stream", job)
         var times: [(type: String, at: Interval)] = []
         var seen = 0
         for tick in 0...(14 * 4) {

@@ -46,13 +46,6 @@ import Wire
         return Bench.Job(id: data["jobId"]?.text ?? "", token: data["authToken"]?.text ?? "")
     }
 
-    private static func get(
-        _ bench: inout Bench, _ path: String, _ job: Bench.Job, query: String? = nil, hasHeader: Bool = true
-    ) -> (exchange: ExchangeID, effects: [OriginEffect]) {
-        bench.ask(
-            "GET", path, query: query, device: nil, authorization: hasHeader ? "Bearer \(job.token)" : nil)
-    }
-
     private static func body(_ effects: [OriginEffect]) throws -> (status: Int, body: JSONNode) {
         let reply = try #require(effects.reply)
         return (reply.status, try #require(JSONNode(reply.body)))
@@ -74,7 +67,7 @@ import Wire
         let job = try Self.job(Self.batch(&bench, body))
         bench.run(seconds: 12)
         let path = "/api/v2/enrichments/\(job.id)/results"
-        let results = try Self.body(Self.get(&bench, path, job).effects)
+        let results = try Self.body(bench.get(path, job).effects)
         let found = results.body["data"]?["books"]?.elements ?? []
         #expect(found.map { $0["title"]?.text } == books.map(\.title))
         #expect(found.map { $0["isbn"]?.text } == books.map(\.isbn))
@@ -99,7 +92,7 @@ import Wire
         #expect(data["statusUrl"]?.text == "/api/v2/scans/\(job.id)")
         #expect(data["totalPhotos"]?.integer == 2)
 
-        let (exchange, _) = Self.get(&bench, "/api/v2/scans/\(job.id)/stream", job)
+        let (exchange, _) = bench.get("/api/v2/scans/\(job.id)/stream", job)
         bench.run(seconds: 12)
         let events = bench.read(exchange)
         #expect(
@@ -117,14 +110,14 @@ import Wire
         #expect(end["summary"]?["photosProcessed"]?.integer == 2)
         #expect(end["summary"]?["booksDetected"]?.integer == 3 && end["books"] == nil)
 
-        let results = try Self.body(Self.get(&bench, "/api/v2/scans/\(job.id)/results", job).effects)
+        let results = try Self.body(bench.get("/api/v2/scans/\(job.id)/results", job).effects)
         #expect(results.status == 200)
         let books = results.body["data"]?["books"]?.elements ?? []
         #expect(
             books.map { $0["title"]?.text }
                 == bench.shelf.books(device: DeviceNumber(4), scan: ScanNumber(1)).map { $0.title })
         // The older path has the same.
-        let again = try Self.body(Self.get(&bench, "/v1/jobs/\(job.id)/results", job).effects)
+        let again = try Self.body(bench.get("/v1/jobs/\(job.id)/results", job).effects)
         #expect(again.status == 200)
     }
 
@@ -132,20 +125,20 @@ import Wire
         var bench = Bench()
         let job = try Self.job(Self.scan(&bench))
         let path = "/api/v2/scans/\(job.id)/stream"
-        #expect(Self.get(&bench, path, job).effects.verdict == "stream")
+        #expect(bench.get(path, job).effects.verdict == "stream")
         #expect(
-            Self.get(&bench, path, job, query: "token=\(job.token)", hasHeader: false).effects.verdict
+            bench.get(path, job, query: "token=\(job.token)", hasHeader: false).effects.verdict
                 == "stream")
         for query in [nil, "token=", "token=other", "key=\(job.token)"] {
             let refused = try Self.body(
-                Self.get(&bench, path, job, query: query, hasHeader: false).effects)
+                bench.get(path, job, query: query, hasHeader: false).effects)
             #expect(refused.status == 401)
             #expect(refused.body["error"]?["code"]?.text == "UNAUTHORIZED")
             #expect(refused.body["error"]?["retryable"]?.flag == false)
         }
         // Only streams: a query is written into logs.
-        let results = Self.get(
-            &bench, "/api/v2/scans/\(job.id)/results", job, query: "token=\(job.token)", hasHeader: false)
+        let results = bench.get(
+            "/api/v2/scans/\(job.id)/results", job, query: "token=\(job.token)", hasHeader: false)
         #expect(results.effects.status == 401)
         var v3 = Bench()
         let own = v3.job()
@@ -169,14 +162,14 @@ import Wire
             let effects = bench.ask("GET", path, authorization: "Bearer \(job.token)").effects
             #expect(effects.status == 404, "\(path)")
         }
-        #expect(Self.get(&bench, "/api/v2/scans/\(scan.id)", scan).effects.status == 200)
-        #expect(Self.get(&bench, "/api/v2/enrichments/\(batch.id)", batch).effects.status == 200)
+        #expect(bench.get("/api/v2/scans/\(scan.id)", scan).effects.status == 200)
+        #expect(bench.get("/api/v2/enrichments/\(batch.id)", batch).effects.status == 200)
     }
 
     @Test func `a DELETE cancels a job, and is told so each time`() throws {
         var bench = Bench()
         let job = try Self.job(Self.scan(&bench))
-        let (exchange, _) = Self.get(&bench, "/api/v2/scans/\(job.id)/stream", job)
+        let (exchange, _) = bench.get("/api/v2/scans/\(job.id)/stream", job)
         bench.run(seconds: 3)
         for _ in 1...2 {
             let (status, body) = try Self.body(
@@ -188,7 +181,7 @@ import Wire
         }
         #expect(bench.hasEnded(exchange))
         bench.run(seconds: 12)
-        #expect(Self.get(&bench, "/api/v2/scans/\(job.id)/results", job).effects.status == 410)
+        #expect(bench.get("/api/v2/scans/\(job.id)/results", job).effects.status == 410)
         let missing = bench.ask("DELETE", "/v1/jobs/\(job.id)", device: nil).effects
         #expect(missing.status == 401)
     }
@@ -228,12 +221,12 @@ import Wire
             let data = try #require(JSONNode(started.reply?.body ?? [])?["data"])
             #expect(data["totalCount"]?.integer == 2 && data["processedCount"]?.integer == 0)
             #expect(data["sseUrl"]?.text == "/api/v2/enrichments/\(job.id)/stream")
-            let (exchange, _) = Self.get(&bench, "/api/v2/enrichments/\(job.id)/stream", job)
+            let (exchange, _) = bench.get("/api/v2/enrichments/\(job.id)/stream", job)
             bench.run(seconds: 12)
             #expect(
                 bench.read(exchange).map(\.type) == ["initialized", "processing", "processing", "completed"])
             let results = try Self.body(
-                Self.get(&bench, "/api/v2/enrichments/\(job.id)/results", job).effects)
+                bench.get("/api/v2/enrichments/\(job.id)/results", job).effects)
             let books = results.body["data"]?["books"]?.elements ?? []
             #expect(books.map { $0["title"]?.text } == ["Emma", "Ulysses"])
             #expect(books.map { $0["isbn"]?.text } == ["9780141439587", nil])
@@ -244,11 +237,11 @@ import Wire
         var bench = Bench { $0.resultsLifetime = .hours(1) }
         let job = try Self.job(Self.batch(&bench, #"{"books": [{"title": "Emma"}]}"#))
         let path = "/api/v2/enrichments/\(job.id)/results"
-        #expect(Self.get(&bench, path, job).effects.status == 404)
+        #expect(bench.get(path, job).effects.status == 404)
         bench.run(seconds: 12)
-        #expect(Self.get(&bench, path, job).effects.status == 200)
+        #expect(bench.get(path, job).effects.status == 200)
         bench.run(seconds: 3_600)
-        #expect(Self.get(&bench, path, job).effects.status == 404)
+        #expect(bench.get(path, job).effects.status == 404)
     }
 
     @Test func `barcodes become books, and those that no provider has are left out`() throws {
@@ -259,7 +252,7 @@ import Wire
         let job = try Self.job(started)
         bench.run(seconds: 12)
         let results = try Self.body(
-            Self.get(&bench, "/api/v2/enrichments/\(job.id)/results", job).effects)
+            bench.get("/api/v2/enrichments/\(job.id)/results", job).effects)
         let books = results.body["data"]?["books"]?.elements ?? []
         #expect((1..<90).contains(books.count), "some are known to no provider")
         #expect(Set(books.compactMap { $0["isbn"]?.text }).count == books.count)
@@ -287,12 +280,12 @@ import Wire
         let started = Self.batch(&bench, #"{"barcodes":["9780306406157","nonsense"]}"#)
         let job = try Self.job(started)
         #expect(JSONNode(started.reply?.body ?? [])?["data"]?["totalCount"]?.integer == 2)
-        let (exchange, _) = Self.get(&bench, "/api/v2/enrichments/\(job.id)/stream", job)
+        let (exchange, _) = bench.get("/api/v2/enrichments/\(job.id)/stream", job)
         bench.run(seconds: 20)
         let summary = try #require(JSONNode(bench.read(exchange).last?.bytes ?? [])?["summary"])
         #expect(summary["totalProcessed"]?.integer == 2 && summary["successCount"]?.integer == 1)
         #expect(summary["failureCount"]?.integer == 1)
-        let results = try Self.body(Self.get(&bench, "/api/v2/enrichments/\(job.id)/results", job).effects)
+        let results = try Self.body(bench.get("/api/v2/enrichments/\(job.id)/results", job).effects)
         #expect(results.body["data"]?["totalCount"]?.integer == 2)
         #expect(results.body["data"]?["books"]?.elements.count == 1)
     }
@@ -311,7 +304,7 @@ import Wire
     @Test func `a job that fails says how far it came`() throws {
         var bench = Bench()
         let job = try Self.job(Self.batch(&bench, #"{"barcodes":["9780306406157","9780141439587"]}"#))
-        let (exchange, _) = Self.get(&bench, "/api/v2/enrichments/\(job.id)/stream", job)
+        let (exchange, _) = bench.get("/api/v2/enrichments/\(job.id)/stream", job)
         bench.run(seconds: 5)
         bench.handle(.changed(job: job.id, .fail(code: "PROVIDER_ERROR", retryable: true)))
         let data = try #require(JSONNode(bench.read(exchange).last?.bytes ?? []))
@@ -333,23 +326,23 @@ import Wire
         let refused = try Self.body(Self.batch(&bench, text))
         #expect(refused.status == 503 && refused.body["error"]?["code"]?.text == "CIRCUIT_OPEN")
         let path = "/api/v2/enrichments/\(second.id)/results"
-        #expect(Self.get(&bench, path, second).effects.status == 200)
-        #expect(Self.get(&bench, path, second).effects.status == 200)
+        #expect(bench.get(path, second).effects.status == 200)
+        #expect(bench.get(path, second).effects.status == 200)
         _ = try Self.job(Self.batch(&bench, text))
         #expect(bench.effects.backendSightings.contains(.expired(job: second.id)))
-        #expect(Self.get(&bench, path, second).effects.status == 404)
-        #expect(Self.get(&bench, "/api/v2/enrichments/\(first.id)/results", first).effects.status == 200)
+        #expect(bench.get(path, second).effects.status == 404)
+        #expect(bench.get("/api/v2/enrichments/\(first.id)/results", first).effects.status == 200)
     }
 
     @Test func `a stream of v2 ends after five minutes, and its job goes on`() throws {
         var bench = Bench { $0.jobTime = .minutes(20)...(.minutes(20)) }
         let job = try Self.job(Self.scan(&bench))
         let path = "/api/v2/scans/\(job.id)/stream"
-        let (exchange, _) = Self.get(&bench, path, job)
+        let (exchange, _) = bench.get(path, job)
         bench.run(seconds: 299)
         #expect(!bench.hasEnded(exchange))
         bench.run(seconds: 2)
         #expect(bench.hasEnded(exchange) && bench.read(exchange).last?.type == "timeout")
-        #expect(Self.get(&bench, path, job).effects.verdict == "stream")
+        #expect(bench.get(path, job).effects.verdict == "stream")
     }
 }
