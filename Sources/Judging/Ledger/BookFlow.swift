@@ -52,12 +52,4 @@ package struct BookFlow: Equatable, Sendable {
     package var discarded: Int { self.books.discarded + self.review.discarded }
     /// Those of completed and lost scans that never came.
     package var missing: Int { self.books.missing }
-
-    package var isConserved: Bool {
-        let review = self.review
-        let ends =
-            [self.library, review.pending, review.rejected, review.merged, review.lost]
-            + [self.pending, self.refused, self.canceled, self.discarded, self.missing]
-        return self.photographed + self.besides + self.duplicated == ends.reduce(0, +)
-    }
 }
