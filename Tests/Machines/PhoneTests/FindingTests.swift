@@ -6,17 +6,11 @@ import Testing
 
 /// What the server says that the contract does not: found, and the scan goes on where it can.
 struct FindingTests {
-    private func found(_ phone: TestPhone) -> [String] {
-        phone.findings.map {
-            "\($0.operation.name) \($0.part) \($0.path): \($0.seen)" + ($0.isDecisive ? "!" : "")
-        }
-    }
-
     @Test func `an upload whose address is missing says so`() {
         var phone = TestPhone()
         phone.capture(1)
         phone.answer(.upload, 202, Array(#"{"success":true,"data":{"jobId":"j"},"_links":{}}"#.utf8))
-        #expect(self.found(phone).first == "upload 202 data.sseUrl: missing!")
+        #expect(phone.found.first == "upload 202 data.sseUrl: missing!")
         #expect(phone.waiting == ["1 unreadable-answer"])
     }
 
@@ -31,7 +25,7 @@ struct FindingTests {
         phone.stream(Wording.completed(books: 2))
         phone.answer(.cleanup, 204)
         #expect(phone.store.settled.map(\.outcome) == [.completed])
-        #expect(self.found(phone).contains("upload 202 data.authToken: a number"))
+        #expect(phone.found.contains("upload 202 data.authToken: a number"))
         #expect(phone.request(.stream)?.headers.contains { $0.name == "Authorization" } != true)
     }
 
@@ -45,7 +39,7 @@ struct FindingTests {
                 #"{"type":"completed","jobId":"job-1","summary":{"totalDetected":\#(detected)}}"#))
         phone.answer(.results, 200, Wording.results(books: 2))
         #expect(phone.store.books.count == 2)
-        #expect(self.found(phone).contains("stream completed summary.totalDetected: \(seen)"))
+        #expect(phone.found.contains("stream completed summary.totalDetected: \(seen)"))
     }
 
     @Test(arguments: [(2, 9, nil), (2, nil, nil), (3, 2, "a higher number"), (1, 2, "a lower number")])
@@ -61,7 +55,7 @@ struct FindingTests {
                 "completed", id: "9",
                 #"{"type":"completed","jobId":"job-1","summary":{"totalUnique":\#(unique)\#(number)}}"#))
         phone.answer(.results, 200, Wording.results(books: 2))
-        let found = self.found(phone).filter { $0.contains("total") }
+        let found = phone.found.filter { $0.contains("total") }
         #expect(found == (seen.map { ["stream completed summary.totalUnique: \($0)"] } ?? []))
         let promise = phone.payloads.compactMap {
             if case .booksPromised(_, let promise) = $0 { promise } else { nil }
@@ -82,7 +76,7 @@ struct FindingTests {
             Wording.event(
                 "progress", id: "9",
                 #"{"type":"progress","jobId":"job-1","status":"enriching","progress":0.5,\#(counts)}"#))
-        #expect(self.found(phone).filter { $0.contains("processedCount") } == expected)
+        #expect(phone.found.filter { $0.contains("processedCount") } == expected)
     }
 
     @Test func `the number of books that came is no finding`() {
@@ -94,7 +88,7 @@ struct FindingTests {
                 "completed", id: "9",
                 #"{"type":"completed","jobId":"job-1","summary":{"totalDetected":1},"books":"#
                     + #"[{"title":"T","author":"A"}]}"#))
-        #expect(self.found(phone) == [])
+        #expect(phone.found == [])
     }
 
     @Test func `a stream on another server is a finding about the upload, without its query`() {
@@ -103,7 +97,7 @@ struct FindingTests {
         phone.answer(.upload, 202, Wording.accepted(job: "j", sseUrl: "http://evil.example/s?token=x"))
         phone.findings = []
         phone.fail(.stream, .foreignURL)
-        #expect(self.found(phone) == ["upload 202 data.sseUrl: another server!"])
+        #expect(phone.found == ["upload 202 data.sseUrl: another server!"])
         #expect(phone.findings.map(\.excerpt) == ["http://evil.example/s"])
     }
 
@@ -112,11 +106,11 @@ struct FindingTests {
         phone.captureToStream()
         phone.findings = []
         phone.stream(Wording.event("result", id: "1", "{}"))
-        #expect(self.found(phone) == ["stream event event: result"])
+        #expect(phone.found == ["stream event event: result"])
         var other = TestPhone()
         other.capture(1)
         other.answer(.upload, 503, Wording.problem(.circuitOpen), retryAfter: "soon")
-        #expect(self.found(other).contains("upload 503 header Retry-After: another text"))
+        #expect(other.found.contains("upload 503 header Retry-After: another text"))
     }
 
     @Test func `a status and a content type that the contract does not have are found once`() {
@@ -124,7 +118,7 @@ struct FindingTests {
         phone.capture(1)
         phone.answer(.upload, 507, Wording.problem(.internalError), type: "application/json")
         #expect(
-            self.found(phone) == [
+            phone.found == [
                 "upload 507 status: another status", "upload 507 status: 507",
                 "upload 507 header Content-Type: another type",
             ])
@@ -133,7 +127,7 @@ struct FindingTests {
         other.stream(Wording.completed(books: 0))
         other.findings = []
         other.answer(.results, 302)
-        #expect(self.found(other) == ["results 302 status: 302!"])
+        #expect(other.found == ["results 302 status: 302!"])
     }
 
     @Test func `a code that the contract does not have is found`() {
@@ -142,7 +136,7 @@ struct FindingTests {
         var problem = Problem(.circuitOpen, detail: "", instance: nil, retryAfterMs: nil, metadata: nil)
         problem.code = "RATE_LIMITED"
         phone.answer(.upload, 503, JSON.encode(problem))
-        #expect(self.found(phone) == ["upload 503 code: another one"])
+        #expect(phone.found == ["upload 503 code: another one"])
         #expect(phone.findings.map(\.excerpt) == ["RATE_LIMITED"])
     }
 
@@ -151,7 +145,7 @@ struct FindingTests {
         phone.captureToStream()
         phone.findings = []
         phone.stream(Wording.event("ping", id: "1", #"{"type":"ping","load":0.5}"#))
-        #expect(self.found(phone) == ["stream ping load: an unknown field"])
+        #expect(phone.found == ["stream ping load: an unknown field"])
     }
 
     // MARK: One id for two jobs
@@ -166,7 +160,7 @@ struct FindingTests {
         phone.accept(job: "job-1")
         #expect(phone.request(.cleanup) == nil, "the DELETE under way is given up")
         #expect(phone.payloads.contains(.jobAbandoned(job: "job-1", cause: .jobIDReused)))
-        #expect(self.found(phone).contains("upload 202 data.jobId: the id of an earlier job"))
+        #expect(phone.found.contains("upload 202 data.jobId: the id of an earlier job"))
         phone.openStream()
         phone.stream(Wording.completed("10", books: 1))
         phone.answer(.cleanup, 204)

@@ -20,6 +20,12 @@ struct TestPhone {
     /// Without the findings.
     var payloads: [PhoneObservation] = []
     var findings: [ContractFinding] = []
+    /// The findings as texts.
+    var found: [String] {
+        self.findings.map {
+            "\($0.operation.name) \($0.part) \($0.path): \($0.seen)" + ($0.isDecisive ? "!" : "")
+        }
+    }
     /// What a driver does at once, unless a test wants to do it.
     var storesByItself = true
     var preparesByItself = true

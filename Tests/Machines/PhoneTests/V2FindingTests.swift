@@ -13,12 +13,6 @@ struct V2FindingTests {
         return TestPhone(profile: profile)
     }
 
-    private func found(_ phone: TestPhone) -> [String] {
-        phone.findings.map {
-            "\($0.operation.name) \($0.part) \($0.path): \($0.seen)" + ($0.isDecisive ? "!" : "")
-        }
-    }
-
     /// An upload that was answered with the body of a job, with some text in it replaced.
     private func accepted(_ text: String = "", _ other: String = "", type: String? = nil) -> [String] {
         var phone = phone()
@@ -27,7 +21,7 @@ struct V2FindingTests {
         #expect(text.isEmpty || body.contains(text))
         phone.answer(
             .upload, 202, Array(body.replacing(text.isEmpty ? "\0" : text, with: other).utf8), type: type)
-        return self.found(phone)
+        return phone.found
     }
 
     @Test func `the answer to an upload`() {
@@ -54,7 +48,7 @@ struct V2FindingTests {
             var phone = phone()
             phone.capture(1)
             phone.answer(.upload, status, body, type: type)
-            return self.found(phone)
+            return phone.found
         }
         let text = #"{"success":false,"error":{"code":"X","message":"m","retryable":true}}"#
         #expect(refused(503, Array(text.utf8)) == [])
@@ -84,7 +78,7 @@ struct V2FindingTests {
         phone.openStream()
         phone.findings = []
         phone.stream(Wording.event(name, id: "1", data))
-        return self.found(phone)
+        return phone.found
     }
 
     @Test(arguments: ["initialized", "processing", "timeout"]) func `the state of a job`(name: String) {
@@ -158,7 +152,7 @@ struct V2FindingTests {
                 Wording.event("completed", id: "9", #"{"jobId":"\#(journey.jobPrefix)1","summary":{}}"#))
             phone.findings = []
             phone.answer(.results, 200, V2Wording.success(members))
-            return self.found(phone)
+            return phone.found
         }
         let books =
             #""jobId":"scan_1","status":"completed","totalCount":1,"books":[{"title":"T","author":"A"}]"#
@@ -190,12 +184,12 @@ struct V2FindingTests {
         polling.answer(.upload, 202, V2Wording.accepted("scan_1"))
         polling.pass(.seconds(2))
         polling.answer(.status, 200, V2Wording.success(String(Self.state.dropFirst().dropLast())))
-        #expect(self.found(polling) == [])
+        #expect(polling.found == [])
         polling.pass(.seconds(2))
         polling.answer(
             .status, 200,
             V2Wording.success(String(Self.state.replacing("0.5", with: "5").dropFirst().dropLast())))
-        #expect(self.found(polling) == ["status 200 data.progress: another number"])
+        #expect(polling.found == ["status 200 data.progress: another number"])
 
         func answered(_ status: Int, _ body: [UInt8]) -> TestPhone {
             var phone = phone()
@@ -211,7 +205,7 @@ struct V2FindingTests {
             phone.answer(.cleanup, status, body)
             return phone
         }
-        func deleted(_ status: Int, _ body: [UInt8]) -> [String] { self.found(answered(status, body)) }
+        func deleted(_ status: Int, _ body: [UInt8]) -> [String] { answered(status, body).found }
         func isTriedAgain(_ body: [UInt8]) -> Bool {
             var phone = answered(200, body)
             phone.pass(.minutes(1))
