@@ -6,16 +6,9 @@ import Testing
 
 /// A book that the phone has read by itself waits for its person from then on, and is looked up meanwhile (seed 002, US-A2).
 @Suite struct TextReviewTests {
-    private static let reading = BookReading(
-        title: "Moby-Dick, or the Whale", author: "Herman Melville", isbn: nil, text: "Moby-Dick",
-        confidence: 0.8)
-    private static let found: Enrichment = {
-        var found = Enrichment(
-            verifiedTitle: "Moby-Dick; or the Whale", verifiedAuthor: "Herman Melville", confidence: 0.95)
-        found.coverUrl = "https://covers.example/1.jpg"
-        return found
-    }()
-    private static let merged = Reconciliation(reading: reading, enrichment: found).book
+    private static let merged = Reconciliation(
+        reading: TextSample.reading, enrichment: TextSample.found
+    ).book
 
     private static func app(edit: UInt32 = 0, storage: ReviewStorage = .durable, seed: UInt64 = 1) -> App {
         var profile = ClientProfile.contract
@@ -34,12 +27,8 @@ import Testing
         phone.preparesByItself = false
         phone.handle(.launched(restored: [], pathAvailable: true))
         phone.capture(1)
-        phone.handle(.photoPrepared(scan: ScanNumber(1), bytes: 60, took: nil, reading: Self.reading))
+        phone.handle(.photoPrepared(scan: ScanNumber(1), bytes: 60, took: nil, reading: TextSample.reading))
         return phone
-    }
-
-    private static func answer(_ phone: inout TestPhone) {
-        phone.answer(.upload, 200, Self.found.body(.nested, jobId: "req-1"), type: "application/json")
     }
 
     private func approved(_ phone: TestPhone) -> [Book] {
@@ -53,9 +42,10 @@ import Testing
     @Test(arguments: ReviewStorage.allCases)
     func `a book waits as it was read, and takes over what is found`(storage: ReviewStorage) {
         var phone = Self.asked(Self.app(storage: storage))
-        #expect(self.pending(phone) == [Self.reading.book])
-        #expect(phone.store.review.entries.map(\.book) == (storage == .durable ? [Self.reading.book] : []))
-        Self.answer(&phone)
+        #expect(self.pending(phone) == [TextSample.reading.book])
+        #expect(
+            phone.store.review.entries.map(\.book) == (storage == .durable ? [TextSample.reading.book] : []))
+        TextSample.answer(&phone)
         #expect(phone.payloads.contains(.bookRepeated(ordinal: 0, book: Self.merged)))
         phone.pass(.seconds(4))
         #expect(self.approved(phone) == [Self.merged] && self.pending(phone).count == 1)
@@ -65,9 +55,9 @@ import Testing
     @Test func `what is found after the approval changes nothing`() {
         var phone = Self.asked(Self.app())
         phone.pass(.seconds(4))
-        #expect(self.approved(phone) == [Self.reading.book])
-        Self.answer(&phone)
-        #expect(phone.store.books.values == [Self.reading.book] && phone.store.scans.isEmpty)
+        #expect(self.approved(phone) == [TextSample.reading.book])
+        TextSample.answer(&phone)
+        #expect(phone.store.books.values == [TextSample.reading.book] && phone.store.scans.isEmpty)
         #expect(self.pending(phone).count == 1 && self.approved(phone).count == 1)
     }
 
@@ -77,9 +67,9 @@ import Testing
         next.preparesByItself = false
         next.handle(
             .launched(restored: first.store.scans, review: first.store.review, pathAvailable: true))
-        next.handle(.photoPrepared(scan: ScanNumber(1), bytes: 60, took: nil, reading: Self.reading))
+        next.handle(.photoPrepared(scan: ScanNumber(1), bytes: 60, took: nil, reading: TextSample.reading))
         #expect(self.pending(next).isEmpty, "it waits already")
-        Self.answer(&next)
+        TextSample.answer(&next)
         next.pass(.seconds(4))
         #expect(self.approved(next) == [Self.merged])
     }
@@ -92,7 +82,7 @@ import Testing
         phone.openStream()
         phone.stream(Wording.completed(books: 1))
         phone.pass(.seconds(4))
-        #expect(self.pending(phone) == [Self.reading.book])
+        #expect(self.pending(phone) == [TextSample.reading.book])
         #expect(self.approved(phone).map(\.title) == [Wording.book(0).title])
     }
 
@@ -103,7 +93,7 @@ import Testing
             var phone = Self.asked(Self.app(edit: 100, seed: seed))
             let answerAt = Interval.milliseconds(Int64(KeyedRandom(seed: seed).below(6_000, .review, 0)))
             phone.pass(answerAt)
-            Self.answer(&phone)
+            TextSample.answer(&phone)
             phone.pass(.seconds(6))
             let edits = phone.payloads.compactMap { payload -> (String?, String?)? in
                 if case .bookEdited(_, let title, let author) = payload { (title, author) } else { nil }
@@ -112,7 +102,7 @@ import Testing
                 Issue.record("seed \(seed): \(edits)")
                 return
             }
-            let came = answerAt < .seconds(4) ? Self.merged : Self.reading.book
+            let came = answerAt < .seconds(4) ? Self.merged : TextSample.reading.book
             #expect(
                 book.title == edit.0 ?? came.title && book.author == edit.1 ?? came.author, "seed \(seed)")
             #expect(book.coverUrl == came.coverUrl, "seed \(seed)")

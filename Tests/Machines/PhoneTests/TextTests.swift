@@ -8,15 +8,6 @@ import Testing
 /// A book that the phone has read by itself (seed 002): the look-up adds what the backend knows, and never costs the book.
 @Suite struct TextTests {
     private static let scan = ScanNumber(1)
-    private static let reading = BookReading(
-        title: "Moby-Dick, or the Whale", author: "Herman Melville", isbn: nil, text: "Moby-Dick",
-        confidence: 0.8)
-    private static let found: Enrichment = {
-        var found = Enrichment(
-            verifiedTitle: "Moby-Dick; or the Whale", verifiedAuthor: "H. Melville", confidence: 0.95)
-        found.coverUrl = "https://covers.example/1.jpg"
-        return found
-    }()
 
     private static func phone(
         restored: [DurableScan] = [], _ change: (inout ClientProfile) -> Void = { _ in }
@@ -38,13 +29,9 @@ import Testing
         return phone
     }
 
-    private static func read(_ phone: inout TestPhone, _ reading: BookReading = reading) {
+    private static func read(_ phone: inout TestPhone, _ reading: BookReading = TextSample.reading) {
         phone.now = phone.now + .milliseconds(500)
         phone.handle(.photoPrepared(scan: Self.scan, bytes: 60, took: nil, reading: reading))
-    }
-
-    private func answer(_ phone: inout TestPhone, _ form: Enrichment.Form = .nested) {
-        phone.answer(.upload, 200, Self.found.body(form, jobId: "req-1"), type: "application/json")
     }
 
     private func books(_ phone: TestPhone) -> [Book] {
@@ -59,10 +46,10 @@ import Testing
         var phone = Self.asked()
         let request = phone.request(.upload)
         #expect(request?.method == "POST" && request?.target == "/v3/jobs/enrich")
-        #expect(request?.body == .text(Self.scan, TextRequest(Self.reading)))
+        #expect(request?.body == .text(Self.scan, TextRequest(TextSample.reading)))
         #expect(phone.payloads.contains(.bookRead(took: .milliseconds(500))))
         phone.now = phone.now + .milliseconds(80)
-        self.answer(&phone)
+        TextSample.answer(&phone)
         let outcome = TextOutcome(title: .talaria, author: .foundationModels, discrepancies: 2)
         #expect(
             phone.payloads.contains(
@@ -81,7 +68,7 @@ import Testing
     ) {
         var phone = Self.asked()
         phone.answer(.upload, status, Wording.problem(.invalidRequest))
-        #expect(self.books(phone) == [Self.reading.book] && self.kept(phone) == [.unexpectedStatus])
+        #expect(self.books(phone) == [TextSample.reading.book] && self.kept(phone) == [.unexpectedStatus])
         #expect(!phone.payloads.contains { if case .refused = $0 { true } else { false } })
         #expect(phone.open.isEmpty && phone.store.scans.isEmpty)
     }
@@ -100,17 +87,17 @@ import Testing
         }
         #expect(self.books(phone).isEmpty)
         phone.fail(.upload, .reset)
-        #expect(self.books(phone) == [Self.reading.book] && self.kept(phone) == [.transport])
+        #expect(self.books(phone) == [TextSample.reading.book] && self.kept(phone) == [.transport])
     }
 
     @Test
     func `a nested answer where the flat one is expected is a finding, and the book stays as it was read`() {
         var phone = Self.asked { $0.upload.enrichment = .flat }
-        self.answer(&phone)
-        #expect(self.books(phone) == [Self.reading.book] && self.kept(phone) == [.unreadableAnswer])
+        TextSample.answer(&phone)
+        #expect(self.books(phone) == [TextSample.reading.book] && self.kept(phone) == [.unreadableAnswer])
         #expect(phone.findings.contains { $0.path == "verifiedTitle" && $0.isDecisive })
         var flat = Self.asked { $0.upload.enrichment = .flat }
-        self.answer(&flat, .flat)
+        TextSample.answer(&flat, .flat)
         #expect(self.kept(flat).isEmpty && flat.findings.isEmpty)
     }
 
@@ -132,7 +119,7 @@ import Testing
         phone.stream(Wording.completed(books: 1))
         #expect(self.books(phone) == [Wording.book(0)])
         phone.capture(2)
-        phone.handle(.photoPrepared(scan: ScanNumber(2), bytes: 60, took: nil, reading: Self.reading))
+        phone.handle(.photoPrepared(scan: ScanNumber(2), bytes: 60, took: nil, reading: TextSample.reading))
         #expect(phone.preparing == [Self.scan, ScanNumber(2)])
     }
 
@@ -159,7 +146,7 @@ import Testing
     @Test func `a reading of little confidence leads to its photo`() {
         var sure = Self.asked { $0.upload.photoBelow = 80 }
         #expect(sure.request(.upload)?.target == "/v3/jobs/enrich" && sure.preparing.isEmpty)
-        self.answer(&sure)
+        TextSample.answer(&sure)
         var unsure = Self.asked { $0.upload.photoBelow = 81 }
         #expect(unsure.request(.upload) == nil && unsure.preparing == [Self.scan])
         #expect(unsure.takeSightings().contains(.photoInstead(.lowConfidence)))
@@ -169,7 +156,8 @@ import Testing
 
     @Test func `without look-ups the book stays as it was read, and nothing is requested`() {
         let phone = Self.asked { $0.upload.enriches = false }
-        #expect(phone.open.isEmpty && self.books(phone) == [Self.reading.book] && self.kept(phone).isEmpty)
+        #expect(
+            phone.open.isEmpty && self.books(phone) == [TextSample.reading.book] && self.kept(phone).isEmpty)
     }
 
     @Test func `a book that a killed process has filed stays as it is, without another look-up`() {
@@ -186,7 +174,7 @@ import Testing
         earlier.capturedUnixMs -= 1_000
         restored.insert(earlier, at: 0)
         var second = Self.phone(restored: restored)
-        second.handle(.photoPrepared(scan: ScanNumber(2), bytes: 60, took: nil, reading: Self.reading))
+        second.handle(.photoPrepared(scan: ScanNumber(2), bytes: 60, took: nil, reading: TextSample.reading))
         second.answer(.upload, 404, Wording.problem(.notFound), scan: 2)
         #expect(second.payloads.contains(.photoInstead(.noEndpoint)))
         Self.read(&second)
@@ -199,7 +187,7 @@ import Testing
     private static func killedWithItsBookFiled() -> [DurableScan] {
         var first = Self.asked()
         first.storesByItself = false
-        first.answer(.upload, 200, Self.found.body(.nested, jobId: "req-1"), type: "application/json")
+        TextSample.answer(&first)
         var state = DurableState()
         for change in first.written {
             state.apply(change)
