@@ -4,7 +4,7 @@ import Manual
 enum Completion {
     /// Returns what the last of these words can become. They are the words behind the name of the program. The text behind a
     /// tab describes a word.
-    static func form(of words: [String]) -> ValueForm {
+    static func form(of words: [String]) -> CompletionForm {
         guard let current = words.last, words.count > 1 else { return .words(Self.first) }
         guard words[0] != "help" else {
             let first = Self.first.map { String($0.prefix { $0 != "\t" }) }
@@ -34,16 +34,17 @@ enum Completion {
     }
 
     /// The value of an option, behind it or behind its `=`; nil where there is none. An optional value follows a `=` only.
-    private static func value(_ previous: String?, _ current: String, of command: Command) -> ValueForm? {
+    private static func value(_ previous: String?, _ current: String, of command: Command) -> CompletionForm?
+    {
         let inline = current.hasPrefix("-") ? current.firstIndex(of: "=").map { current[..<$0] } : nil
         let option = command.options.first {
             inline.map($0.name.elementsEqual) ?? ($0.name == previous && !$0.isValueOptional)
         }
-        return option.flatMap(ValueForm.init)
+        return option.flatMap(CompletionForm.init)
     }
 
     /// Without those that are given, and may be given once only.
-    private static func options(of command: Command, given: ArraySlice<String>) -> ValueForm {
+    private static func options(of command: Command, given: ArraySlice<String>) -> CompletionForm {
         let options = command.options.filter { option in
             option.isRepeatable || !given.contains { $0 == option.name || $0.hasPrefix(option.name + "=") }
         }

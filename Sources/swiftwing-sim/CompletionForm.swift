@@ -3,7 +3,7 @@ import Phone
 import Plan
 
 /// What can be the value of an option or an operand, as a shell can complete it.
-enum ValueForm {
+enum CompletionForm {
     /// Nothing that a shell could know: a number, a time, a name.
     case unknown
     case file
