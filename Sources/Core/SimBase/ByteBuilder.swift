@@ -92,6 +92,15 @@ extension [UInt8]: ByteSink {
         if isDone == nil { for byte in text.utf8 { self.append(byte) } }
     }
 
+    /// Appends the UTF-8 of a part of a text.
+    @inlinable public mutating func append(text: Substring) {
+        let isDone: Void? = unsafe text.utf8.withContiguousStorageIfAvailable { bytes in
+            guard let start = bytes.baseAddress else { return }
+            unsafe self.append(start, bytes.count)
+        }
+        if isDone == nil { for byte in text.utf8 { self.append(byte) } }
+    }
+
     /// Appends the bytes of an array.
     @inlinable public mutating func append(contentsOf bytes: borrowing [UInt8]) {
         unsafe bytes.withUnsafeBufferPointer { bytes in

@@ -21,6 +21,9 @@ struct LineCollector: Sendable {
     /// Whether a piece of a line is kept.
     var isEmpty: Bool { self.partial.isEmpty }
 
+    /// Whether the piece of a line that is kept is the beginning of `text`, or begins with it.
+    func mayBegin(with text: String) -> Bool { zip(self.partial, text.utf8).allSatisfy { $0 == $1 } }
+
     /// The next line without its CRLF, or nil when its end has not come; `position` moves past what was read.
     ///
     /// - Parameter limit: The longest line, without CRLF. Which error a line earns does not depend on the pieces.

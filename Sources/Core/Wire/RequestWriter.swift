@@ -8,26 +8,57 @@ package enum RequestWriter {
         method: String, target: String, host: String, headers: HeaderFields, bodyBytes: Int?,
         into bytes: inout ByteBuilder
     ) {
+        Self.begin(method: method, target: target[...], host: host[...], into: &bytes)
+        headers.each { name, value in
+            bytes.append(contentsOf: name)
+            let start = Self.beginValue(isEmpty: value.isEmpty, into: &bytes)
+            bytes.append(contentsOf: value)
+            Self.endValue(from: start, in: &bytes)
+        }
+        Self.end(bodyBytes: bodyBytes, into: &bytes)
+    }
+
+    /// Appends the same from fields as texts.
+    package static func head(
+        method: String, target: Substring, host: Substring, fields: [HeaderField], bodyBytes: Int?,
+        into bytes: inout ByteBuilder
+    ) {
+        Self.begin(method: method, target: target, host: host, into: &bytes)
+        for field in fields {
+            bytes.append(text: field.name)
+            let start = Self.beginValue(isEmpty: field.value.isEmpty, into: &bytes)
+            bytes.append(text: field.value)
+            Self.endValue(from: start, in: &bytes)
+        }
+        Self.end(bodyBytes: bodyBytes, into: &bytes)
+    }
+
+    private static func begin(
+        method: String, target: Substring, host: Substring, into bytes: inout ByteBuilder
+    ) {
         bytes.append(text: method)
         bytes.append(ASCII.space)
         bytes.append(text: target)
         bytes.append(literal: " HTTP/1.1\r\nHost: ")
-        let hostStart = bytes.count
+        let start = bytes.count
         bytes.append(text: host)
-        Self.endValue(from: hostStart, in: &bytes)
-        headers.each { name, value in
-            bytes.append(contentsOf: name)
-            bytes.append(literal: ": ")
-            let start = bytes.count
-            bytes.append(contentsOf: value)
-            Self.endValue(from: start, in: &bytes)
-        }
+        Self.endValue(from: start, in: &bytes)
+    }
+
+    private static func end(bodyBytes: Int?, into bytes: inout ByteBuilder) {
         if let bodyBytes {
             bytes.append(literal: "Content-Length: ")
             Decimal.append(Int64(bodyBytes), to: &bytes)
             Self.lineEnd(into: &bytes)
         }
         Self.lineEnd(into: &bytes)
+    }
+
+    /// Returns where the value begins.
+    private static func beginValue(isEmpty: Bool, into bytes: inout ByteBuilder) -> Int {
+        bytes.append(ASCII.colon)
+        if !isEmpty { bytes.append(ASCII.space) }
+        return bytes.count
     }
 
     private static func endValue(from start: Int, in bytes: inout ByteBuilder) {

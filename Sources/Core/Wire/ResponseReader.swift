@@ -21,12 +21,14 @@ package enum ResponseError: Error, Hashable, Sendable, CaseIterable {
     case truncated
     /// Bytes after the end of the response.
     case excess
+    /// 101 without a request for it: what follows is not HTTP.
+    case switchedProtocols
 }
 
 /// Reads HTTP/1.1 responses (RFC 9112), one after the other, from bytes in any pieces. Bodies are passed on,
 /// never kept.
 package struct ResponseReader: Sendable {
-    /// A head longer than this is refused, as libcurl does with heads above 300 KB and we with less.
+    /// The longest head with its line ends, and the most that all 1xx heads before it may have.
     package static let headBytesMax = 128 * 1_024
     private static let chunkLineBytesMax = 1_024
 
@@ -34,7 +36,7 @@ package struct ResponseReader: Sendable {
         /// Between responses, or in the first line of one. Leaves to `headers`.
         case statusLine
         /// Leaves to a body, or to `statusLine`.
-        case headers(status: Int)
+        case headers(status: Int, isHTTP10: Bool)
         /// Leaves to `statusLine`.
         case body(remaining: Int)
         /// The body ends with the connection.
@@ -53,6 +55,12 @@ package struct ResponseReader: Sendable {
     private var lines = LineCollector()
     private var headers = HeaderFields()
     private var headBytes = 0
+    /// Bytes of the 1xx heads before the final one.
+    private var interimBytes = 0
+    /// Whether the next response is to a HEAD: it has no body, whatever its fields say (RFC 9112 section 6.3).
+    package var isForHead = false
+    /// Whether the last final head was of HTTP/1.0.
+    package private(set) var isHTTP10 = false
     /// Whether the connection may carry another exchange after this response.
     package private(set) var keepsAlive = true
 
@@ -61,7 +69,7 @@ package struct ResponseReader: Sendable {
     /// Whether anything of a response has come and not all of it.
     package var isInsideResponse: Bool {
         switch self.state {
-        case .statusLine: !self.lines.isEmpty || self.headBytes > 0
+        case .statusLine: !self.lines.isEmpty
         case .headers, .body, .untilClose, .chunkSize, .chunkData, .chunkEnd, .trailers: true
         }
     }
@@ -75,6 +83,7 @@ package struct ResponseReader: Sendable {
             guard try self.step(bytes, &position, into: &events) else { continue }
             self.state = .statusLine
             self.headBytes = 0
+            self.interimBytes = 0
             events.append(.end)
             guard position == bytes.endIndex else { throw .excess }
             return
@@ -98,13 +107,14 @@ package struct ResponseReader: Sendable {
     ) throws(ResponseError) -> Bool {
         switch self.state {
         case .statusLine:
-            guard let line = try self.line(bytes, &position) else { return false }
-            self.state = .headers(status: try Self.status(of: line))
+            guard let line = try self.statusLine(bytes, &position) else { return false }
+            self.state = .headers(
+                status: try Self.status(of: line), isHTTP10: line[line.startIndex + 7] == UInt8(ascii: "0"))
             self.headers = HeaderFields()
             return false
-        case .headers(let status):
+        case .headers(let status, let isHTTP10):
             guard let line = try self.line(bytes, &position) else { return false }
-            return try self.readHeader(line, status, into: &events)
+            return try self.readHeader(line, status, isHTTP10, into: &events)
         case .body(let remaining):
             let piece = bytes[position...].prefix(remaining)
             position = piece.endIndex
@@ -134,17 +144,22 @@ package struct ResponseReader: Sendable {
     }
 
     private mutating func readHeader(
-        _ line: ArraySlice<UInt8>, _ status: Int, into events: inout [ResponseEvent]
+        _ line: ArraySlice<UInt8>, _ status: Int, _ isHTTP10: Bool, into events: inout [ResponseEvent]
     ) throws(ResponseError) -> Bool {
         guard line.isEmpty else {
             try self.append(line)
             return false
         }
-        self.headBytes = 0
         guard status >= 200 else {
+            guard status != 101 else { throw .switchedProtocols }
+            self.interimBytes += self.headBytes
+            guard self.interimBytes <= Self.headBytesMax else { throw .headTooLong }
+            self.headBytes = 0
             self.state = .statusLine
             return false
         }
+        self.headBytes = 0
+        self.isHTTP10 = isHTTP10
         return try self.begin(status, into: &events)
     }
 
@@ -177,9 +192,13 @@ package struct ResponseReader: Sendable {
     private mutating func begin(
         _ status: Int, into events: inout [ResponseEvent]
     ) throws(ResponseError) -> Bool {
-        self.keepsAlive = !self.headers.list("Connection", contains: "close")
+        // HTTP/1.0 keeps a connection only if it says so (RFC 9112 section 9.3).
+        self.keepsAlive =
+            self.isHTTP10
+            ? self.headers.list("Connection", contains: "keep-alive")
+            : !self.headers.list("Connection", contains: "close")
         events.append(.head(status: status, self.headers))
-        if status == 204 || status == 304 { return true }
+        if status == 204 || status == 304 || self.isForHead { return true }
         if let coding = self.headers["Transfer-Encoding"] {
             guard ASCII.equalIgnoringCase(coding, "chunked") else { throw .unsupportedTransferCoding }
             self.state = .chunkSize
@@ -210,12 +229,23 @@ package struct ResponseReader: Sendable {
         _ bytes: ArraySlice<UInt8>, _ position: inout Int
     ) throws(ResponseError) -> ArraySlice<UInt8>? {
         let room = Self.headBytesMax - self.headBytes
-        guard room > 0 else { throw .headTooLong }
+        guard room >= 2 else { throw .headTooLong }
         do throws(LineFlaw) {
-            guard let line = try self.lines.next(in: bytes, at: &position, limit: room) else { return nil }
+            guard let line = try self.lines.next(in: bytes, at: &position, limit: room - 2) else {
+                return nil
+            }
             self.headBytes += line.count + 2
             return line
         } catch { throw error == .tooLong ? .headTooLong : .badHeader }
+    }
+
+    /// The first line. What begins otherwise is refused before its end comes, which may never.
+    private mutating func statusLine(
+        _ bytes: ArraySlice<UInt8>, _ position: inout Int
+    ) throws(ResponseError) -> ArraySlice<UInt8>? {
+        let line = try self.line(bytes, &position)
+        guard line != nil || self.lines.mayBegin(with: "HTTP/1.") else { throw .badStatusLine }
+        return line
     }
 
     private mutating func chunkLine(

@@ -85,6 +85,9 @@ import Wire
         ("HTTP/1.1 20x OK\r\n\r\n", .badStatusLine),
         ("HTTP/1.1 2000\r\n\r\n", .badStatusLine),
         ("nonsense\r\n\r\n", .badStatusLine),
+        ("a line that does not end", .badStatusLine),
+        ("HTTP/1.1 101 Switching Protocols\r\n\r\n", .switchedProtocols),
+        ("HTTP/1.1 100 Continue\r\n\r\nnonsense", .badStatusLine),
         ("HTTP/1.1 200 OK\nX: y\n\n", .badHeader),
         ("HTTP/1.1 200 OK\r\n X: y\r\n\r\n", .badHeader),
         ("HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\n", .badContentLength),
@@ -112,6 +115,40 @@ import Wire
         #expect(throws: ResponseError.headTooLong) { try self.read(bytes) }
     }
 
+    @Test(arguments: [1_000, .max]) func `a head may have its limit and not a byte more`(size: Int) throws {
+        func head(_ bytes: Int) -> [UInt8] {
+            let (status, end) = ("HTTP/1.1 204 No Content\r\nX: ", "\r\n\r\n")
+            let filler = bytes - status.utf8.count - end.utf8.count
+            return self.text(status + String(repeating: "x", count: filler) + end)
+        }
+        #expect(try self.read(head(ResponseReader.headBytesMax), by: size) == [.head(204, nil), .end])
+        #expect(throws: ResponseError.headTooLong) {
+            try self.read(head(ResponseReader.headBytesMax + 1), by: size)
+        }
+    }
+
+    @Test func `interim heads may together have as much as one head`() throws {
+        let interim = self.text("HTTP/1.1 102 Processing\r\n\r\n")
+        let most = ResponseReader.headBytesMax / interim.count
+        let bytes = Array(repeatElement(interim, count: most).joined())
+        let end = self.text("HTTP/1.1 204 No\r\n\r\n")
+        #expect(try self.read(bytes + end) == [.head(204, nil), .end])
+        #expect(throws: ResponseError.headTooLong) { try self.read(bytes + interim + end) }
+    }
+
+    @Test func `a connection that ends after an interim head ends no response`() throws {
+        #expect(try self.read(self.text("HTTP/1.1 100 Continue\r\n\r\n"), closing: true) == [])
+    }
+
+    @Test func `the answer to a HEAD has no body, whatever it says`() throws {
+        var reader = ResponseReader()
+        reader.isForHead = true
+        var events: [ResponseEvent] = []
+        try reader.receive(self.text("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n")[...], into: &events)
+        #expect(events.last == .end)
+        #expect(reader.keepsAlive)
+    }
+
     @Test func `whether the connection may be used again is what the head says`() throws {
         func keeps(_ head: String) throws -> Bool {
             var reader = ResponseReader()
@@ -122,6 +159,8 @@ import Wire
         #expect(try keeps("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"))
         #expect(try !keeps("HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: Close\r\n\r\n"))
         #expect(try !keeps("HTTP/1.1 200 OK\r\n\r\n"))
+        #expect(try !keeps("HTTP/1.0 200 OK\r\nContent-Length: 0\r\n\r\n"))
+        #expect(try keeps("HTTP/1.0 200 OK\r\nContent-Length: 0\r\nConnection: keep-alive\r\n\r\n"))
     }
 
     @Test func `the reader reads what the writer wrote, and the other reader the request`() throws {
@@ -145,6 +184,23 @@ import Wire
         #expect((head.method, head.path, head.query) == ("POST", "/a", "b=c"))
         #expect((head.headers["Host"], head.headers["X-Y"], head.body) == ("x", "z", .length(3)))
         #expect(events.last == .end)
+    }
+
+    @Test func `fields as texts make the same head, and an empty value is one`() {
+        let fields = [HeaderField("X-Y", "z"), HeaderField("X-Empty", "")]
+        let texts = ByteBuilder.bytes { bytes in
+            RequestWriter.head(
+                method: "PUT", target: "/a", host: "x", fields: fields, bodyBytes: 0, into: &bytes)
+        }
+        let bytes = ByteBuilder.bytes { bytes in
+            RequestWriter.head(
+                method: "PUT", target: "/a", host: "x", headers: HeaderFields(fields), bodyBytes: 0,
+                into: &bytes)
+        }
+        #expect(texts == bytes)
+        #expect(
+            String(decoding: texts, as: UTF8.self)
+                == "PUT /a HTTP/1.1\r\nHost: x\r\nX-Y: z\r\nX-Empty:\r\nContent-Length: 0\r\n\r\n")
     }
 
     @Test(arguments: ["\r", "\n", "\0"]) func `a value of a request ends where it would leave its line`(
