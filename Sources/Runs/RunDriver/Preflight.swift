@@ -73,7 +73,7 @@ struct PreflightFailure: Error {
         self.hint = hint
     }
 
-    init(_ failure: CurlFailure) {
+    init(_ failure: TransferFailure) {
         // libcurl knows the target by the phone's alias.
         let message = failure.message.replacing(CurlPool.alias(ofPhone: 0), with: "the target,")
         self.text = message

@@ -250,9 +250,9 @@ package final class CurlPool {
         }
     }
 
-    private func failure(of transfer: Transfer, _ result: CURLcode) -> CurlFailure? {
+    private func failure(of transfer: Transfer, _ result: CURLcode) -> TransferFailure? {
         guard let refusal = transfer.refusal else { return transfer.failure(of: result) }
-        return CurlFailure(
+        return TransferFailure(
             kind: .other, isResendRefused: false, code: Int32(result.rawValue), systemCode: 0,
             message: refusal)
     }

@@ -46,12 +46,12 @@ package struct ResponseHead: Hashable, Sendable {
 /// The end of an exchange.
 package struct TransferEnd: Sendable {
     /// Nil when the response is complete.
-    package var failure: CurlFailure?
+    package var failure: TransferFailure?
     package var stats: TransferStats
 }
 
 /// Why an exchange did not come to its end.
-package struct CurlFailure: Error, Hashable, Sendable {
+package struct TransferFailure: Error, Hashable, Sendable {
     package var kind: TransportFailure
     /// libcurl would have sent the request a second time, by itself, and was refused; `kind` is `closedBeforeReply`.
     package var isResendRefused: Bool

@@ -5,11 +5,11 @@ import SystemIO
 
 extension Transfer {
     /// Returns the meaning of libcurl's result, nil for success.
-    func failure(of result: CURLcode) -> CurlFailure? {
+    func failure(of result: CURLcode) -> TransferFailure? {
         guard result != CURLE_OK else {
             guard !self.isHeadComplete else { return nil }
             // libcurl takes the end of the connection for the end of the head.
-            return CurlFailure(
+            return TransferFailure(
                 kind: .closedEarly, isResendRefused: false, code: Int32(CURLE_PARTIAL_FILE.rawValue),
                 systemCode: 0,
                 message: "the connection closed inside the response head")
@@ -17,7 +17,7 @@ extension Transfer {
         let connectError = Int32(truncatingIfNeeded: self.easy.number(CURLINFO_OS_ERRNO))
         let code = self.socketError != 0 ? self.socketError : connectError
         let words = self.easy.message
-        return CurlFailure(
+        return TransferFailure(
             kind: self.kind(of: result, code), isResendRefused: self.isResendRefused,
             code: Int32(result.rawValue), systemCode: code,
             message: words.isEmpty ? unsafe String(cString: curl_easy_strerror(result)) : words)
