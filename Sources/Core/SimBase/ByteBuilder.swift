@@ -49,6 +49,13 @@ extension [UInt8]: ByteSink {
         unsafe Array(UnsafeBufferPointer(start: self.room, count: self.used))
     }
 
+    /// Lends the bytes for a call.
+    @unsafe @inlinable public func withUnsafeBytes<Result>(
+        _ body: (UnsafeRawBufferPointer) -> Result
+    ) -> Result {
+        unsafe body(UnsafeRawBufferPointer(start: self.room, count: self.used))
+    }
+
     /// Appends the bytes to an array.
     @inlinable public func copy(to others: inout [UInt8]) {
         unsafe others.append(contentsOf: UnsafeBufferPointer(start: self.room, count: self.used))

@@ -47,6 +47,9 @@ static inline CURLcode shim_easy_set_open_socket(
 ) {
     return curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, callback);
 }
+static inline CURLcode shim_easy_set_connected(CURL *easy, int (*callback)(void *, curl_socket_t, curlsocktype)) {
+    return curl_easy_setopt(easy, CURLOPT_SOCKOPTFUNCTION, callback);
+}
 static inline CURLcode shim_easy_set_close_socket(CURL *easy, int (*callback)(void *, curl_socket_t)) {
     return curl_easy_setopt(easy, CURLOPT_CLOSESOCKETFUNCTION, callback);
 }

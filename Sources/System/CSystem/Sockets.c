@@ -114,12 +114,19 @@ int shim_bind(const char *host, uint16_t port) {
     return fd;
 }
 
-int shim_connect(const char *host, uint16_t port) {
+int shim_connect(const char *host, uint16_t port) { return shim_connect_from(NULL, host, port); }
+
+int shim_connect_from(const char *source, const char *host, uint16_t port) {
     struct sockaddr_storage address;
     int length = shim_address(host, port, &address);
     if (length < 0) return length;
     int fd = shim_socket(address.ss_family, SOCK_STREAM, 0);
     if (fd < 0) return fd;
+    int bound = source ? shim_bind_source(fd, source) : 0;
+    if (bound < 0) {
+        close(fd);
+        return bound;
+    }
     if (connect(fd, (struct sockaddr *)&address, (socklen_t)length) < 0 && errno != EINPROGRESS) {
         int code = errno;
         close(fd);

@@ -29,12 +29,16 @@ package final class CurlPool {
         set { self.sockets.socketsMax = newValue }
     }
 
+    /// A client of this program that has requests of its own for a phone's connections over plain HTTP. It is given each that
+    /// is idle after an exchange, with the watch that it had for it, and gives it back for libcurl's next.
+    package var borrower: ((_ phone: Int, _ line: Int, _ socket: Int32, _ watch: Watch?) -> Void)?
+
     private let loop: Loop
     private let target: CurlTarget
-    private let sockets: SocketTable
+    package let sockets: SocketTable
     private let inbox = Inbox()
     private var multis: [MultiHandle] = []
-    private let lines: [PhoneLine]
+    private var phones: [PhoneLines]
     // A transfer's index is its id's slot. Nil if a handle was given up.
     private var transfers: [Transfer?] = []
     private var generations: [UInt32] = []
@@ -57,7 +61,9 @@ package final class CurlPool {
         self.loop = loop
         self.target = target
         self.sockets = SocketTable(phones: phones, sourceAddresses: target.sourceAddresses)
-        self.lines = (0..<phones).map { PhoneLine(phone: $0, port: target.port) }
+        self.phones = (0..<phones).map {
+            PhoneLines(lines: [ConnectionLine(phone: $0, number: 0, port: target.port)])
+        }
         let count = (phones + Self.phonesPerMultiMax - 1) / Self.phonesPerMultiMax
         let connectionsMax = (phones + count - 1) / count * Self.connectionsPerPhone + Self.connectionsSpare
         for _ in 0..<count {
@@ -85,17 +91,57 @@ package final class CurlPool {
 
     /// Begins an exchange; the delegate hears of it, never before this returns.
     package func start(_ request: TransferRequest) -> TransferID {
-        precondition(self.lines.indices.contains(request.phone), "a phone of the pool")
+        // What TLS has no borrower for shares the connections of the first line, and with HTTP/2 one of them.
+        let isShared = self.borrower == nil || !request.url.hasPrefix("http:")
+        return self.start(request, line: isShared ? 0 : self.takeLine(of: request.phone), lent: nil)
+    }
+
+    /// Begins an exchange on the connection of this line, which its borrower has given back.
+    package func start(_ request: TransferRequest, line: Int) -> TransferID {
+        self.start(request, line: line, lent: nil)
+    }
+
+    /// Begins an exchange on a connected socket of the borrower's own, which is libcurl's from then on. A socket can be lent
+    /// once: libcurl 7.88 connects it although it is told that it is connected, which Linux allows the first time.
+    package func start(_ request: TransferRequest, lent socket: Int32, watch: Watch) -> TransferID {
+        let line = self.takeLine(of: request.phone)
+        self.sockets.lend(socket, line: line, watch: watch)
+        return self.start(request, line: line, lent: socket)
+    }
+
+    private func takeLine(of phone: Int) -> Int {
+        let lines = self.phones[phone].lines
+        let number = lines.firstIndex { !$0.isTaken } ?? lines.count
+        if number == lines.count {
+            self.phones[phone].lines.append(
+                ConnectionLine(phone: phone, number: number, port: self.target.port))
+        }
+        self.phones[phone].lines[number].isTaken = true
+        return number
+    }
+
+    /// The borrower has no connection of the phone any more.
+    private func freeLines(of phone: Int) {
+        for line in self.phones[phone].lines { line.isTaken = false }
+    }
+
+    /// The borrower has closed the connection of this line.
+    package func freeLine(_ line: Int, of phone: Int) { self.phones[phone].lines[line].isTaken = false }
+
+    private func start(_ request: TransferRequest, line number: Int, lent: Int32?) -> TransferID {
+        precondition(self.phones.indices.contains(request.phone), "a phone of the pool")
         let transfer = self.freeTransfer()
         transfer.started = self.loop.now()
+        transfer.line = number
+        transfer.lent = lent
         self.transfersStarted += 1
         self.transfersRunning += 1
-        let line = self.lines[request.phone]
-        line.transfers.append(transfer.slot)
+        self.phones[request.phone].transfers.append(transfer.slot)
         let keepsConnection =
             request.receiveBuffer == .stream || self.sockets.counts.socketsOpenNow < self.keepsIdleBelow
         transfer.refusal = transfer.prepare(
-            request, line: line, target: self.target, keepsConnection: keepsConnection)
+            request, line: self.phones[request.phone].lines[number], target: self.target,
+            keepsConnection: keepsConnection)
         if transfer.refusal == nil, !self.multi(of: request.phone).add(transfer) {
             transfer.refusal = "libcurl has no memory"
         }
@@ -150,6 +196,7 @@ package final class CurlPool {
     package func park(phone: Int) {
         self.sockets.park(phone)
         self.abandon(phone)
+        self.freeLines(of: phone)
         self.sockets.parkingEnded(phone)
     }
 
@@ -160,6 +207,7 @@ package final class CurlPool {
     package func hangUp(phone: Int, by how: HangUp) {
         self.sockets.hangUp(phone, by: how)
         self.abandon(phone)
+        self.freeLines(of: phone)
     }
 
     // MARK: - Queries
@@ -245,9 +293,22 @@ package final class CurlPool {
         if let result = transfer.result {
             let end = TransferEnd(failure: self.failure(of: transfer, result), stats: transfer.stats)
             if end.failure?.isResendRefused == true { self.resendsRefused += 1 }
+            let line = transfer.line
+            let isPlain = transfer.request?.url.hasPrefix("http:") == true
             self.finish(transfer)
+            // Before the delegate, which may have the next request for the connection.
+            if isPlain { self.lendOut(line, of: phone) }
             delegate?.transfer(id, of: phone, ended: end, at: self.loop.now())
         }
+    }
+
+    /// Passes a connection that libcurl has kept after an exchange to the borrower.
+    private func lendOut(_ line: Int, of phone: Int) {
+        guard let borrower = self.borrower,
+            let (socket, watch) = self.sockets.borrow(line: line, of: phone)
+        else { return }
+        self.phones[phone].lines[line].isTaken = true
+        borrower(phone, line, socket, watch)
     }
 
     private func failure(of transfer: Transfer, _ result: CURLcode) -> TransferFailure? {
@@ -275,18 +336,21 @@ package final class CurlPool {
     }
 
     private func abandon(_ phone: Int) {
-        for slot in self.lines[phone].transfers {
+        for slot in self.phones[phone].transfers {
             if let transfer = self.transfers[Int(slot)] { self.finish(transfer) }
         }
     }
 
     /// Takes a transfer from libcurl and makes it ready for another exchange.
     private func finish(_ transfer: Transfer) {
-        let line = self.lines[transfer.phone]
+        let line = self.phones[transfer.phone].lines[transfer.line]
+        line.isTaken = false
         if transfer.hasOpenedSocket, transfer.request?.connectPort == nil { line.isResolved = true }
-        line.transfers.removeAll { $0 == transfer.slot }
+        self.phones[transfer.phone].transfers.removeAll { $0 == transfer.slot }
         self.transfersRunning -= 1
         self.detach(transfer)
+        // One that libcurl was not given is not closed by it either.
+        if let lent = transfer.lent, !transfer.hasOpenedSocket { self.sockets.close(lent) }
         if self.idle.count < Self.idleTransfersMax {
             transfer.renew(for: self.target)
             self.idle.append(transfer)

@@ -12,6 +12,8 @@ extension Transfer {
         self.easy.set(CURLOPT_FOLLOWLOCATION, 0)
         self.easy.set(CURLOPT_SSL_VERIFYPEER, 1)
         self.easy.set(CURLOPT_SSL_VERIFYHOST, 2)
+        // A stream on a borrowed connection may be longer than libcurl would keep that idle (118 s).
+        self.easy.set(CURLOPT_MAXAGE_CONN, Self.idleSecondsMax)
         // A session kept by a handle would be resumed by whichever phone uses the handle next.
         self.easy.set(CURLOPT_SSL_SESSIONID_CACHE, 0)
         if let file = target.certificateAuthorities { self.easy.set(CURLOPT_CAINFO, file) }
@@ -27,7 +29,7 @@ extension Transfer {
     }
 
     /// Sets everything that one request brings. Says what is wrong with it, if anything is.
-    func prepare(_ request: TransferRequest, line: PhoneLine, target: CurlTarget, keepsConnection: Bool)
+    func prepare(_ request: TransferRequest, line: ConnectionLine, target: CurlTarget, keepsConnection: Bool)
         -> String?
     {
         self.request = request
@@ -78,8 +80,8 @@ extension Transfer {
         }
     }
 
-    /// An alias for each phone gives it a pool of connections of its own; host, SNI and certificate stay the URL's.
-    private func connect(_ request: TransferRequest, _ line: PhoneLine, _ target: CurlTarget) {
+    /// An alias for each line gives it a pool of connections of its own; host, SNI and certificate stay the URL's.
+    private func connect(_ request: TransferRequest, _ line: ConnectionLine, _ target: CurlTarget) {
         if let port = request.connectPort {
             self.connectTo = TextList(line.connectTo(port))
             self.easy.set(CURLOPT_CONNECT_TO, self.connectTo)
@@ -92,18 +94,16 @@ extension Transfer {
         }
     }
 
-    private func resolve(_ line: PhoneLine, _ port: UInt16, to hosts: [String]) {
+    private func resolve(_ line: ConnectionLine, _ port: UInt16, to hosts: [String]) {
         let addresses = hosts.map { $0.contains(":") ? "[\($0)]" : $0 }
         self.resolve = TextList("\(line.alias):\(port):\(addresses.joined(separator: ","))")
         self.easy.set(CURLOPT_RESOLVE, self.resolve)
     }
 
     private func setHeaders(_ request: TransferRequest) -> String? {
+        if let flaw = request.flaw { return flaw }
         var (hasAccept, hasExpect, hasType, bytes) = (false, false, false, Self.ownHeaderBytes)
         for field in request.headers {
-            guard Self.isOneLine(field.name), Self.isOneLine(field.value), !field.name.isEmpty else {
-                return "a header that is not one line"
-            }
             bytes += HeaderLines.size(of: field)
             hasAccept = hasAccept || field.isNamed("Accept")
             hasExpect = hasExpect || field.isNamed("Expect")
@@ -128,16 +128,25 @@ extension Transfer {
         return nil
     }
 
+    private static let idleSecondsMax = 365 * 86_400
     private static let chunked: StaticString = "Transfer-Encoding: chunked"
     /// Room for the lines that are added to those of a request: four at most, none longer than this one.
     private static let ownHeaderBytes = 4 * HeaderLines.size(of: Transfer.chunked)
-
-    private static func isOneLine(_ text: String) -> Bool {
-        !text.contains { $0.equal(UInt8(ascii: "\r")) | $0.equal(UInt8(ascii: "\n")) | $0.equal(0) }
-    }
 }
 
-enum RequestTarget {
+/// What the text of a URL says without being read as one.
+package enum RequestTarget {
+    /// The host with its port and the target of a URL of plain HTTP; nil where there is more to be read.
+    package static func parts(of url: String) -> (host: Substring, target: Substring)? {
+        guard url.hasPrefix("http://"), let offset = Self.offset(in: url) else { return nil }
+        let start = url.utf8.index(url.startIndex, offsetBy: 7)
+        let end = url.utf8.index(url.startIndex, offsetBy: offset)
+        let authority = url[start..<end]
+        guard !authority.isEmpty, !authority.utf8.contains(UInt8(ascii: "@")) else { return nil }
+        // The scheme's own port is left out (RFC 9110 section 4.2.3).
+        return (authority.hasSuffix(":80") ? authority.dropLast(3) : authority, url[end...])
+    }
+
     /// The offset of the path with its query in a URL; nil if there is none, and for everything that libcurl may refuse, decode or
     /// leave out.
     static func offset(in url: String) -> Int? {
@@ -169,17 +178,26 @@ enum RequestTarget {
 }
 
 /// The state that a pool keeps for one phone.
-final class PhoneLine {
+struct PhoneLines {
+    /// The first is used where libcurl chooses among the phone's connections by itself.
+    var lines: [ConnectionLine]
+    /// Its running exchanges.
+    var transfers: [UInt32] = []
+}
+
+/// A name by which libcurl tells one connection, or the connections of one phone, from all others.
+final class ConnectionLine {
     let alias: String
-    /// Sends requests to the alias at the target's port. Borrowed by every transfer of the phone.
+    /// Sends requests to the alias at the target's port. Borrowed by every transfer of the line.
     let connectTo: TextList
     /// Whether the multi's cache of names knows the alias.
     var isResolved = false
-    /// Its running exchanges.
-    var transfers: [UInt32] = []
+    /// Whether the line has an exchange, or a client has its connection.
+    var isTaken = false
 
-    init(phone: Int, port: UInt16) {
-        self.alias = CurlPool.alias(ofPhone: phone)
+    init(phone: Int, number: Int, port: UInt16) {
+        self.alias =
+            number == 0 ? CurlPool.alias(ofPhone: phone) : "line-\(number).\(CurlPool.alias(ofPhone: phone))"
         self.connectTo = TextList(Self.connectTo(self.alias, port))
     }
 

@@ -12,7 +12,7 @@ extension Transfer {
             appConnect: self.length(CURLINFO_APPCONNECT_TIME_T),
             bytesSent: self.easy.size(CURLINFO_SIZE_UPLOAD_T),
             bytesReceived: self.easy.size(CURLINFO_SIZE_DOWNLOAD_T),
-            isNewConnection: self.easy.number(CURLINFO_NUM_CONNECTS) > 0,
+            isNewConnection: self.lent == nil && self.easy.number(CURLINFO_NUM_CONNECTS) > 0,
             localPort: port > 0 ? UInt16(truncatingIfNeeded: port) : nil,
             httpVersion: self.httpVersion)
     }

@@ -45,6 +45,11 @@ final class Transfer {
     private(set) var isResendRefused = false
     private(set) var socketError: Int32 = 0
     private(set) var isHeadTooLong = false
+    /// Which of the phone's lines it is on; its connection is the line's.
+    var line = 0
+    /// A connected socket that becomes the line's connection.
+    var lent: Int32?
+    private var hasReceived = false
 
     // What waits to be delivered.
     var isQueued = false
@@ -93,6 +98,9 @@ final class Transfer {
         self.isResendRefused = false
         self.socketError = 0
         self.isHeadTooLong = false
+        self.line = 0
+        self.lent = nil
+        self.hasReceived = false
         self.head = []
         self.isHeadComplete = false
         self.isHeadDelivered = false
@@ -134,7 +142,11 @@ final class Transfer {
         return count
     }
 
+    /// Whether nothing has come of a socket that was lent.
+    var isLentSocketSilent: Bool { self.lent != nil && !self.hasReceived }
+
     private func receivedHeaderLine(_ line: UnsafeRawBufferPointer) -> Bool {
+        self.hasReceived = true
         // After the head there are only trailers, which no one here requests.
         guard !self.isHeadComplete else { return true }
         guard self.head.count + line.count <= Self.headBytesMax else {
@@ -186,8 +198,15 @@ final class Transfer {
             self.isResendRefused = true
             return -1
         }
+        if let lent = self.lent {
+            // Another attempt, because this one is dead, would be another connection.
+            guard !self.hasOpenedSocket else { return -1 }
+            self.hasOpenedSocket = true
+            return lent
+        }
         self.hasOpenedSocket = true
-        let socket = self.sockets.open(for: self.phone, family: family, type: type, proto: proto)
+        let socket = self.sockets.open(
+            for: self.phone, line: self.line, family: family, type: type, proto: proto)
         if socket < 0 { self.socketError = -socket }
         return socket
     }
@@ -207,6 +226,7 @@ final class Transfer {
         unsafe self.easy.set(CURLOPT_READDATA, pointer: context)
         unsafe self.easy.set(CURLOPT_PREREQDATA, pointer: context)
         unsafe self.easy.set(CURLOPT_OPENSOCKETDATA, pointer: context)
+        unsafe self.easy.set(CURLOPT_SOCKOPTDATA, pointer: context)
         // A connection outlives the transfer that opened it, so closing is the table's.
         unsafe self.easy.set(
             CURLOPT_CLOSESOCKETDATA, pointer: Unmanaged.passUnretained(self.sockets).toOpaque())
@@ -249,6 +269,11 @@ final class Transfer {
                 family: unsafe address.pointee.family, type: unsafe address.pointee.socktype,
                 proto: unsafe address.pointee.protocol)
             return socket >= 0 ? socket : CURL_SOCKET_BAD
+        }
+        _ = unsafe shim_easy_set_connected(raw) { context, _, _ in
+            guard let context = unsafe context else { return CURL_SOCKOPT_OK }
+            let transfer = unsafe Unmanaged<Transfer>.fromOpaque(context).takeUnretainedValue()
+            return transfer.lent == nil ? CURL_SOCKOPT_OK : CURL_SOCKOPT_ALREADY_CONNECTED
         }
         _ = unsafe shim_easy_set_close_socket(raw) { context, socket in
             guard let context = unsafe context else { return 1 }

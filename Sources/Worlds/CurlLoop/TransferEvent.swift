@@ -3,8 +3,14 @@ package import Wire
 
 /// A running exchange. Never reused, so a late event of an abandoned one is recognized.
 package struct TransferID: Hashable, Sendable {
-    let slot: UInt32
-    let generation: UInt32
+    /// Its place among the exchanges of a client, and how many that has had before.
+    package let slot: UInt32
+    package let generation: UInt32
+
+    package init(slot: UInt32, generation: UInt32) {
+        self.slot = slot
+        self.generation = generation
+    }
 
     /// One number for both.
     package var number: UInt64 { UInt64(self.generation) << 32 | UInt64(self.slot) }
@@ -48,29 +54,45 @@ package struct TransferEnd: Sendable {
     /// Nil when the response is complete.
     package var failure: TransferFailure?
     package var stats: TransferStats
+
+    package init(failure: TransferFailure?, stats: TransferStats) {
+        self.failure = failure
+        self.stats = stats
+    }
 }
 
-/// Why an exchange did not come to its end.
+/// Why an exchange was not completed.
 package struct TransferFailure: Error, Hashable, Sendable {
     package var kind: TransportFailure
-    /// libcurl would have sent the request a second time, by itself, and was refused; `kind` is `closedBeforeReply`.
+    /// The connection had an exchange before and died before the first byte of the answer. Most clients, libcurl among them,
+    /// then send the request a second time by themselves. Here it is not sent, and `kind` is `closedBeforeReply`.
     package var isResendRefused: Bool
-    /// libcurl's CURLcode, for reports.
+    /// libcurl's CURLcode; 0 without libcurl.
     package var code: Int32
     /// errno of the failed connect, or 0.
     package var systemCode: Int32
     package var message: String
+
+    package init(
+        kind: TransportFailure, isResendRefused: Bool, code: Int32, systemCode: Int32, message: String
+    ) {
+        self.kind = kind
+        self.isResendRefused = isResendRefused
+        self.code = code
+        self.systemCode = systemCode
+        self.message = message
+    }
 }
 
-/// Measurements of one exchange. Instants are of the loop's clock, lengths as libcurl measured them.
+/// Measurements of one exchange. Instants are of the loop's clock.
 package struct TransferStats: Hashable, Sendable {
     /// The scheduled time in the request.
     package var scheduled: Instant?
     /// The time at which `start` was called.
     package var started: Instant
-    /// The time at which libcurl had a connection and was about to send; nil if it never did.
+    /// The time at which there was a connection and the request was about to be sent; nil if there never was.
     package var sent: Instant?
-    /// The first byte of the final response head was delivered by libcurl.
+    /// The final response head was complete.
     package var replied: Instant?
     package var nameLookup: Interval
     /// TCP connect complete, from the start.
@@ -85,4 +107,23 @@ package struct TransferStats: Hashable, Sendable {
     package var localPort: UInt16?
     /// 10, 11, 20 or 30; 0 without a response.
     package var httpVersion: Int
+
+    package init(
+        scheduled: Instant?, started: Instant, sent: Instant?, replied: Instant?, nameLookup: Interval,
+        connect: Interval, appConnect: Interval, bytesSent: Int64, bytesReceived: Int64,
+        isNewConnection: Bool, localPort: UInt16?, httpVersion: Int
+    ) {
+        self.scheduled = scheduled
+        self.started = started
+        self.sent = sent
+        self.replied = replied
+        self.nameLookup = nameLookup
+        self.connect = connect
+        self.appConnect = appConnect
+        self.bytesSent = bytesSent
+        self.bytesReceived = bytesReceived
+        self.isNewConnection = isNewConnection
+        self.localPort = localPort
+        self.httpVersion = httpVersion
+    }
 }

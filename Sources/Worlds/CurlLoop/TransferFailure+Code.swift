@@ -17,14 +17,15 @@ extension Transfer {
         let connectError = Int32(truncatingIfNeeded: self.easy.number(CURLINFO_OS_ERRNO))
         let code = self.socketError != 0 ? self.socketError : connectError
         let words = self.easy.message
+        let isResendRefused = self.isResendRefused || self.isLentSocketDead(result)
         return TransferFailure(
-            kind: self.kind(of: result, code), isResendRefused: self.isResendRefused,
+            kind: isResendRefused ? .closedBeforeReply : self.kind(of: result, code),
+            isResendRefused: isResendRefused,
             code: Int32(result.rawValue), systemCode: code,
             message: words.isEmpty ? unsafe String(cString: curl_easy_strerror(result)) : words)
     }
 
     private func kind(of result: CURLcode, _ code: Int32) -> TransportFailure {
-        if self.isResendRefused { return .closedBeforeReply }
         if self.isHeadTooLong { return .malformed }
         if SystemCode.isDescriptorShortage(self.socketError) { return .descriptorsExhausted }
         switch result {
@@ -58,6 +59,18 @@ extension Transfer {
         default:
             // CURLcode is open: the rest are bad options, no memory, and protocols that are switched off.
             return .other
+        }
+    }
+
+    /// Whether a socket that was lent ended before the first byte of the answer. For libcurl it is a new one, which it does
+    /// not replace.
+    private func isLentSocketDead(_ result: CURLcode) -> Bool {
+        guard self.isLentSocketSilent else { return false }
+        switch result {
+        case CURLE_COULDNT_CONNECT, CURLE_GOT_NOTHING, CURLE_SEND_ERROR, CURLE_RECV_ERROR,
+            CURLE_SEND_FAIL_REWIND:
+            return true
+        default: return false
         }
     }
 

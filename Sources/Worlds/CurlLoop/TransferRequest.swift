@@ -48,7 +48,7 @@ package struct TransferRequest: Sendable {
     }
 
     /// Whether it is sent with a body, an empty one included.
-    var hasBody: Bool {
+    package var hasBody: Bool {
         switch self.body {
         case .none: self.method == .post
         case .bytes, .multipart, .streamed: true
@@ -81,6 +81,22 @@ package struct TransferRequest: Sendable {
         self.receiveBuffer = receiveBuffer
         self.connectPort = connectPort
         self.scheduled = scheduled
+    }
+}
+
+extension TransferRequest {
+    /// Why it cannot be sent as it is; nil if it can.
+    package var flaw: String? {
+        for field in self.headers {
+            guard Self.isOneLine(field.name), Self.isOneLine(field.value), !field.name.isEmpty else {
+                return "a header that is not one line"
+            }
+        }
+        return nil
+    }
+
+    private static func isOneLine(_ text: String) -> Bool {
+        !text.contains { $0.equal(UInt8(ascii: "\r")) | $0.equal(UInt8(ascii: "\n")) | $0.equal(0) }
     }
 }
 

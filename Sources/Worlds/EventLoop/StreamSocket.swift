@@ -1,4 +1,5 @@
 import CSystem
+package import SimBase
 package import SystemIO
 
 /// System calls on TCP sockets. All sockets are non-blocking and close-on-exec; none raises SIGPIPE.
@@ -15,6 +16,19 @@ package enum StreamSocket {
     /// (see `takeError`).
     package static func connect(host: String, port: UInt16) throws(SystemError) -> Descriptor {
         Descriptor(owning: try SystemError.check("connect", unsafe shim_connect(host, port)))
+    }
+
+    /// Begins connecting from a numeric source address; nil leaves that to the system.
+    package static func connect(
+        host: String, port: UInt16, from source: String?
+    ) throws(SystemError) -> Descriptor {
+        let result =
+            if let source {
+                unsafe shim_connect_from(source, host, port)
+            } else {
+                unsafe shim_connect(host, port)
+            }
+        return Descriptor(owning: try SystemError.check("connect", result))
     }
 
     /// The result of accepting a connection.
@@ -46,6 +60,12 @@ package enum StreamSocket {
     }
 
     package static func send(_ socket: Int32, _ bytes: ArraySlice<UInt8>) -> Transferred {
+        unsafe bytes.withUnsafeBytes { buffer in
+            Transferred(unsafe shim_send(socket, buffer.baseAddress, buffer.count), isReading: false)
+        }
+    }
+
+    package static func send(_ socket: Int32, _ bytes: borrowing ByteBuilder) -> Transferred {
         unsafe bytes.withUnsafeBytes { buffer in
             Transferred(unsafe shim_send(socket, buffer.baseAddress, buffer.count), isReading: false)
         }

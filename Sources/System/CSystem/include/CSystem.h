@@ -68,6 +68,9 @@ int shim_bind(const char *host, uint16_t port);
 /// Starts connecting a new non-blocking socket.
 int shim_connect(const char *host, uint16_t port);
 
+/// Starts connecting a new non-blocking socket from a source address; null leaves that to the system.
+int shim_connect_from(const char *source, const char *host, uint16_t port);
+
 /// Gives an unconnected socket a source address; its port is chosen at connect, so that ports are not used up.
 int shim_bind_source(int fd, const char *host);
 /// An error if no socket can have this source address, such as one of another machine.
