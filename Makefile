@@ -15,7 +15,7 @@ FLAGS ?=
 CHECKS := --explicit-target-dependency-import-check error
 
 # TIMED: the test targets that use a clock or a socket. WAITING: the tests of these that mostly wait, and run at once.
-TIMED := ^(EndToEnd|Dashboard|CurlLoop|EventLoop|LivePhones|LiveServer)Tests[.]
+TIMED := ^(EndToEnd|Dashboard|CurlLoop|EventLoop|HTTPClient|LivePhones|LiveServer)Tests[.]
 WAITING := ^(EndToEndTests[.]SideBySide/|(Dashboard|LivePhones|LiveServer)Tests[.])
 
 FUZZ_SECONDS ?= 60
@@ -120,7 +120,7 @@ mutants: build ## inserts one bug at a time, and shows which check detects it
 # Leak detection is off, because the test process itself has leaks. The build has its own folder, since its flags differ.
 asan: ## runs the tests of photos and of libcurl with the address sanitizer
 	@ASAN_OPTIONS=detect_leaks=0 swift test --sanitize=address --scratch-path $(BUILD)/asan --quiet $(CHECKS) \
-		--filter 'ImagingTests|CurlLoopTests'
+		--filter 'ImagingTests|CurlLoopTests|HTTPClientTests'
 
 bench: build ## compares the performance with other programs; fails if a ratio exceeds its threshold
 	@.ci/packages bench

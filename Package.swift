@@ -118,7 +118,13 @@ let modules = [
         ],
         tests: ["ScenarioFile"]),
     Module("EventLoop", .worlds, ["SimBase", "SystemIO", "CEvent", "CSystem"]),
-    Module("CurlLoop", .worlds, ["SimBase", "Wire", "SystemIO", "EventLoop", "CSystem", "CCurl"]),
+    Module(
+        "CurlLoop", .worlds, ["SimBase", "Wire", "SystemIO", "EventLoop", "CSystem", "CCurl"],
+        tests: ["TestServer"]),
+    // An HTTP/1.1 client of the program's own, and libcurl for what that does not do.
+    Module(
+        "HTTPClient", .worlds, ["SimBase", "Wire", "SystemIO", "EventLoop", "CurlLoop"], tests: ["TestServer"]
+    ),
     // The messages of a Locust master as bytes, on ZeroMQ.
     Module(
         "LocustConnection", .worlds,
@@ -306,6 +312,10 @@ let package = Package(
             .target(
                 name: "TLSClient", dependencies: ["COpenSSL"], path: "Tests/Worlds/TLSClient",
                 swiftSettings: strictForTests),
+            // A server of raw sockets, for the tests of clients.
+            .target(
+                name: "TestServer", dependencies: ["SimBase", "SystemIO", "EventLoop", "CurlLoop"],
+                path: "Tests/Worlds/TestServer", swiftSettings: strictForTests),
             // Runs for the tests of what reads and shows them.
             .target(
                 name: "ReportSamples",

@@ -1,6 +1,7 @@
 import CurlLoop
 import EventLoop
 import SimBase
+import TestServer
 import Testing
 
 /// Bodies that come while they are sent.

@@ -1,6 +1,8 @@
 import CurlLoop
 import EventLoop
+import HTTPClient
 import SimBase
+import TestServer
 import Testing
 
 /// libcurl sends a request again by itself when a connection that it used before dies without a reply. A fault would
@@ -11,11 +13,13 @@ import Testing
         case reset
     }
 
-    @Test(arguments: Death.allCases, [TransferRequest.Method.post, .get, .delete])
-    func `a request on a connection that dies is sent once`(death: Death, method: TransferRequest.Method)
-        throws
-    {
-        let bench = try Bench(phones: 1)
+    @Test(arguments: ClientPool.Client.allCases, Death.allCases)
+    func `a request on a connection that dies is sent once`(client: ClientPool.Client, death: Death) throws {
+        for method in [TransferRequest.Method.post, .get, .delete] { try self.check(client, death, method) }
+    }
+
+    private func check(_ client: ClientPool.Client, _ death: Death, _ method: TransferRequest.Method) throws {
+        let bench = try Bench(client, phones: 1)
         bench.server.answer = { connection, request in
             guard connection.requests.count > 1 else { return connection.reply("200 OK", body: "first") }
             switch death {
@@ -40,8 +44,9 @@ import Testing
         #expect(bench.server.connections.count == 2)
     }
 
-    @Test func `an upload on a connection that dies is sent once`() throws {
-        let bench = try Bench(phones: 1)
+    @Test(arguments: ClientPool.Client.allCases)
+    func `an upload on a connection that dies is sent once`(client: ClientPool.Client) throws {
+        let bench = try Bench(client, phones: 1)
         bench.server.answer = { connection, _ in
             if connection.requests.count > 1 {
                 connection.close()
@@ -61,8 +66,9 @@ import Testing
         #expect(bench.seen[transfer] == [.failed(.closedBeforeReply)])
     }
 
-    @Test func `a connection found dead before sending is simply replaced`() throws {
-        let bench = try Bench(phones: 1)
+    @Test(arguments: ClientPool.Client.allCases)
+    func `a connection found dead before sending is simply replaced`(client: ClientPool.Client) throws {
+        let bench = try Bench(client, phones: 1)
         bench.server.answer = { connection, _ in connection.reply("200 OK", body: "ok") }
         #expect(bench.finish(bench.get(0)))
         bench.server.connections[0].close()

@@ -1,7 +1,9 @@
 import CurlLoop
 import EventLoop
+import HTTPClient
 import SimBase
 import SystemIO
+import TestServer
 import Testing
 
 @Suite struct ParkingTests {
@@ -11,8 +13,8 @@ import Testing
         let stream: TransferID
         let bystander: TransferID
 
-        init() throws {
-            self.bench = try Bench(phones: 2)
+        init(_ client: ClientPool.Client) throws {
+            self.bench = try Bench(client, phones: 2)
             let bench = self.bench
             bench.server.answer = { connection, request in
                 if request.line.contains("stream") {
@@ -34,8 +36,11 @@ import Testing
         var ends: [ServerConnection.End?] { self.bench.server.connections.map(\.end) }
     }
 
-    @Test func `a parked phone says nothing, and its connections are reset when it is let go`() throws {
-        let scene = try Scene()
+    @Test(arguments: ClientPool.Client.allCases)
+    func `a parked phone says nothing, and its connections are reset when it is let go`(
+        client: ClientPool.Client
+    ) throws {
+        let scene = try Scene(client)
         let (bench, server) = (scene.bench, scene.bench.server)
         bench.pool.park(phone: 0)
         #expect(!bench.pool.isRunning(scene.stream))
@@ -56,8 +61,9 @@ import Testing
         #expect(bench.pool.isRunning(scene.bystander))
     }
 
-    @Test func `unread bytes of a parked connection do not keep the loop awake`() throws {
-        let scene = try Scene()
+    @Test(arguments: ClientPool.Client.allCases)
+    func `unread bytes of a parked connection do not keep the loop awake`(client: ClientPool.Client) throws {
+        let scene = try Scene(client)
         let bench = scene.bench
         bench.pool.park(phone: 0)
         bench.server.connections[0].send("data: lost\n\n")
@@ -67,8 +73,9 @@ import Testing
         #expect(ResourceUsage.processorOfThread() - before < .milliseconds(20))
     }
 
-    @Test func `a phone makes new connections while its old ones are parked`() throws {
-        let scene = try Scene()
+    @Test(arguments: ClientPool.Client.allCases)
+    func `a phone makes new connections while its old ones are parked`(client: ClientPool.Client) throws {
+        let scene = try Scene(client)
         let (bench, server) = (scene.bench, scene.bench.server)
         bench.pool.park(phone: 0)
         for _ in 0..<2 {
@@ -84,8 +91,9 @@ import Testing
         #expect(scene.ends[3] == nil)
     }
 
-    @Test func `a phone may be parked again and again, with more each time`() throws {
-        let scene = try Scene()
+    @Test(arguments: ClientPool.Client.allCases)
+    func `a phone may be parked again and again, with more each time`(client: ClientPool.Client) throws {
+        let scene = try Scene(client)
         let bench = scene.bench
         for round in 1...3 {
             bench.pool.park(phone: 0)
@@ -98,8 +106,9 @@ import Testing
         #expect(bench.run(until: { scene.ends.count { $0 != nil } == 4 }))
     }
 
-    @Test func `a request being sent is parked too`() throws {
-        let bench = try Bench(phones: 1)
+    @Test(arguments: ClientPool.Client.allCases)
+    func `a request being sent is parked too`(client: ClientPool.Client) throws {
+        let bench = try Bench(client, phones: 1)
         let photo = SharedBytes([UInt8](repeating: 1, count: 30 << 20))
         let part = TransferRequest.Part(
             name: "photo", filename: nil, contentType: nil, content: PhotoSource(head: [], shared: photo))
@@ -114,11 +123,12 @@ import Testing
         #expect(bench.run(until: { bench.server.connections[0].end != nil }))
     }
 
-    @Test func `hanging up closes what is in use and what is idle`() throws {
+    @Test(arguments: ClientPool.Client.allCases)
+    func `hanging up closes what is in use and what is idle`(client: ClientPool.Client) throws {
         for (how, end) in [
             (HangUp.fin, ServerConnection.End.fin), (.reset, .failed(SystemCode.connectionReset)),
         ] {
-            let scene = try Scene()
+            let scene = try Scene(client)
             scene.bench.pool.hangUp(phone: 0, by: how)
             #expect(scene.bench.run(until: { scene.ends[0] != nil && scene.ends[1] != nil }))
             #expect(scene.ends == [end, end, nil])
@@ -129,8 +139,9 @@ import Testing
         }
     }
 
-    @Test func `cancelling closes the connection of that exchange only`() throws {
-        let scene = try Scene()
+    @Test(arguments: ClientPool.Client.allCases)
+    func `cancelling closes the connection of that exchange only`(client: ClientPool.Client) throws {
+        let scene = try Scene(client)
         let bench = scene.bench
         bench.pool.cancel(scene.stream)
         bench.pool.cancel(scene.stream)
@@ -141,8 +152,9 @@ import Testing
         #expect(bench.seen[scene.stream] == [.head(200)])
     }
 
-    @Test func `a late id means nothing to the exchange that took its index`() throws {
-        let scene = try Scene()
+    @Test(arguments: ClientPool.Client.allCases)
+    func `a late id means nothing to the exchange that took its index`(client: ClientPool.Client) throws {
+        let scene = try Scene(client)
         let bench = scene.bench
         bench.pool.cancel(scene.stream)
         let next = bench.get(0, "/stream")
@@ -152,16 +164,14 @@ import Testing
         #expect(bench.pool.isRunning(next))
     }
 
-    @Test func `a pool that goes away closes everything, parked or not`() throws {
-        let scene = try Scene()
+    @Test(arguments: ClientPool.Client.allCases)
+    func `a pool that goes away closes everything, parked or not`(client: ClientPool.Client) throws {
+        let scene = try Scene(client)
         let bench = scene.bench
         bench.pool.park(phone: 1)
-        bench.pool = CurlPool(
-            loop: bench.loop,
-            target: CurlTarget(
-                port: 1, addresses: ["127.0.0.1"], certificateAuthorities: nil, version: .http1,
-                connectTimeout: .seconds(1), sourceAddresses: []),
-            phones: 1)
+        bench.pool = ClientPool(
+            loop: bench.loop, target: bench.target(connectTimeout: .seconds(1), sources: []), phones: 1,
+            client: client)
         #expect(bench.run(until: { scene.ends.allSatisfy { $0 != nil } }))
         #expect(scene.ends == [.fin, .fin, .failed(SystemCode.connectionReset)])
     }

@@ -1,12 +1,16 @@
 import CurlLoop
 import EventLoop
+import HTTPClient
 import SimBase
+import TestServer
 import Testing
 
 /// Replies that are wrong in ways of their own.
 @Suite struct HostileReplyTests {
-    private func outcome(of sent: [[UInt8]], closing: Bool = true) throws -> [Seen]? {
-        let bench = try Bench(phones: 1)
+    private func outcome(_ client: ClientPool.Client, of sent: [[UInt8]], closing: Bool = true) throws
+        -> [Seen]?
+    {
+        let bench = try Bench(client, phones: 1)
         bench.server.answer = { connection, _ in
             for piece in sent { connection.send(piece) }
             if closing { connection.close() }
@@ -16,24 +20,28 @@ import Testing
         return bench.seen[transfer]
     }
 
-    private func outcome(of text: String, closing: Bool = true) throws -> [Seen]? {
-        try self.outcome(of: [Array(text.utf8)], closing: closing)
+    private func outcome(_ client: ClientPool.Client, of text: String, closing: Bool = true) throws -> [Seen]?
+    {
+        try self.outcome(client, of: [Array(text.utf8)], closing: closing)
     }
 
-    @Test func `a switch to another protocol brings no body without a head`() throws {
+    @Test(arguments: ClientPool.Client.allCases)
+    func `a switch to another protocol brings no body without a head`(client: ClientPool.Client) throws {
         let switching = "HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\n\r\nbytes of another protocol"
-        #expect(try self.outcome(of: switching, closing: false) == [.failed(.malformed)])
+        #expect(try self.outcome(client, of: switching, closing: false) == [.failed(.malformed)])
     }
 
-    @Test(arguments: ["zz\r\nhalf\r\n", "\r\n", "fffffffffffffffff\r\nhalf\r\n"])
-    func `chunks that cannot be read are a broken protocol`(chunks: String) throws {
+    @Test(arguments: ClientPool.Client.allCases, ["zz\r\nhalf\r\n", "\r\n", "fffffffffffffffff\r\nhalf\r\n"])
+    func `chunks that cannot be read are a broken protocol`(client: ClientPool.Client, chunks: String) throws
+    {
         let head = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
         #expect(
-            try self.outcome(of: head + chunks, closing: false) == [.head(200), .failed(.malformed)])
+            try self.outcome(client, of: head + chunks, closing: false) == [.head(200), .failed(.malformed)])
     }
 
-    @Test func `what an earlier exchange failed of is not said of a later one`() throws {
-        let bench = try Bench(phones: 1)
+    @Test(arguments: ClientPool.Client.allCases)
+    func `what an earlier exchange failed of is not said of a later one`(client: ClientPool.Client) throws {
+        let bench = try Bench(client, phones: 1)
         bench.server.answer = { connection, request in
             guard request.line.contains("/second") else { return connection.reset() }
             connection.send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n")
@@ -48,7 +56,8 @@ import Testing
         }
     }
 
-    @Test func `a head may be 128 KiB long and not a byte more`() throws {
+    @Test(arguments: ClientPool.Client.allCases)
+    func `a head may be 128 KiB long and not a byte more`(client: ClientPool.Client) throws {
         let status = "HTTP/1.1 204 No Content\r\n"
         let line = "X: " + String(repeating: "x", count: 1_019) + "\r\n"
         func head(_ bytes: Int) -> String {
@@ -58,25 +67,28 @@ import Testing
             return text + "X: " + String(repeating: "y", count: bytes - text.utf8.count - 7) + "\r\n\r\n"
         }
         #expect(head(131_072).utf8.count == 131_072)
-        #expect(try self.outcome(of: head(131_072)) == [.head(204), .complete])
-        #expect(try self.outcome(of: head(131_073)) == [.failed(.malformed)])
+        #expect(try self.outcome(client, of: head(131_072)) == [.head(204), .complete])
+        #expect(try self.outcome(client, of: head(131_073)) == [.failed(.malformed)])
     }
 
-    @Test func `one field without end is a broken protocol`() throws {
+    @Test(arguments: ClientPool.Client.allCases)
+    func `one field without end is a broken protocol`(client: ClientPool.Client) throws {
         let field = [Array("HTTP/1.1 200 OK\r\nX: ".utf8), [UInt8](repeating: 0x78, count: 1 << 20)]
-        #expect(try self.outcome(of: field) == [.failed(.malformed)])
+        #expect(try self.outcome(client, of: field) == [.failed(.malformed)])
     }
 
-    @Test func `a storm of interim heads is a broken protocol`() throws {
+    @Test(arguments: ClientPool.Client.allCases)
+    func `a storm of interim heads is a broken protocol`(client: ClientPool.Client) throws {
         let storm = String(repeating: "HTTP/1.1 102 Processing\r\n\r\n", count: 40_000)
-        #expect(try self.outcome(of: storm) == [.failed(.malformed)])
+        #expect(try self.outcome(client, of: storm) == [.failed(.malformed)])
     }
 
     /// libcurl undoes a transfer coding that was not asked for.
-    @Test func `a bomb of gzip is cut off before it fills the memory`() throws {
+    @Test(arguments: ClientPool.Client.allCases)
+    func `a bomb of gzip is cut off before it fills the memory`(client: ClientPool.Client) throws {
         let before = ResourceUsage.own().residentMax
         let head = Array("HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip\r\n\r\n".utf8)
-        let seen = try self.outcome(of: [head, Self.bomb(bytes: 512 << 20)], closing: false)
+        let seen = try self.outcome(client, of: [head, Self.bomb(bytes: 512 << 20)], closing: false)
         #expect(seen?.last == .failed(.malformed))
         // Far below what it unpacks to; a sanitizer's quarantine alone keeps 256 MB.
         #expect(ResourceUsage.own().residentMax - before < 384 << 20)

@@ -1,6 +1,8 @@
 import CurlLoop
 import EventLoop
+import HTTPClient
 import SimBase
+import TestServer
 import Testing
 
 /// Heads whose first line behind the status line is folded: with a used handle, libcurl 7.88.1 joins it to a header field of
@@ -36,10 +38,11 @@ import Testing
         }
     }
 
-    @Test(arguments: [true, false])
-    func `a folded first line touches no earlier exchange`(keepsAlive: Bool) throws {
+    @Test(arguments: ClientPool.Client.allCases, [true, false])
+    func `a folded first line touches no earlier exchange`(client: ClientPool.Client, keepsAlive: Bool) throws
+    {
         let phones = 8
-        let bench = try Bench(phones: phones)
+        let bench = try Bench(client, phones: phones)
         var asked = 0
         var answers: [Int: Answer] = [:]
         bench.server.answer = { connection, request in

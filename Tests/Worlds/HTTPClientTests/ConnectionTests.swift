@@ -1,11 +1,14 @@
 import CurlLoop
 import EventLoop
+import HTTPClient
 import SimBase
+import TestServer
 import Testing
 
 @Suite struct ConnectionTests {
-    @Test func `a phone uses its own connection again and never another phone's`() throws {
-        let bench = try Bench(phones: 3)
+    @Test(arguments: ClientPool.Client.allCases)
+    func `a phone uses its own connection again and never another phone's`(client: ClientPool.Client) throws {
+        let bench = try Bench(client, phones: 3)
         bench.server.answer = { connection, _ in connection.reply("200 OK", body: "ok") }
         for phone in [0, 1, 2, 1, 0, 2, 2] {
             #expect(bench.finish(bench.get(phone, "/\(phone)")))
@@ -19,8 +22,9 @@ import Testing
         #expect(Set(bench.server.requests.map { $0.header("Host") }) == ["talaria.test:\(bench.server.port)"])
     }
 
-    @Test func `a phone has two connections while it needs them`() throws {
-        let bench = try Bench(phones: 1)
+    @Test(arguments: ClientPool.Client.allCases)
+    func `a phone has two connections while it needs them`(client: ClientPool.Client) throws {
+        let bench = try Bench(client, phones: 1)
         bench.server.answer = { connection, request in
             if request.line.contains("stream") {
                 connection.send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
@@ -35,10 +39,11 @@ import Testing
         #expect(bench.pool.isRunning(stream))
     }
 
-    @Test func `no phone's idle connection is closed to make room for another's`() throws {
+    @Test(arguments: ClientPool.Client.allCases)
+    func `no phone's idle connection is closed to make room for another's`(client: ClientPool.Client) throws {
         // One at a time, so that libcurl's own measure (four for each running transfer) would be far too small.
         let phones = 60
-        let bench = try Bench(phones: phones)
+        let bench = try Bench(client, phones: phones)
         bench.server.answer = { connection, _ in connection.reply("200 OK", body: "ok") }
         for phone in 0..<phones { #expect(bench.finish(bench.get(phone))) }
         for phone in 0..<phones { #expect(bench.finish(bench.get(phone))) }
@@ -46,9 +51,10 @@ import Testing
         #expect(bench.pool.counts.socketsOpened == phones)
     }
 
-    @Test func `more phones than one multi handle takes, all at once`() throws {
+    @Test(arguments: ClientPool.Client.allCases)
+    func `more phones than one multi handle takes, all at once`(client: ClientPool.Client) throws {
         let phones = 2 * CurlPool.phonesPerMultiMax + 50
-        let bench = try Bench(phones: phones)
+        let bench = try Bench(client, phones: phones)
         bench.server.answer = { connection, request in
             connection.reply("200 OK", body: String(request.line.split(separator: " ")[1]))
         }
@@ -61,8 +67,9 @@ import Testing
         #expect(bench.pool.counts.transfersRunningNow == 0)
     }
 
-    @Test func `stats say what happened`() throws {
-        let bench = try Bench(phones: 1)
+    @Test(arguments: ClientPool.Client.allCases)
+    func `stats say what happened`(client: ClientPool.Client) throws {
+        let bench = try Bench(client, phones: 1)
         bench.server.answer = { connection, _ in connection.reply("200 OK", body: "four") }
         let before = bench.loop.now()
         var request = bench.request(0, .post, "/", body: .bytes(Array("body!".utf8)))
@@ -89,8 +96,9 @@ import Testing
         #expect(stats.localPort == bench.server.connections[0].peerPort)
     }
 
-    @Test func `phones take the source addresses in turn`() throws {
-        let bench = try Bench(phones: 4, sources: ["127.0.0.2", "127.0.0.3"])
+    @Test(arguments: ClientPool.Client.allCases)
+    func `phones take the source addresses in turn`(client: ClientPool.Client) throws {
+        let bench = try Bench(client, phones: 4, sources: ["127.0.0.2", "127.0.0.3"])
         bench.server.answer = { connection, _ in connection.reply("200 OK", body: connection.peerHost) }
         let transfers = (0..<4).map { bench.get($0) }
         #expect(bench.run(until: { bench.ends.count == 4 }))
@@ -98,8 +106,9 @@ import Testing
         #expect(bodies == [.body("127.0.0.2"), .body("127.0.0.3"), .body("127.0.0.2"), .body("127.0.0.3")])
     }
 
-    @Test func `under pressure replies do not leave idle connections behind`() throws {
-        let bench = try Bench(phones: 2)
+    @Test(arguments: ClientPool.Client.allCases)
+    func `under pressure replies do not leave idle connections behind`(client: ClientPool.Client) throws {
+        let bench = try Bench(client, phones: 2)
         bench.pool.keepsIdleBelow = 1
         bench.server.answer = { connection, _ in connection.reply("200 OK", body: "ok") }
         #expect(bench.finish(bench.get(0)))

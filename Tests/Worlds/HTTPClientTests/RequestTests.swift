@@ -1,12 +1,15 @@
 import CurlLoop
 import EventLoop
+import HTTPClient
 import SimBase
 import SystemIO
+import TestServer
 import Testing
 
 @Suite struct RequestTests {
-    @Test func `nothing is added to a request that it does not need`() throws {
-        let bench = try Bench(phones: 1)
+    @Test(arguments: ClientPool.Client.allCases)
+    func `nothing is added to a request that it does not need`(client: ClientPool.Client) throws {
+        let bench = try Bench(client, phones: 1)
         bench.server.answer = { connection, _ in connection.reply("200 OK", body: "") }
         let headers = [HeaderField("X-Device-Id", "abc"), HeaderField("X-Empty", "")]
         #expect(bench.finish(bench.pool.start(bench.request(0, .get, "/a?b=c", headers: headers))))
@@ -30,20 +33,27 @@ import Testing
         #expect(bench.server.requests[4].body == Array("xy".utf8))
     }
 
-    @Test(arguments: [
-        ("/", "/"), ("", "/"), ("/a/b?c=d&e=/f?", "/a/b?c=d&e=/f?"), ("//a", "//a"), ("?a=b", "/?a=b"),
-        ("/a/../b", "/b"), ("/./a", "/a"), ("/a/.b/c.d", "/a/.b/c.d"), ("/a?b=/./c", "/a?b=/./c"),
-        ("/a%20b", "/a%20b"), ("/a#b", "/a"), ("/a?b#c", "/a?b"), ("/~!$&'()*+,;=:@|", "/~!$&'()*+,;=:@|"),
-    ])
-    func `a target is sent as it stands in a URL`(written: String, sent: String) throws {
-        let bench = try Bench(phones: 1)
+    @Test(
+        arguments: ClientPool.Client.allCases,
+        [
+            ("/", "/"), ("", "/"), ("/a/b?c=d&e=/f?", "/a/b?c=d&e=/f?"), ("//a", "//a"), ("?a=b", "/?a=b"),
+            ("/a/../b", "/b"), ("/./a", "/a"), ("/a/.b/c.d", "/a/.b/c.d"), ("/a?b=/./c", "/a?b=/./c"),
+            ("/a%20b", "/a%20b"), ("/a#b", "/a"), ("/a?b#c", "/a?b"),
+            ("/~!$&'()*+,;=:@|", "/~!$&'()*+,;=:@|"),
+        ])
+    func `a target is sent as it stands in a URL`(
+        client: ClientPool.Client, target: (written: String, sent: String)
+    ) throws {
+        let (written, sent) = target
+        let bench = try Bench(client, phones: 1)
         bench.server.answer = { connection, _ in connection.reply("200 OK", body: "") }
         #expect(bench.finish(bench.pool.start(bench.request(0, .get, written))))
         #expect(bench.server.requests.map(\.line) == ["GET \(sent) HTTP/1.1"])
     }
 
-    @Test func `headers that libcurl would add can be given`() throws {
-        let bench = try Bench(phones: 1)
+    @Test(arguments: ClientPool.Client.allCases)
+    func `headers that libcurl would add can be given`(client: ClientPool.Client) throws {
+        let bench = try Bench(client, phones: 1)
         bench.server.answer = { connection, _ in connection.reply("200 OK", body: "") }
         let headers = [HeaderField("accept", "*/*"), HeaderField("Content-Type", "text/plain")]
         let request = bench.request(0, .post, "/", headers: headers, body: .bytes([1]))
@@ -52,8 +62,9 @@ import Testing
         #expect(bench.server.requests[0].header("content-type") == "text/plain")
     }
 
-    @Test func `a multipart body is the form around the bytes of head and photo`() throws {
-        let bench = try Bench(phones: 1)
+    @Test(arguments: ClientPool.Client.allCases)
+    func `a multipart body is the form around the bytes of head and photo`(client: ClientPool.Client) throws {
+        let bench = try Bench(client, phones: 1)
         bench.server.answer = { connection, _ in connection.reply("202 Accepted", body: "") }
         // Larger than the upload buffer and no multiple of it, and with every byte value.
         let photo = SharedBytes((0..<100_003).map { UInt8(truncatingIfNeeded: $0 &* 31) })
@@ -93,8 +104,9 @@ import Testing
         #expect(request.body == expected)
     }
 
-    @Test func `a large upload does not wait to be asked for its body`() throws {
-        let bench = try Bench(phones: 1)
+    @Test(arguments: ClientPool.Client.allCases)
+    func `a large upload does not wait to be asked for its body`(client: ClientPool.Client) throws {
+        let bench = try Bench(client, phones: 1)
         bench.server.answer = { connection, _ in connection.reply("200 OK", body: "") }
         let photo = SharedBytes([UInt8](repeating: 7, count: 3 << 20))
         let part = TransferRequest.Part(
@@ -106,8 +118,9 @@ import Testing
         #expect(bench.server.requests.last?.body == photo.bytes)
     }
 
-    @Test func `a header that would become two is refused, and so is a bad URL`() throws {
-        let bench = try Bench(phones: 1)
+    @Test(arguments: ClientPool.Client.allCases)
+    func `a header that would become two is refused, and so is a bad URL`(client: ClientPool.Client) throws {
+        let bench = try Bench(client, phones: 1)
         let bad = [
             bench.request(0, headers: [HeaderField("X-Token", "a\r\nX-Admin: yes")]),
             bench.request(0, headers: [HeaderField("X\nY", "a")]),
@@ -131,8 +144,11 @@ import Testing
         #expect(bench.seen[transfer]?.count == 1)
     }
 
-    @Test func `a request may be sent to a closed port, without harm to the phone's connections`() throws {
-        let bench = try Bench(phones: 1)
+    @Test(arguments: ClientPool.Client.allCases)
+    func `a request may be sent to a closed port, without harm to the phone's connections`(
+        client: ClientPool.Client
+    ) throws {
+        let bench = try Bench(client, phones: 1)
         bench.server.answer = { connection, _ in connection.reply("200 OK", body: "") }
         let closed = try StreamSocket.listen(host: "127.0.0.1", port: 0)
         let port = try StreamSocket.localPort(of: closed.number)

@@ -1,12 +1,15 @@
 import CurlLoop
 import EventLoop
+import HTTPClient
 import SimBase
+import TestServer
 import Testing
 import Wire
 
 @Suite struct ResponseTests {
-    @Test func `a stream is delivered as it arrives`() throws {
-        let bench = try Bench(phones: 1)
+    @Test(arguments: ClientPool.Client.allCases)
+    func `a stream is delivered as it arrives`(client: ClientPool.Client) throws {
+        let bench = try Bench(client, phones: 1)
         bench.server.answer = { connection, _ in
             connection.send(
                 "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n")
@@ -26,8 +29,9 @@ import Wire
         #expect(bench.heads[stream]?.headers["x-trailer"] == nil)
     }
 
-    @Test func `a large body arrives whole through a small buffer`() throws {
-        let bench = try Bench(phones: 1)
+    @Test(arguments: ClientPool.Client.allCases)
+    func `a large body arrives whole through a small buffer`(client: ClientPool.Client) throws {
+        let bench = try Bench(client, phones: 1)
         let text = String((0..<60_000).map { Character(UnicodeScalar(UInt8(97 + $0 % 26))) })
         bench.server.answer = { connection, _ in connection.reply("200 OK", body: text) }
         let transfer = bench.pool.start(bench.request(0, receiveBuffer: .stream))
@@ -39,8 +43,9 @@ import Wire
         #expect(bench.ends[transfer]?.failure == nil)
     }
 
-    @Test func `interim heads are skipped`() throws {
-        let bench = try Bench(phones: 1)
+    @Test(arguments: ClientPool.Client.allCases)
+    func `interim heads are skipped`(client: ClientPool.Client) throws {
+        let bench = try Bench(client, phones: 1)
         bench.server.answer = { connection, _ in
             connection.send(
                 "HTTP/1.1 100 Continue\r\nX-A: interim\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\n")
@@ -56,8 +61,9 @@ import Wire
                     headers: HeaderFields([HeaderField("X-A", "final"), HeaderField("Content-Length", "3")])))
     }
 
-    @Test func `header fields keep order, case and duplicates, and lose padding`() throws {
-        let bench = try Bench(phones: 1)
+    @Test(arguments: ClientPool.Client.allCases)
+    func `header fields keep order, case and duplicates, and lose padding`(client: ClientPool.Client) throws {
+        let bench = try Bench(client, phones: 1)
         bench.server.answer = { connection, _ in
             connection.send(
                 "HTTP/1.1 429 Too Many\r\nretry-After:  7 \r\nSet-Cookie: a\r\nset-cookie: b:c\r\nEmpty:\r\n"
@@ -81,8 +87,9 @@ import Wire
         #expect(bench.seen[transfer] == [.head(429), .complete])
     }
 
-    @Test func `redirects are told, not followed`() throws {
-        let bench = try Bench(phones: 1)
+    @Test(arguments: ClientPool.Client.allCases)
+    func `redirects are told, not followed`(client: ClientPool.Client) throws {
+        let bench = try Bench(client, phones: 1)
         bench.server.answer = { connection, _ in
             connection.reply("302 Found", body: "", headers: ["Location: http://127.0.0.1:1/"])
         }
@@ -91,8 +98,9 @@ import Wire
         #expect(bench.seen[transfer] == [.head(302), .complete])
     }
 
-    @Test func `a delegate may begin, cancel and hang up in answer to any event`() throws {
-        let bench = try Bench(phones: 2)
+    @Test(arguments: ClientPool.Client.allCases)
+    func `a delegate may begin, cancel and hang up in answer to any event`(client: ClientPool.Client) throws {
+        let bench = try Bench(client, phones: 2)
         bench.server.answer = { connection, _ in connection.reply("200 OK", body: "ok") }
         var next: TransferID?
         var began: [TransferID] = []

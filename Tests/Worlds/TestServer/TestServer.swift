@@ -1,19 +1,19 @@
-import EventLoop
-import SimBase
+package import EventLoop
+internal import SimBase
 import SystemIO
 
 /// A server of raw sockets on the test's own loop. It records everything and answers only what `answer` sends.
-final class TestServer {
-    let port: UInt16
-    private(set) var connections: [ServerConnection] = []
+package final class TestServer {
+    package let port: UInt16
+    package private(set) var connections: [ServerConnection] = []
     /// Called for every complete request.
-    var answer: (ServerConnection, ServerRequest) -> Void = { _, _ in }
+    package var answer: (ServerConnection, ServerRequest) -> Void = { _, _ in }
 
     private let loop: Loop
     private let listener: Descriptor
     private var watch: Watch?
 
-    init(loop: Loop) throws {
+    package init(loop: Loop) throws {
         self.loop = loop
         self.listener = try StreamSocket.listen(host: "127.0.0.1", port: 0)
         self.port = try StreamSocket.localPort(of: self.listener.number)
@@ -26,7 +26,7 @@ final class TestServer {
     }
 
     /// All requests in the order of their connections.
-    var requests: [ServerRequest] { self.connections.flatMap(\.requests) }
+    package var requests: [ServerRequest] { self.connections.flatMap(\.requests) }
 
     private func accept() {
         while case .connection(let socket) = StreamSocket.accept(self.listener.number) {
@@ -40,15 +40,15 @@ final class TestServer {
 }
 
 /// A request as its bytes were.
-struct ServerRequest: Equatable {
-    var connection: Int
+package struct ServerRequest: Equatable {
+    package var connection: Int
     /// With the request line, without the blank line.
-    var lines: [String]
-    var body: [UInt8]
+    package var lines: [String]
+    package var body: [UInt8]
 
-    var line: String { self.lines.first ?? "" }
+    package var line: String { self.lines.first ?? "" }
 
-    func header(_ name: String) -> String? {
+    package func header(_ name: String) -> String? {
         self.lines.dropFirst().first { $0.lowercased().hasPrefix(name.lowercased() + ":") }.map {
             String($0.dropFirst(name.count + 1).drop { $0 == " " })
         }
@@ -56,23 +56,23 @@ struct ServerRequest: Equatable {
 }
 
 /// One accepted connection.
-final class ServerConnection {
-    enum End: Equatable {
+package final class ServerConnection {
+    package enum End: Equatable {
         case fin
         case failed(Int32)
     }
 
-    let number: Int
-    let peerPort: UInt16?
-    let peerHost: String
-    private(set) var requests: [ServerRequest] = []
+    package let number: Int
+    package let peerPort: UInt16?
+    package let peerHost: String
+    package private(set) var requests: [ServerRequest] = []
     /// What reading came to in the end, if it did.
-    private(set) var end: End?
-    var watch: Watch?
+    package private(set) var end: End?
+    package var watch: Watch?
     private var socket: Int32?
     private var unread: [UInt8] = []
     /// Bytes of a request that is not complete.
-    var unreadCount: Int { self.unread.count }
+    package var unreadCount: Int { self.unread.count }
 
     init(number: Int, socket: Int32) {
         self.number = number
@@ -95,9 +95,9 @@ final class ServerConnection {
         }
     }
 
-    func send(_ text: String) { self.send(Array(text.utf8)) }
+    package func send(_ text: String) { self.send(Array(text.utf8)) }
 
-    func send(_ bytes: [UInt8]) {
+    package func send(_ bytes: [UInt8]) {
         guard let socket = self.socket else { return }
         var rest = bytes[...]
         while !rest.isEmpty, case .bytes(let count) = StreamSocket.send(socket, rest) {
@@ -105,20 +105,20 @@ final class ServerConnection {
         }
     }
 
-    func reply(_ status: String, body: String, headers: [String] = []) {
+    package func reply(_ status: String, body: String, headers: [String] = []) {
         let lines = ["HTTP/1.1 \(status)"] + headers + ["Content-Length: \(body.utf8.count)", "", body]
         self.send(lines.joined(separator: "\r\n"))
     }
 
     /// FIN, if everything was read.
-    func close() {
+    package func close() {
         guard let socket = self.socket else { return }
         self.watch?.cancel()
         self.socket = nil
         StreamSocket.close(socket)
     }
 
-    func reset() {
+    package func reset() {
         if let socket = self.socket { StreamSocket.resetOnClose(socket) }
         self.close()
     }

@@ -1,11 +1,14 @@
 import CurlLoop
 import EventLoop
+import HTTPClient
 import SimBase
+import TestServer
 import Testing
 
 @Suite struct FailureTests {
-    @Test func `no one listening is a refused connect`() throws {
-        let bench = try Bench(phones: 1)
+    @Test(arguments: ClientPool.Client.allCases)
+    func `no one listening is a refused connect`(client: ClientPool.Client) throws {
+        let bench = try Bench(client, phones: 1)
         let listener = try StreamSocket.listen(host: "127.0.0.1", port: 0)
         let port = try StreamSocket.localPort(of: listener.number)
         StreamSocket.close(listener.release())
@@ -14,18 +17,23 @@ import Testing
         #expect(bench.seen[transfer] == [.failed(.connectRefused)])
     }
 
-    @Test(arguments: [
-        ("", TransportFailure.closedBeforeReply, [Seen]()),
-        ("HTTP/1.1 200 OK\r\nContent-", .closedEarly, []),
-        ("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf", .closedEarly, [.head(200), .body("half")]),
-        (
-            "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nhalf", .closedEarly,
-            [.head(200), .body("half")]
-        ),
-        ("SSH-2.0-OpenSSH\r\n", .malformed, []),
-    ])
-    func `a connection that closes too soon`(sent: String, kind: TransportFailure, before: [Seen]) throws {
-        let bench = try Bench(phones: 1)
+    @Test(
+        arguments: ClientPool.Client.allCases,
+        [
+            ("", TransportFailure.closedBeforeReply, [Seen]()),
+            ("HTTP/1.1 200 OK\r\nContent-", .closedEarly, []),
+            ("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf", .closedEarly, [.head(200), .body("half")]),
+            (
+                "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nhalf", .closedEarly,
+                [.head(200), .body("half")]
+            ),
+            ("SSH-2.0-OpenSSH\r\n", .malformed, []),
+        ])
+    func `a connection that closes too soon`(
+        client: ClientPool.Client, course: (sent: String, kind: TransportFailure, before: [Seen])
+    ) throws {
+        let (sent, kind, before) = course
+        let bench = try Bench(client, phones: 1)
         bench.server.answer = { connection, _ in
             connection.send(sent)
             connection.close()
@@ -35,8 +43,9 @@ import Testing
         #expect(bench.seen[transfer] == before + [.failed(kind)])
     }
 
-    @Test func `the end of a body without a length is its end`() throws {
-        let bench = try Bench(phones: 1)
+    @Test(arguments: ClientPool.Client.allCases)
+    func `the end of a body without a length is its end`(client: ClientPool.Client) throws {
+        let bench = try Bench(client, phones: 1)
         bench.server.answer = { connection, _ in
             connection.send("HTTP/1.1 200 OK\r\n\r\nall of it")
             connection.close()
@@ -46,8 +55,9 @@ import Testing
         #expect(bench.seen[transfer] == [.head(200), .body("all of it"), .complete])
     }
 
-    @Test func `a reset inside the body comes after what arrived before it`() throws {
-        let bench = try Bench(phones: 1)
+    @Test(arguments: ClientPool.Client.allCases)
+    func `a reset inside the body comes after what arrived before it`(client: ClientPool.Client) throws {
+        let bench = try Bench(client, phones: 1)
         bench.server.answer = { connection, _ in
             connection.send("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf")
         }
@@ -59,16 +69,18 @@ import Testing
         #expect(bench.ends[transfer]?.failure?.message.isEmpty == false)
     }
 
-    @Test func `a reset before any reply is a reset`() throws {
-        let bench = try Bench(phones: 1)
+    @Test(arguments: ClientPool.Client.allCases)
+    func `a reset before any reply is a reset`(client: ClientPool.Client) throws {
+        let bench = try Bench(client, phones: 1)
         bench.server.answer = { connection, _ in connection.reset() }
         let transfer = bench.get(0)
         #expect(bench.finish(transfer))
         #expect(bench.seen[transfer] == [.failed(.reset)])
     }
 
-    @Test func `a head without end is cut off`() throws {
-        let bench = try Bench(phones: 1)
+    @Test(arguments: ClientPool.Client.allCases)
+    func `a head without end is cut off`(client: ClientPool.Client) throws {
+        let bench = try Bench(client, phones: 1)
         bench.server.answer = { connection, _ in
             connection.send("HTTP/1.1 200 OK\r\n")
             for _ in 0..<200 {
@@ -80,8 +92,9 @@ import Testing
         #expect(bench.seen[transfer] == [.failed(.malformed)])
     }
 
-    @Test func `a TLS handshake that never answers times out as connecting does`() throws {
-        let bench = try Bench(phones: 1, connectTimeout: .milliseconds(80))
+    @Test(arguments: ClientPool.Client.allCases)
+    func `a TLS handshake that never answers times out as connecting does`(client: ClientPool.Client) throws {
+        let bench = try Bench(client, phones: 1, connectTimeout: .milliseconds(80))
         var request = bench.request(0)
         request.url = "https://talaria.test:\(bench.server.port)/"
         let before = bench.loop.now()
@@ -91,8 +104,9 @@ import Testing
         #expect(bench.loop.now() - before >= .milliseconds(80))
     }
 
-    @Test func `a server that speaks no TLS fails as TLS`() throws {
-        let bench = try Bench(phones: 1)
+    @Test(arguments: ClientPool.Client.allCases)
+    func `a server that speaks no TLS fails as TLS`(client: ClientPool.Client) throws {
+        let bench = try Bench(client, phones: 1)
         var request = bench.request(0)
         request.url = "https://talaria.test:\(bench.server.port)/"
         let transfer = bench.pool.start(request)
@@ -102,8 +116,9 @@ import Testing
         #expect(bench.seen[transfer] == [.failed(.tls)])
     }
 
-    @Test func `too few descriptors are counted and told, and not for ever`() throws {
-        let bench = try Bench(phones: 3)
+    @Test(arguments: ClientPool.Client.allCases)
+    func `too few descriptors are counted and told, and not for ever`(client: ClientPool.Client) throws {
+        let bench = try Bench(client, phones: 3)
         bench.pool.socketsMax = 2
         bench.server.answer = { connection, _ in
             connection.reply("200 OK", body: "ok", headers: ["Connection: close"])

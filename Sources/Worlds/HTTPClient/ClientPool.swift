@@ -1,0 +1,477 @@
+package import CurlLoop
+package import EventLoop
+import SimBase
+import SystemIO
+import Wire
+
+/// HTTP exchanges of many phones on one loop; each phone with connections of its own.
+///
+/// A request over plain HTTP whose body is in memory, or that has none, goes out on a connection of this module. libcurl makes all
+/// others: a multipart body, TLS, a URL that is not sent as it stands. A phone that makes one request at a time has one
+/// connection for both: what libcurl has opened stays among its idle connections, and is used here while libcurl does not.
+package final class ClientPool {
+    /// Who makes the requests that do not need libcurl.
+    package enum Client: Sendable, CaseIterable {
+        case own
+        case libcurl
+    }
+
+    /// Bytes that are read from a socket at a time.
+    private static let receivedBytesMax = 64 * 1_024
+    /// Tells the ids of this module's exchanges from those of libcurl's.
+    private static let firstSlot: UInt32 = 1 << 31
+
+    package weak var delegate: (any TransferDelegate)? {
+        didSet { self.curl.delegate = self.delegate }
+    }
+    /// The number of open sockets above which exchanges other than streams close their connection at the end
+    /// instead of keeping it for the phone's next.
+    package var keepsIdleBelow = Int.max {
+        didSet { self.curl.keepsIdleBelow = self.keepsIdleBelow }
+    }
+
+    /// Sockets that the pool may have, parked ones included; more are refused as the system would.
+    package var socketsMax: Int {
+        get { self.curl.socketsMax }
+        set { self.curl.socketsMax = newValue }
+    }
+
+    private let loop: Loop
+    private let target: CurlTarget
+    private let client: Client
+    private let curl: CurlPool
+    private let sockets: SocketTable
+    private var channels: [ClientChannel] = []
+    private var free: [ClientChannel] = []
+    private var channelsOfPhone: [[ClientChannel]]
+    /// By descriptor. A socket that is lent has none.
+    private var channelOfSocket: [ClientChannel?] = []
+    private var connects: WakeTable?
+    /// Exchanges that failed before `start` returned.
+    private var failed: [(channel: ClientChannel, id: TransferID, failure: TransferFailure)] = []
+    private var soon: LoopTask?
+    private var transfersStarted = 0
+    private var transfersRunning = 0
+    private var resendsRefused = 0
+
+    // Used again and again, so that a read and a write allocate nothing.
+    private var received = [UInt8](repeating: 0, count: ClientPool.receivedBytesMax)
+    private var events: [ResponseEvent] = []
+    private var body: [UInt8] = []
+    private var probe: [UInt8] = [0]
+    private var draft = ByteBuilder(reserving: 4_096)
+
+    /// `phones` are numbered from 0.
+    package init(loop: Loop, target: CurlTarget, phones: Int, client: Client) {
+        self.loop = loop
+        self.target = target
+        self.client = client
+        self.curl = CurlPool(loop: loop, target: target, phones: phones)
+        self.sockets = self.curl.sockets
+        self.channelsOfPhone = Array(repeating: [], count: phones)
+        self.connects = WakeTable(loop: loop, keys: 0) { [unowned self] slot, _, _ in
+            self.timePassed(self.channels[slot])
+        }
+        self.soon = LoopTask(loop: loop) { [unowned self] in self.deliverFailed() }
+        guard client == .own else { return }
+        self.curl.borrower = { [weak self] phone, line, socket, watch in
+            self?.take(socket, of: phone, line: line, watch: watch)
+        }
+    }
+
+    deinit {
+        for channel in self.channels where channel.socket >= 0 { self.closeSocket(of: channel) }
+    }
+
+    package var counts: CurlPoolCounts {
+        var counts = self.curl.counts
+        counts.transfersStarted += self.transfersStarted
+        counts.transfersRunningNow += self.transfersRunning
+        counts.resendsRefused += self.resendsRefused
+        return counts
+    }
+
+    // MARK: - Commands
+
+    /// Begins an exchange; the delegate hears of it, never before this returns.
+    package func start(_ request: TransferRequest) -> TransferID {
+        guard self.client == .own, request.url.hasPrefix("http:") else { return self.curl.start(request) }
+        guard let parts = RequestTarget.parts(of: request.url) else { return self.startByLibcurl(request) }
+        let body: [UInt8]?
+        switch request.body {
+        case .none: body = request.hasBody ? [] : nil
+        case .bytes(let bytes): body = bytes
+        case .multipart, .streamed: return self.startByLibcurl(request)
+        }
+        let flaw = request.flaw
+        let idle = request.connectPort == nil && flaw == nil ? self.takeIdle(of: request.phone) : nil
+        let channel = idle ?? self.freeChannel(for: request.phone)
+        self.transfersStarted += 1
+        self.transfersRunning += 1
+        let now = self.loop.now()
+        channel.begin(request, at: now)
+        let id = channel.id
+        if let flaw {
+            self.deliverLater(
+                TransferFailure(
+                    kind: .other, isResendRefused: false, code: 0, systemCode: 0, message: flaw), to: channel)
+            return id
+        }
+        self.draft.shorten(to: 0)
+        RequestWriter.head(
+            method: request.method.rawValue, target: parts.target, host: parts.host, fields: request.headers,
+            bodyBytes: body?.count, into: &self.draft)
+        if let body { self.draft.append(contentsOf: body) }
+        let terms = ClientConnection.Terms(
+            isHead: request.method == .head,
+            keepsConnection: request.connectPort == nil
+                && (request.receiveBuffer == .stream || self.sockets.openNow < self.keepsIdleBelow))
+        if idle == nil {
+            channel.unsent = self.draft.bytes[...]
+            self.followStart(channel, self.connect(channel, terms, at: now))
+        } else {
+            self.followStart(channel, channel.machine.begin(terms))
+        }
+        return id
+    }
+
+    /// Ends an exchange at once and closes its connection (FIN). The delegate hears nothing more of it. Nothing
+    /// happens when it is over already.
+    package func cancel(_ transfer: TransferID) {
+        guard let channel = self.running(transfer) else {
+            if transfer.slot < Self.firstSlot { self.curl.cancel(transfer) }
+            return
+        }
+        self.release(channel)
+    }
+
+    /// Runs libcurl's pending work now instead of at the end of the turn, and delivers the results.
+    package func flushPending() { self.curl.flushPending() }
+
+    /// Abandons all of a phone's exchanges and leaves its connections open and unread, without a word to the peer, until
+    /// `unpark`. The delegate hears nothing of it. The phone may start new exchanges.
+    package func park(phone: Int) {
+        self.letGo(of: phone)
+        self.curl.park(phone: phone)
+    }
+
+    /// Closes a phone's parked connections with RST.
+    package func unpark(phone: Int) { self.curl.unpark(phone: phone) }
+
+    /// Abandons all of a phone's exchanges and closes its connections, idle ones too. The delegate hears nothing.
+    package func hangUp(phone: Int, by how: HangUp) {
+        self.letGo(of: phone)
+        self.curl.hangUp(phone: phone, by: how)
+    }
+
+    /// The table has the phone's sockets after that, and libcurl all its lines.
+    private func letGo(of phone: Int) {
+        for channel in self.channelsOfPhone[phone] {
+            self.dropSocket(of: channel)
+            self.release(channel)
+        }
+    }
+
+    // MARK: - Queries
+
+    package func isRunning(_ transfer: TransferID) -> Bool {
+        transfer.slot < Self.firstSlot ? self.curl.isRunning(transfer) : self.running(transfer) != nil
+    }
+
+    private func running(_ id: TransferID) -> ClientChannel? {
+        guard id.slot >= Self.firstSlot else { return nil }
+        let channel = self.channels[Int(id.slot - Self.firstSlot)]
+        return channel.has(id) ? channel : nil
+    }
+}
+
+// MARK: - Sockets
+
+extension ClientPool {
+    private func startByLibcurl(_ request: TransferRequest) -> TransferID {
+        guard request.connectPort == nil, request.flaw == nil,
+            let idle = self.takeIdle(of: request.phone), let watch = idle.watch
+        else { return self.curl.start(request) }
+        let socket = idle.socket
+        guard let line = idle.line else {
+            self.letGo(of: idle)
+            return self.curl.start(request, lent: socket, watch: watch)
+        }
+        guard self.sockets.giveBack(socket, watch: watch) else {
+            // libcurl has closed its connection of this socket, and cannot be given it again: see `CurlPool.start`.
+            self.release(idle)
+            return self.curl.start(request)
+        }
+        self.letGo(of: idle)
+        return self.curl.start(request, line: line)
+    }
+
+    /// The socket is libcurl's now, and its watch goes on.
+    private func letGo(of channel: ClientChannel) {
+        self.channelOfSocket[Int(channel.socket)] = nil
+        (channel.socket, channel.watch, channel.line) = (-1, nil, nil)
+        self.release(channel)
+    }
+
+    /// A connection that libcurl has kept is the phone's next one.
+    private func take(_ socket: Int32, of phone: Int, line: Int, watch: Watch?) {
+        let channel = self.freeChannel(for: phone)
+        channel.machine = .idle
+        channel.line = line
+        self.adopt(socket, by: channel)
+        channel.watch = watch ?? self.watch(socket, .read)
+    }
+
+    /// The phone's newest idle connection. The end of a connection may not have been reported yet: a read finds
+    /// it, as well as bytes that nobody has asked for.
+    private func takeIdle(of phone: Int) -> ClientChannel? {
+        while let channel = self.channelsOfPhone[phone].last(where: { $0.machine.isIdle }) {
+            if case .wouldBlock = StreamSocket.receive(channel.socket, into: &self.probe) { return channel }
+            self.release(channel)
+        }
+        return nil
+    }
+
+    private func freeChannel(for phone: Int) -> ClientChannel {
+        let channel: ClientChannel
+        if let free = self.free.popLast() {
+            channel = free
+        } else {
+            channel = ClientChannel(slot: Self.firstSlot + UInt32(self.channels.count))
+            self.channels.append(channel)
+        }
+        channel.open(for: phone)
+        self.channelsOfPhone[phone].append(channel)
+        return channel
+    }
+
+    private func adopt(_ socket: Int32, by channel: ClientChannel) {
+        while Int(socket) >= self.channelOfSocket.count { self.channelOfSocket.append(nil) }
+        self.channelOfSocket[Int(socket)] = channel
+        channel.socket = socket
+    }
+
+    private func watch(_ socket: Int32, _ interest: Readiness) -> Watch {
+        self.loop.watch(socket, interest) { [unowned self] readiness in self.ready(socket, readiness) }
+    }
+
+    private func connect(
+        _ channel: ClientChannel, _ terms: ClientConnection.Terms, at now: Instant
+    ) -> ClientConnection.Outcome {
+        let addresses = channel.connectPort == nil ? self.target.addresses.count : 1
+        return channel.machine.connect(
+            addresses: addresses, within: self.target.connectTimeout, terms, at: now)
+    }
+
+    /// Begins to connect to an address; what follows if that fails at once.
+    private func connect(_ channel: ClientChannel, to address: Int) -> ClientConnection.Outcome {
+        self.closeSocket(of: channel)
+        // A closed port is certain to be closed on this host only.
+        let host = channel.connectPort == nil ? self.target.addresses[address] : "127.0.0.1"
+        do throws(SystemError) {
+            let socket = try self.sockets.connect(
+                for: channel.phone, to: host, port: channel.connectPort ?? self.target.port)
+            self.adopt(socket, by: channel)
+            channel.watch = self.watch(socket, .write)
+            self.connects?.set(key: self.key(of: channel), at: channel.machine.deadline)
+            return .nothing
+        } catch {
+            return channel.machine.connectFailed(error.code, at: self.loop.now())
+        }
+    }
+
+    private func key(of channel: ClientChannel) -> Int { Int(channel.slot - Self.firstSlot) }
+
+    private func dropSocket(of channel: ClientChannel) {
+        guard channel.socket >= 0 else { return }
+        channel.watch?.cancel()
+        channel.watch = nil
+        self.channelOfSocket[Int(channel.socket)] = nil
+        channel.socket = -1
+    }
+
+    private func closeSocket(of channel: ClientChannel) {
+        let socket = channel.socket
+        self.dropSocket(of: channel)
+        if socket >= 0 { self.sockets.closeOwn(socket) }
+        guard let line = channel.line else { return }
+        channel.line = nil
+        self.curl.freeLine(line, of: channel.phone)
+    }
+
+    /// Closes the connection and gives its place away.
+    private func release(_ channel: ClientChannel) {
+        self.closeSocket(of: channel)
+        if channel.machine.isConnecting { self.connects?.set(key: self.key(of: channel), at: nil) }
+        channel.machine = .closed
+        if channel.hasExchange {
+            self.transfersRunning -= 1
+            channel.end()
+        }
+        self.channelsOfPhone[channel.phone].removeAll { $0 === channel }
+        self.free.append(channel)
+    }
+}
+
+// MARK: - Events
+
+extension ClientPool {
+    private func ready(_ socket: Int32, _ readiness: Readiness) {
+        // A socket that is lent is libcurl's to read.
+        guard let channel = self.channelOfSocket[Int(socket)] else { return }
+        // The delegate may let go of the pool.
+        withExtendedLifetime(self) {
+            if readiness == .write { self.readyToSend(channel) } else { self.readyToReceive(channel) }
+        }
+    }
+
+    private func readyToSend(_ channel: ClientChannel) {
+        guard channel.machine.isConnecting else { return self.sendRest(channel) }
+        let now = self.loop.now()
+        let error = StreamSocket.takeError(channel.socket)
+        if error != 0 { return self.follow(channel, channel.machine.connectFailed(error, at: now)) }
+        self.connects?.set(key: self.key(of: channel), at: nil)
+        self.follow(channel, channel.machine.connected())
+    }
+
+    private func timePassed(_ channel: ClientChannel) {
+        self.follow(channel, channel.machine.timePassed(at: self.loop.now()))
+    }
+
+    /// Does what follows from an event, and from what that leads to.
+    private func follow(_ channel: ClientChannel, _ outcome: ClientConnection.Outcome) {
+        var outcome = outcome
+        while case .connect(let address) = outcome { outcome = self.connect(channel, to: address) }
+        switch outcome {
+        case .nothing, .connect: break
+        case .send: self.sendRequest(channel)
+        case .ended(let failure, let isKept): self.end(channel, failure, isKept: isKept)
+        case .close: self.release(channel)
+        }
+    }
+
+    /// The same inside `start`, where the delegate is not called.
+    private func followStart(_ channel: ClientChannel, _ outcome: ClientConnection.Outcome) {
+        var outcome = outcome
+        while case .connect(let address) = outcome { outcome = self.connect(channel, to: address) }
+        if case .ended(let failure?, _) = outcome {
+            self.deliverLater(failure, to: channel)
+        } else {
+            self.follow(channel, outcome)
+        }
+    }
+
+    private func deliverLater(_ failure: TransferFailure, to channel: ClientChannel) {
+        self.failed.append((channel, channel.id, failure))
+        self.soon?.schedule()
+    }
+
+    private func deliverFailed() {
+        withExtendedLifetime(self) {
+            var failed: [(channel: ClientChannel, id: TransferID, failure: TransferFailure)] = []
+            swap(&failed, &self.failed)
+            for (channel, id, failure) in failed where channel.has(id) {
+                self.end(channel, failure, isKept: false)
+            }
+        }
+    }
+
+    // MARK: Sending
+
+    private func sendRequest(_ channel: ClientChannel) {
+        // On a new connection the request has waited; on one that was idle it is in the draft.
+        let isNew = !channel.unsent.isEmpty
+        channel.noteConnection(isNew: isNew, at: self.loop.now())
+        guard !isNew else {
+            channel.watch?.interest = .read
+            return self.sendRest(channel)
+        }
+        switch StreamSocket.send(channel.socket, self.draft) {
+        case .bytes(self.draft.count): channel.machine.sent()
+        case .bytes(let count): self.keepUnsent(self.draft.bytes[count...], of: channel)
+        case .wouldBlock, .end: self.keepUnsent(self.draft.bytes[...], of: channel)
+        case .failed(let code): channel.machine.sendFailed(code)
+        }
+    }
+
+    private func keepUnsent(_ rest: ArraySlice<UInt8>, of channel: ClientChannel) {
+        channel.unsent = rest
+        channel.watch?.interest = .both
+    }
+
+    private func sendRest(_ channel: ClientChannel) {
+        switch StreamSocket.send(channel.socket, channel.unsent) {
+        case .bytes(let count):
+            channel.unsent = channel.unsent.dropFirst(count)
+            if channel.unsent.isEmpty {
+                channel.unsent = []
+                channel.machine.sent()
+            }
+        case .wouldBlock, .end: break
+        case .failed(let code):
+            channel.unsent = []
+            channel.machine.sendFailed(code)
+        }
+        let interest: Readiness = channel.unsent.isEmpty ? .read : .both
+        if channel.watch?.interest != interest { channel.watch?.interest = interest }
+    }
+
+    // MARK: Receiving
+
+    private func readyToReceive(_ channel: ClientChannel) {
+        let now = self.loop.now()
+        let outcome: ClientConnection.Outcome
+        switch StreamSocket.receive(channel.socket, into: &self.received) {
+        case .bytes(let count):
+            outcome = channel.machine.received(self.received[..<count], into: &self.events)
+        case .end: outcome = channel.machine.ended(into: &self.events)
+        case .wouldBlock: return
+        case .failed(let code): outcome = channel.machine.failed(code)
+        }
+        guard self.deliverEvents(of: channel, at: now) else { return }
+        self.follow(channel, outcome)
+    }
+
+    /// Passes on what was read; false once the exchange is over by that.
+    private func deliverEvents(of channel: ClientChannel, at now: Instant) -> Bool {
+        guard !self.events.isEmpty else { return true }
+        let (id, phone) = (channel.id, channel.phone)
+        var head: ResponseHead?
+        for event in self.events {
+            switch event {
+            case .head(let status, let headers): head = ResponseHead(status: status, headers: headers)
+            case .body(let piece): self.body.append(contentsOf: piece)
+            case .end: break
+            }
+        }
+        // The pieces are parts of the buffer that is read into next.
+        self.events.removeAll(keepingCapacity: true)
+        var bytes: [UInt8] = []
+        swap(&bytes, &self.body)
+        if let head {
+            channel.noteHead(at: now)
+            self.delegate?.transfer(id, of: phone, replied: head, at: now)
+            guard channel.has(id) else { return false }
+        }
+        if !bytes.isEmpty {
+            channel.noteBody(bytes.count)
+            self.delegate?.transfer(id, of: phone, received: bytes, at: now)
+            bytes.removeAll(keepingCapacity: true)
+        }
+        swap(&bytes, &self.body)
+        return channel.has(id)
+    }
+
+    private func end(_ channel: ClientChannel, _ failure: TransferFailure?, isKept: Bool) {
+        let (id, phone) = (channel.id, channel.phone)
+        let end = TransferEnd(failure: failure, stats: channel.stats)
+        if failure?.isResendRefused == true { self.resendsRefused += 1 }
+        if isKept {
+            self.transfersRunning -= 1
+            channel.end()
+        } else {
+            self.release(channel)
+        }
+        self.delegate?.transfer(id, of: phone, ended: end, at: self.loop.now())
+    }
+}
