@@ -154,6 +154,7 @@ extension World {
 
     /// Checks the bytes at the end of a run: of the remaining wires, and those on the way to the link.
     package mutating func checkConservation() {
+        self.countStreams()
         for phone in self.phones.indices {
             for wire in self.phones[phone].wires { self.endStream(on: wire, isGivenUp: false) }
         }
@@ -185,7 +186,7 @@ extension World {
         if let exceeded { self.find(.overLimit(exceeded), of: phone) }
     }
 
-    /// Checks the server's limits once per simulated second.
+    /// Checks the server's limits.
     mutating func checkBoundsOfServer() {
         var exceeded: Bound?
         self.server.eachBound { if $0.isExceeded { exceeded = $0 } }

@@ -258,6 +258,7 @@ extension World {
     // MARK: To the server
 
     mutating func sendToServer(_ event: ServerEvent) {
+        self.countStreams()
         var effects: [ServerEffect] = []
         swap(&effects, &self.serverEffects)
         self.server.handle(event, at: self.now, into: &effects)
@@ -461,10 +462,16 @@ extension World {
 
     // MARK: The gauge
 
-    mutating func gaugeStreams() {
-        let streams = self.server.takeStreamsOpen()
-        self.streams.add(least: streams.least, most: streams.most, upTo: self.now)
+    /// Counts the open streams of the seconds that are over, and checks the server's limits. Both change by events of the
+    /// server only: it is called before each, and the seconds since the last one are a single interval.
+    mutating func countStreams() {
+        guard self.nextCount <= self.now else { return }
+        let second = WorldTime.second(of: self.now)
+        for end in [self.nextCount, second] {
+            let streams = self.server.takeStreamsOpen()
+            self.streams.add(least: streams.least, most: streams.most, upTo: end)
+        }
+        self.nextCount = second + WorldTime.gauge
         self.checkBoundsOfServer()
-        if self.progress.isGoing { self.schedule(.gauge, at: self.now + WorldTime.gauge) }
     }
 }

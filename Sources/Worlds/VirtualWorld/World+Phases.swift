@@ -106,7 +106,6 @@ extension World {
     // MARK: Captures
 
     mutating func beginSchedule() {
-        self.schedule(.gauge, at: .zero + WorldTime.gauge)
         if let next = self.progress.nextArrival {
             self.schedule(.arrivals, at: max(next.scheduled, self.now))
         }
@@ -205,6 +204,8 @@ extension World {
 
     private mutating func enter(_ phase: RunPhase) {
         self.progress.phase = phase
+        // It may be over already, with no event to come: it is looked at once more when the second ends.
+        self.schedule(.phase, at: WorldTime.second(of: self.now + WorldTime.gauge - .nanoseconds(1)))
         switch phase {
         case .draining(let until), .suspending(let until), .closing(let until), .quiescing(let until),
             .expiring(let until):

@@ -13,7 +13,7 @@ extension World {
 
     private func entity(of event: WorldEvent) -> UInt64 {
         switch event {
-        case .arrivals, .gauge, .phase: .max
+        case .arrivals, .phase: .max
         case .capture(let arrival): UInt64(arrival.device.raw)
         case .disturbance(let phone, _), .photo(let phone, _, _, _, _), .reading(let phone, _, _),
             .flush(let phone),

@@ -34,6 +34,8 @@ package struct World: Sendable {
     private var seen = ObservationDigest()
     /// Open event streams as the server counts them.
     package internal(set) var streams = GaugeSeries()
+    /// The end of the first second in which they are not counted.
+    var nextCount = Instant.zero + WorldTime.gauge
     var failure: WorldFailure?
     /// The findings of the world about itself, and the bytes that did not arrive.
     var findings: [AuditFinding] = []
@@ -254,7 +256,6 @@ package struct World: Sendable {
         case .fin(let wire): self.finArrives(wire)
         case .reset(let wire): self.resetArrives(wire)
         case .givenUp(let wire): self.resetArrives(wire)
-        case .gauge: self.gaugeStreams()
         case .phase: break  // The phase is checked after every event.
         }
     }

@@ -24,7 +24,6 @@ enum WorldEvent: Sendable {
     case reset(WireID)
     /// The server looks whether the peer of a half-open connection has given up.
     case givenUp(WireID)
-    case gauge
     /// The phase of the run may be over.
     case phase
 }
@@ -62,7 +61,6 @@ extension WorldEvent {
         case .reading(let phone, let scan, _):
             chain.absorb(15 << 40 | Int(phone))
             chain.absorb(Int(scan.raw))
-        case .gauge: chain.absorb(13)
         case .phase: chain.absorb(14)
         }
     }
@@ -102,7 +100,6 @@ extension WorldEvent: CustomStringConvertible {
         case .fin(let wire): "wire \(wire.slot).\(wire.generation): FIN up"
         case .reset(let wire): "wire \(wire.slot).\(wire.generation): RST up"
         case .givenUp(let wire): "wire \(wire.slot).\(wire.generation): its silence is looked at"
-        case .gauge: "streams are counted"
         case .phase: "the phase is looked at"
         }
     }

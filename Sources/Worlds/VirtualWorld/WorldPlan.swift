@@ -99,4 +99,9 @@ enum WorldTime {
     static let uploadBlock = 64 * 1_024
     /// The interval at which open streams are counted.
     static let gauge = Interval.seconds(1)
+
+    /// The full second at a time or before it.
+    static func second(of moment: Instant) -> Instant {
+        Instant(nanoseconds: moment.nanoseconds / Self.gauge.nanoseconds * Self.gauge.nanoseconds)
+    }
 }

@@ -256,6 +256,26 @@ import Testing
         #expect(hurried.world.remains.stuck == [DeviceNumber(0), DeviceNumber(1)])
     }
 
+    // MARK: Time without events
+
+    @Test func `hours in which nothing happens have no events, and their streams are counted`() throws {
+        func world(pause: Interval) throws -> World {
+            var plan = Bench.plan(Bench.scenario(groups: [Bench.group(devices: 1)]))
+            plan.captures = (1...2).map {
+                Arrival(
+                    scheduled: .zero + pause * Int64($0), device: DeviceNumber(0), ordinal: $0,
+                    photoDraw: 0)
+            }
+            return try Bench.run(plan).world
+        }
+        let (short, long) = (try world(pause: .minutes(60)), try world(pause: .minutes(600)))
+        #expect(short.chain.events == long.chain.events)
+        #expect(long.streams.peak?.count == 1)
+        #expect(long.streams.samples.count < 20)
+        let seconds = long.now.nanoseconds / 1_000_000_000
+        #expect(long.streams.time(atLeast: 0) == .seconds(seconds))
+    }
+
     // MARK: A value
 
     @Test func `a copy of a world goes on like the world`() throws {
