@@ -63,19 +63,23 @@ extension OriginRequest {
 
     private func noteContentType(_ type: String, into notes: inout ContractNotes) {
         self.note("Content-Type", type, self.contentType, isDecisive: true, into: &notes) {
-            Self.mediaType($0) == type
+            $0 == type || Self.mediaType($0) == type
         }
     }
 
     private func noteAccept(into notes: inout ContractNotes) {
         self.note("Accept", Contract.eventStreamType, self.accept, isDecisive: false, into: &notes) {
             accept in
-            accept.split(separator: ",").contains { Self.mediaType(String($0)) == Contract.eventStreamType }
+            accept == Contract.eventStreamType
+                || accept.split(separator: ",").contains {
+                    Self.mediaType(String($0)) == Contract.eventStreamType
+                }
         }
     }
 
     private func noteAuthorization(isNeeded: Bool, into notes: inout ContractNotes) {
-        let scheme = self.authorization?.split(separator: " ").first?.lowercased()
+        let scheme = self.authorization?.utf8.split(separator: UInt8(ascii: " "), maxSplits: 1).first
+            .map { Substring($0).lowercased() }
         guard scheme != "bearer", isNeeded || scheme != nil else { return }
         notes.add(
             "header Authorization", expected: "a bearer token",
@@ -117,7 +121,8 @@ extension OriginRequest {
     }
 
     fileprivate static func mediaType(_ value: String) -> String {
-        value.prefix { $0 != ";" }.filter { $0 != " " }.lowercased()
+        let type = value.utf8.prefix { $0 != UInt8(ascii: ";") }.filter { $0 != UInt8(ascii: " ") }
+        return String(decoding: type, as: UTF8.self).lowercased()
     }
 }
 
