@@ -32,6 +32,9 @@ package struct Server: Sendable {
     private var touched: [ConnectionID] = []
     /// The origin's next wake-up, as it last reported.
     private var originWake: Instant?
+    /// The moment of the server's next wake-up; it may be too early, which does no harm. Stored: a query of so large a value
+    /// copies it.
+    package private(set) var nextWake: Instant?
     private var originEffects: [OriginEffect] = []
     /// Nil if the clients are not judged.
     private var watch: ClientWatch?
@@ -68,7 +71,13 @@ package struct Server: Sendable {
             self.serials[Int(slot)] = id.serial
         }
         self.wakes.set(key: Int(slot), at: wake, tie: id.serial)
+        self.noteNextWake()
         return id
+    }
+
+    private mutating func noteNextWake() {
+        let origin = self.originWake
+        self.nextWake = self.wakes.nextAt.map { min($0, origin ?? $0) } ?? origin
     }
 
     package mutating func handle(
@@ -79,6 +88,7 @@ package struct Server: Sendable {
         swap(&effects, &self.context.effects)
         self.context.now = now
         self.handle(event, at: now)
+        self.noteNextWake()
         swap(&effects, &self.context.effects)
         guard self.watch != nil else { return }
         for effect in effects[seen...] { self.watch?.note(effect, at: now) }
@@ -308,12 +318,6 @@ package struct Server: Sendable {
     }
 
     // MARK: Queries
-
-    /// The moment of the server's next wake-up; it may be too early, which does no harm.
-    package var nextWake: Instant? {
-        guard let origin = self.originWake else { return self.wakes.nextAt }
-        return self.wakes.nextAt.map { min($0, origin) } ?? origin
-    }
 
     /// Returns the number of open event streams since the last call.
     package mutating func takeStreamsOpen() -> StreamsOpen { self.context.takeStreamsOpen() }
