@@ -209,22 +209,22 @@ package struct Ledger: Sendable {
 
     private var judged: [Invariant] { Invariant.everywhere + self.settings.trial }
 
+    private static let journeys: [Invariant: [Journey]] = [
+        .rowsConserved: [.csvImport], .lookupBilledOnce: [.bookEnrichment],
+        .bookAnswered: [.batchEnrichment, .bookEnrichment], .textKeptForCause: [.textEnrichment],
+    ]
+    private static let occasions: [Invariant: any KeyPath<LedgerSettings, Bool> & Sendable] = [
+        .cancelFinal: \.cancels, .bookShown: \.isProgressive, .reviewBookAccounted: \.reviews,
+        .reviewEditKept: \.reviews, .reviewNoDuplicate: \.reviews,
+    ]
+
     /// Whether a verdict is about something that the run has.
     private func speaks(_ verdict: Verdict) -> Bool {
-        let about: [Invariant: [Journey]] = [
-            .rowsConserved: [.csvImport], .lookupBilledOnce: [.bookEnrichment],
-            .bookAnswered: [.batchEnrichment, .bookEnrichment], .textKeptForCause: [.textEnrichment],
-        ]
         if verdict.violations > 0 { return true }
-        if let journeys = about[verdict.invariant] {
+        if let journeys = Self.journeys[verdict.invariant] {
             return journeys.contains { self.settings.journeys.contains($0) }
         }
-        let occasions: [Invariant: Bool] = [
-            .cancelFinal: self.settings.cancels, .bookShown: self.settings.isProgressive,
-            .reviewBookAccounted: self.settings.reviews, .reviewEditKept: self.settings.reviews,
-            .reviewNoDuplicate: self.settings.reviews,
-        ]
-        return occasions[verdict.invariant] ?? true
+        return Self.occasions[verdict.invariant].map { self.settings[keyPath: $0] } ?? true
     }
 
     /// Whether any invariant is broken by a phone that is not known for it.
