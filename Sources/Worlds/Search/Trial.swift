@@ -116,7 +116,10 @@ package struct Trial: Sendable {
         outcome.breaks = self.verdicts.compactMap { self.broken($0) }
         outcome.reached = CoverageGoal.allCases.filter { self.coverage.count(of: $0) > 0 }
         outcome.firings = self.firings
-        outcome.scans = self.ledger.totals.scans.begun
+        // Of the sum of all totals only this is needed.
+        outcome.scans = (self.ledger.totalsByGroup + [self.ledger.totalsOfNoGroup]).reduce(0) {
+            $0 + $1.scans.begun
+        }
         outcome.failure = self.failure.map { "\($0.text); the last event: \($0.lastEvents.last ?? "none")" }
         if outcome.failure == nil, self.observations != self.world.observationsMade {
             outcome.failure =
