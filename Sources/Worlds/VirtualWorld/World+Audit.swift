@@ -195,15 +195,6 @@ extension World {
 
     // MARK: Requests
 
-    mutating func lookAtToken(of request: AppRequest, of phone: Int) {
-        let shown = request.headers.filter { $0.name == HeaderName.authorization }.map(\.value)
-        let inQuery = Self.tokenOfQuery(request.target).map { ["Bearer \($0.token)"] } ?? []
-        for value in shown + inQuery {
-            guard self.server.isTokenOfOtherJob(authorization: value, target: request.target) else { return }
-            self.find(.strayToken(request.operation), of: phone)
-        }
-    }
-
     /// The token that a target has in its query, and the target without it. The tokens of the simulated backend need no escapes.
     private static func tokenOfQuery(_ target: String) -> (token: Substring, target: String)? {
         guard let mark = target.utf8.firstIndex(of: UInt8(ascii: "?")) else { return nil }
@@ -214,25 +205,24 @@ extension World {
         return (field.dropFirst("token=".count), bare)
     }
 
-    /// Checks the parts of a request that a server reads, except its token.
+    /// Checks the parts of a request that a server reads.
     mutating func checkForm(
         of request: AppRequest, _ headers: HeaderFields, body: RequestForm.Body, of phone: Int
     ) {
         var lines: [HeaderField] = []
         var tokens: [RequestForm.Token] = []
         for field in headers.fields {
-            guard field.name.lowercased() == "authorization" else {
+            guard field.isNamed(HeaderName.authorization) else {
                 lines.append(field)
                 continue
             }
             let isBearer = field.value.hasPrefix("Bearer ") && field.value.utf8.count > 7
-            let isForeign = self.server.isTokenOfOtherJob(authorization: field.value, target: request.target)
+            let isForeign = self.isForeign(field.value, request, of: phone)
             tokens.append(isBearer ? isForeign ? .foreign : .own : .unreadable)
         }
         let inQuery = Self.tokenOfQuery(request.target)
         if let token = inQuery?.token {
-            let isForeign = self.server.isTokenOfOtherJob(
-                authorization: "Bearer \(token)", target: request.target)
+            let isForeign = self.isForeign("Bearer \(token)", request, of: phone)
             tokens.append(isForeign ? .foreign : .own)
         }
         self.forms.append(
@@ -240,6 +230,13 @@ extension World {
                 device: self.phones[phone].machine.number, scan: request.scan,
                 operation: request.operation, attempt: request.attempt, at: self.now, method: request.method,
                 target: inQuery?.target ?? request.target, headers: lines, tokens: tokens, body: body))
+    }
+
+    /// Whether a request shows a token of another job, which is a finding.
+    private mutating func isForeign(_ authorization: String, _ request: AppRequest, of phone: Int) -> Bool {
+        let isForeign = self.server.isTokenOfOtherJob(authorization: authorization, target: request.target)
+        if isForeign { self.find(.strayToken(request.operation), of: phone) }
+        return isForeign
     }
 
     /// A stream is requested: a process that starts now must find its job.

@@ -88,7 +88,6 @@ extension World {
         if self.refuse(request, of: phone) {
             return self.schedule(fails(.connectRefused), at: self.now + WorldTime.hop)
         }
-        self.lookAtToken(of: request, of: phone)
         self.lookAtRecord(of: request, of: phone)
         let wire = self.wire(for: request, of: phone)
         let arrival = self.now + WorldTime.hop
