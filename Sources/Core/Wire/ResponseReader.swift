@@ -197,25 +197,29 @@ package struct ResponseReader: Sendable {
             self.isHTTP10
             ? self.headers.list("Connection", contains: "keep-alive")
             : !self.headers.list("Connection", contains: "close")
+        let body = try self.bodyState(status)
         events.append(.head(status: status, self.headers))
-        if status == 204 || status == 304 || self.isForHead { return true }
+        if let body { self.state = body }
+        return body == nil
+    }
+
+    /// What is read after the head; nil without a body (RFC 9112 section 6.3). A head that says this wrongly is no head.
+    private mutating func bodyState(_ status: Int) throws(ResponseError) -> State? {
+        if status == 204 || status == 304 || self.isForHead { return nil }
         if let coding = self.headers["Transfer-Encoding"] {
             guard ASCII.equalIgnoringCase(coding, "chunked") else { throw .unsupportedTransferCoding }
-            self.state = .chunkSize
-            return false
+            return .chunkSize
         }
         let lengths = self.headers.values("Content-Length")
         guard let text = lengths.first else {
             self.keepsAlive = false
-            self.state = .untilClose
-            return false
+            return .untilClose
         }
         // Several that differ are two readings of where the response ends (RFC 9112 section 6.3).
         guard let length = Int(text), text.utf8.allSatisfy({ (0x30...0x39).contains($0) }),
             lengths.allSatisfy({ $0 == text })
         else { throw .badContentLength }
-        self.state = .body(remaining: length)
-        return length == 0
+        return length == 0 ? nil : .body(remaining: length)
     }
 
     private mutating func append(_ line: ArraySlice<UInt8>) throws(ResponseError) {

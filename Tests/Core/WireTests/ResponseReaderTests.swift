@@ -104,6 +104,16 @@ import Wire
         #expect(throws: error) { try self.read(self.text(text)) }
     }
 
+    @Test(arguments: ["Content-Length: -1", "Transfer-Encoding: gzip"])
+    func `a head that does not say where its body ends is no head`(field: String) {
+        var reader = ResponseReader()
+        var events: [ResponseEvent] = []
+        #expect(throws: ResponseError.self) {
+            try reader.receive(self.text("HTTP/1.1 200 OK\r\n\(field)\r\n\r\n")[...], into: &events)
+        }
+        #expect(events.isEmpty)
+    }
+
     @Test func `a length that is stated twice and alike is that length`() throws {
         let bytes = self.text("HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 2\r\n\r\nok")
         #expect(try self.read(bytes) == [.head(200, nil), .body(self.text("ok")), .end])
