@@ -67,8 +67,9 @@ extension SideBySide {
             ("127.0.0.5,", "--source expects numeric addresses, not ''"),
         ])
         func `a source address that cannot be used is refused`(source: String, says: String) async throws {
-            let outcome = try await Program.run(
-                "run", ShortRun.scenario, "--target", "http://127.0.0.1:9", "--source", source)
+            let outcome = try await Binary.run([
+                "run", ShortRun.scenario, "--target", "http://127.0.0.1:9", "--source", source,
+            ])
             #expect(outcome.code == 64)
             #expect(outcome.complaint.contains(says), "\(outcome.complaint)")
         }
