@@ -47,6 +47,9 @@ extension PhoneAccount {
             return self.isPoor(scan.number, rule, fleet)
                 ? "read with a confidence below \(rule.photoBelow) %, and not uploaded as a photo" : nil
         case .photoInstead(.lowConfidence):
+            if !settings.reviews, !scan.library.added.isEmpty {
+                return "uploaded as a photo, although an earlier process has filed its book"
+            }
             return self.lacksTexts || self.isPoor(scan.number, rule, fleet)
                 ? nil : "uploaded as a photo, although what was read is sure enough"
         case .photoInstead(.noEndpoint): return scan.lookup.complaintOfMissingEndpoint

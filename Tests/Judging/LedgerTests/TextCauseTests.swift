@@ -95,6 +95,28 @@ import Testing
         #expect(repeated(after: 503) == nil)
     }
 
+    @Test func `the photo of a book that an earlier process has filed is not uploaded`() {
+        func uploaded(reviews: Bool) -> String? {
+            self.complaint({ $0.reviews = reviews }) {
+                $0.lookUp(1, found: true)
+                $0.merge()
+                $0.addBooks([0])
+                $0.kill(keeping: nil)
+                $0.launch(restored: 1)
+                $0.scan = ScanNumber(2)
+                $0.capture()
+                $0.send(.upload, job: nil)
+                $0.uploadProblem(404)
+                $0.phone(.photoInstead(.noEndpoint))
+                $0.scan = ScanNumber(1)
+                $0.phone(.photoInstead(.lowConfidence))
+            }
+        }
+        #expect(
+            uploaded(reviews: false) == "uploaded as a photo, although an earlier process has filed its book")
+        #expect(uploaded(reviews: true) == nil)
+    }
+
     @Test func `a foreign backend's refusal is what the phone says of it`() {
         func kept(_ cause: WaitingCause) -> String? {
             self.complaint({ $0.hasBackendView = false }) {
