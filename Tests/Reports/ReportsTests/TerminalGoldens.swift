@@ -176,8 +176,8 @@ enum TerminalGoldens {
 
         Invariants      11 held, 1 broken, 1 broken as expected
           ✗ book.never-lost 4 violations, 1 expected for the client profile
-            every book that the backend found for a scan is in the phone's library, or waits for its
-            review
+            every book that the backend found for a scan is in the phone's library, or
+            waits for its review
             phone 17, scan 2, at 12.480 s: book 4 of 6 never came
             phone 18, scan 2, at 12.480 s: book 4 of 6 never came
             and 2 more
