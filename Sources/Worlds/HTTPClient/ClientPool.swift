@@ -50,6 +50,8 @@ package final class ClientPool {
     /// Exchanges that failed before `start` returned.
     private var failed: [(channel: ClientChannel, id: TransferID, failure: TransferFailure)] = []
     private var soon: LoopTask?
+    /// The exchange that is over and whose last bytes are being delivered. Nil also once the delegate has ended it.
+    private var ending: (id: TransferID, phone: Int)?
     private var transfersStarted = 0
     private var transfersRunning = 0
     private var resendsRefused = 0
@@ -138,6 +140,7 @@ package final class ClientPool {
     /// Ends an exchange at once and closes its connection (FIN). The delegate hears nothing more of it. Nothing
     /// happens when it is over already.
     package func cancel(_ transfer: TransferID) {
+        if self.ending?.id == transfer { self.ending = nil }
         guard let channel = self.running(transfer) else {
             if transfer.slot < Self.firstSlot { self.curl.cancel(transfer) }
             return
@@ -166,6 +169,7 @@ package final class ClientPool {
 
     /// The table has the phone's sockets after that, and libcurl all its lines.
     private func letGo(of phone: Int) {
+        if self.ending?.phone == phone { self.ending = nil }
         for channel in self.channelsOfPhone[phone] {
             self.dropSocket(of: channel)
             self.release(channel)
@@ -175,7 +179,8 @@ package final class ClientPool {
     // MARK: - Queries
 
     package func isRunning(_ transfer: TransferID) -> Bool {
-        transfer.slot < Self.firstSlot ? self.curl.isRunning(transfer) : self.running(transfer) != nil
+        guard transfer.slot >= Self.firstSlot else { return self.curl.isRunning(transfer) }
+        return self.ending?.id == transfer || self.running(transfer) != nil
     }
 
     private func running(_ id: TransferID) -> ClientChannel? {
@@ -345,7 +350,8 @@ extension ClientPool {
         switch outcome {
         case .nothing, .connect: break
         case .send: self.sendRequest(channel)
-        case .ended(let failure, let isKept): self.end(channel, failure, isKept: isKept)
+        case .ended(let failure, let isKept):
+            self.end(channel, failure, isKept: isKept, nil, at: self.loop.now())
         case .close: self.release(channel)
         }
     }
@@ -371,7 +377,7 @@ extension ClientPool {
             var failed: [(channel: ClientChannel, id: TransferID, failure: TransferFailure)] = []
             swap(&failed, &self.failed)
             for (channel, id, failure) in failed where channel.has(id) {
-                self.end(channel, failure, isKept: false)
+                self.end(channel, failure, isKept: false, nil, at: self.loop.now())
             }
         }
     }
@@ -428,14 +434,17 @@ extension ClientPool {
         case .wouldBlock: return
         case .failed(let code): outcome = channel.machine.failed(code)
         }
-        guard self.deliverEvents(of: channel, at: now) else { return }
-        self.follow(channel, outcome)
+        let head = self.takeEvents(of: channel, at: now)
+        if case .ended(let failure, let isKept) = outcome {
+            self.end(channel, failure, isKept: isKept, head, at: now)
+        } else if self.deliver(channel.id, of: channel.phone, head, at: now) {
+            self.follow(channel, outcome)
+        }
     }
 
-    /// Passes on what was read; false once the exchange is over by that.
-    private func deliverEvents(of channel: ClientChannel, at now: Instant) -> Bool {
-        guard !self.events.isEmpty else { return true }
-        let (id, phone) = (channel.id, channel.phone)
+    /// Puts the pieces of the body that were read together, and returns the head.
+    private func takeEvents(of channel: ClientChannel, at now: Instant) -> ResponseHead? {
+        guard !self.events.isEmpty else { return nil }
         var head: ResponseHead?
         for event in self.events {
             switch event {
@@ -446,23 +455,33 @@ extension ClientPool {
         }
         // The pieces are parts of the buffer that is read into next.
         self.events.removeAll(keepingCapacity: true)
+        if head != nil { channel.noteHead(at: now) }
+        channel.noteBody(self.body.count)
+        return head
+    }
+
+    /// Passes on what was read; false once the delegate has ended the exchange.
+    private func deliver(_ id: TransferID, of phone: Int, _ head: ResponseHead?, at now: Instant) -> Bool {
         var bytes: [UInt8] = []
         swap(&bytes, &self.body)
         if let head {
-            channel.noteHead(at: now)
             self.delegate?.transfer(id, of: phone, replied: head, at: now)
-            guard channel.has(id) else { return false }
+            guard self.isRunning(id) else { return false }
         }
         if !bytes.isEmpty {
-            channel.noteBody(bytes.count)
             self.delegate?.transfer(id, of: phone, received: bytes, at: now)
             bytes.removeAll(keepingCapacity: true)
         }
         swap(&bytes, &self.body)
-        return channel.has(id)
+        return self.isRunning(id)
     }
 
-    private func end(_ channel: ClientChannel, _ failure: TransferFailure?, isKept: Bool) {
+    /// Ends an exchange and delivers the last of it. Its connection is free before that: the delegate may have the next request
+    /// for it.
+    private func end(
+        _ channel: ClientChannel, _ failure: TransferFailure?, isKept: Bool, _ head: ResponseHead?,
+        at now: Instant
+    ) {
         let (id, phone) = (channel.id, channel.phone)
         let end = TransferEnd(failure: failure, stats: channel.stats)
         if failure?.isResendRefused == true { self.resendsRefused += 1 }
@@ -472,6 +491,9 @@ extension ClientPool {
         } else {
             self.release(channel)
         }
+        self.ending = (id, phone)
+        guard self.deliver(id, of: phone, head, at: now) else { return }
+        self.ending = nil
         self.delegate?.transfer(id, of: phone, ended: end, at: self.loop.now())
     }
 }

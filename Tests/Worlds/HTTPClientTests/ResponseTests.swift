@@ -99,6 +99,26 @@ import Wire
     }
 
     @Test(arguments: ClientPool.Client.allCases)
+    func `a request that begins while the end of an answer is delivered has its connection`(
+        client: ClientPool.Client
+    ) throws {
+        let bench = try Bench(client, phones: 1)
+        bench.server.answer = { connection, request in
+            connection.reply("200 OK", body: String(request.line.split(separator: " ")[1]))
+        }
+        var next: TransferID?
+        bench.then = { [unowned bench] _, seen in
+            if next == nil, seen == .body("/first") { next = bench.get(0, "/second") }
+        }
+        let first = bench.get(0, "/first")
+        #expect(bench.run(until: { next.map { bench.ends[$0] != nil } ?? false && bench.ends[first] != nil }))
+        #expect(bench.seen[first] == [.head(200), .body("/first"), .complete])
+        #expect(next.flatMap { bench.seen[$0] } == [.head(200), .body("/second"), .complete])
+        #expect(bench.server.connections.map(\.requests.count) == [2])
+        #expect(bench.pool.counts.transfersRunningNow == 0)
+    }
+
+    @Test(arguments: ClientPool.Client.allCases)
     func `a delegate may begin, cancel and hang up in answer to any event`(client: ClientPool.Client) throws {
         let bench = try Bench(client, phones: 2)
         bench.server.answer = { connection, _ in connection.reply("200 OK", body: "ok") }
