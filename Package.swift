@@ -135,14 +135,14 @@ let modules = [
         "LivePhones", .worlds,
         [
             "SimBase", "Metrics", "JSON", "Wire", "Talaria", "Observations", "Faults", "Phone", "TargetTrial",
-            "Plan", "SystemIO", "EventLoop", "CurlLoop", "Imaging",
+            "Plan", "SystemIO", "EventLoop", "CurlLoop", "HTTPClient", "Imaging",
         ],
         tests: ["LiveServer", "Backend", "OriginServer", "HTTPServer", "Ledger"]),
     Module(
         "LiveServer", .worlds,
         [
             "SimBase", "Wire", "Talaria", "Observations", "Faults", "OriginServer", "ClientTrial", "Backend",
-            "Gateway", "HTTPServer", "SystemIO", "EventLoop", "CurlLoop", "TLS",
+            "Gateway", "HTTPServer", "SystemIO", "EventLoop", "CurlLoop", "HTTPClient", "TLS",
         ],
         tests: ["JSON", "TLSClient"]),
 

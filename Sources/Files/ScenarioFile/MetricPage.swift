@@ -44,7 +44,7 @@ package enum MetricPage {
 
             `preprocess.time` has one value for each photo, not for each capture, unless the group has `preprocess: each`.
 
-            The four `net.*` are measured by libcurl, with `--target` only. `generator.lateness` is about this program, and is measured in live
+            The four `net.*` are measured by the HTTP client, with `--target` only. `generator.lateness` is about this program, and is measured in live
             runs.
 
             ## Failure rates

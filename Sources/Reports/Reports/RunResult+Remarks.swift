@@ -82,7 +82,7 @@ extension LoadRemark {
             "\(count) captures were skipped because their apps did not become active again"
         case .capturesSkipped(let count): "\(count) captures were skipped because the run was stopped"
         case .resendsBlocked(let count):
-            "libcurl attempted \(count) automatic retries; they were blocked so that every failure is counted (harmless)"
+            "\(count) automatic retries of requests on connections that had closed were blocked so that every failure is counted (harmless)"
         case .devicesUsedBefore(let phones, let option):
             "the target answered 429 to the first upload of \(Figures.count(phones, "phone", "phones")), whose device ids are from \(option): it still counts what an earlier run uploaded with them"
         }

@@ -1,6 +1,7 @@
 import CurlLoop
 import EventLoop
 import Faults
+import HTTPClient
 import Imaging
 import Metrics
 import Observations

@@ -1,5 +1,6 @@
 import CurlLoop
 import EventLoop
+import HTTPClient
 import Phone
 import SimBase
 

@@ -1,6 +1,7 @@
 import CurlLoop
 import EventLoop
 import Faults
+import HTTPClient
 import Imaging
 import Metrics
 import Observations
@@ -22,7 +23,7 @@ final class Fleet {
     var probes: ProbePool?
     var probing: LoopTimer?
     let loop: Loop
-    let pool: CurlPool
+    let pool: ClientPool
     let journal: StateJournal
     let preprocessing: PreprocessingQueue.Intake
     /// Nil if the scenario refuses nothing.
@@ -131,7 +132,8 @@ final class Fleet {
         self.prepared = Array(repeating: nil, count: plan.photos.count)
         self.preprocessing = preprocessing
         self.refusals = Refusals(plan.faults, seed: plan.seed)
-        self.pool = CurlPool(loop: loop, target: plan.target, phones: plan.phonesMax ?? plan.phones.count)
+        self.pool = ClientPool(
+            loop: loop, target: plan.target, phones: plan.phonesMax ?? plan.phones.count, client: .own)
         self.pool.delegate = self
         self.pool.keepsIdleBelow = plan.socketsKept / plan.threads
         self.nextArrival = self.takeArrival()
@@ -526,7 +528,7 @@ struct FleetPhone {
     var machine: Phone
     /// Whether the phone keeps its writes itself until they are flushed.
     let remembers: Bool
-    /// Its requests in libcurl's hands.
+    /// Its requests in the hands of the client.
     var requests: [(id: RequestID, transfer: TransferID)] = []
     /// Tells apart the phones that have its place one after another, where phones start and stop.
     var opening = 0

@@ -1,6 +1,7 @@
 package import CurlLoop
 import EventLoop
 package import Gateway
+import HTTPClient
 import HTTPServer
 import OriginServer
 package import SimBase

@@ -1,3 +1,4 @@
+package import CurlLoop
 package import EventLoop
 package import SimBase
 package import Wire
@@ -21,7 +22,7 @@ package final class ProbePool: TransferDelegate {
 
     private let base: String
     private let headers: [HeaderField]
-    private let pool: CurlPool
+    private let pool: ClientPool
     private let report: (ProbeReport) -> Void
     private var slot = 0
     private var transfers: [UInt64: TransferID] = [:]
@@ -35,7 +36,7 @@ package final class ProbePool: TransferDelegate {
         self.base = base
         self.headers = headers
         self.report = report
-        self.pool = CurlPool(loop: loop, target: target, phones: Self.slots)
+        self.pool = ClientPool(loop: loop, target: target, phones: Self.slots, client: .own)
         self.pool.delegate = self
     }
 
@@ -65,7 +66,7 @@ package final class ProbePool: TransferDelegate {
         return transfer
     }
 
-    // MARK: From libcurl
+    // MARK: From the client
 
     package func transfer(
         _ transfer: TransferID, of phone: Int, replied head: ResponseHead, at moment: Instant
