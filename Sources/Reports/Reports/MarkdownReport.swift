@@ -120,7 +120,7 @@ package enum MarkdownReport {
         let lists =
             [
                 ("✅", held.filter(\.hadOccasion), ""),
-                ("n/a", held.filter { !$0.hadOccasion }, " (had no occasion)"),
+                ("–", held.filter { !$0.hadOccasion }, " (had no occasion)"),
             ]
             + OpenReason.allCases.map { reason in
                 ("n/a", open.filter { result.whyOpen($0) == reason }, " (\(reason.remark))")

@@ -187,7 +187,7 @@ struct SummaryWriter {
             let names = Self.names(unknown.filter { self.result.whyOpen($0) == reason })
             if !names.isEmpty { self.marked(.unknown, [Piece("\(names) (\(reason.remark))", .dim)]) }
         }
-        if !idle.isEmpty { self.marked(.unknown, [Piece("\(Self.names(idle)) (had no occasion)", .dim)]) }
+        if !idle.isEmpty { self.marked(.plain, [Piece("\(Self.names(idle)) (had no occasion)", .dim)]) }
         if !held.isEmpty { self.marked(.good, [Piece(Self.names(held), .dim)]) }
     }
 

@@ -104,7 +104,7 @@ extension HTMLPage {
             body += Self.rules(held, .good)
         }
         let folded =
-            [(idle, "had no occasion", Tone.unknown)]
+            [(idle, "had no occasion", Tone.plain)]
             + OpenReason.allCases.map { reason in
                 (unknown.filter { result.whyOpen($0) == reason }, reason.remark, Tone.unknown)
             }
