@@ -124,6 +124,7 @@ asan: ## runs the tests of photos and of libcurl with the address sanitizer
 
 bench: build ## compares the performance with other programs; fails if a ratio exceeds its threshold
 	@.ci/packages bench
+	@Benchmarks/work.py --check
 	@Benchmarks/live.py --check
 	@Benchmarks/preprocess.py --check
 	@Benchmarks/simulate.py

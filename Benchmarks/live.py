@@ -154,15 +154,18 @@ class Server:
 
 class Ours:
     binary = BINARY
+    # What the program runs under, such as a profiler.
+    under = ()
+    spacing = "poisson"
 
     def __init__(self, load, server, seconds, folder):
         self.folder, self.output = folder / "ours", folder / "ours.txt"
         scans = 1 if load.is_idle else int(JOURNEYS_A_SECOND_MAX * seconds / load.phones) + 1
         start = max(1, round(load.phones * 1000 / load.ramp))
-        model = f"arrivals: {load.rate}/s, spacing: poisson" if load.rate else f"think: 0s, start: 0ms..{start}ms"
+        model = f"arrivals: {load.rate}/s, spacing: {self.spacing}" if load.rate else f"think: 0s, start: 0ms..{start}ms"
         scenario = folder / "live.scenario"
         scenario.write_text(
-            "scenario: 1\nname: live\ndrain: 60s\n"
+            "scenario: 1\nname: live\ndrain: 60s\ntrial: {judge: off, probes: off, witness: off}\n"
             f"fleet: {{phones: {{devices: {load.phones}, network: perfect, scans: {scans}, {model}, "
             f"photos: [{PHOTO}], preprocess: once, idle-timeout: 10m}}}}\n")
         duration = [] if load.is_idle else ["--duration", f"{round(seconds * 1000)}ms"]
@@ -170,7 +173,7 @@ class Ours:
         self.exits = (0,) if load.rate or load.is_idle else (0, 98)
         with self.output.open("w") as output:
             self.process = subprocess.Popen(
-                [self.binary, "run", scenario, "--target", server.url, "--threads", str(load.threads), *duration,
+                [*self.under, self.binary, "run", scenario, "--target", server.url, "--threads", str(load.threads), *duration,
                  "--output", self.folder, "--quiet", "--no-color"],
                 cwd=ROOT, stdout=output, preexec_fn=on(*load.cores))
 
@@ -199,6 +202,8 @@ class WithJobs:
     """A client that writes its counts as JSON, and a line for each job with its times."""
 
     exits = (0,)
+    under = ()
+    spacing = "poisson"
 
     def counted(self):
         return json.loads(self.output.read_text().splitlines()[-1])
@@ -215,10 +220,10 @@ class C(WithJobs):
         self.output, self.jobs_path = folder / "c.json", folder / "c.tsv"
         words = ["--port", server.port, "--photo", BUILT / "photo.jpg", "--phones", str(load.phones),
                  "--seconds", str(seconds), "--ramp", str(load.ramp), "--jobs", self.jobs_path]
-        words += ["--rate", str(load.rate)] if load.rate else []
+        words += ["--rate", str(load.rate), "--spacing", self.spacing] if load.rate else []
         words += ["--idle", "1"] if load.is_idle else []
         with self.output.open("w") as output:
-            self.process = subprocess.Popen([BUILT / "client", *words], stdout=output, preexec_fn=on(*load.cores))
+            self.process = subprocess.Popen([*self.under, BUILT / "client", *words], stdout=output, preexec_fn=on(*load.cores))
 
 
 class Locust(WithJobs):
