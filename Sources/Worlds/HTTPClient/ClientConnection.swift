@@ -185,7 +185,7 @@ package struct ClientConnection: Sendable {
             try self.reader.receive(bytes, into: &events)
         } catch let flaw { error = flaw }
         if events.last == .end {
-            // What follows an answer is nobody's: it ends the connection and not the exchange.
+            // Bytes behind an answer belong to no exchange: they end the connection only.
             let isKept = error == nil && self.isSent && terms.keepsConnection && self.reader.keepsAlive
             self.stage = isKept ? .idle : .closed
             return .ended(nil, isKept: isKept)

@@ -228,7 +228,7 @@ extension ClientPool {
     }
 
     /// The phone's newest idle connection. The end of a connection may not have been reported yet: a read finds
-    /// it, as well as bytes that nobody has asked for.
+    /// it, as well as bytes that answer no request.
     private func takeIdle(of phone: Int) -> ClientChannel? {
         while let channel = self.channelsOfPhone[phone].last(where: { $0.machine.isIdle }) {
             if case .wouldBlock = StreamSocket.receive(channel.socket, into: &self.probe) { return channel }
@@ -356,7 +356,7 @@ extension ClientPool {
         }
     }
 
-    /// The same inside `start`, where the delegate is not called.
+    /// Like `follow`, for `start`: a failure is delivered after it has returned.
     private func followStart(_ channel: ClientChannel, _ outcome: ClientConnection.Outcome) {
         var outcome = outcome
         while case .connect(let address) = outcome { outcome = self.connect(channel, to: address) }
