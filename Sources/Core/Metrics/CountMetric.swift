@@ -77,7 +77,8 @@ extension CountMetric: MetricCase {
     private var row: Row {
         switch self {
         case .scansCaptured: (0, .run, .neither, "photos that were taken, each the beginning of a scan")
-        case .scansCompleted: (1, .run, .higher, "scans whose books are all in the library, or wait for their review, once")
+        case .scansCompleted:
+            (1, .run, .higher, "scans whose books are all in the library, or wait for their review, once")
         case .scansRefused:
             (
                 2, .run, .lower,

@@ -123,9 +123,8 @@ package struct RunPreparation {
     func curlTarget(to target: TargetURL) -> CurlTarget { Self.curlTarget(self.plan, to: target) }
 
     private static func curlTarget(_ plan: RunPlan, to target: TargetURL) -> CurlTarget {
-        target.curlTarget(
-            connectTimeout: Self.patience(plan),
-            sourceAddresses: target.sources.isEmpty ? Self.sources(plan, to: target.addresses) : target.sources)
+        let sources = target.sources.isEmpty ? Self.sources(plan, to: target.addresses) : target.sources
+        return target.curlTarget(connectTimeout: Self.patience(plan), sourceAddresses: sources)
     }
 
     /// The longest that any group's phones wait for a connection: one pool serves them all.
