@@ -108,17 +108,30 @@ package struct HDRHistogram: Sendable {
         self.saturated = self.saturated.addingSaturating(other.saturated)
         self.negative = self.negative.addingSaturating(other.negative)
         guard let indexes = other.occupied else { return }
-        self.hold(indexes.lowerBound)
-        self.hold(indexes.upperBound)
-        let (mine, others) = (self.first, other.first)
-        for index in indexes {
-            self.counts[index - mine] = self.counts[index - mine].addingSaturating(
-                other.counts[index - others])
+        if self.counts.isEmpty {
+            (self.counts, self.first) = (other.counts, other.first)
+        } else {
+            self.hold(indexes.lowerBound)
+            self.hold(indexes.upperBound)
+            self.addCounts(of: other, at: indexes)
         }
         self.total = self.total.addingSaturating(other.total)
         self.sum = self.sum.addingSaturating(other.sum)
         self.least = Swift.min(self.least, other.least)
         self.greatest = Swift.max(self.greatest, other.greatest)
+    }
+
+    /// In one loop over plain memory: a report adds some hundred histograms of some thousand counts.
+    private mutating func addCounts(of other: HDRHistogram, at indexes: ClosedRange<Int>) {
+        let (mine, others) = (indexes.lowerBound - self.first, indexes.lowerBound - other.first)
+        // No count is greater than the total.
+        let overflows = self.total.addingReportingOverflow(other.total).overflow
+        var sums = self.counts.mutableSpan
+        let terms = other.counts.span
+        for offset in 0..<indexes.count {
+            let (sum, term) = (sums[mine + offset], terms[others + offset])
+            sums[mine + offset] = overflows ? sum.addingSaturating(term) : sum &+ term
+        }
     }
 
     /// Forgets every value and keeps the memory, for the next interval.
@@ -159,7 +172,9 @@ package struct HDRHistogram: Sendable {
             self.counts = counts
             self.first = start
         } else {
-            while self.first + self.counts.count <= index { self.counts += Self.zeros }
+            let blocks = (start - self.first - self.counts.count) / half + 1
+            self.counts.reserveCapacity(self.counts.count + blocks * half)
+            for _ in 0..<blocks { self.counts += Self.zeros }
         }
     }
 
@@ -216,10 +231,12 @@ package struct HDRHistogram: Sendable {
         let rank = Swift.max(1, Int64(clamping: (product + 999_999) / 1_000_000))
         guard rank <= self.total else { return nil }
         if rank > self.total - self.saturated { return self.greatest }
-        var seen: Int64 = 0
-        for index in indexes {
-            seen = seen.addingSaturating(self.counts[index - self.first])
+        let counts = self.counts.span
+        var (index, seen) = (indexes.lowerBound, Int64(0))
+        while index <= indexes.upperBound {
+            seen = seen.addingSaturating(counts[index - self.first])
             if seen >= rank { return Swift.min(HDRLayout.highestValue(at: index), self.greatest) }
+            index += 1
         }
         return self.greatest
     }
