@@ -1,4 +1,5 @@
 internal import CSV
+internal import SimBase
 
 /// What makes a book the same one in two answers: its ISBN, or else its title and author. Its index in an
 /// answer does not.
@@ -16,7 +17,26 @@ package struct BookKey: Hashable, Sendable {
 
     /// Upper case comes first: it expands what has no other case of one letter (`ß`), and has one form for `σ` and `ς`.
     private static func folded(_ text: String) -> String {
-        text.uppercased().lowercased().split(whereSeparator: \.isWhitespace).joined(separator: " ")
+        Self.foldedASCII(text) ?? text.uppercased().lowercased().split(whereSeparator: \.isWhitespace).joined(separator: " ")
+    }
+
+    /// The same of a text in ASCII, as most are, without a look at any table of Unicode. Nil for another text.
+    private static func foldedASCII(_ text: String) -> String? {
+        guard !text.contains(byte: \.beyondASCII) else { return nil }
+        return ByteBuilder.text { folded in
+            var spaceIsDue = false
+            for byte in text.utf8 {
+                switch byte {
+                case 0x09...0x0D, 0x20:
+                    spaceIsDue = folded.count > 0
+                    continue
+                default: break
+                }
+                if spaceIsDue { folded.append(UInt8(ascii: " ")) }
+                spaceIsDue = false
+                folded.append(byte >= 0x41 && byte <= 0x5A ? byte | 0x20 : byte)
+            }
+        }
     }
 
     /// How sure it is that two entries are one book, the surest first. Two copies on a shelf have equal keys, and two editions

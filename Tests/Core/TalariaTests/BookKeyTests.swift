@@ -23,6 +23,7 @@ import Testing
     @Test(arguments: [
         ("Les Mise\u{301}rables", "LES MISÉRABLES"), ("Der Prozeß", "DER PROZESS"),
         ("Ὅμηρος", "ὍΜΗΡΟΣ"), ("  Moby-Dick;\u{A0} or,\tThe\nWhale ", "moby-dick; or, the whale"),
+        ("A\u{0B}B\u{0C}C\r\nD\u{1C}E[\u{A0}", "a b c d\u{1C}E["),
     ])
     func `titles and authors are the same in every form, case and spacing`(one: String, other: String) {
         #expect(BookKey(self.book(one)) == BookKey(self.book(other)))
