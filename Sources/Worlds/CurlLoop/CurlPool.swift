@@ -46,6 +46,7 @@ package final class CurlPool {
     private var freeSlots: [UInt32] = []
     /// Multi handles whose finished transfers have not been read.
     private var worked: [MultiHandle] = []
+    private var sendBuffers = SendBufferBudget()
     private var isDelivering = false
     private var emptied: [Transfer] = []
     /// Delivers at the end of the turn.
@@ -134,6 +135,7 @@ package final class CurlPool {
         transfer.started = self.loop.now()
         transfer.line = number
         transfer.lent = lent
+        transfer.sendBufferBytes = self.sendBuffers.take(for: request.body)
         self.transfersStarted += 1
         self.transfersRunning += 1
         self.phones[request.phone].transfers.append(transfer.slot)
@@ -348,6 +350,7 @@ package final class CurlPool {
         if transfer.hasOpenedSocket, transfer.request?.connectPort == nil { line.isResolved = true }
         self.phones[transfer.phone].transfers.removeAll { $0 == transfer.slot }
         self.transfersRunning -= 1
+        if let body = transfer.request?.body { self.sendBuffers.giveBack(transfer.sendBufferBytes, of: body) }
         self.detach(transfer)
         // One that libcurl was not given is not closed by it either.
         if let lent = transfer.lent, !transfer.hasOpenedSocket { self.sockets.close(lent) }

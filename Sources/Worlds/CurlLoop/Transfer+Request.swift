@@ -36,7 +36,7 @@ extension Transfer {
         self.phone = request.phone
         self.setMethod(request)
         self.easy.set(CURLOPT_BUFFERSIZE, request.receiveBuffer.rawValue)
-        self.easy.set(CURLOPT_UPLOAD_BUFFERSIZE, request.body.sendBufferBytes)
+        self.easy.set(CURLOPT_UPLOAD_BUFFERSIZE, self.sendBufferBytes)
         self.easy.set(CURLOPT_FORBID_REUSE, keepsConnection ? 0 : 1)
         self.connect(request, line, target)
         guard self.easy.set(url: request.url, target: RequestTarget.offset(in: request.url)) else {
@@ -204,14 +204,4 @@ final class ConnectionLine {
     func connectTo(_ port: UInt16) -> String { Self.connectTo(self.alias, port) }
 
     private static func connectTo(_ alias: String, _ port: UInt16) -> String { "::\(alias):\(port)" }
-}
-
-extension TransferRequest.Body {
-    /// libcurl sends so much in a turn of the loop. A body that is passed on waits for every turn.
-    fileprivate var sendBufferBytes: Int {
-        switch self {
-        case .streamed: 128 * 1_024
-        case .none, .bytes, .multipart: 32 * 1_024
-        }
-    }
 }

@@ -33,6 +33,8 @@ final class Transfer {
     var resolve = TextList()
     var connectTo = TextList()
     var multipart: MultipartBody?
+    /// What it has of `SendBufferBudget`.
+    var sendBufferBytes = SendBufferBudget.least
     var upload: UploadQueue?
     /// Whether receiving is paused.
     private(set) var isPaused = false
