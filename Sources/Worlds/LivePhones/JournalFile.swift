@@ -1,3 +1,4 @@
+import SimBase
 import SystemIO
 
 /// An append-only file of lines. A line that a dying process did not finish is cut off when the file is opened again.
@@ -34,7 +35,12 @@ final class JournalFile {
         var unread = 0
         while try self.file.read(appendingTo: &bytes, limit: Self.pieceBytes) > 0 {
             if let last = bytes[unread...].lastIndex(of: newline) {
-                for line in bytes[...last].split(separator: newline) { body(line) }
+                var start = 0
+                while start <= last {
+                    let end = bytes.offset(from: start) { $0.equal(newline) }
+                    if end > start { body(bytes[start..<end]) }
+                    start = end + 1
+                }
                 bytes.removeFirst(last + 1)
                 whole += last + 1
             } else if bytes.count > Self.lineBytesMax {

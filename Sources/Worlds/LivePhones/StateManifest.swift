@@ -167,17 +167,20 @@ struct StateManifest {
     }
 
     private static func line(layout: Int, thread: Int, _ sizes: Sizes) -> [UInt8] {
-        func padded(_ number: Int, _ digits: Int) -> String {
-            let text = String(number)
-            return String(repeating: " ", count: max(0, digits - text.count)) + text
+        ByteBuilder.bytes { line in
+            func member(_ key: StaticString, _ number: Int, digits: Int) {
+                line.append(literal: key)
+                let text = String(number)
+                for _ in 0..<max(0, digits - text.utf8.count) { line.append(UInt8(ascii: " ")) }
+                line.append(text: text)
+            }
+            member("{\"layout\":", layout, digits: Self.numberDigits)
+            member(",\"thread\":", thread, digits: Self.numberDigits)
+            member(",\"devices\":", sizes.devices, digits: Self.sizeDigits)
+            member(",\"library\":", sizes.library, digits: Self.sizeDigits)
+            member(",\"scans\":", sizes.scans, digits: Self.sizeDigits)
+            line.append(literal: "}\n")
         }
-        let numbers = [
-            ("layout", layout, Self.numberDigits), ("thread", thread, Self.numberDigits),
-            ("devices", sizes.devices, Self.sizeDigits), ("library", sizes.library, Self.sizeDigits),
-            ("scans", sizes.scans, Self.sizeDigits),
-        ]
-        let members = numbers.map { "\"\($0.0)\":\(padded($0.1, $0.2))" }.joined(separator: ",")
-        return Array("{\(members)}\n".utf8)
     }
 
     /// The line about the journals of one thread, which that thread writes again with each flush.
