@@ -2,7 +2,7 @@ package import SimBase
 package import Talaria
 
 /// An event or an action of the simulated backend.
-package enum BackendObservation: Hashable, Sendable {
+package indirect enum BackendObservation: Hashable, Sendable {
     /// A connection carried its first request; ids are unique within a run.
     case connected(connection: UInt64)
     case requested(Operation, attempt: UInt32, connection: UInt64)
@@ -24,9 +24,9 @@ package enum BackendObservation: Hashable, Sendable {
     /// The job reached its terminal event with this many books.
     case finished(job: String, kind: EventKind, books: Int)
     /// An import is over, with this outcome of its rows.
-    indirect case rowsTaken(job: String, RowCounts)
+    case rowsTaken(job: String, RowCounts)
     /// A single barcode was looked up, or answered as before.
-    indirect case bookLookedUp(BookLookup)
+    case bookLookedUp(BookLookup)
     /// A book was looked up by its text.
     case textLookedUp
     /// The job ends with an `error` event that says this of a retry.
@@ -44,11 +44,11 @@ package enum BackendObservation: Hashable, Sendable {
     /// The circuit breaker has closed with the success of this job.
     case circuitClosed(job: String)
     /// Something in a request that the contract does not define.
-    indirect case found(ContractFinding)
+    case found(ContractFinding)
     /// Comes before `answered` at a gateway whose target has not answered: the gateway answers instead.
     case upstreamFailed(Operation, attempt: UInt32, TransportFailure)
     /// A foreign backend did what the contract rules out. `job`: of the request that showed it, if it has one.
-    indirect case targetBroke(TargetRule, job: String?, text: String)
+    case targetBroke(TargetRule, job: String?, text: String)
     /// The first occasion at which a foreign backend could have broken a rule.
     case targetTried(TargetRule)
     /// A foreign backend has answered a probe of its trial.

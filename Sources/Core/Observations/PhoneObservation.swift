@@ -2,7 +2,7 @@ package import SimBase
 package import Talaria
 
 /// An event or an action of a phone. Durations are by the phone's monotonic clock.
-package enum PhoneObservation: Hashable, Sendable {
+package indirect enum PhoneObservation: Hashable, Sendable {
     // The app.
     /// The process started with this many unsettled scans in its durable store. Those whose books are all in the
     /// library, and that only await their DELETE, do not count.
@@ -51,13 +51,13 @@ package enum PhoneObservation: Hashable, Sendable {
     /// A stream slot was taken or released.
     case slotTaken, slotGiven
     /// Follows `eventApplied` of a `result` event whose book the user is shown before the job has ended.
-    indirect case bookShown(job: String, book: Book)
+    case bookShown(job: String, book: Book)
     /// A book entered the library. Observed once it is durable: a kill must not be able to take it back.
-    indirect case bookAdded(ordinal: Int, book: Book)
+    case bookAdded(ordinal: Int, book: Book)
     /// A book that was already in the library came again and was not added. `ordinal`, here and above: its
     /// index in the answer, which can differ in the next answer. `book`: as it came; nil in the log of an
     /// older version.
-    indirect case bookRepeated(ordinal: Int, book: Book?)
+    case bookRepeated(ordinal: Int, book: Book?)
     /// All books of the scan are durable in the library, or wait for their person in the review.
     case completed(took: Interval)
     /// The user cancels the scan: the process gives up what is under way for it. A kill may come before that is durable.
@@ -65,22 +65,22 @@ package enum PhoneObservation: Hashable, Sendable {
     /// The user has canceled the scan, and that is durable. `job`: the job that the phone follows, which it deletes.
     case canceled(job: String?)
     /// Shown to the user with this code. `cause`: what made the phone refuse it; nil in the log of an older version.
-    indirect case refused(code: String, cause: RefusalCause?)
+    case refused(code: String, cause: RefusalCause?)
 
     // The review. `entry`: the number of the book among those that came for its scan, from 0. Observed once it is durable, where the
     // app stores it.
     /// A book came, and waits for its person. `ordinal`: as of `bookAdded`, in place of which it is observed.
-    indirect case bookPending(ordinal: Int, entry: Int, book: Book)
+    case bookPending(ordinal: Int, entry: Int, book: Book)
     /// The person has written this title or author.
-    indirect case bookEdited(entry: Int, title: String?, author: String?)
+    case bookEdited(entry: Int, title: String?, author: String?)
     /// The person has approved the book: it entered the library with these values.
-    indirect case bookApproved(entry: Int, book: Book)
+    case bookApproved(entry: Int, book: Book)
     case bookRejected(entry: Int)
     /// The book is the same as another one, which the library has or which waits as well.
     case bookMerged(entry: Int, intoScan: UInt32, intoEntry: Int)
     /// Follows `killed` for each book that waits and is stored, with the values that it would enter the library with; and
     /// comes before the first launch for each that an earlier run left. Reported by the owner of the storage, not by the app.
-    indirect case bookKept(entry: Int, book: Book)
+    case bookKept(entry: Int, book: Book)
     /// Follows `launched` where books are reviewed: how many of them the process has found waiting.
     case reviewRestored(entries: Int)
 
@@ -93,7 +93,7 @@ package enum PhoneObservation: Hashable, Sendable {
     case badAnswer(Operation, attempt: UInt32, BadAnswer)
     /// Something in an answer or an event that the contract does not foresee. Comes before the outcome of the
     /// answer.
-    indirect case found(ContractFinding)
+    case found(ContractFinding)
     /// A 202 was decoded: `took` from the scheduled start of the upload, `service` from the actual send.
     case uploadAccepted(job: String, took: Interval, service: Interval)
     /// Follows `requestSent` of a look-up: the idempotency key that it has.
@@ -103,7 +103,7 @@ package enum PhoneObservation: Hashable, Sendable {
     case lookupAnswered(found: Bool, repeated: Bool, took: Interval, service: Interval)
     /// Follows `lookupAnswered` of a look-up by text: whose text the book has now. `took`: since the scheduled capture.
     /// `service`: since the actual send.
-    indirect case enriched(TextOutcome, took: Interval, service: Interval)
+    case enriched(TextOutcome, took: Interval, service: Interval)
     /// The look-up by text has failed, and the book keeps what the phone has read.
     case readingKept(WaitingCause)
     /// A book that the phone has read is not looked up by its text: its photo is uploaded.
@@ -111,7 +111,7 @@ package enum PhoneObservation: Hashable, Sendable {
     case rateLimited(Operation, retryAfter: Interval)
     case resultsDecoded(job: String, books: Int, took: Interval)
     /// Follows `resultsDecoded` of an import: what they say of its rows.
-    indirect case rowsRead(job: String, RowCounts)
+    case rowsRead(job: String, RowCounts)
     /// Follows `rowsRead` where the results list the books of the rows.
     case booksListed(job: String, count: Int)
     case resultsGivenUp(job: String)
