@@ -231,14 +231,29 @@ package struct HDRHistogram: Sendable {
         let rank = Swift.max(1, Int64(clamping: (product + 999_999) / 1_000_000))
         guard rank <= self.total else { return nil }
         if rank > self.total - self.saturated { return self.greatest }
+        let index = self.index(ofRank: rank, in: indexes)
+        return Swift.min(HDRLayout.highestValue(at: index), self.greatest)
+    }
+
+    /// The index at which so many values are reached, which all of them reach. Blocks that do not reach it are only summed:
+    /// a histogram has up to 24,000 counts, most of them 0.
+    private func index(ofRank rank: Int64, in indexes: ClosedRange<Int>) -> Int {
         let counts = self.counts.span
         var (index, seen) = (indexes.lowerBound, Int64(0))
-        while index <= indexes.upperBound {
-            seen = seen.addingSaturating(counts[index - self.first])
-            if seen >= rank { return Swift.min(HDRLayout.highestValue(at: index), self.greatest) }
+        while index + 64 <= indexes.upperBound {
+            let start = index - self.first
+            var sum: Int64 = 0
+            for offset in 0..<64 { sum &+= counts[start + offset] }
+            guard seen + sum < rank else { break }
+            seen += sum
+            index += 64
+        }
+        while index < indexes.upperBound {
+            seen += counts[index - self.first]
+            guard seen < rank else { break }
             index += 1
         }
-        return self.greatest
+        return index
     }
 
     /// The values with their counts in ascending order, each as the highest of its index.
