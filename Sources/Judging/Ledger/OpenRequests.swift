@@ -5,12 +5,15 @@ import Talaria
 struct OpenRequests: Sendable {
     /// More DELETEs of one scan are never open.
     private static let cleanupsMax: UInt32 = 10
+    private static let interruptedMax = 64
 
     /// Without a response.
     private var open: [RequestKey] = []
     /// The requests whose head has arrived and whose body may still be lost, or which may have ended with
     /// the path or the app without an observation.
     private var loose: [RequestKey] = []
+    /// The DELETEs among these without a response: the background leaves them their time, in which many scans may end.
+    private var interruptedDeletes: [RequestKey] = []
     /// The next requests that the server has set the time of, by a 429 with its wait. They are not the phone's haste.
     private var invited: [(operation: Talaria.Operation, scan: ScanNumber)] = []
     /// The other requests of this second, by the number of the second.
@@ -19,7 +22,7 @@ struct OpenRequests: Sendable {
     /// The scans that they were for.
     private var scansThisSecond = NumberRanges<UInt32>()
 
-    var remembered: Int { self.open.count + self.loose.count + self.invited.count }
+    var remembered: Int { self.open.count + self.loose.count + self.interruptedDeletes.count + self.invited.count }
 
     /// How many requests of this second were for how many scans.
     var scansOfThisSecond: Int { self.scansThisSecond.count }
@@ -67,6 +70,9 @@ struct OpenRequests: Sendable {
         if let index = self.open.firstIndex(of: request) {
             self.open.remove(at: index)
             if isAnswer { self.loose.append(request) }
+        } else if let index = self.interruptedDeletes.firstIndex(of: request) {
+            self.interruptedDeletes.remove(at: index)
+            if isAnswer { self.loose.append(request) }
         } else if let index = self.loose.firstIndex(of: request) {
             if !isAnswer { self.loose.remove(at: index) }
         } else {
@@ -77,7 +83,13 @@ struct OpenRequests: Sendable {
 
     /// What was under way may end without a word, with the path or with the app's time on the screen.
     mutating func interrupted() {
-        self.loose += self.open
+        for request in self.open {
+            guard request.operation.isDelete else {
+                self.loose.append(request)
+                continue
+            }
+            self.interruptedDeletes.append(request, max: Self.interruptedMax)
+        }
         self.open = []
     }
 
@@ -85,6 +97,7 @@ struct OpenRequests: Sendable {
     mutating func killed() {
         self.open = []
         self.loose = []
+        self.interruptedDeletes = []
         self.invited = []
     }
 

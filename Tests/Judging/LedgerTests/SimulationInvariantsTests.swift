@@ -362,6 +362,31 @@ import Testing
         #expect(self.timedOut(.upload, after: all, moved: all, own: .seconds(40)) == [.requestOneFate])
     }
 
+    @Test(arguments: [(1, []), (2, [.requestOneFate])] as [(Int, [Invariant])])
+    func `a DELETE that outlives the background ends once, however many scans end before it`(
+        ends: Int, broken: [Invariant]
+    ) {
+        let history = History {
+            $0.launch()
+            Self.journey(&$0)
+            $0.send(.cleanup, attempt: 1, job: $0.job)
+            $0.phone(.suspended)
+            $0.phone(.resumed)
+            let first = $0.scan
+            for scan: UInt32 in 2...40 {
+                $0.scan = ScanNumber(scan)
+                $0.job = "job-\(scan)"
+                Self.journey(&$0)
+                $0.clean()
+            }
+            $0.scan = first
+            for _ in 0..<ends {
+                $0.phone(.requestFailed(.cleanup, attempt: 1, .timedOut, took: .seconds(30)))
+            }
+        }
+        #expect(self.broken(history).filter { $0 == .requestOneFate } == broken)
+    }
+
     private static func withoutTerminal(_ history: History) -> History {
         var other = History()
         for observation in history.observations {
