@@ -10,8 +10,8 @@ import SimBase
 
 /// Brings what the phones' threads and the backend saw into one order, and has it judged and logged.
 struct ObservationFeed {
-    /// About 30 µs of judging.
-    private static let judgedPerYield = 8
+    /// About 50 µs of judging.
+    private static let judgedPerYield = 16
 
     /// Sources of the merge: the phones' threads, and then the backend.
     private let threads: Int
