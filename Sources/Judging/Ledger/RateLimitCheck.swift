@@ -9,7 +9,8 @@ import Talaria
 /// rounded up to whole seconds (Docs/design.md section 6). A contract phone adds nothing: its queue opens at
 /// that time, for every waiting scan. The first upload after it is judged, counted from the time at which
 /// nothing else holds the phone back: it has a slot, and the photos and the records of the scans that come
-/// first. If anything else happens to the phone in between, it is not judged.
+/// first. If anything else happens to the phone in between, it is not judged; neither is the upload of a scan that has
+/// waited for something else, while those that were turned down have no photo yet.
 struct RateLimitCheck: Sendable {
     /// The tolerance for a write, and for rounding to milliseconds.
     private static let slack = Interval.milliseconds(10)
@@ -28,6 +29,8 @@ struct RateLimitCheck: Sendable {
     private var last: (scan: ScanNumber, attempt: UInt32, said: Interval, at: Instant)?
     /// The youngest scan that was turned down and has its photo, while the queue is shut.
     private var youngest: ScanNumber?
+    /// Scans that wait for something other than their turn, such as a backoff.
+    private var held: [ScanNumber] = []
     /// The user has canceled a scan that may be the one that was to come first.
     private var isCanceled = false
     /// The time at which it opens and nothing else holds the phone back.
@@ -70,8 +73,13 @@ struct RateLimitCheck: Sendable {
             self.limited.removeAll { $0.scan == scan }
             self.limited.append((scan, attempt), max: Self.toldMax)
         case .rateLimited(.upload, let wait): self.limited(scan, saying: wait, at: at)
-        case .requestSent(.upload, _, _, _): return self.uploaded(at: at)
+        case .requestSent(.upload, _, _, _):
+            defer { self.held.removeAll { $0 == scan } }
+            return self.uploaded(scan, at: at)
         case .photoPrepared, .queued, .refused:
+            if case .queued(let cause) = payload, cause != .captured, cause != .rateLimited {
+                self.held.append(scan, max: Self.toldMax)
+            }
             // What is older comes first, and had to wait for this.
             guard let youngest = self.youngest, scan <= youngest else { return nil }
             self.dueAt = max(self.dueAt, at)
@@ -107,11 +115,13 @@ struct RateLimitCheck: Sendable {
         self.youngest = max(self.youngest ?? scan, scan)
     }
 
-    private mutating func uploaded(at moment: Instant) -> String? {
+    private mutating func uploaded(_ scan: ScanNumber, at moment: Instant) -> String? {
         guard self.youngest != nil, self.dueAt <= moment else { return nil }
         self.youngest = nil
         defer { self.isCanceled = false }
-        guard self.dueAt + Self.slack < moment, !self.isCanceled else { return nil }
+        guard self.dueAt + Self.slack < moment, !self.isCanceled, !self.held.contains(scan) else {
+            return nil
+        }
         return
             "upload sent \((moment - self.dueAt).wholeMilliseconds) ms after the end of the wait that a 429 requested, although nothing else delayed it"
     }

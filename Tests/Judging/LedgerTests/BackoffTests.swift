@@ -197,6 +197,24 @@ import Testing
                 .retryBudget))
     }
 
+    @Test(arguments: [(.retryableError, true), (.captured, false)] as [(WaitingCause, Bool)])
+    func `a scan that has waited for something else is not late after a limit`(
+        cause: WaitingCause, isHeld: Bool
+    ) {
+        let history = History {
+            $0.launch()
+            $0.capture()
+            $0.phone(.queued(cause))
+            $0.scan = ScanNumber(2)
+            $0.capture()
+            $0.phone(.rateLimited(.upload, retryAfter: .milliseconds(26)))
+            $0.pass(.milliseconds(78))
+            $0.scan = ScanNumber(1)
+            $0.send(.upload, job: nil)
+        }
+        #expect(Self.broken(history).contains(.retryBudget) != isHeld)
+    }
+
     // MARK: The spread over the fleet
 
     /// Streams of so many phones fail so often in a row; each wait is what `draw` makes of its ceiling, for a phone and a
