@@ -122,13 +122,9 @@ asan: ## runs the tests of photos and of libcurl with the address sanitizer
 	@ASAN_OPTIONS=detect_leaks=0 swift test --sanitize=address --scratch-path $(BUILD)/asan --quiet $(CHECKS) \
 		--filter 'ImagingTests|CurlLoopTests|HTTPClientTests'
 
-bench: build ## compares the performance with other programs; fails if a ratio exceeds its threshold
+bench: build ## measures the performance beside other programs; fails if a figure is beyond its limit
 	@.ci/packages bench
-	@Benchmarks/work.py --check
-	@Benchmarks/live.py --check
-	@Benchmarks/preprocess.py --check
-	@Benchmarks/simulate.py
-	@Benchmarks/memory.py --check
+	@Benchmarks/table.py
 
 # About five minutes. `make test` runs only those that take a second or two. MANUAL can name options: see
 # Tests/Manual/commands.py --help.

@@ -1,15 +1,14 @@
-"""What the benchmarks share: where things are, processors, processes and thresholds."""
+"""What the benchmarks share: where things are, processors and processes."""
 
-import json
 import os
 import pathlib
 import statistics
 import subprocess
 import sys
+import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 BINARY = ROOT / ".build/release/swiftwing-sim"
-THRESHOLDS = ROOT / "Benchmarks/Thresholds/6.3"
 
 
 def processors():
@@ -49,11 +48,29 @@ def percentiles(values, *wanted):
     return {f"p{p}": round(cuts[p - 1], 3) for p in wanted}
 
 
-def over(name, figures, is_partial=False):
-    """What is above the threshold that the file `name` has for it, as a text for each. `is_partial`: a figure may be missing."""
-    limits = json.loads((THRESHOLDS / f"{name}.json").read_text())
-    return [
-        f"{figure} is {figures.get(figure, 'not measured')}, at most {limit} is wanted"
-        for figure, limit in limits.items()
-        if (not is_partial if figure not in figures else figures[figure] > limit)
-    ]
+class Others:
+    """How many cores programs that are none of ours, and the host of this machine (steal), took since this was made."""
+
+    def __init__(self, *ours):
+        self.ours = ours
+        self.began = (time.monotonic(), self.seconds())
+
+    def seconds(self):
+        """None where the system does not say."""
+        try:
+            user, nice, system, *_, steal = map(int, pathlib.Path("/proc/stat").read_text().split(maxsplit=9)[1:9])
+        except OSError:
+            return None
+        ticks = (user + nice + system + steal) / os.sysconf("SC_CLK_TCK")
+        return ticks - sum(map(processor_seconds, self.ours)) - sum(os.times()[:4])
+
+    def cores(self):
+        if self.began[1] is None:
+            return 0
+        return round((self.seconds() - self.began[1]) / (time.monotonic() - self.began[0]), 3)
+
+
+def processor_seconds(process):
+    """Of a process, all its threads, and its children that have ended."""
+    fields = pathlib.Path(f"/proc/{process.pid}/stat").read_text().rsplit(")", 1)[1].split()
+    return sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK")

@@ -14,15 +14,13 @@ that waited for it come all at once. With `--check` it fails where the median of
 
 import argparse
 import json
-import os
 import pathlib
 import statistics
 import subprocess
 import sys
 import tempfile
-import time
 
-from common import BINARY, ROOT, listening, on, percentiles
+from common import BINARY, ROOT, Others, listening, on, percentiles
 
 ADDED_MS_MAX = 2
 OTHERS_CORES_MAX = 0.1
@@ -39,31 +37,6 @@ server: {job-time: 1s..2s, ping: 1s, rate-limit: 1000 per 1s}
 
 def server(core, *words):
     return listening([BINARY, *words, "--port", "0", "--quiet"], core)
-
-
-class Others:
-    """How many cores the programs that are none of ours took since this was made."""
-
-    def __init__(self, *servers):
-        self.servers = servers
-        self.began = (time.monotonic(), self.others())
-
-    def others(self):
-        """In seconds; None where the system does not say."""
-        try:
-            user, nice, system = map(int, pathlib.Path("/proc/stat").read_text().split(maxsplit=4)[1:4])
-            ticks = user + nice + system
-            for child in self.servers:
-                state = pathlib.Path(f"/proc/{child.pid}/stat").read_text().rsplit(")", 1)[1].split()
-                ticks -= int(state[11]) + int(state[12])
-        except OSError:
-            return None
-        return ticks / os.sysconf("SC_CLK_TCK") - sum(os.times()[:4])
-
-    def cores(self):
-        if self.began[1] is None:
-            return 0
-        return round((self.others() - self.began[1]) / (time.monotonic() - self.began[0]), 3)
 
 
 def measured(scenario, target, folder):

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What the simulated clock costs: an hour of ten thousand phones, and a day of jobs that outlive their tokens.
+"""What the simulated clock costs: an hour of ten thousand phones, a day of jobs that outlive their tokens, and a search.
 
 Prints JSON: seconds of processor time and of the clock, memory, and events a second, each of one process on one core. Times
 are recorded and never judged: they are the machine's as much as ours.
@@ -8,7 +8,7 @@ With `--against`, whether the build or another program takes less: both run a sm
 else the machine does slows them alike. Prints the share of the other's processor time that the build took, by the median of
 the rounds, and the standard deviation. A hundredth shows where the same program, alone, differs by half.
 
-    Benchmarks/simulate.py [hour|day ...]
+    Benchmarks/simulate.py [hour|day|search ...]
     Benchmarks/simulate.py --against PROGRAM [--rounds N]
 """
 
@@ -24,6 +24,7 @@ import time
 
 from common import BINARY, ROOT, ended, on
 
+SEEDS = 4_000
 SMALL = [ROOT / "Scenarios/hour.scenario", "--devices", "400"]
 
 
@@ -59,6 +60,17 @@ def measured(name):
         "peak_mib": round(usage.ru_maxrss / 1024),
         "events_per_processor_second": round(events / (usage.ru_utime + usage.ru_stime)),
     }
+
+
+def search():
+    with tempfile.TemporaryDirectory() as folder:
+        words = ["simulate", ROOT / "Scenarios/flaky-network.scenario", "--devices", "20", "--faults", "swarm", "--jobs", "1"]
+        child = subprocess.Popen(
+            [BINARY, *words, "--seeds", f"1..{SEEDS}", "--quiet", "--no-color"], cwd=folder, stdout=subprocess.PIPE)
+        text = child.stdout.read().decode()
+        usage = ended(child, said=lambda: text)
+    seconds = usage.ru_utime + usage.ru_stime
+    return {"seeds": SEEDS, "processor_seconds": round(seconds, 1), "seedsASecond": round(SEEDS / seconds)}
 
 
 def at_once(programs):
@@ -99,8 +111,8 @@ if __name__ == "__main__":
     parser.add_argument("--against", type=pathlib.Path, help="another program, such as the build of an earlier commit")
     parser.add_argument("--rounds", type=int, default=8, help="pairs of runs (8)")
     wanted = parser.parse_args()
-    if unknown := set(wanted.names) - {"hour", "day"}:
-        parser.error(f"no load of these names: {', '.join(sorted(unknown))}; there are hour and day")
+    if unknown := set(wanted.names) - {"hour", "day", "search"}:
+        parser.error(f"no load of these names: {', '.join(sorted(unknown))}; there are hour, day and search")
     if wanted.against:
         if wanted.rounds < 1:
             parser.error("--rounds: at least one")
@@ -111,4 +123,6 @@ if __name__ == "__main__":
                 parser.error(f"{program} is no program")
         print(json.dumps(compared(wanted.against.resolve(), wanted.rounds), indent=2))
     else:
-        print(json.dumps({name: measured(name) for name in wanted.names or ["day", "hour"]}, indent=2))
+        loads = {name: search() if name == "search" else measured(name) for name in wanted.names or ["search", "day", "hour"]}
+        figures = {"search.seedsASecond": loads["search"]["seedsASecond"]} if "search" in loads else {}
+        print(json.dumps({"benchmark": "simulate", "figures": figures, "loads": loads}, indent=2))
