@@ -58,7 +58,12 @@ package struct BookKey: Hashable, Sendable {
     }
 
     /// The number of different books among these.
-    package static func different(_ keys: some Sequence<BookKey>) -> Int {
+    package static func different(_ keys: some Collection<BookKey>) -> Int {
+        guard keys.count > Self.comparedMax else {
+            return keys.indices.count { index in
+                !keys[..<index].contains { $0.isSame(as: keys[index]) }
+            }
+        }
         var (numbers, words, bareWords): (Set<String>, Set<String>, Set<String>) = ([], [], [])
         var count = 0
         for key in keys {
@@ -72,6 +77,9 @@ package struct BookKey: Hashable, Sendable {
         }
         return count
     }
+
+    /// So many keys are compared with each other faster than by hash.
+    static let comparedMax = 12
 
     /// Whether it is the same book, by any likeness.
     package func isSame(as other: BookKey) -> Bool {

@@ -40,6 +40,20 @@ import Testing
         #expect(!self.same(self.book("T", "A"), self.book("T", "B")))
     }
 
+    @Test func `few books and many are counted alike`() {
+        let titles = ["T", "U", "V"]
+        let numbers = ["9780306406157", "9780141439587", nil]
+        // Every choice of four books, and the same books so often that they are counted by hash.
+        for choice in 0..<6_561 {
+            let places = [choice % 9, choice / 9 % 9, choice / 81 % 9, choice / 729 % 9]
+            let keys = places.map { BookKey(self.book(titles[$0 % 3], isbn: numbers[$0 / 3])) }
+            let many = keys + keys + keys + keys
+            #expect(BookKey.different(keys) == BookKey.different(many))
+        }
+        let three = [self.book("T"), self.book("T", isbn: "9780306406157"), self.book("U")]
+        #expect(BookKey.different(three.map(BookKey.init)) == 2)
+    }
+
     // MARK: Answers
 
     private func known(_ answer: [Book], in library: [Book]) -> [Bool] {
