@@ -64,6 +64,9 @@ package enum CurrentThread {
     /// Lowers the thread's priority, for long work: all other threads run first.
     package static func lowerPriority() { shim_stand_back() }
 
+    /// Has the thread run soon after it wakes, before threads that compute for long. For one that measures times.
+    package static func wakePromptly() { shim_wake_promptly() }
+
     /// Lets other threads that are ready on this processor run first. Costs a system call if there is none.
     package static func yield() { shim_yield() }
 

@@ -79,6 +79,7 @@ package final class FleetThreads {
         let backlog = self.backlog
         self.threads.append(
             try LoopThread.start(name: "fleet-\(thread)") {
+                CurrentThread.wakePromptly()
                 do throws(SystemError) {
                     let loop = try Loop(clock: plan.clock)
                     let journal = try StateJournal(location)

@@ -160,6 +160,9 @@ void shim_name_thread(const char *name);
 /// Lets every thread that has something to do go before the calling one.
 void shim_stand_back(void);
 
+/// The calling thread works for a short time, and runs soon after it wakes, before threads that compute for long.
+void shim_wake_promptly(void);
+
 /// The calling thread does nothing for so long.
 void shim_pause(int milliseconds);
 
