@@ -2,8 +2,9 @@ package import SimBase
 
 /// A request with its answer; unique within a run.
 package struct ExchangeID: Hashable, Sendable {
-    package let raw: UInt64
+    @usableFromInline package let raw: UInt64
     package init(_ raw: UInt64) { self.raw = raw }
+    @inlinable package static func == (left: ExchangeID, right: ExchangeID) -> Bool { left.raw == right.raw }
 }
 
 /// The phone and the scan that a request is attributed to: from `traceparent` or, for clients without it, the

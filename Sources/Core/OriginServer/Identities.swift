@@ -2,8 +2,12 @@ package import SimBase
 
 /// The 128 bits of a UUID (RFC 9562), for keys that cost no text.
 package struct UUIDBits: Hashable, Sendable {
-    package let high: UInt64
-    package let low: UInt64
+    @usableFromInline package let high: UInt64
+    @usableFromInline package let low: UInt64
+
+    @inlinable package static func == (left: UUIDBits, right: UUIDBits) -> Bool {
+        left.high == right.high && left.low == right.low
+    }
 
     /// A version 4 UUID of 122 of the given bits.
     package init(randomHigh: UInt64, randomLow: UInt64) {

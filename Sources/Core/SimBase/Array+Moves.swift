@@ -6,6 +6,11 @@ extension Array {
         return taken
     }
 
+    /// Looks at an element in place: a subscript that is only read copies a large element.
+    @inlinable public mutating func update<Result>(
+        _ index: Int, _ change: (inout Element) -> Result
+    ) -> Result { change(&self[index]) }
+
     /// Empties it and keeps its room: a few one by one, which costs less than all at once.
     @inlinable public mutating func clear() {
         guard self.count <= 4 else { return self.removeAll(keepingCapacity: true) }

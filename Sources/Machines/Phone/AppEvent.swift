@@ -3,8 +3,9 @@ package import Talaria
 
 /// A request of the phone that is in the driver's hands; unique per phone process.
 package struct RequestID: Hashable, Sendable {
-    package let raw: UInt64
+    @usableFromInline package let raw: UInt64
     package init(_ raw: UInt64) { self.raw = raw }
+    @inlinable package static func == (left: RequestID, right: RequestID) -> Bool { left.raw == right.raw }
 }
 
 /// The index of a photo in the run's corpus.
