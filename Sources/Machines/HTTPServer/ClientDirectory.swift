@@ -25,10 +25,10 @@ struct ClientDirectory: Sendable {
     private var goneNext = 0
     private static let goneMax = 1_024
 
-    mutating func caller(of head: RequestHead, operation: Operation?, jobId: String?) -> Caller {
-        if let context = head.headers[TraceContext.headerName].flatMap(TraceContext.init(headerValue:)) {
-            return Caller(device: context.device, scan: context.scan, attempt: context.attempt)
-        }
+    mutating func caller(
+        of head: RequestHead, trace: TraceContext?, operation: Operation?, jobId: String?
+    ) -> Caller {
+        if let trace { return Caller(device: trace.device, scan: trace.scan, attempt: trace.attempt) }
         let hash = Digest.of(head.headers[HeaderName.deviceID] ?? "")
         if self.foreigners.count >= Self.foreignersMax { self.foreigners.removeAll() }
         var foreigner = self.foreigners[hash] ?? ExternalClient()

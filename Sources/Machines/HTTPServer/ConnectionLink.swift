@@ -87,10 +87,10 @@ struct ConnectionLink: Sendable {
     mutating func holdDown(until moment: Instant) { self.lastDown = max(self.lastDown, moment) }
 
     /// Returns the time at which the phone may continue to send if its link is too far behind; nil if it is
-    /// not.
-    func upResumes(at now: Instant, _ impairments: LinkImpairments?) -> Instant? {
+    /// not. `impairedUntil`: when the link has sent what it has, by the faults of the exchange.
+    func upResumes(at now: Instant, impairedUntil: Instant) -> Instant? {
         guard self.isKnown else { return nil }
-        let idle = max(self.up.idleAt, impairments?.idleAt ?? .zero)
+        let idle = max(self.up.idleAt, impairedUntil)
         return idle - now > HTTPServerLimits.linkBacklogMax ? idle - HTTPServerLimits.linkBacklogMax : nil
     }
 }

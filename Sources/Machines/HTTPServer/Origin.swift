@@ -3,13 +3,14 @@ import Gateway
 import OriginServer
 import SimBase
 
-/// The origin server behind an HTTP server. All three kinds receive the same events and return the same
-/// effects.
-enum Origin: Sendable {
-    case simulated(Backend)
+/// The origin server behind an HTTP server: one of three kinds, which receive the same events and return the same effects.
+///
+/// Optionals and no enum: an optional is changed in place, and a payload of an enum is moved out and back.
+struct Origin: Sendable {
+    private var backend: Backend?
     /// The way to a foreign backend.
-    case gateway(Gateway)
-    case recorded(RecordingPlayer)
+    private var gateway: Gateway?
+    private var player: RecordingPlayer?
 
     /// The differences that matter to a connection.
     struct Traits: Sendable {
@@ -23,79 +24,52 @@ enum Origin: Sendable {
     }
 
     init(_ setup: OriginConfiguration, random: KeyedRandom) {
-        self =
-            switch setup {
-            case .simulated(let configuration, let shelf):
-                .simulated(Backend(configuration: configuration, shelf: shelf, random: random))
-            case .upstream(let configuration): .gateway(Gateway(configuration: configuration, random: random))
-            case .recorded(let recording, let wallClockAtZero):
-                .recorded(RecordingPlayer(recording, wallClockAtZero: wallClockAtZero))
-            }
+        switch setup {
+        case .simulated(let configuration, let shelf):
+            self.backend = Backend(configuration: configuration, shelf: shelf, random: random)
+        case .upstream(let configuration):
+            self.gateway = Gateway(configuration: configuration, random: random)
+        case .recorded(let recording, let wallClockAtZero):
+            self.player = RecordingPlayer(recording, wallClockAtZero: wallClockAtZero)
+        }
     }
 
     /// Continues with other draws, where it is simulated.
-    mutating func redraw(_ random: KeyedRandom) {
-        guard case .simulated(var backend) = self else { return }
-        backend.redraw(random)
-        self = .simulated(backend)
-    }
+    mutating func redraw(_ random: KeyedRandom) { self.backend?.redraw(random) }
 
-    /// Handles an event. The machine is moved out and back, so that its buffers are not copied.
-    ///
-    /// - Returns: When the machine wants to be woken.
+    /// Returns when the machine wants to be woken.
     mutating func handle(
         _ event: OriginEvent, at now: Instant, into effects: inout [OriginEffect]
     ) -> Instant? {
-        switch consume self {
-        case .simulated(var backend):
-            let wake = backend.handle(event, at: now, into: &effects)
-            self = .simulated(backend)
-            return wake
-        case .gateway(var gateway):
-            let wake = gateway.handle(event, at: now, into: &effects)
-            self = .gateway(gateway)
-            return wake
-        case .recorded(var player):
-            let wake = player.handle(event, at: now, into: &effects)
-            self = .recorded(player)
-            return wake
-        }
+        if let wake = self.backend?.handle(event, at: now, into: &effects) { return wake }
+        if let wake = self.gateway?.handle(event, at: now, into: &effects) { return wake }
+        return self.player?.handle(event, at: now, into: &effects)
     }
 
     // MARK: Queries
 
     /// Jobs that are neither cleaned up nor expired.
     var jobsAlive: Int {
-        switch self {
-        case .simulated(let backend): backend.jobsAlive
-        case .gateway(let gateway): gateway.jobsAlive
-        case .recorded(let player): player.jobsAlive
-        }
+        self.backend?.jobsAlive ?? self.gateway?.jobsAlive ?? self.player?.jobsAlive ?? 0
     }
 
     /// Returns the newest jobs first, at most `count`.
     func summaries(max count: Int) -> [JobSummary] {
-        switch self {
-        case .simulated(let backend): backend.summaries(max: count)
-        case .gateway(let gateway): gateway.summaries(max: count)
-        case .recorded(let player): player.summaries(max: count)
-        }
+        self.backend?.summaries(max: count) ?? self.gateway?.summaries(max: count)
+            ?? self.player?.summaries(max: count) ?? []
     }
 
-    /// Reports the numbers that the origin keeps within limits.
-    func eachBound(_ look: (Bound) -> Void) {
-        switch self {
-        case .simulated(let backend): backend.eachBound(look)
-        case .gateway, .recorded: break
-        }
-    }
+    /// Reports the numbers that the origin keeps within limits. Only the simulated backend has any.
+    func eachBound(_ look: (Bound) -> Void) { self.backend?.eachBound(look) }
 
     /// Whether a request shows a token that is not that of the job it requests. Only the simulated backend knows.
     func isTokenOfOtherJob(authorization: String, target: String) -> Bool {
-        switch self {
-        case .simulated(let backend): backend.isTokenOfOtherJob(authorization: authorization, target: target)
-        case .gateway, .recorded: false
-        }
+        self.backend?.isTokenOfOtherJob(authorization: authorization, target: target) ?? false
+    }
+
+    /// The name on the status page.
+    var name: String {
+        self.backend != nil ? "simulated Talaria" : self.gateway != nil ? "fault gateway" : "recording"
     }
 }
 
@@ -104,17 +78,6 @@ extension OriginConfiguration {
         switch self {
         case .simulated, .recorded: Origin.Traits(hasUpstream: false, stampsEvents: true, isPublic: true)
         case .upstream: Origin.Traits(hasUpstream: true, stampsEvents: false, isPublic: false)
-        }
-    }
-}
-
-extension Origin {
-    /// The name on the status page.
-    var name: String {
-        switch self {
-        case .simulated: "simulated Talaria"
-        case .gateway: "fault gateway"
-        case .recorded: "recording"
         }
     }
 }

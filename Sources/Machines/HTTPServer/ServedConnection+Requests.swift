@@ -11,10 +11,13 @@ extension ServedConnection {
     /// A request waits for its answer with another one after it.
     var isReaderFull: Bool { self.reader.hasLeftOver || !self.early.isEmpty }
 
+    /// When the link has sent what the phone gave it, by the faults of the exchange.
+    var upImpairedUntil: Instant { self.isArmed ? self.exchange?.up.idleAt ?? .zero : .zero }
+
     /// Returns whether reading is paused, also while the link is behind, so that the sender notices its rate.
     func isReadingPaused(at now: Instant) -> Bool {
         self.isPeerDone || self.isReaderFull
-            || self.link.upResumes(at: now, self.isArmed ? self.exchange?.up : nil) != nil
+            || self.link.upResumes(at: now, impairedUntil: self.upImpairedUntil) != nil
             || self.uploadWaiting > HTTPServerLimits.uploadWaitingMax
     }
 
@@ -150,17 +153,19 @@ extension ServedConnection {
                 device.map { context.links.group(of: $0).link } ?? context.links.otherCallers,
                 random: context.nextLinkRandom(of: device))
         }
-        let (id, key) = context.nextExchange(head, on: self.id)
+        let path = JourneyPath(path: head.path)
+        let (id, key) = context.nextExchange(head, at: path, by: trace, on: self.id)
+        let payload = path.flatMap { $0.endpoint == .upload ? $0.journey.payload : nil }
         var exchange = ServedExchange(id: id, head: head, key: key, isOfOwnPhone: trace != nil, upload: .none)
         if !context.origin.hasUpstream, let type = head.headers["Content-Type"],
             let boundary = try? MultipartReader.boundary(contentType: type),
             let reader = try? MultipartReader(
                 boundary: boundary,
-                limits: Self.payload(head.path) == .file
+                limits: payload == .file
                     ? HTTPServerLimits.libraryFile : HTTPServerLimits.multipart)
         {
             exchange.upload = .reading(reader)
-        } else if !context.origin.hasUpstream, Self.payload(head.path) == .json {
+        } else if !context.origin.hasUpstream, payload == .json {
             exchange.upload = .keeping([])
         }
         if let key {
@@ -174,12 +179,6 @@ extension ServedConnection {
     /// The token of a request that has it in the header of older clients.
     private static func otherToken(_ head: RequestHead) -> String? {
         APIVersion(path: head.path).otherTokenHeader.flatMap { head.headers[$0] }.map { "Bearer \($0)" }
-    }
-
-    /// The body that an upload to this path has; nil if nothing is uploaded there.
-    private static func payload(_ path: String) -> Journey.Payload? {
-        guard let path = JourneyPath(path: path), case .upload = path.endpoint else { return nil }
-        return path.journey.payload
     }
 
     // MARK: Through the link

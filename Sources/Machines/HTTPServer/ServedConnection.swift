@@ -114,7 +114,7 @@ struct ServedConnection: Sendable {
             if self.isOpen, let moment = self.inbound.nextAt { next = min(next, moment) }
             if self.isOpen, self.isArmed, let moment = self.nextCutterDue { next = min(next, moment) }
             if !self.isPeerDone, !self.isReaderFull,
-                let moment = self.link.upResumes(at: now, self.isArmed ? self.exchange?.up : nil)
+                let moment = self.link.upResumes(at: now, impairedUntil: self.upImpairedUntil)
             {
                 next = min(next, moment)
             }

@@ -184,9 +184,7 @@ package struct Server: Sendable {
             guard let slot = self.slot(of: id) else { continue }
             self.connections[slot].turn(at: now, &self.context)
             self.pump(at: now)
-            // A span lends a connection, which an array would copy.
-            let rest = self.connections.span[slot].rest(at: now)
-            switch rest {
+            switch self.connections.update(slot, { $0.rest(at: now) }) {
             case .over:
                 self.accounts[slot] = self.connections.span[slot].account()
                 self.connections[slot] = ServedConnection(
@@ -296,7 +294,7 @@ package struct Server: Sendable {
 
     /// A fault of the origin may be the end of the exchange that it met.
     private mutating func followFault(_ observation: borrowing Observation, of cause: ExchangeID?) {
-        guard observation.side == .fault,
+        guard case .fault = observation.side,
             case .fault(.fired(let fault, let operation, let attempt)) = observation.what
         else { return }
         self.context.faultConsumed(

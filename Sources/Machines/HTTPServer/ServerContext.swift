@@ -93,14 +93,16 @@ struct ServerContext: Sendable {
 
     // MARK: Exchanges
 
-    /// A request has begun: who sends it, and what number it gets.
-    mutating func nextExchange(_ head: RequestHead, on connection: ConnectionID) -> (ExchangeID, ExchangeKey?)
-    {
+    /// A request has begun: who sends it, and what number it gets. `path`: nil for a path of no journey. `trace`: nil for a
+    /// caller that is no phone of this program.
+    mutating func nextExchange(
+        _ head: RequestHead, at path: JourneyPath?, by trace: TraceContext?, on connection: ConnectionID
+    ) -> (ExchangeID, ExchangeKey?) {
         self.exchangesMade += 1
         let id = ExchangeID(self.exchangesMade)
-        let path = JourneyPath(path: head.path)
         let operation = path.flatMap { $0.operation(method: head.method) }
-        let caller = self.callers.caller(of: head, operation: operation, jobId: path?.endpoint.jobID)
+        let caller = self.callers.caller(
+            of: head, trace: trace, operation: operation, jobId: path?.endpoint.jobID)
         self.exchanges[id] = Entry(connection: connection, caller: caller)
         let key = operation.map {
             ExchangeKey(device: caller.device, scan: caller.scan, operation: $0, attempt: caller.attempt)
@@ -264,7 +266,7 @@ struct ServerContext: Sendable {
     mutating func observe(_ observation: consuming Observation) {
         if !observation.isRoutine { self.callers.record(observation) }
         // Apart, for those that need no look into them, which is a copy.
-        if observation.side == .fault { self.countFiring(observation) }
+        if case .fault = observation.side { self.countFiring(observation) }
         self.effects.append(.observe(observation))
     }
 
