@@ -171,8 +171,8 @@ struct RetryStormDetector: Sendable {
     private static let windows = 4_096
 
     private var current: Int64 = 0
-    /// The change of the expectation with each window, in a ring and in units of 2^-32.
-    private var changes = [Int64](repeating: 0, count: Self.windows)
+    /// The change of the expectation with each window, in a ring and in units of 2^-32. Empty before the first wait.
+    private var changes: [Int64] = []
     private var expected: Int64 = 0
     private var lastChange: Int64 = 0
     private var returned = 0
@@ -196,6 +196,7 @@ struct RetryStormDetector: Sendable {
         // The first and the last window are not whole, and counted as if they were.
         self.expected += share
         let last = self.current + count + 1
+        if self.changes.isEmpty { self.changes = Array(repeating: 0, count: Self.windows) }
         self.changes[Int(last % Int64(Self.windows))] -= share
         self.lastChange = max(self.lastChange, last)
         return herd

@@ -45,8 +45,12 @@ struct HarnessChecks: Sendable {
             else { return }
         }
         self.followCircuit(observation)
-        if observation.side == .control { return self.allow(observation) }
-        guard observation.side != .network, self.fleet.settings.fleet.group(of: device) != nil else { return }
+        switch observation.side {
+        case .control: return self.allow(observation)
+        case .network: return
+        case .phone, .backend, .fault: break
+        }
+        guard self.fleet.settings.fleet.group(of: device) != nil else { return }
         let index = self.index(of: device)
         switch observation.what {
         case .backend(let payload): self.phones[index].backend(payload, scan, &self.fleet)
@@ -127,7 +131,7 @@ struct HarnessChecks: Sendable {
 
     /// The breaker counts the jobs of all callers, including those that are not phones of the fleet.
     private mutating func followCircuit(_ observation: borrowing Observation) {
-        guard self.fleet.circuit != nil, observation.side == .backend,
+        guard self.fleet.circuit != nil, case .backend = observation.side,
             case .backend(let payload) = observation.what
         else { return }
         let (device, scan, at) = (observation.device, observation.scan, observation.at)

@@ -118,26 +118,26 @@ package struct Ledger: Sendable {
 
     private mutating func judgeBySide(_ moment: inout [Observation]) {
         for index in moment.indices {
-            guard moment[index].side == .control else { continue }
+            guard case .control = moment[index].side else { continue }
             self.judge(moment.take(index, leaving: .nothing))
         }
         for index in moment.indices {
-            guard moment[index].side == .backend else { continue }
+            guard case .backend = moment[index].side else { continue }
             self.judge(moment.take(index, leaving: .nothing))
         }
         for index in moment.indices {
-            guard moment[index].side == .fault else { continue }
+            guard case .fault = moment[index].side else { continue }
             self.judge(moment.take(index, leaving: .nothing))
         }
         for index in moment.indices {
-            guard moment[index].side == .phone else { continue }
+            guard case .phone = moment[index].side else { continue }
             self.judge(moment.take(index, leaving: .nothing))
         }
     }
 
     private mutating func judge(_ observation: consuming Observation) {
         self.harness?.record(observation)
-        if observation.side == .control { return }
+        if case .control = observation.side { return }
         let index = self.index(of: observation.device)
         switch observation.what {
         case .phone(let payload):

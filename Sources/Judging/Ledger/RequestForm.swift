@@ -118,10 +118,9 @@ struct RequestFormCheck: Sendable {
         guard let identity = values.first, values.count == 1 else {
             return ["\(values.count) times \(HeaderName.deviceID)"]
         }
+        guard self.identity != identity else { return [] }
         guard Self.isIdentity(identity) else { return ["a device id that is not a UUID of version 4"] }
-        if let own = self.identity {
-            return own == identity ? [] : ["another device id than the previous request"]
-        }
+        guard self.identity == nil else { return ["another device id than the previous request"] }
         self.identity = identity
         guard let owner = owners.updateValue(form.device, forKey: identity) else { return [] }
         return [

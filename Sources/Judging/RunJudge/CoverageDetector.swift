@@ -29,7 +29,8 @@ struct CoverageDetector: Sendable {
     private let slotsMax: Int
     private let raisesBase: Bool
     private let countsPings: Bool
-    private var phones: [DeviceNumber: Phone] = [:]
+    private var phones: [Phone] = []
+    private var indexes = DeviceIndex()
 
     init(slotsMax: Int, raisesBase: Bool, countsPings: Bool) {
         self.slotsMax = slotsMax
@@ -43,18 +44,28 @@ struct CoverageDetector: Sendable {
         let (scan, at) = (observation.scan, observation.at)
         if observation.isRoutine {
             guard self.countsPings, case .phone(.ping) = observation.what else { return moments }
-            self.phones[observation.device]?.scans[scan]?.hadPing = true
+            if let index = self.indexes[observation.device] {
+                self.phones[index].scans.update(scan) { $0.hadPing = true }
+            }
             return moments
         }
         switch observation.what {
         case .phone(let payload):
-            self.phones[observation.device, default: Phone()].record(
+            self.phones[self.index(of: observation.device)].record(
                 payload, scan, at, slotsMax: self.slotsMax, raisesBase: self.raisesBase, into: &moments)
         case .backend(let payload):
-            self.phones[observation.device]?.record(payload, scan, at, into: &moments)
+            guard let index = self.indexes[observation.device] else { return moments }
+            self.phones[index].record(payload, scan, at, into: &moments)
         case .fault, .network, .control: break
         }
         return moments
+    }
+
+    private mutating func index(of device: DeviceNumber) -> Int {
+        if let index = self.indexes[device] { return index }
+        self.phones.append(Phone())
+        self.indexes[device] = self.phones.count - 1
+        return self.phones.count - 1
     }
 }
 

@@ -129,7 +129,8 @@ package struct CoverageTable: Sendable {
     private let expected: [CoverageGoal]
     private let named: [CoverageGoal]
     private var counts: [Int]
-    private var slots: [DeviceNumber: Int] = [:]
+    private var slots: [Int] = []
+    private var indexes = DeviceIndex()
     private let slotsMax: Int
     /// The detector of goals that need several observations; nil if none of them is required.
     private var watch: CoverageDetector?
@@ -212,18 +213,27 @@ package struct CoverageTable: Sendable {
         case .bookRepeated: self.count(.bookRecognized)
         case .launched(let restored) where restored > 0: self.count(.relaunched)
         case .slotTaken:
-            let taken = self.slots[device, default: 0] + 1
-            self.slots[device] = taken
-            if taken == self.slotsMax { self.count(.slotsFull) }
-        case .slotGiven: self.slots[device, default: 1] -= 1
-        case .killed: self.slots[device] = nil
+            let index = self.index(of: device)
+            self.slots[index] += 1
+            if self.slots[index] == self.slotsMax { self.count(.slotsFull) }
+        case .slotGiven:
+            let index = self.index(of: device)
+            self.slots[index] = max(0, self.slots[index] - 1)
+        case .killed: self.slots[self.index(of: device)] = 0
         case .reinstalled:
-            self.slots[device] = nil
+            self.slots[self.index(of: device)] = 0
             self.count(.reinstalled)
         case .queued(.suspended): self.count(.suspended)
         case .queued(.jobGone), .queued(.tokenExpired), .queued(.tokenRefused): self.count(.restarted)
         default: break
         }
+    }
+
+    private mutating func index(of device: DeviceNumber) -> Int {
+        if let index = self.indexes[device] { return index }
+        self.slots.append(0)
+        self.indexes[device] = self.slots.count - 1
+        return self.slots.count - 1
     }
 
     private mutating func history(_ observation: Observation) {
