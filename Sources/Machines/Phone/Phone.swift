@@ -131,6 +131,8 @@ package struct Phone: Sendable {
             return self.noteWrites(from: first, in: &effects)
         }
         let end = effects.count
+        // What neither ends the process nor is written stays where it is.
+        if self.armed.isEmpty, !effects[first...].contains(where: { $0.write != nil }) { return }
         // The app receives the failures once it is done with this event.
         var failed: [WriteID] = []
         var window: PhoneWindow?
