@@ -51,8 +51,11 @@ package struct FaultPlanner: Sendable {
         _ key: ExchangeKey, group: String, at now: Instant, into observations: inout [Observation]
     ) -> [ArmedFault] {
         var armed: [ArmedFault] = []
-        for (index, spec) in self.specs.enumerated()
-        where self.isOn[index] && spec.target.covers(key.operation) && self.isMine(spec.kind) {
+        // By index: the loop would copy each fault.
+        for index in self.specs.indices
+        where self.isOn[index] && self.specs[index].target.covers(key.operation)
+            && self.isMine(self.specs[index].kind)
+        {
             let fires = self.decides(index, key, group: group)
             observations.append(
                 Observation(
@@ -62,6 +65,7 @@ package struct FaultPlanner: Sendable {
             guard fires, self.hasFiringsLeft(index, key),
                 let trigger = self.trigger(index, key, at: now)
             else { continue }
+            let spec = self.specs[index]
             armed.append(
                 ArmedFault(
                     fault: index, kind: spec.kind, trigger: trigger, window: spec.window,

@@ -12,6 +12,8 @@ package struct StatusShares: Hashable, Sendable {
 
     package init() {}
 
+    private static let none = StatusShares()
+
     private var all: [(EnrichmentStatus, Odds)] {
         [
             (.success, self.success), (.pending, self.pending), (.notFound, self.notFound),
@@ -24,6 +26,7 @@ package struct StatusShares: Hashable, Sendable {
 
     /// Returns the status of a book, given 64 uniform bits; nil for one of the rest.
     package func status(_ draw: UInt64) -> EnrichmentStatus? {
+        guard self != Self.none else { return nil }
         var left = draw.multipliedFullWidth(by: 1_000_000).high
         for (status, share) in self.all {
             if left < share.perMillion { return status }

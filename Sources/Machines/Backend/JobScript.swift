@@ -29,9 +29,11 @@ struct JobScript: Hashable, Sendable {
 
     func step(at position: Int) -> Step {
         var left = max(0, position)
-        for stage in self.course.stages {
-            let count = self.count(of: stage)
+        // By index: the loop would copy each stage.
+        for index in self.course.stages.indices {
+            let count = self.count(of: self.course.stages[index])
             if left < count {
+                let stage = self.course.stages[index]
                 let (part, event) = left.quotientAndRemainder(dividingBy: stage.events.count)
                 return .event(stage, part + 1, stage.events[event])
             }
