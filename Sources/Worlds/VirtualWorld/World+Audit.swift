@@ -182,7 +182,10 @@ extension World {
     /// A phone after something that may have left it with more than it had.
     mutating func lookAtBounds(of phone: Int) {
         var exceeded: Bound?
-        self.phones[phone].machine.eachBound { if $0.isExceeded { exceeded = $0 } }
+        // In place: to read a phone of an array copies it.
+        self.phones.update(phone) { state in
+            state.machine.eachBound { if $0.isExceeded { exceeded = $0 } }
+        }
         if let exceeded { self.find(.overLimit(exceeded), of: phone) }
     }
 
@@ -207,11 +210,11 @@ extension World {
 
     /// Checks the parts of a request that a server reads.
     mutating func checkForm(
-        of request: AppRequest, _ headers: HeaderFields, body: RequestForm.Body, of phone: Int
+        of request: AppRequest, _ headers: [HeaderField], body: RequestForm.Body, of phone: Int
     ) {
         var lines: [HeaderField] = []
         var tokens: [RequestForm.Token] = []
-        for field in headers.fields {
+        for field in headers {
             guard field.isNamed(HeaderName.authorization) else {
                 lines.append(field)
                 continue

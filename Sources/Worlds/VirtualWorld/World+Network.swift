@@ -91,14 +91,16 @@ extension World {
         self.lookAtRecord(of: request, of: phone)
         let wire = self.wire(for: request, of: phone)
         let arrival = self.now + WorldTime.hop
-        var headers = HeaderFields(request.headers)
-        if let contentType = request.contentType { headers.append("Content-Type", contentType) }
+        var headers = request.headers
+        if let contentType = request.contentType {
+            headers.append(HeaderField("Content-Type", contentType))
+        }
         switch request.body {
         case .none:
             self.checkForm(of: request, headers, body: .none, of: phone)
             self.sendHead(request, headers, on: wire, at: arrival)
         case .document(let scan, let payload):
-            if payload == .file { headers.append("Content-Type", Self.uploadType) }
+            if payload == .file { headers.append(HeaderField("Content-Type", Self.uploadType)) }
             self.checkForm(of: request, headers, body: .document(of: scan, payload), of: phone)
             let document = self.document(of: scan, of: phone).bytes
             let body = payload == .file ? Self.fileStart + document + Self.uploadEnd : document
@@ -110,17 +112,17 @@ extension World {
             self.checkForm(of: request, headers, body: .document(of: scan, .json), of: phone)
             self.send(request, headers, text.body, on: wire, at: arrival)
         case .photos(let scan, let count):
-            headers.append("Content-Type", Self.uploadType)
+            headers.append(HeaderField("Content-Type", Self.uploadType))
             self.sendPhotos(request, headers, of: scan, count: count, of: phone, on: wire, at: arrival)
         }
     }
 
     private mutating func sendHead(
-        _ request: AppRequest, _ headers: HeaderFields, on wire: WireID, at arrival: Instant
+        _ request: AppRequest, _ headers: [HeaderField], on wire: WireID, at arrival: Instant
     ) {
         let bytes = ByteBuilder.bytes { bytes in
             RequestWriter.head(
-                method: request.method, target: request.target, host: Self.host, headers: headers,
+                method: request.method, target: request.target[...], host: Self.host[...], fields: headers,
                 bodyBytes: nil, into: &bytes)
         }
         self.wires.update(wire) { $0.send(bytes.count) }
@@ -128,7 +130,7 @@ extension World {
     }
 
     private mutating func sendPhotos(
-        _ request: AppRequest, _ headers: HeaderFields, of scan: ScanNumber, count: Int, of phone: Int,
+        _ request: AppRequest, _ headers: [HeaderField], of scan: ScanNumber, count: Int, of phone: Int,
         on wire: WireID, at arrival: Instant
     ) {
         guard let photo = self.phones[phone].photos.first(where: { $0.scan == scan }) else {
@@ -145,7 +147,7 @@ extension World {
             + Self.uploadEnd.count
         let bytes = ByteBuilder.bytes { bytes in
             RequestWriter.head(
-                method: request.method, target: request.target, host: Self.host, headers: headers,
+                method: request.method, target: request.target[...], host: Self.host[...], fields: headers,
                 bodyBytes: bodyBytes, into: &bytes)
             bytes.append(contentsOf: start)
         }

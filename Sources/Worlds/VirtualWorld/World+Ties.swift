@@ -7,11 +7,12 @@ import SimBase
 extension World {
     /// Drawn by the subject of the event and the time: the events of one phone and its wires stay in the
     /// order in which they were caused.
-    func tie(of event: WorldEvent, at moment: Instant) -> UInt64 {
+    mutating func tie(of event: WorldEvent, at moment: Instant) -> UInt64 {
         self.random.draw(.ties, self.entity(of: event), UInt64(bitPattern: moment.nanoseconds))
     }
 
-    private func entity(of event: WorldEvent) -> UInt64 {
+    /// Mutating, because a query of so large a value copies it.
+    private mutating func entity(of event: WorldEvent) -> UInt64 {
         switch event {
         case .arrivals, .phase: .max
         case .capture(let arrival): UInt64(arrival.device.raw)
@@ -21,9 +22,9 @@ extension World {
             self.number(of: Int(phone))
         case .connect(let wire), .bytes(let wire, _), .upload(let wire), .fin(let wire), .reset(let wire),
             .givenUp(let wire):
-            self.wires.ask(wire) { $0.phone }.map { self.number(of: $0) } ?? 0
+            if let phone = self.wires.ask(wire, { $0.phone }) { self.number(of: phone) } else { 0 }
         }
     }
 
-    private func number(of phone: Int) -> UInt64 { UInt64(self.phones[phone].machine.number.raw) }
+    private mutating func number(of phone: Int) -> UInt64 { UInt64(self.phones[phone].machine.number.raw) }
 }

@@ -21,13 +21,13 @@ extension WireState {
 extension World {
     /// Sends a request with a body that is whole.
     mutating func send(
-        _ request: AppRequest, _ headers: HeaderFields, _ body: [UInt8], on wire: WireID, at arrival: Instant
+        _ request: AppRequest, _ headers: [HeaderField], _ body: [UInt8], on wire: WireID, at arrival: Instant
     ) {
         let bytes =
             ByteBuilder.bytes { bytes in
                 RequestWriter.head(
-                    method: request.method, target: request.target, host: Self.host, headers: headers,
-                    bodyBytes: body.count, into: &bytes)
+                    method: request.method, target: request.target[...], host: Self.host[...],
+                    fields: headers, bodyBytes: body.count, into: &bytes)
             } + body
         self.wires.update(wire) { $0.send(bytes.count) }
         self.schedule(.bytes(wire, bytes), at: arrival)
