@@ -308,7 +308,7 @@ let package = Package(
             .target(
                 name: "Histories", dependencies: ["SimBase", "Talaria", "Observations", "Ledger"],
                 path: "Tests/Judging/Histories", swiftSettings: strict),
-            // The client's side of TLS, for the tests of the server's.
+            // OpenSSL's client, for the tests of the server's side of TLS.
             .target(
                 name: "TLSClient", dependencies: ["COpenSSL"], path: "Tests/Worlds/TLSClient",
                 swiftSettings: strictForTests),

@@ -51,6 +51,23 @@ static inline void shim_context_speak_http1(SSL_CTX *context) {
     SSL_CTX_set_alpn_select_cb(context, shim_select_http1, NULL);
 }
 
+/// Offers HTTP/1.1 by ALPN, and accepts what a client accepts by default: chains up to any certificate that is trusted, also
+/// one that is not its own issuer.
+static inline int shim_context_be_http1_client(SSL_CTX *context) {
+    static const unsigned char offered[] = "\x08http/1.1";
+    SSL_CTX_set_verify(context, SSL_VERIFY_PEER, NULL);
+    X509_STORE_set_flags(SSL_CTX_get_cert_store(context), X509_V_FLAG_PARTIAL_CHAIN);
+    // Without a store of its own: who owns a connection asks it for its session.
+    SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
+    SSL_CTX_set_options(context, SSL_OP_NO_RENEGOTIATION);
+    return SSL_CTX_set_alpn_protos(context, offered, sizeof offered - 1) == 0;
+}
+
+/// A name that is sent to the server for it to choose its certificate (RFC 6066 section 3).
+static inline int shim_set_server_name(SSL *ssl, const char *name) {
+    return (int)SSL_set_tlsext_host_name(ssl, name);
+}
+
 /// The unread bytes of a memory BIO; they stay there.
 static inline size_t shim_bio_contents(BIO *bio, const uint8_t **bytes) {
     char *start = NULL;

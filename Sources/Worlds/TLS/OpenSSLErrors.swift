@@ -39,6 +39,22 @@ extension TLSFailure {
         }
     }
 
+    /// From an error of OpenSSL on the client's side. `verification`: the result for the certificate of the server.
+    init(ofServer code: UInt, verification: Int) {
+        guard verification == Int(X509_V_OK) else {
+            self = .untrusted(unsafe String(cString: X509_verify_cert_error_string(verification)))
+            return
+        }
+        let reason = ERR_GET_LIB(code) == ERR_LIB_SSL ? ERR_GET_REASON(code) : 0
+        switch reason {
+        case SSL_R_UNSUPPORTED_PROTOCOL, SSL_AD_REASON_OFFSET + SSL_AD_PROTOCOL_VERSION: self = .serverTooOld
+        case SSL_AD_REASON_OFFSET..<SSL_AD_REASON_OFFSET + 256:
+            self = .serverAlert(
+                unsafe String(cString: SSL_alert_desc_string_long(reason - SSL_AD_REASON_OFFSET)))
+        default: self = .serverMalformed(OpenSSLErrors.reason(code))
+        }
+    }
+
     private init(alert: Int32) {
         let name = unsafe String(cString: SSL_alert_desc_string_long(alert))
         switch alert {

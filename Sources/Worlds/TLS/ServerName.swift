@@ -47,6 +47,8 @@ package struct ServerName: Hashable, Sendable {
             }
     }
 
+    var isAddress: Bool { self.kind == .address }
+
     /// In the notation of openssl's configuration files.
     var extensionText: String {
         switch self.kind {

@@ -1,7 +1,7 @@
 internal import COpenSSL
 
-/// The certificate of a server and its settings, shared by its connections: TLS 1.2 or newer, HTTP/1.1 by ALPN, sessions
-/// that are resumed by tickets, no certificates of clients.
+/// What the connections of a server or of a client share: TLS 1.2 or newer, HTTP/1.1 by ALPN, sessions that are resumed by
+/// tickets, no certificates of clients. A server has a certificate, a client authorities that it trusts.
 ///
 /// It is not changed after it was made, and OpenSSL counts references to it atomically.
 @safe package final class TLSContext: @unchecked Sendable {
@@ -10,17 +10,32 @@ internal import COpenSSL
     /// Certificates in a file, beyond which it is an error.
     private static let certificatesMax = 10
 
-    /// Reads PEM files: the certificate, followed by those of its issuers, and the key. `now`: seconds since 1970.
-    package init(certificates: [UInt8], key: [UInt8], at now: Int64) throws(TLSIdentityError) {
-        guard let raw = unsafe SSL_CTX_new(TLS_server_method()) else {
+    private init(_ method: OpaquePointer?) {
+        guard let raw = unsafe SSL_CTX_new(method) else {
             preconditionFailure("OpenSSL cannot be initialized: \(OpenSSLErrors.takeReason())")
         }
         unsafe self.raw = raw
         precondition(unsafe shim_context_require_tls12(raw) == 1, "OpenSSL has no TLS 1.2")
-        unsafe shim_context_keep_no_sessions(raw)
         unsafe shim_context_release_buffers(raw)
-        unsafe shim_context_speak_http1(raw)
+    }
+
+    /// A server's. Reads PEM files: the certificate, followed by those of its issuers, and the key. `now`: seconds since 1970.
+    package convenience init(certificates: [UInt8], key: [UInt8], at now: Int64) throws(TLSIdentityError) {
+        unsafe self.init(TLS_server_method())
+        unsafe shim_context_keep_no_sessions(self.raw)
+        unsafe shim_context_speak_http1(self.raw)
         try self.install(certificates, try PrivateKey.read(key), at: now)
+    }
+
+    /// A client's, which trusts the authorities of a PEM file and of a folder as `openssl rehash` makes it. With neither,
+    /// OpenSSL's own.
+    package convenience init(trustedFile file: String?, folder: String?) throws(TLSIdentityError) {
+        unsafe self.init(TLS_client_method())
+        precondition(unsafe shim_context_be_http1_client(self.raw) == 1, "OpenSSL has no ALPN")
+        OpenSSLErrors.clear()
+        if let file { try Self.check(unsafe SSL_CTX_load_verify_file(self.raw, file)) }
+        if let folder { try Self.check(unsafe SSL_CTX_load_verify_dir(self.raw, folder)) }
+        if file == nil, folder == nil { try Self.check(unsafe SSL_CTX_set_default_verify_paths(self.raw)) }
     }
 
     private func install(

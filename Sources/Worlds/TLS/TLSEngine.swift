@@ -1,7 +1,7 @@
 internal import COpenSSL
 
-/// The server's side of one TLS connection, without its socket: bytes of the peer go in and plaintext comes out, and the
-/// other way round. OpenSSL reads and writes memory.
+/// One side of one TLS connection, without its socket: bytes of the peer go in and plaintext comes out, and the other way
+/// round. OpenSSL reads and writes memory.
 ///
 /// Whoever owns the socket sends what is appended to `ciphertext`, in order. Positions in the plaintext are exact: what was
 /// passed to `send` is in complete records, which the peer can read up to their last byte.
@@ -29,6 +29,7 @@ internal import COpenSSL
     /// Bytes that are handed to OpenSSL at once, in both directions: its buffers keep the size that they once had.
     private static let pieceBytes = 16 * 1_024
 
+    private let isClient: Bool
     private let connection: OpaquePointer
     /// What the peer sent, and what is to be sent to it.
     private let incoming: OpaquePointer
@@ -37,17 +38,69 @@ internal import COpenSSL
     private var isClosed = false
     private var end: End?
 
+    /// The server's side.
     package init(_ context: TLSContext) {
+        self.init(context, isClient: false)
+        unsafe SSL_set_accept_state(self.connection)
+    }
+
+    /// The client's side, which accepts a certificate for this name or address only (RFC 9110 section 4.3.4). The server is
+    /// offered the session of an earlier connection.
+    package init(_ context: TLSContext, to server: ServerName, resuming session: TLSSession?) {
+        self.init(context, isClient: true)
+        unsafe SSL_set_connect_state(self.connection)
+        unsafe SSL_set_hostflags(self.connection, UInt32(X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS))
+        // An address is no server name (RFC 6066 section 3).
+        let isSet =
+            server.isAddress
+            ? unsafe X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(self.connection), server.text) == 1
+            : unsafe SSL_set1_host(self.connection, server.text) == 1
+                && shim_set_server_name(self.connection, server.text) == 1
+        precondition(isSet, "OpenSSL has no memory for a name")
+        unsafe session?.set(for: self.connection)
+    }
+
+    private init(_ context: TLSContext, isClient: Bool) {
         guard let connection = unsafe SSL_new(context.raw), let incoming = unsafe BIO_new(BIO_s_mem()),
             let outgoing = unsafe BIO_new(BIO_s_mem())
         else { preconditionFailure("OpenSSL has no memory for a connection") }
-        unsafe SSL_set_accept_state(connection)
         // The connection owns both from here on.
         unsafe SSL_set_bio(connection, incoming, outgoing)
         unsafe (self.connection, self.incoming, self.outgoing) = (connection, incoming, outgoing)
+        self.isClient = isClient
     }
 
-    deinit { unsafe SSL_free(self.connection) }
+    deinit {
+        // A session is resumed although its connection has ended without a goodbye (RFC 8446 section 6.1).
+        if self.isEstablished { unsafe SSL_set_shutdown(self.connection, SSL_SENT_SHUTDOWN) }
+        unsafe SSL_free(self.connection)
+    }
+
+    // MARK: The handshake
+
+    /// Appends the first message of a client.
+    package mutating func start(into ciphertext: inout [UInt8]) {
+        OpenSSLErrors.clear()
+        _ = unsafe SSL_do_handshake(self.connection)
+        OpenSSLErrors.clear()
+        self.takeOutgoing(into: &ciphertext)
+    }
+
+    /// The protocol that both sides agreed on by ALPN; nil without one.
+    package var agreedProtocol: String? {
+        var bytes: UnsafePointer<UInt8>?
+        var count: UInt32 = 0
+        unsafe SSL_get0_alpn_selected(self.connection, &bytes, &count)
+        guard count > 0 else { return nil }
+        return unsafe String(
+            decoding: UnsafeBufferPointer(start: bytes, count: Int(count)), as: UTF8.self)
+    }
+
+    /// A session that a later connection to the server can resume; nil if the server has sent none yet.
+    package var session: TLSSession? { unsafe TLSSession.of(self.connection) }
+
+    /// Whether the handshake has resumed the session of an earlier connection.
+    package var isResumed: Bool { unsafe SSL_session_reused(self.connection) == 1 }
 
     /// Whether the handshake is complete and nothing has failed.
     package var isEstablished: Bool {
@@ -69,7 +122,9 @@ internal import COpenSSL
         if !self.hasReceived, let first = bytes.first {
             self.hasReceived = true
             // A method. OpenSSL knows some of them, and needs several bytes to see it.
-            if (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(first) { self.end = .failed(.plainHTTP) }
+            if !self.isClient, (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(first) {
+                self.end = .failed(.plainHTTP)
+            }
         }
         var received = Received(count: 0, end: nil)
         var start = bytes.startIndex
@@ -107,10 +162,16 @@ internal import COpenSSL
             switch unsafe SSL_get_error(self.connection, result) {
             case SSL_ERROR_WANT_READ: return end - start
             case SSL_ERROR_ZERO_RETURN: self.end = .closed
-            default: self.end = .failed(TLSFailure(OpenSSLErrors.take()))
+            default: self.end = .failed(self.takeFailure())
             }
         }
         return end - start
+    }
+
+    private func takeFailure() -> TLSFailure {
+        guard self.isClient else { return TLSFailure(OpenSSLErrors.take()) }
+        return TLSFailure(
+            ofServer: OpenSSLErrors.take(), verification: unsafe SSL_get_verify_result(self.connection))
     }
 
     // MARK: Sending
@@ -129,7 +190,7 @@ internal import COpenSSL
                 unsafe SSL_write_ex(self.connection, $0.baseAddress, $0.count, &count)
             }
             guard result == 1 else {
-                self.end = .failed(TLSFailure(OpenSSLErrors.take()))
+                self.end = .failed(self.takeFailure())
                 return false
             }
             self.takeOutgoing(into: &ciphertext)

@@ -14,6 +14,14 @@ package enum TLSFailure: Error, Hashable, Sendable, CustomStringConvertible {
     case handshakeAbandoned
     /// What the client sent is not TLS, or is damaged. OpenSSL's words.
     case malformed(String)
+    /// The certificate of the server is not accepted. OpenSSL's words.
+    case untrusted(String)
+    /// The server ended the connection by this alert.
+    case serverAlert(String)
+    /// The server offers only versions before TLS 1.2.
+    case serverTooOld
+    /// What the server sent is not TLS, or is damaged. OpenSSL's words.
+    case serverMalformed(String)
 
     package var description: String {
         switch self {
@@ -26,6 +34,10 @@ package enum TLSFailure: Error, Hashable, Sendable, CustomStringConvertible {
         case .handshakeAbandoned:
             "the client closed the connection during the handshake; it may not trust the certificate"
         case .malformed(let reason): "the client sent what is not valid TLS (\(reason))"
+        case .untrusted(let reason): "the certificate of the server is not accepted (\(reason))"
+        case .serverAlert(let name): "the server ended the handshake or the connection (alert: \(name))"
+        case .serverTooOld: "the server supports no TLS version from 1.2"
+        case .serverMalformed(let reason): "the server sent what is not valid TLS (\(reason))"
         }
     }
 }
