@@ -123,8 +123,8 @@ let modules = [
         tests: ["TestServer"]),
     // An HTTP/1.1 client of the program's own, and libcurl for what that does not do.
     Module(
-        "HTTPClient", .worlds, ["SimBase", "Wire", "SystemIO", "EventLoop", "CurlLoop"], tests: ["TestServer"]
-    ),
+        "HTTPClient", .worlds, ["SimBase", "Wire", "SystemIO", "EventLoop", "CurlLoop", "TLS"],
+        tests: ["TestServer"]),
     // The messages of a Locust master as bytes, on ZeroMQ.
     Module(
         "LocustConnection", .worlds,
@@ -314,7 +314,7 @@ let package = Package(
                 swiftSettings: strictForTests),
             // A server of raw sockets, for the tests of clients.
             .target(
-                name: "TestServer", dependencies: ["SimBase", "SystemIO", "EventLoop", "CurlLoop"],
+                name: "TestServer", dependencies: ["SimBase", "SystemIO", "EventLoop", "CurlLoop", "TLS"],
                 path: "Tests/Worlds/TestServer", swiftSettings: strictForTests),
             // Runs for the tests of what reads and shows them.
             .target(

@@ -10,6 +10,15 @@ package enum CurlGlobal {
         precondition(Self.isReady, "libcurl cannot be initialized")
     }
 
+    /// The file and the folder with the certificates that libcurl trusts on this system unless it is told others.
+    package static var authorities: (file: String?, folder: String?) {
+        guard let facts = unsafe curl_version_info(CURLVERSION_SEVENTH) else { return (nil, nil) }
+        return unsafe (
+            facts.pointee.cainfo.map { unsafe String(cString: $0) },
+            facts.pointee.capath.map { unsafe String(cString: $0) }
+        )
+    }
+
     /// The version, for example `libcurl/7.88.1 OpenSSL/3.0.19 …`.
     package static var version: String { unsafe String(cString: curl_version()) }
 }

@@ -16,6 +16,7 @@ extension Transfer {
         self.easy.set(CURLOPT_MAXAGE_CONN, Self.idleSecondsMax)
         // A session kept by a handle would be resumed by whichever phone uses the handle next.
         self.easy.set(CURLOPT_SSL_SESSIONID_CACHE, 0)
+        self.easy.set(CURLOPT_SSLVERSION, CURL_SSLVERSION_TLSv1_2)
         if let file = target.certificateAuthorities { self.easy.set(CURLOPT_CAINFO, file) }
         self.easy.set(CURLOPT_CONNECTTIMEOUT_MS, Int(target.connectTimeout.wholeMilliseconds))
         switch target.version {
@@ -136,15 +137,18 @@ extension Transfer {
 
 /// What the text of a URL says without being read as one.
 package enum RequestTarget {
-    /// The host with its port and the target of a URL of plain HTTP; nil where there is more to be read.
-    package static func parts(of url: String) -> (host: Substring, target: Substring)? {
-        guard url.hasPrefix("http://"), let offset = Self.offset(in: url) else { return nil }
-        let start = url.utf8.index(url.startIndex, offsetBy: 7)
+    /// The host with its port and the target of a URL; nil where there is more to be read.
+    package static func parts(of url: String) -> (isSecure: Bool, host: Substring, target: Substring)? {
+        let isSecure = url.hasPrefix("https://")
+        guard isSecure || url.hasPrefix("http://"), let offset = Self.offset(in: url) else { return nil }
+        let start = url.utf8.index(url.startIndex, offsetBy: isSecure ? 8 : 7)
         let end = url.utf8.index(url.startIndex, offsetBy: offset)
         let authority = url[start..<end]
         guard !authority.isEmpty, !authority.utf8.contains(UInt8(ascii: "@")) else { return nil }
         // The scheme's own port is left out (RFC 9110 section 4.2.3).
-        return (authority.hasSuffix(":80") ? authority.dropLast(3) : authority, url[end...])
+        let port = isSecure ? ":443" : ":80"
+        let host = authority.hasSuffix(port) ? authority.dropLast(port.utf8.count) : authority
+        return (isSecure, host, url[end...])
     }
 
     /// The offset of the path with its query in a URL; nil if there is none, and for everything that libcurl may refuse, decode or

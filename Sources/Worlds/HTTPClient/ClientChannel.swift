@@ -1,6 +1,7 @@
 import CurlLoop
 import EventLoop
 import SimBase
+import TLS
 
 /// One connection of a `ClientPool` with its socket and the measurements of its exchange. Its place in the pool is used again.
 final class ClientChannel {
@@ -15,7 +16,13 @@ final class ClientChannel {
     /// -1 without one.
     var socket: Int32 = -1
     var watch: Watch?
-    /// What of the request the system has not taken.
+    /// The host whose certificate is asked for on the connection; nil without TLS.
+    var server: ServerName?
+    /// Nil without TLS, and before its handshake.
+    var tls: TLSEngine?
+    /// The request that waits for a new connection.
+    var request: [UInt8] = []
+    /// What the system has not taken.
     var unsent: ArraySlice<UInt8> = []
 
     /// The port of this host that is connected to instead of the target.
@@ -23,6 +30,7 @@ final class ClientChannel {
     private var scheduled: Instant?
     private(set) var started = Instant.zero
     private(set) var connected: Instant?
+    private var secured: Instant?
     private var sent: Instant?
     private var replied: Instant?
     private var bodySent = 0
@@ -44,19 +52,23 @@ final class ClientChannel {
         self.scheduled = request.scheduled
         self.started = now
         self.connected = nil
+        self.secured = nil
         self.sent = nil
         self.replied = nil
         (self.bodySent, self.bodyReceived) = (0, 0)
         if case .bytes(let bytes) = request.body { self.bodySent = bytes.count }
     }
 
-    /// The request has a connection now; `isNew`: which this exchange made.
-    func noteConnection(isNew: Bool, at now: Instant) {
-        self.sent = now
-        guard isNew else { return }
+    /// The exchange has made a connection.
+    func noteConnected(at now: Instant) {
         self.connected = now
         self.localPort = try? StreamSocket.localPort(of: self.socket)
     }
+
+    func noteSecured(at now: Instant) { self.secured = now }
+
+    /// The request is about to be sent.
+    func noteSent(at now: Instant) { self.sent = now }
 
     func noteHead(at now: Instant) { self.replied = now }
 
@@ -66,13 +78,14 @@ final class ClientChannel {
     func end() {
         self.hasExchange = false
         self.generation &+= 1
-        self.unsent = []
+        (self.request, self.unsent) = ([], [])
     }
 
     var stats: TransferStats {
         TransferStats(
             scheduled: self.scheduled, started: self.started, sent: self.sent, replied: self.replied,
-            nameLookup: .zero, connect: self.connected.map { $0 - self.started } ?? .zero, appConnect: .zero,
+            nameLookup: .zero, connect: self.connected.map { $0 - self.started } ?? .zero,
+            appConnect: self.secured.map { $0 - self.started } ?? .zero,
             bytesSent: Int64(self.sent == nil ? 0 : self.bodySent), bytesReceived: Int64(self.bodyReceived),
             isNewConnection: self.connected != nil, localPort: self.localPort,
             httpVersion: self.replied == nil ? 0 : self.machine.isHTTP10 ? 10 : 11)

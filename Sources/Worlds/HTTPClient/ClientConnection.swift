@@ -13,6 +13,8 @@ package struct ClientConnection: Sendable {
         case nothing
         /// Connect a new socket to the address with this index, in place of the present one.
         case connect(address: Int)
+        /// Make the TLS handshake.
+        case secure
         /// Send the request.
         case send
         /// The exchange is over, and complete without a failure. The socket is kept for the next one, or closed.
@@ -37,8 +39,10 @@ package struct ClientConnection: Sendable {
     private enum Stage: Hashable, Sendable {
         /// Has no socket. Leaves to `connecting`.
         case closed
-        /// The address with this index is tried until then. Leaves to `awaiting` or `closed`.
+        /// The address with this index is tried until then. Leaves to `securing`, `awaiting` or `closed`.
         case connecting(address: Int, until: Instant, attempt: Attempt, Terms)
+        /// Connected, and TLS has until then for its handshake. Leaves to `awaiting` or `closed`.
+        case securing(until: Instant, Terms)
         /// Connected, without an exchange. Leaves to `awaiting` or `closed`.
         case idle
         /// Nothing of the answer has come. `isKept`: the connection had an exchange before. Leaves to `reading` or
@@ -48,9 +52,10 @@ package struct ClientConnection: Sendable {
         case reading(isKept: Bool, Terms)
     }
 
-    /// The time and the addresses that one connect has.
+    /// The time and the addresses that one connect has, and whether TLS is a part of it.
     private struct Attempt: Hashable, Sendable {
         let addresses: Int
+        let isSecure: Bool
         let end: Instant
     }
 
@@ -73,7 +78,14 @@ package struct ClientConnection: Sendable {
     package var isConnecting: Bool {
         switch self.stage {
         case .connecting: true
-        case .closed, .idle, .awaiting, .reading: false
+        case .closed, .securing, .idle, .awaiting, .reading: false
+        }
+    }
+
+    package var isSecuring: Bool {
+        switch self.stage {
+        case .securing: true
+        case .closed, .connecting, .idle, .awaiting, .reading: false
         }
     }
 
@@ -83,21 +95,22 @@ package struct ClientConnection: Sendable {
     /// When `timePassed` is due; nil for no limit.
     package var deadline: Instant? {
         switch self.stage {
-        case .connecting(_, let until, _, _): until
+        case .connecting(_, let until, _, _), .securing(let until, _): until
         case .closed, .idle, .awaiting, .reading: nil
         }
     }
 
     // MARK: Connecting
 
-    /// Begins an exchange on a new connection. The addresses, at least one, have so much time together: all but the last get
-    /// half of what is left.
+    /// Begins an exchange on a new connection. The addresses, at least one, and the TLS handshake have so much time together:
+    /// all addresses but the last get half of what is left.
     package mutating func connect(
-        addresses: Int, within time: Interval, _ terms: Terms, at now: Instant
+        addresses: Int, isSecure: Bool, within time: Interval, _ terms: Terms, at now: Instant
     ) -> Outcome {
         precondition(self.stage == .closed, "a connection is made once")
         precondition(addresses > 0, "a target has an address")
-        return self.attempt(0, Attempt(addresses: addresses, end: now + time), terms, at: now)
+        let attempt = Attempt(addresses: addresses, isSecure: isSecure, end: now + time)
+        return self.attempt(0, attempt, terms, at: now)
     }
 
     private mutating func attempt(
@@ -111,7 +124,18 @@ package struct ClientConnection: Sendable {
     }
 
     package mutating func connected() -> Outcome {
-        guard case .connecting(_, _, _, let terms) = self.stage else { return .nothing }
+        guard case .connecting(_, _, let attempt, let terms) = self.stage else { return .nothing }
+        guard attempt.isSecure else {
+            self.await(terms, isKept: false)
+            return .send
+        }
+        self.stage = .securing(until: attempt.end, terms)
+        return .secure
+    }
+
+    /// The TLS handshake is complete.
+    package mutating func secured() -> Outcome {
+        guard case .securing(_, let terms) = self.stage else { return .nothing }
         self.await(terms, isKept: false)
         return .send
     }
@@ -133,9 +157,10 @@ package struct ClientConnection: Sendable {
 
     /// The deadline has come.
     package mutating func timePassed(at now: Instant) -> Outcome {
-        guard case .connecting(let address, let until, let attempt, let terms) = self.stage, until <= now
-        else { return .nothing }
-        if address + 1 < attempt.addresses, now < attempt.end {
+        guard let deadline = self.deadline, deadline <= now else { return .nothing }
+        if case .connecting(let address, _, let attempt, let terms) = self.stage,
+            address + 1 < attempt.addresses, now < attempt.end
+        {
             return self.attempt(address + 1, attempt, terms, at: now)
         }
         return self.fail(.connectTimedOut, 0, "no connection within the time limit")
@@ -171,7 +196,7 @@ package struct ClientConnection: Sendable {
     ) -> Outcome {
         let terms: Terms
         switch self.stage {
-        case .closed, .connecting: return .nothing
+        case .closed, .connecting, .securing: return .nothing
         case .idle:
             self.stage = .closed
             return .close
@@ -194,10 +219,12 @@ package struct ClientConnection: Sendable {
         return self.fail(.malformed, 0, error.text)
     }
 
-    /// The peer has closed its end.
+    /// The peer has closed its end, over TLS with or without close_notify: many servers leave that out, and libcurl does not ask
+    /// for it. Only a body without a length would show the difference (RFC 9112 section 9.8).
     package mutating func ended(into events: inout [ResponseEvent]) -> Outcome {
         switch self.stage {
         case .closed, .connecting: return .nothing
+        case .securing: return self.broken("the server closed the connection in the TLS handshake")
         case .idle:
             self.stage = .closed
             return .close
@@ -217,10 +244,26 @@ package struct ClientConnection: Sendable {
         }
     }
 
+    /// TLS has failed: nothing more can be read.
+    package mutating func broken(_ message: String) -> Outcome {
+        switch self.stage {
+        case .closed, .connecting: return .nothing
+        case .securing: return self.fail(.tls, 0, message)
+        case .idle:
+            self.stage = .closed
+            return .close
+        case .awaiting, .reading:
+            if let code = self.sendFailure { return self.failed(code) }
+            if case .awaiting(isKept: true, _) = self.stage { return self.failKept() }
+            return self.fail(self.reader.isInsideResponse ? .closedEarly : .closedBeforeReply, 0, message)
+        }
+    }
+
     /// Reading failed. `code`: errno.
     package mutating func failed(_ code: Int32) -> Outcome {
         switch self.stage {
         case .closed, .connecting: return .nothing
+        case .securing: return self.broken(SystemError.text(of: code))
         case .idle:
             self.stage = .closed
             return .close

@@ -2,13 +2,15 @@ package import CurlLoop
 package import EventLoop
 import SimBase
 import SystemIO
+import TLS
 import Wire
 
 /// HTTP exchanges of many phones on one loop; each phone with connections of its own.
 ///
-/// A request over plain HTTP whose body is in memory, or that has none, goes out on a connection of this module. libcurl makes all
-/// others: a multipart body, TLS, a URL that is not sent as it stands. A phone that makes one request at a time has one
-/// connection for both: what libcurl has opened stays among its idle connections, and is used here while libcurl does not.
+/// A request whose body is in memory, or that has none, goes out on a connection of this module. libcurl makes all others: a
+/// multipart body, a URL that is not sent as it stands, everything over TLS where the target speaks HTTP/2. Without TLS, a
+/// phone that makes one request at a time has one connection for both: what libcurl has opened stays among its idle
+/// connections, and is used here while libcurl does not. With TLS it has one of each.
 package final class ClientPool {
     /// Who makes the requests that do not need libcurl.
     package enum Client: Sendable, CaseIterable {
@@ -36,17 +38,21 @@ package final class ClientPool {
         set { self.curl.socketsMax = newValue }
     }
 
-    private let loop: Loop
-    private let target: CurlTarget
+    let loop: Loop
+    let target: CurlTarget
     private let client: Client
     private let curl: CurlPool
     private let sockets: SocketTable
+    /// What all connections with TLS share; nil before the first.
+    var trust: Result<TLSContext, TLSIdentityError>?
+    /// Of each phone's last connection with TLS.
+    var sessionOfPhone: [TLSSession?]
     private var channels: [ClientChannel] = []
     private var free: [ClientChannel] = []
     private var channelsOfPhone: [[ClientChannel]]
     /// By descriptor. A socket that is lent has none.
     private var channelOfSocket: [ClientChannel?] = []
-    private var connects: WakeTable?
+    var connects: WakeTable?
     /// Exchanges that failed before `start` returned.
     private var failed: [(channel: ClientChannel, id: TransferID, failure: TransferFailure)] = []
     private var soon: LoopTask?
@@ -57,11 +63,14 @@ package final class ClientPool {
     private var resendsRefused = 0
 
     // Used again and again, so that a read and a write allocate nothing.
-    private var received = [UInt8](repeating: 0, count: ClientPool.receivedBytesMax)
-    private var events: [ResponseEvent] = []
+    var received = [UInt8](repeating: 0, count: ClientPool.receivedBytesMax)
+    var events: [ResponseEvent] = []
+    /// What was received over TLS, and what is to be sent; empty without it.
+    var plaintext: [UInt8] = []
+    var ciphertext: [UInt8] = []
     private var body: [UInt8] = []
     private var probe: [UInt8] = [0]
-    private var draft = ByteBuilder(reserving: 4_096)
+    var draft = ByteBuilder(reserving: 4_096)
 
     /// `phones` are numbered from 0.
     package init(loop: Loop, target: CurlTarget, phones: Int, client: Client) {
@@ -71,6 +80,7 @@ package final class ClientPool {
         self.curl = CurlPool(loop: loop, target: target, phones: phones)
         self.sockets = self.curl.sockets
         self.channelsOfPhone = Array(repeating: [], count: phones)
+        self.sessionOfPhone = Array(repeating: nil, count: phones)
         self.connects = WakeTable(loop: loop, keys: 0) { [unowned self] slot, _, _ in
             self.timePassed(self.channels[slot])
         }
@@ -97,7 +107,9 @@ package final class ClientPool {
 
     /// Begins an exchange; the delegate hears of it, never before this returns.
     package func start(_ request: TransferRequest) -> TransferID {
-        guard self.client == .own, request.url.hasPrefix("http:") else { return self.curl.start(request) }
+        guard self.client == .own, self.target.version == .http1 || request.url.hasPrefix("http:") else {
+            return self.curl.start(request)
+        }
         guard let parts = RequestTarget.parts(of: request.url) else { return self.startByLibcurl(request) }
         let body: [UInt8]?
         switch request.body {
@@ -129,8 +141,10 @@ package final class ClientPool {
             keepsConnection: request.connectPort == nil
                 && (request.receiveBuffer == .stream || self.sockets.openNow < self.keepsIdleBelow))
         if idle == nil {
-            channel.unsent = self.draft.bytes[...]
-            self.followStart(channel, self.connect(channel, terms, at: now))
+            channel.request = self.draft.bytes
+            channel.server = parts.isSecure ? Self.server(of: parts.host) : nil
+            self.followStart(
+                channel, self.connect(channel, isSecure: parts.isSecure, terms, at: now))
         } else {
             self.followStart(channel, channel.machine.begin(terms))
         }
@@ -194,7 +208,8 @@ package final class ClientPool {
 
 extension ClientPool {
     private func startByLibcurl(_ request: TransferRequest) -> TransferID {
-        guard request.connectPort == nil, request.flaw == nil,
+        // libcurl cannot go on with the TLS of another.
+        guard request.connectPort == nil, request.flaw == nil, request.url.hasPrefix("http:"),
             let idle = self.takeIdle(of: request.phone), let watch = idle.watch
         else { return self.curl.start(request) }
         let socket = idle.socket
@@ -231,10 +246,16 @@ extension ClientPool {
     /// it, as well as bytes that answer no request.
     private func takeIdle(of phone: Int) -> ClientChannel? {
         while let channel = self.channelsOfPhone[phone].last(where: { $0.machine.isIdle }) {
-            if case .wouldBlock = StreamSocket.receive(channel.socket, into: &self.probe) { return channel }
+            if self.isStillIdle(channel) { return channel }
             self.release(channel)
         }
         return nil
+    }
+
+    private func isStillIdle(_ channel: ClientChannel) -> Bool {
+        guard channel.tls == nil else { return self.isStillIdleWithTLS(channel) }
+        if case .wouldBlock = StreamSocket.receive(channel.socket, into: &self.probe) { return true }
+        return false
     }
 
     private func freeChannel(for phone: Int) -> ClientChannel {
@@ -261,11 +282,11 @@ extension ClientPool {
     }
 
     private func connect(
-        _ channel: ClientChannel, _ terms: ClientConnection.Terms, at now: Instant
+        _ channel: ClientChannel, isSecure: Bool, _ terms: ClientConnection.Terms, at now: Instant
     ) -> ClientConnection.Outcome {
         let addresses = channel.connectPort == nil ? self.target.addresses.count : 1
         return channel.machine.connect(
-            addresses: addresses, within: self.target.connectTimeout, terms, at: now)
+            addresses: addresses, isSecure: isSecure, within: self.target.connectTimeout, terms, at: now)
     }
 
     /// Begins to connect to an address; what follows if that fails at once.
@@ -285,18 +306,20 @@ extension ClientPool {
         }
     }
 
-    private func key(of channel: ClientChannel) -> Int { Int(channel.slot - Self.firstSlot) }
+    func key(of channel: ClientChannel) -> Int { Int(channel.slot - Self.firstSlot) }
 
     private func dropSocket(of channel: ClientChannel) {
         guard channel.socket >= 0 else { return }
         channel.watch?.cancel()
         channel.watch = nil
+        channel.tls = nil
         self.channelOfSocket[Int(channel.socket)] = nil
         channel.socket = -1
     }
 
     private func closeSocket(of channel: ClientChannel) {
         let socket = channel.socket
+        self.endTLS(of: channel)
         self.dropSocket(of: channel)
         if socket >= 0 { self.sockets.closeOwn(socket) }
         guard let line = channel.line else { return }
@@ -307,7 +330,7 @@ extension ClientPool {
     /// Closes the connection and gives its place away.
     private func release(_ channel: ClientChannel) {
         self.closeSocket(of: channel)
-        if channel.machine.isConnecting { self.connects?.set(key: self.key(of: channel), at: nil) }
+        if channel.machine.deadline != nil { self.connects?.set(key: self.key(of: channel), at: nil) }
         channel.machine = .closed
         if channel.hasExchange {
             self.transfersRunning -= 1
@@ -335,8 +358,11 @@ extension ClientPool {
         let now = self.loop.now()
         let error = StreamSocket.takeError(channel.socket)
         if error != 0 { return self.follow(channel, channel.machine.connectFailed(error, at: now)) }
-        self.connects?.set(key: self.key(of: channel), at: nil)
-        self.follow(channel, channel.machine.connected())
+        channel.noteConnected(at: now)
+        let outcome = channel.machine.connected()
+        self.connects?.set(key: self.key(of: channel), at: channel.machine.deadline)
+        channel.watch?.interest = .read
+        self.follow(channel, outcome)
     }
 
     private func timePassed(_ channel: ClientChannel) {
@@ -347,8 +373,9 @@ extension ClientPool {
     private func follow(_ channel: ClientChannel, _ outcome: ClientConnection.Outcome) {
         var outcome = outcome
         while case .connect(let address) = outcome { outcome = self.connect(channel, to: address) }
+        if outcome == .secure { outcome = self.secure(channel) }
         switch outcome {
-        case .nothing, .connect: break
+        case .nothing, .connect, .secure: break
         case .send: self.sendRequest(channel)
         case .ended(let failure, let isKept):
             self.end(channel, failure, isKept: isKept, nil, at: self.loop.now())
@@ -384,12 +411,13 @@ extension ClientPool {
 
     // MARK: Sending
 
-    private func sendRequest(_ channel: ClientChannel) {
+    func sendRequest(_ channel: ClientChannel) {
+        channel.noteSent(at: self.loop.now())
+        guard channel.tls == nil else { return self.sendRequestWithTLS(channel) }
         // On a new connection the request has waited; on one that was idle it is in the draft.
-        let isNew = !channel.unsent.isEmpty
-        channel.noteConnection(isNew: isNew, at: self.loop.now())
-        guard !isNew else {
-            channel.watch?.interest = .read
+        guard channel.request.isEmpty else {
+            channel.unsent = channel.request[...]
+            channel.request = []
             return self.sendRest(channel)
         }
         switch StreamSocket.send(channel.socket, self.draft) {
@@ -405,7 +433,7 @@ extension ClientPool {
         channel.watch?.interest = .both
     }
 
-    private func sendRest(_ channel: ClientChannel) {
+    func sendRest(_ channel: ClientChannel) {
         switch StreamSocket.send(channel.socket, channel.unsent) {
         case .bytes(let count):
             channel.unsent = channel.unsent.dropFirst(count)
@@ -428,8 +456,9 @@ extension ClientPool {
         let now = self.loop.now()
         let outcome: ClientConnection.Outcome
         switch StreamSocket.receive(channel.socket, into: &self.received) {
-        case .bytes(let count):
+        case .bytes(let count) where channel.tls == nil:
             outcome = channel.machine.received(self.received[..<count], into: &self.events)
+        case .bytes(let count): outcome = self.receiveWithTLS(count, channel, at: now)
         case .end: outcome = channel.machine.ended(into: &self.events)
         case .wouldBlock: return
         case .failed(let code): outcome = channel.machine.failed(code)
@@ -486,6 +515,7 @@ extension ClientPool {
         let end = TransferEnd(failure: failure, stats: channel.stats)
         if failure?.isResendRefused == true { self.resendsRefused += 1 }
         if isKept {
+            if channel.connected != nil { self.keepSession(of: channel) }
             self.transfersRunning -= 1
             channel.end()
         } else {

@@ -7,7 +7,7 @@ typealias Bench = ServerBench<CurlPool>
 
 extension ServerBench<CurlPool> {
     convenience init(phones: Int) throws {
-        try self.init { bench in
+        try self.init(isSecure: false) { bench in
             let pool = CurlPool(
                 loop: bench.loop, target: bench.target(connectTimeout: .seconds(10), sources: []),
                 phones: phones)

@@ -6,15 +6,43 @@ import TestServer
 /// A server, and a pool of either client that talks to it.
 typealias Bench = ServerBench<ClientPool>
 
+/// Each client, without TLS and with it.
+enum Way: CaseIterable {
+    case own
+    case libcurl
+    case ownWithTLS
+    case libcurlWithTLS
+
+    static let withoutTLS: [Way] = [.own, .libcurl]
+    static let withTLS: [Way] = [.ownWithTLS, .libcurlWithTLS]
+    /// With TLS, libcurl does not tell an answer that it cannot read from the end of the connection, and it sends on a
+    /// connection whose close_notify it has not read.
+    static let exact: [Way] = [.own, .libcurl, .ownWithTLS]
+
+    var client: ClientPool.Client {
+        switch self {
+        case .own, .ownWithTLS: .own
+        case .libcurl, .libcurlWithTLS: .libcurl
+        }
+    }
+
+    var isSecure: Bool {
+        switch self {
+        case .own, .libcurl: false
+        case .ownWithTLS, .libcurlWithTLS: true
+        }
+    }
+}
+
 extension ServerBench<ClientPool> {
     convenience init(
-        _ client: ClientPool.Client, phones: Int, connectTimeout: Interval = .seconds(10),
+        _ way: Way, phones: Int, connectTimeout: Interval = .seconds(10),
         sources: [String] = []
     ) throws {
-        try self.init { bench in
+        try self.init(isSecure: way.isSecure) { bench in
             let pool = ClientPool(
                 loop: bench.loop, target: bench.target(connectTimeout: connectTimeout, sources: sources),
-                phones: phones, client: client)
+                phones: phones, client: way.client)
             pool.delegate = bench
             return pool
         }

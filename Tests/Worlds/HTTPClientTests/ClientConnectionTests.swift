@@ -20,7 +20,7 @@ import Wire
             return connection
         }
         var connection = ClientConnection.closed
-        _ = connection.connect(addresses: 1, within: .seconds(1), terms, at: .zero)
+        _ = connection.connect(addresses: 1, isSecure: false, within: .seconds(1), terms, at: .zero)
         _ = connection.connected()
         connection.sent()
         return connection
@@ -44,7 +44,8 @@ import Wire
 
     @Test func `a request is sent once the connection stands, and the answer leaves it idle`() {
         var connection = ClientConnection.closed
-        let began = connection.connect(addresses: 1, within: .seconds(1), Self.terms, at: .zero)
+        let began = connection.connect(
+            addresses: 1, isSecure: false, within: .seconds(1), Self.terms, at: .zero)
         #expect(began == .connect(address: 0))
         #expect(connection.deadline == .zero + .seconds(1))
         let connected = connection.connected()
@@ -58,9 +59,48 @@ import Wire
         #expect(again == .send)
     }
 
+    @Test func `a handshake has what is left of the time of the connect`() {
+        var connection = ClientConnection.closed
+        _ = connection.connect(addresses: 2, isSecure: true, within: .seconds(8), Self.terms, at: .zero)
+        #expect(connection.deadline == .zero + .seconds(4))
+        let connected = connection.connected()
+        #expect(connected == .secure && connection.isSecuring)
+        #expect(connection.deadline == .zero + .seconds(8))
+        var late = connection
+        let early = late.timePassed(at: .zero + .seconds(7))
+        #expect(early == .nothing)
+        #expect(Self.failure(late.timePassed(at: .zero + .seconds(8)))?.kind == .connectTimedOut)
+        let secured = connection.secured()
+        #expect(secured == .send)
+        #expect(connection.deadline == nil)
+    }
+
+    @Test func `a connection that ends in the handshake fails as TLS`() {
+        var securing = ClientConnection.closed
+        _ = securing.connect(addresses: 2, isSecure: true, within: .seconds(8), Self.terms, at: .zero)
+        _ = securing.connected()
+        var (closed, reset, refused) = (securing, securing, securing)
+        var events: [ResponseEvent] = []
+        #expect(Self.failure(closed.ended(into: &events))?.kind == .tls)
+        #expect(Self.failure(reset.failed(SystemCode.connectionReset))?.kind == .tls)
+        #expect(Self.failure(refused.broken("unknown CA"))?.kind == .tls)
+    }
+
+    @Test func `a failure of TLS ends no answer`() {
+        var silent = Self.awaiting(isKept: false)
+        #expect(Self.failure(silent.broken("bad record mac"))?.kind == .closedBeforeReply)
+        var kept = Self.awaiting(isKept: true)
+        #expect(Self.failure(kept.broken("bad record mac"))?.isResendRefused == true)
+        var reading = Self.awaiting(isKept: false)
+        _ = Self.receive("HTTP/1.1 200 OK\r\n\r\nall of it", &reading)
+        #expect(Self.failure(reading.broken("bad record mac"))?.kind == .closedEarly)
+        var idle = ClientConnection.idle
+        #expect(idle.broken("bad record mac") == .close)
+    }
+
     @Test func `addresses are tried in order, and have the time together`() {
         var connection = ClientConnection.closed
-        _ = connection.connect(addresses: 3, within: .seconds(8), Self.terms, at: .zero)
+        _ = connection.connect(addresses: 3, isSecure: false, within: .seconds(8), Self.terms, at: .zero)
         #expect(connection.deadline == .zero + .seconds(4))
         let second = connection.connectFailed(SystemCode.connectionRefused, at: .zero + .seconds(2))
         #expect(second == .connect(address: 1))
@@ -81,14 +121,14 @@ import Wire
     ])
     func `a failure to connect has a name`(code: Int32, kind: TransportFailure) {
         var connection = ClientConnection.closed
-        _ = connection.connect(addresses: 1, within: .seconds(1), Self.terms, at: .zero)
+        _ = connection.connect(addresses: 1, isSecure: false, within: .seconds(1), Self.terms, at: .zero)
         let outcome = connection.connectFailed(code, at: .zero)
         #expect(Self.failure(outcome)?.kind == kind)
     }
 
     @Test func `no other address is tried without a descriptor`() {
         var connection = ClientConnection.closed
-        _ = connection.connect(addresses: 2, within: .seconds(1), Self.terms, at: .zero)
+        _ = connection.connect(addresses: 2, isSecure: false, within: .seconds(1), Self.terms, at: .zero)
         let outcome = connection.connectFailed(SystemCode.descriptorsExhaustedInProcess, at: .zero)
         #expect(Self.failure(outcome)?.kind == .descriptorsExhausted)
     }

@@ -6,9 +6,9 @@ import TestServer
 import Testing
 
 @Suite struct FailureTests {
-    @Test(arguments: ClientPool.Client.allCases)
-    func `no one listening is a refused connect`(client: ClientPool.Client) throws {
-        let bench = try Bench(client, phones: 1)
+    @Test(arguments: Way.allCases)
+    func `no one listening is a refused connect`(way: Way) throws {
+        let bench = try Bench(way, phones: 1)
         let listener = try StreamSocket.listen(host: "127.0.0.1", port: 0)
         let port = try StreamSocket.localPort(of: listener.number)
         StreamSocket.close(listener.release())
@@ -18,7 +18,7 @@ import Testing
     }
 
     @Test(
-        arguments: ClientPool.Client.allCases,
+        arguments: Way.allCases,
         [
             ("", TransportFailure.closedBeforeReply, [Seen]()),
             ("HTTP/1.1 200 OK\r\nContent-", .closedEarly, []),
@@ -30,10 +30,10 @@ import Testing
             ("SSH-2.0-OpenSSH\r\n", .malformed, []),
         ])
     func `a connection that closes too soon`(
-        client: ClientPool.Client, course: (sent: String, kind: TransportFailure, before: [Seen])
+        way: Way, course: (sent: String, kind: TransportFailure, before: [Seen])
     ) throws {
         let (sent, kind, before) = course
-        let bench = try Bench(client, phones: 1)
+        let bench = try Bench(way, phones: 1)
         bench.server.answer = { connection, _ in
             connection.send(sent)
             connection.close()
@@ -43,9 +43,9 @@ import Testing
         #expect(bench.seen[transfer] == before + [.failed(kind)])
     }
 
-    @Test(arguments: ClientPool.Client.allCases)
-    func `the end of a body without a length is its end`(client: ClientPool.Client) throws {
-        let bench = try Bench(client, phones: 1)
+    @Test(arguments: Way.allCases)
+    func `the end of a body without a length is its end`(way: Way) throws {
+        let bench = try Bench(way, phones: 1)
         bench.server.answer = { connection, _ in
             connection.send("HTTP/1.1 200 OK\r\n\r\nall of it")
             connection.close()
@@ -55,9 +55,9 @@ import Testing
         #expect(bench.seen[transfer] == [.head(200), .body("all of it"), .complete])
     }
 
-    @Test(arguments: ClientPool.Client.allCases)
-    func `a reset inside the body comes after what arrived before it`(client: ClientPool.Client) throws {
-        let bench = try Bench(client, phones: 1)
+    @Test(arguments: Way.allCases)
+    func `a reset inside the body comes after what arrived before it`(way: Way) throws {
+        let bench = try Bench(way, phones: 1)
         bench.server.answer = { connection, _ in
             connection.send("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf")
         }
@@ -69,18 +69,18 @@ import Testing
         #expect(bench.ends[transfer]?.failure?.message.isEmpty == false)
     }
 
-    @Test(arguments: ClientPool.Client.allCases)
-    func `a reset before any reply is a reset`(client: ClientPool.Client) throws {
-        let bench = try Bench(client, phones: 1)
+    @Test(arguments: Way.allCases)
+    func `a reset before any reply is a reset`(way: Way) throws {
+        let bench = try Bench(way, phones: 1)
         bench.server.answer = { connection, _ in connection.reset() }
         let transfer = bench.get(0)
         #expect(bench.finish(transfer))
         #expect(bench.seen[transfer] == [.failed(.reset)])
     }
 
-    @Test(arguments: ClientPool.Client.allCases)
-    func `a head without end is cut off`(client: ClientPool.Client) throws {
-        let bench = try Bench(client, phones: 1)
+    @Test(arguments: Way.allCases)
+    func `a head without end is cut off`(way: Way) throws {
+        let bench = try Bench(way, phones: 1)
         bench.server.answer = { connection, _ in
             connection.send("HTTP/1.1 200 OK\r\n")
             for _ in 0..<200 {
@@ -92,9 +92,9 @@ import Testing
         #expect(bench.seen[transfer] == [.failed(.malformed)])
     }
 
-    @Test(arguments: ClientPool.Client.allCases)
-    func `a TLS handshake that never answers times out as connecting does`(client: ClientPool.Client) throws {
-        let bench = try Bench(client, phones: 1, connectTimeout: .milliseconds(80))
+    @Test(arguments: Way.withoutTLS)
+    func `a TLS handshake that never answers times out as connecting does`(way: Way) throws {
+        let bench = try Bench(way, phones: 1, connectTimeout: .milliseconds(80))
         var request = bench.request(0)
         request.url = "https://talaria.test:\(bench.server.port)/"
         let before = bench.loop.now()
@@ -104,9 +104,9 @@ import Testing
         #expect(bench.loop.now() - before >= .milliseconds(80))
     }
 
-    @Test(arguments: ClientPool.Client.allCases)
-    func `a server that speaks no TLS fails as TLS`(client: ClientPool.Client) throws {
-        let bench = try Bench(client, phones: 1)
+    @Test(arguments: Way.withoutTLS)
+    func `a server that speaks no TLS fails as TLS`(way: Way) throws {
+        let bench = try Bench(way, phones: 1)
         var request = bench.request(0)
         request.url = "https://talaria.test:\(bench.server.port)/"
         let transfer = bench.pool.start(request)
@@ -116,9 +116,9 @@ import Testing
         #expect(bench.seen[transfer] == [.failed(.tls)])
     }
 
-    @Test(arguments: ClientPool.Client.allCases)
-    func `too few descriptors are counted and told, and not for ever`(client: ClientPool.Client) throws {
-        let bench = try Bench(client, phones: 3)
+    @Test(arguments: Way.allCases)
+    func `too few descriptors are counted and told, and not for ever`(way: Way) throws {
+        let bench = try Bench(way, phones: 3)
         bench.pool.socketsMax = 2
         bench.server.answer = { connection, _ in
             connection.reply("200 OK", body: "ok", headers: ["Connection: close"])

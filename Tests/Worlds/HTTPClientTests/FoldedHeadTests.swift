@@ -38,11 +38,10 @@ import Testing
         }
     }
 
-    @Test(arguments: ClientPool.Client.allCases, [true, false])
-    func `a folded first line touches no earlier exchange`(client: ClientPool.Client, keepsAlive: Bool) throws
-    {
+    @Test(arguments: Way.exact, [true, false])
+    func `a folded first line touches no earlier exchange`(way: Way, keepsAlive: Bool) throws {
         let phones = 8
-        let bench = try Bench(client, phones: phones)
+        let bench = try Bench(way, phones: phones)
         var asked = 0
         var answers: [Int: Answer] = [:]
         bench.server.answer = { connection, request in

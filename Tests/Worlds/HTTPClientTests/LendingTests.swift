@@ -15,9 +15,9 @@ import Testing
         return bench.request(0, .post, "/scan", body: .multipart([part]))
     }
 
-    @Test(arguments: ClientPool.Client.allCases)
-    func `uploads and other requests in turns have one connection`(client: ClientPool.Client) throws {
-        let bench = try Bench(client, phones: 1)
+    @Test(arguments: Way.withoutTLS)
+    func `uploads and other requests in turns have one connection`(way: Way) throws {
+        let bench = try Bench(way, phones: 1)
         bench.server.answer = { connection, _ in connection.reply("200 OK", body: "ok") }
         for round in 0..<3 {
             let upload = bench.pool.start(Self.upload(bench))

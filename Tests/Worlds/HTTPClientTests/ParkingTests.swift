@@ -13,8 +13,8 @@ import Testing
         let stream: TransferID
         let bystander: TransferID
 
-        init(_ client: ClientPool.Client) throws {
-            self.bench = try Bench(client, phones: 2)
+        init(_ way: Way) throws {
+            self.bench = try Bench(way, phones: 2)
             let bench = self.bench
             bench.server.answer = { connection, request in
                 if request.line.contains("stream") {
@@ -36,11 +36,11 @@ import Testing
         var ends: [ServerConnection.End?] { self.bench.server.connections.map(\.end) }
     }
 
-    @Test(arguments: ClientPool.Client.allCases)
+    @Test(arguments: Way.allCases)
     func `a parked phone says nothing, and its connections are reset when it is let go`(
-        client: ClientPool.Client
+        way: Way
     ) throws {
-        let scene = try Scene(client)
+        let scene = try Scene(way)
         let (bench, server) = (scene.bench, scene.bench.server)
         bench.pool.park(phone: 0)
         #expect(!bench.pool.isRunning(scene.stream))
@@ -61,9 +61,9 @@ import Testing
         #expect(bench.pool.isRunning(scene.bystander))
     }
 
-    @Test(arguments: ClientPool.Client.allCases)
-    func `unread bytes of a parked connection do not keep the loop awake`(client: ClientPool.Client) throws {
-        let scene = try Scene(client)
+    @Test(arguments: Way.allCases)
+    func `unread bytes of a parked connection do not keep the loop awake`(way: Way) throws {
+        let scene = try Scene(way)
         let bench = scene.bench
         bench.pool.park(phone: 0)
         bench.server.connections[0].send("data: lost\n\n")
@@ -73,9 +73,9 @@ import Testing
         #expect(ResourceUsage.processorOfThread() - before < .milliseconds(20))
     }
 
-    @Test(arguments: ClientPool.Client.allCases)
-    func `a phone makes new connections while its old ones are parked`(client: ClientPool.Client) throws {
-        let scene = try Scene(client)
+    @Test(arguments: Way.allCases)
+    func `a phone makes new connections while its old ones are parked`(way: Way) throws {
+        let scene = try Scene(way)
         let (bench, server) = (scene.bench, scene.bench.server)
         bench.pool.park(phone: 0)
         for _ in 0..<2 {
@@ -91,9 +91,9 @@ import Testing
         #expect(scene.ends[3] == nil)
     }
 
-    @Test(arguments: ClientPool.Client.allCases)
-    func `a phone may be parked again and again, with more each time`(client: ClientPool.Client) throws {
-        let scene = try Scene(client)
+    @Test(arguments: Way.allCases)
+    func `a phone may be parked again and again, with more each time`(way: Way) throws {
+        let scene = try Scene(way)
         let bench = scene.bench
         for round in 1...3 {
             bench.pool.park(phone: 0)
@@ -106,9 +106,9 @@ import Testing
         #expect(bench.run(until: { scene.ends.count { $0 != nil } == 4 }))
     }
 
-    @Test(arguments: ClientPool.Client.allCases)
-    func `a request being sent is parked too`(client: ClientPool.Client) throws {
-        let bench = try Bench(client, phones: 1)
+    @Test(arguments: Way.allCases)
+    func `a request being sent is parked too`(way: Way) throws {
+        let bench = try Bench(way, phones: 1)
         let photo = SharedBytes([UInt8](repeating: 1, count: 30 << 20))
         let part = TransferRequest.Part(
             name: "photo", filename: nil, contentType: nil, content: PhotoSource(head: [], shared: photo))
@@ -123,12 +123,12 @@ import Testing
         #expect(bench.run(until: { bench.server.connections[0].end != nil }))
     }
 
-    @Test(arguments: ClientPool.Client.allCases)
-    func `hanging up closes what is in use and what is idle`(client: ClientPool.Client) throws {
+    @Test(arguments: Way.allCases)
+    func `hanging up closes what is in use and what is idle`(way: Way) throws {
         for (how, end) in [
             (HangUp.fin, ServerConnection.End.fin), (.reset, .failed(SystemCode.connectionReset)),
         ] {
-            let scene = try Scene(client)
+            let scene = try Scene(way)
             scene.bench.pool.hangUp(phone: 0, by: how)
             #expect(scene.bench.run(until: { scene.ends[0] != nil && scene.ends[1] != nil }))
             #expect(scene.ends == [end, end, nil])
@@ -139,9 +139,9 @@ import Testing
         }
     }
 
-    @Test(arguments: ClientPool.Client.allCases)
-    func `cancelling closes the connection of that exchange only`(client: ClientPool.Client) throws {
-        let scene = try Scene(client)
+    @Test(arguments: Way.allCases)
+    func `cancelling closes the connection of that exchange only`(way: Way) throws {
+        let scene = try Scene(way)
         let bench = scene.bench
         bench.pool.cancel(scene.stream)
         bench.pool.cancel(scene.stream)
@@ -152,9 +152,9 @@ import Testing
         #expect(bench.seen[scene.stream] == [.head(200)])
     }
 
-    @Test(arguments: ClientPool.Client.allCases)
-    func `a late id means nothing to the exchange that took its index`(client: ClientPool.Client) throws {
-        let scene = try Scene(client)
+    @Test(arguments: Way.allCases)
+    func `a late id means nothing to the exchange that took its index`(way: Way) throws {
+        let scene = try Scene(way)
         let bench = scene.bench
         bench.pool.cancel(scene.stream)
         let next = bench.get(0, "/stream")
@@ -164,14 +164,14 @@ import Testing
         #expect(bench.pool.isRunning(next))
     }
 
-    @Test(arguments: ClientPool.Client.allCases)
-    func `a pool that goes away closes everything, parked or not`(client: ClientPool.Client) throws {
-        let scene = try Scene(client)
+    @Test(arguments: Way.allCases)
+    func `a pool that goes away closes everything, parked or not`(way: Way) throws {
+        let scene = try Scene(way)
         let bench = scene.bench
         bench.pool.park(phone: 1)
         bench.pool = ClientPool(
             loop: bench.loop, target: bench.target(connectTimeout: .seconds(1), sources: []), phones: 1,
-            client: client)
+            client: way.client)
         #expect(bench.run(until: { scene.ends.allSatisfy { $0 != nil } }))
         #expect(scene.ends == [.fin, .fin, .failed(SystemCode.connectionReset)])
     }

@@ -7,9 +7,9 @@ import TestServer
 import Testing
 
 @Suite struct RequestTests {
-    @Test(arguments: ClientPool.Client.allCases)
-    func `nothing is added to a request that it does not need`(client: ClientPool.Client) throws {
-        let bench = try Bench(client, phones: 1)
+    @Test(arguments: Way.allCases)
+    func `nothing is added to a request that it does not need`(way: Way) throws {
+        let bench = try Bench(way, phones: 1)
         bench.server.answer = { connection, _ in connection.reply("200 OK", body: "") }
         let headers = [HeaderField("X-Device-Id", "abc"), HeaderField("X-Empty", "")]
         #expect(bench.finish(bench.pool.start(bench.request(0, .get, "/a?b=c", headers: headers))))
@@ -34,7 +34,7 @@ import Testing
     }
 
     @Test(
-        arguments: ClientPool.Client.allCases,
+        arguments: Way.allCases,
         [
             ("/", "/"), ("", "/"), ("/a/b?c=d&e=/f?", "/a/b?c=d&e=/f?"), ("//a", "//a"), ("?a=b", "/?a=b"),
             ("/a/../b", "/b"), ("/./a", "/a"), ("/a/.b/c.d", "/a/.b/c.d"), ("/a?b=/./c", "/a?b=/./c"),
@@ -42,18 +42,18 @@ import Testing
             ("/~!$&'()*+,;=:@|", "/~!$&'()*+,;=:@|"),
         ])
     func `a target is sent as it stands in a URL`(
-        client: ClientPool.Client, target: (written: String, sent: String)
+        way: Way, target: (written: String, sent: String)
     ) throws {
         let (written, sent) = target
-        let bench = try Bench(client, phones: 1)
+        let bench = try Bench(way, phones: 1)
         bench.server.answer = { connection, _ in connection.reply("200 OK", body: "") }
         #expect(bench.finish(bench.pool.start(bench.request(0, .get, written))))
         #expect(bench.server.requests.map(\.line) == ["GET \(sent) HTTP/1.1"])
     }
 
-    @Test(arguments: ClientPool.Client.allCases)
-    func `headers that libcurl would add can be given`(client: ClientPool.Client) throws {
-        let bench = try Bench(client, phones: 1)
+    @Test(arguments: Way.allCases)
+    func `headers that libcurl would add can be given`(way: Way) throws {
+        let bench = try Bench(way, phones: 1)
         bench.server.answer = { connection, _ in connection.reply("200 OK", body: "") }
         let headers = [HeaderField("accept", "*/*"), HeaderField("Content-Type", "text/plain")]
         let request = bench.request(0, .post, "/", headers: headers, body: .bytes([1]))
@@ -62,9 +62,9 @@ import Testing
         #expect(bench.server.requests[0].header("content-type") == "text/plain")
     }
 
-    @Test(arguments: ClientPool.Client.allCases)
-    func `a multipart body is the form around the bytes of head and photo`(client: ClientPool.Client) throws {
-        let bench = try Bench(client, phones: 1)
+    @Test(arguments: Way.allCases)
+    func `a multipart body is the form around the bytes of head and photo`(way: Way) throws {
+        let bench = try Bench(way, phones: 1)
         bench.server.answer = { connection, _ in connection.reply("202 Accepted", body: "") }
         // Larger than the upload buffer and no multiple of it, and with every byte value.
         let photo = SharedBytes((0..<100_003).map { UInt8(truncatingIfNeeded: $0 &* 31) })
@@ -104,9 +104,9 @@ import Testing
         #expect(request.body == expected)
     }
 
-    @Test(arguments: ClientPool.Client.allCases)
-    func `a large upload does not wait to be asked for its body`(client: ClientPool.Client) throws {
-        let bench = try Bench(client, phones: 1)
+    @Test(arguments: Way.allCases)
+    func `a large upload does not wait to be asked for its body`(way: Way) throws {
+        let bench = try Bench(way, phones: 1)
         bench.server.answer = { connection, _ in connection.reply("200 OK", body: "") }
         let photo = SharedBytes([UInt8](repeating: 7, count: 3 << 20))
         let part = TransferRequest.Part(
@@ -118,9 +118,9 @@ import Testing
         #expect(bench.server.requests.last?.body == photo.bytes)
     }
 
-    @Test(arguments: ClientPool.Client.allCases)
-    func `a header that would become two is refused, and so is a bad URL`(client: ClientPool.Client) throws {
-        let bench = try Bench(client, phones: 1)
+    @Test(arguments: Way.allCases)
+    func `a header that would become two is refused, and so is a bad URL`(way: Way) throws {
+        let bench = try Bench(way, phones: 1)
         let bad = [
             bench.request(0, headers: [HeaderField("X-Token", "a\r\nX-Admin: yes")]),
             bench.request(0, headers: [HeaderField("X\nY", "a")]),
@@ -144,11 +144,11 @@ import Testing
         #expect(bench.seen[transfer]?.count == 1)
     }
 
-    @Test(arguments: ClientPool.Client.allCases)
+    @Test(arguments: Way.allCases)
     func `a request may be sent to a closed port, without harm to the phone's connections`(
-        client: ClientPool.Client
+        way: Way
     ) throws {
-        let bench = try Bench(client, phones: 1)
+        let bench = try Bench(way, phones: 1)
         bench.server.answer = { connection, _ in connection.reply("200 OK", body: "") }
         let closed = try StreamSocket.listen(host: "127.0.0.1", port: 0)
         let port = try StreamSocket.localPort(of: closed.number)

@@ -13,13 +13,13 @@ import Testing
         case reset
     }
 
-    @Test(arguments: ClientPool.Client.allCases, Death.allCases)
-    func `a request on a connection that dies is sent once`(client: ClientPool.Client, death: Death) throws {
-        for method in [TransferRequest.Method.post, .get, .delete] { try self.check(client, death, method) }
+    @Test(arguments: Way.allCases, Death.allCases)
+    func `a request on a connection that dies is sent once`(way: Way, death: Death) throws {
+        for method in [TransferRequest.Method.post, .get, .delete] { try self.check(way, death, method) }
     }
 
-    private func check(_ client: ClientPool.Client, _ death: Death, _ method: TransferRequest.Method) throws {
-        let bench = try Bench(client, phones: 1)
+    private func check(_ way: Way, _ death: Death, _ method: TransferRequest.Method) throws {
+        let bench = try Bench(way, phones: 1)
         bench.server.answer = { connection, request in
             guard connection.requests.count > 1 else { return connection.reply("200 OK", body: "first") }
             switch death {
@@ -44,9 +44,9 @@ import Testing
         #expect(bench.server.connections.count == 2)
     }
 
-    @Test(arguments: ClientPool.Client.allCases)
-    func `an upload on a connection that dies is sent once`(client: ClientPool.Client) throws {
-        let bench = try Bench(client, phones: 1)
+    @Test(arguments: [.own, .libcurl, Way.libcurlWithTLS])
+    func `an upload on a connection that dies is sent once`(way: Way) throws {
+        let bench = try Bench(way, phones: 1)
         bench.server.answer = { connection, _ in
             if connection.requests.count > 1 {
                 connection.close()
@@ -66,9 +66,21 @@ import Testing
         #expect(bench.seen[transfer] == [.failed(.closedBeforeReply)])
     }
 
-    @Test(arguments: ClientPool.Client.allCases)
-    func `a connection found dead before sending is simply replaced`(client: ClientPool.Client) throws {
-        let bench = try Bench(client, phones: 1)
+    @Test(arguments: Way.exact)
+    func `a connection that has ended unnoticed is replaced`(way: Way) throws {
+        let bench = try Bench(way, phones: 1)
+        bench.server.answer = { connection, _ in connection.reply("200 OK", body: "ok") }
+        #expect(bench.finish(bench.get(0)))
+        bench.server.connections[0].close()
+        // No turn of the loop has seen it.
+        let transfer = bench.get(0)
+        #expect(bench.finish(transfer))
+        #expect(bench.seen[transfer]?.last == .complete && bench.pool.counts.resendsRefused == 0)
+    }
+
+    @Test(arguments: Way.exact)
+    func `a connection found dead before sending is simply replaced`(way: Way) throws {
+        let bench = try Bench(way, phones: 1)
         bench.server.answer = { connection, _ in connection.reply("200 OK", body: "ok") }
         #expect(bench.finish(bench.get(0)))
         bench.server.connections[0].close()

@@ -7,9 +7,9 @@ import Testing
 import Wire
 
 @Suite struct ResponseTests {
-    @Test(arguments: ClientPool.Client.allCases)
-    func `a stream is delivered as it arrives`(client: ClientPool.Client) throws {
-        let bench = try Bench(client, phones: 1)
+    @Test(arguments: Way.allCases)
+    func `a stream is delivered as it arrives`(way: Way) throws {
+        let bench = try Bench(way, phones: 1)
         bench.server.answer = { connection, _ in
             connection.send(
                 "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n")
@@ -29,9 +29,9 @@ import Wire
         #expect(bench.heads[stream]?.headers["x-trailer"] == nil)
     }
 
-    @Test(arguments: ClientPool.Client.allCases)
-    func `a large body arrives whole through a small buffer`(client: ClientPool.Client) throws {
-        let bench = try Bench(client, phones: 1)
+    @Test(arguments: Way.allCases)
+    func `a large body arrives whole through a small buffer`(way: Way) throws {
+        let bench = try Bench(way, phones: 1)
         let text = String((0..<60_000).map { Character(UnicodeScalar(UInt8(97 + $0 % 26))) })
         bench.server.answer = { connection, _ in connection.reply("200 OK", body: text) }
         let transfer = bench.pool.start(bench.request(0, receiveBuffer: .stream))
@@ -43,9 +43,9 @@ import Wire
         #expect(bench.ends[transfer]?.failure == nil)
     }
 
-    @Test(arguments: ClientPool.Client.allCases)
-    func `interim heads are skipped`(client: ClientPool.Client) throws {
-        let bench = try Bench(client, phones: 1)
+    @Test(arguments: Way.allCases)
+    func `interim heads are skipped`(way: Way) throws {
+        let bench = try Bench(way, phones: 1)
         bench.server.answer = { connection, _ in
             connection.send(
                 "HTTP/1.1 100 Continue\r\nX-A: interim\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\n")
@@ -61,9 +61,9 @@ import Wire
                     headers: HeaderFields([HeaderField("X-A", "final"), HeaderField("Content-Length", "3")])))
     }
 
-    @Test(arguments: ClientPool.Client.allCases)
-    func `header fields keep order, case and duplicates, and lose padding`(client: ClientPool.Client) throws {
-        let bench = try Bench(client, phones: 1)
+    @Test(arguments: Way.allCases)
+    func `header fields keep order, case and duplicates, and lose padding`(way: Way) throws {
+        let bench = try Bench(way, phones: 1)
         bench.server.answer = { connection, _ in
             connection.send(
                 "HTTP/1.1 429 Too Many\r\nretry-After:  7 \r\nSet-Cookie: a\r\nset-cookie: b:c\r\nEmpty:\r\n"
@@ -87,9 +87,9 @@ import Wire
         #expect(bench.seen[transfer] == [.head(429), .complete])
     }
 
-    @Test(arguments: ClientPool.Client.allCases)
-    func `redirects are told, not followed`(client: ClientPool.Client) throws {
-        let bench = try Bench(client, phones: 1)
+    @Test(arguments: Way.allCases)
+    func `redirects are told, not followed`(way: Way) throws {
+        let bench = try Bench(way, phones: 1)
         bench.server.answer = { connection, _ in
             connection.reply("302 Found", body: "", headers: ["Location: http://127.0.0.1:1/"])
         }
@@ -98,11 +98,11 @@ import Wire
         #expect(bench.seen[transfer] == [.head(302), .complete])
     }
 
-    @Test(arguments: ClientPool.Client.allCases)
+    @Test(arguments: Way.allCases)
     func `a request that begins while the end of an answer is delivered has its connection`(
-        client: ClientPool.Client
+        way: Way
     ) throws {
-        let bench = try Bench(client, phones: 1)
+        let bench = try Bench(way, phones: 1)
         bench.server.answer = { connection, request in
             connection.reply("200 OK", body: String(request.line.split(separator: " ")[1]))
         }
@@ -118,9 +118,9 @@ import Wire
         #expect(bench.pool.counts.transfersRunningNow == 0)
     }
 
-    @Test(arguments: ClientPool.Client.allCases)
-    func `a delegate may begin, cancel and hang up in answer to any event`(client: ClientPool.Client) throws {
-        let bench = try Bench(client, phones: 2)
+    @Test(arguments: Way.allCases)
+    func `a delegate may begin, cancel and hang up in answer to any event`(way: Way) throws {
+        let bench = try Bench(way, phones: 2)
         bench.server.answer = { connection, _ in connection.reply("200 OK", body: "ok") }
         var next: TransferID?
         var began: [TransferID] = []

@@ -24,16 +24,20 @@ package final class ServerBench<Pool: AnyObject>: TransferDelegate {
     package var then: (TransferID, Seen) -> Void = { _, _ in }
 
     private let makePool: (ServerBench) -> Pool
+    /// Nil without TLS.
+    private let certificate: TestCertificate?
 
-    package init(makePool: @escaping (ServerBench) -> Pool) throws {
+    package init(isSecure: Bool, makePool: @escaping (ServerBench) -> Pool) throws {
         self.makePool = makePool
         self.loop = try Loop(clock: .startingNow())
-        self.server = try TestServer(loop: self.loop)
+        self.certificate = isSecure ? try TestCertificate() : nil
+        self.server = try TestServer(loop: self.loop, tls: self.certificate?.context)
     }
 
     package func target(connectTimeout: Interval, sources: [String]) -> CurlTarget {
         CurlTarget(
-            port: self.server.port, addresses: ["127.0.0.1"], certificateAuthorities: nil, version: .http1,
+            port: self.server.port, addresses: ["127.0.0.1"],
+            certificateAuthorities: self.certificate?.authority, version: .http1,
             connectTimeout: connectTimeout, sourceAddresses: sources)
     }
 
@@ -44,7 +48,8 @@ package final class ServerBench<Pool: AnyObject>: TransferDelegate {
         connectPort: UInt16? = nil
     ) -> TransferRequest {
         TransferRequest(
-            phone: phone, method: method, url: "http://talaria.test:\(self.server.port)\(path)",
+            phone: phone, method: method,
+            url: "\(self.certificate == nil ? "http" : "https")://talaria.test:\(self.server.port)\(path)",
             headers: headers,
             body: body, receiveBuffer: receiveBuffer, connectPort: connectPort)
     }

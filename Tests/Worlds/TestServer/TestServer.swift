@@ -1,8 +1,9 @@
 package import EventLoop
 internal import SimBase
-import SystemIO
+internal import SystemIO
+package import TLS
 
-/// A server of raw sockets on the test's own loop. It records everything and answers only what `answer` sends.
+/// A server of raw sockets, with or without TLS, on the test's own loop. It records everything and answers only what `answer` sends.
 package final class TestServer {
     package let port: UInt16
     package private(set) var connections: [ServerConnection] = []
@@ -10,11 +11,13 @@ package final class TestServer {
     package var answer: (ServerConnection, ServerRequest) -> Void = { _, _ in }
 
     private let loop: Loop
+    private let tls: TLSContext?
     private let listener: Descriptor
     private var watch: Watch?
 
-    package init(loop: Loop) throws {
+    package init(loop: Loop, tls: TLSContext?) throws {
         self.loop = loop
+        self.tls = tls
         self.listener = try StreamSocket.listen(host: "127.0.0.1", port: 0)
         self.port = try StreamSocket.localPort(of: self.listener.number)
         self.watch = loop.watch(self.listener.number, .read) { [unowned self] _ in self.accept() }
@@ -30,7 +33,8 @@ package final class TestServer {
 
     private func accept() {
         while case .connection(let socket) = StreamSocket.accept(self.listener.number) {
-            let connection = ServerConnection(number: self.connections.count, socket: socket)
+            let connection = ServerConnection(
+                number: self.connections.count, socket: socket, tls: self.tls)
             self.connections.append(connection)
             connection.watch = self.loop.watch(socket, .read) { [unowned self, unowned connection] _ in
                 connection.receive { self.answer(connection, $0) }
@@ -68,13 +72,21 @@ package final class ServerConnection {
     package private(set) var requests: [ServerRequest] = []
     /// What reading came to in the end, if it did.
     package private(set) var end: End?
+    /// Whether the client has resumed the session of an earlier connection.
+    package private(set) var isResumed = false
+    /// Whether the client has sent close_notify.
+    package private(set) var isNotified = false
     package var watch: Watch?
     private var socket: Int32?
+    /// Nil without TLS.
+    private var engine: TLSEngine?
     private var unread: [UInt8] = []
+    private var ciphertext: [UInt8] = []
     /// Bytes of a request that is not complete.
     package var unreadCount: Int { self.unread.count }
 
-    init(number: Int, socket: Int32) {
+    init(number: Int, socket: Int32, tls: TLSContext?) {
+        if let tls { self.engine = TLSEngine(tls) }
         self.number = number
         self.socket = socket
         self.peerPort = try? StreamSocket.peerPort(of: socket)
@@ -83,8 +95,10 @@ package final class ServerConnection {
 
     func receive(_ handler: (ServerRequest) -> Void) {
         guard let socket = self.socket else { return }
-        switch StreamSocket.receive(socket, appendingTo: &self.unread, limit: 1 << 20) {
+        var bytes: [UInt8] = []
+        switch StreamSocket.receive(socket, appendingTo: &bytes, limit: 1 << 20) {
         case .bytes:
+            self.unread += self.decrypted(bytes)
             while let request = self.nextRequest() {
                 self.requests.append(request)
                 handler(request)
@@ -97,9 +111,33 @@ package final class ServerConnection {
 
     package func send(_ text: String) { self.send(Array(text.utf8)) }
 
+    private func decrypted(_ bytes: [UInt8]) -> [UInt8] {
+        guard self.engine != nil else { return bytes }
+        var plaintext = [UInt8](
+            repeating: 0, count: TLSEngine.plaintextBytesMax(ofReceived: bytes.count))
+        let result = self.engine?.receive(bytes[...], into: &plaintext, ciphertext: &self.ciphertext)
+        if self.engine?.isResumed == true { self.isResumed = true }
+        if result?.end == .closed { self.isNotified = true }
+        self.sendCiphertext()
+        return Array(plaintext[..<(result?.count ?? 0)])
+    }
+
     package func send(_ bytes: [UInt8]) {
+        guard self.engine?.send(bytes, into: &self.ciphertext) != nil else { return self.write(bytes[...]) }
+        self.sendCiphertext()
+    }
+
+    private func sendCiphertext() {
+        self.write(self.ciphertext[...])
+        self.ciphertext = []
+    }
+
+    /// Sends bytes that are no records of TLS.
+    package func sendUnencrypted(_ bytes: [UInt8]) { self.write(bytes[...]) }
+
+    private func write(_ bytes: ArraySlice<UInt8>) {
         guard let socket = self.socket else { return }
-        var rest = bytes[...]
+        var rest = bytes
         while !rest.isEmpty, case .bytes(let count) = StreamSocket.send(socket, rest) {
             rest = rest.dropFirst(count)
         }
@@ -110,8 +148,15 @@ package final class ServerConnection {
         self.send(lines.joined(separator: "\r\n"))
     }
 
-    /// FIN, if everything was read.
+    /// FIN, if everything was read, and close_notify before it.
     package func close() {
+        self.engine?.close(into: &self.ciphertext)
+        self.sendCiphertext()
+        self.cut()
+    }
+
+    /// FIN without close_notify.
+    package func cut() {
         guard let socket = self.socket else { return }
         self.watch?.cancel()
         self.socket = nil
@@ -120,7 +165,7 @@ package final class ServerConnection {
 
     package func reset() {
         if let socket = self.socket { StreamSocket.resetOnClose(socket) }
-        self.close()
+        self.cut()
     }
 
     private func ended(_ end: End) {
