@@ -14,13 +14,13 @@ import Wire
         "Connection: keep-alive\r\n", "0\r\n\r\n", "2\r\nok\r\n", "ffffffffffffffff\r\n", "2;a=b\r\nok\r\n",
         "Trailer: x\r\n", " folded: yes\r\n",
     ]
-    private static let answers = Mutator(
-        corpus: [
-            "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok",
-            "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\nX-Sum: 1\r\n\r\n",
-            "HTTP/1.0 200 OK\r\n\r\nuntil the end",
-            "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n",
-        ].map { Array($0.utf8) }, dictionary: Self.words)
+    private static let corpus = [
+        "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok",
+        "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\nX-Sum: 1\r\n\r\n",
+        "HTTP/1.0 200 OK\r\n\r\nuntil the end",
+        "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n",
+    ].map { Array($0.utf8) }
+    private static let answers = Mutator(corpus: Self.corpus, dictionary: Self.words)
 
     /// What an exchange came to, without what depends on the cuts: a connection that has bytes behind its answer is not kept,
     /// and of two flaws of a head either may be named.
@@ -143,12 +143,16 @@ import Wire
 
     @Test func `an exchange ends once, in whatever order its socket's events come`() {
         Fuzz.run("client-events", quick: 3_000, report: { Issue.record("\($0)") }) { fuzz in
-            let answer = Self.answers.input(fuzz).prefix(400)
+            let damaged = Array(Self.answers.input(fuzz).prefix(400))
             var owner = Owner()
+            if fuzz.below(2, 7, 0) == 0 { owner.connection = .idle }
             for step in 0..<30 as Range<UInt64> {
                 if !owner.isUnderWay, fuzz.below(3, 2, step) > 0 { owner.begin(fuzz.below(24, 3, step)) }
-                let start = fuzz.below(answer.count + 1, 4, step)
-                let end = start + fuzz.below(answer.count - start + 1, 5, step)
+                // Whole answers, after which the connection is kept, and pieces of a damaged one.
+                let isWhole = fuzz.below(2, 8, step) == 0
+                let answer = isWhole ? Self.corpus[fuzz.below(2, 9, step)] : damaged
+                let start = isWhole ? 0 : fuzz.below(answer.count + 1, 4, step)
+                let end = isWhole ? answer.count : start + fuzz.below(answer.count - start + 1, 5, step)
                 try owner.step(fuzz.below(14, 6, step), Array(answer[start..<end]))
             }
             // Whatever state it is in, its time passes, and then its peer is gone.
