@@ -146,7 +146,7 @@ import Wire
             let damaged = Array(Self.answers.input(fuzz).prefix(400))
             var owner = Owner()
             if fuzz.below(2, 7, 0) == 0 { owner.connection = .idle }
-            for step in 0..<30 as Range<UInt64> {
+            for step in 0..<UInt64(1 + fuzz.below(30, 10, 0)) {
                 if !owner.isUnderWay, fuzz.below(3, 2, step) > 0 { owner.begin(fuzz.below(24, 3, step)) }
                 // Whole answers, after which the connection is kept, and pieces of a damaged one.
                 let isWhole = fuzz.below(2, 8, step) == 0
