@@ -178,6 +178,8 @@ package final class ClientPool {
     /// Abandons all of a phone's exchanges and closes its connections, idle ones too. The delegate hears nothing.
     package func hangUp(phone: Int, by how: HangUp) {
         self.letGo(of: phone)
+        // Whoever has its place next is another client to the server.
+        self.sessionOfPhone[phone] = nil
         self.curl.hangUp(phone: phone, by: how)
     }
 

@@ -83,6 +83,9 @@ import Testing
         }
         for phone in [0, 1, 0, 1] { #expect(bench.finish(bench.get(phone))) }
         #expect(bench.server.connections.map(\.isResumed) == [false, false, true, true])
+        bench.pool.hangUp(phone: 0, by: .fin)
+        for phone in [0, 1] { #expect(bench.finish(bench.get(phone))) }
+        #expect(bench.server.connections[4...].map(\.isResumed) == [false, true])
     }
 
     @Test func `an upload has a connection of libcurl's, and other requests have one of their own`() throws {
