@@ -34,6 +34,7 @@ extension RunHead {
         if !self.shard.isWhole { members["shard"] = .string(self.shard.description) }
         if let machine = self.machine { members["machine"] = .string(machine) }
         if let target = self.labels.target { members["target"] = .string(target) }
+        if let http = self.labels.http { members["http"] = http.json }
         if let salt = self.deviceSalt { members["device_salt"] = .string(salt.text) }
         if !self.labels.tags.isEmpty { members["tags"] = self.labels.jsonTags }
         if let settle = self.rules.settle { members["settle_ns"] = .integer(settle.nanoseconds) }
@@ -94,6 +95,19 @@ extension ScenarioIdentity {
     }
 }
 
+extension SpokenHTTP {
+    package var json: JSONValue {
+        .object(["version": .string(self.version.rawValue), "by": .string(self.decision.rawValue)])
+    }
+
+    init?(reading value: JSONNode?) {
+        guard let version = value?["version"]?.text.flatMap(Version.init),
+            let decision = value?["by"]?.text.flatMap(Decision.init)
+        else { return nil }
+        self.init(version, by: decision)
+    }
+}
+
 extension RunLabels {
     package var jsonTags: JSONValue {
         .object(
@@ -107,7 +121,7 @@ extension RunLabels {
             command.dropFirst(index + 1).first
         }
         self.init(
-            target: head["target"]?.text ?? commanded,
+            target: head["target"]?.text ?? commanded, http: SpokenHTTP(reading: head["http"]),
             tags: Array(
                 (head["tags"]?.members ?? []).compactMap { member in
                     member.value.text.flatMap { try? RunTag(key: member.key, value: $0) }

@@ -32,7 +32,8 @@ enum JUnitReport {
     private static func properties(_ labels: RunLabels) -> String {
         guard !labels.isEmpty else { return "" }
         let pairs =
-            (labels.target.map { [("target", $0)] } ?? []) + labels.tags.map { ("tag.\($0.key)", $0.value) }
+            (labels.target.map { [("target", $0)] } ?? []) + (labels.http.map { [("http", $0.text)] } ?? [])
+            + labels.tags.map { ("tag.\($0.key)", $0.value) }
         return "    <properties>\n"
             + pairs.map { "      <property name=\"\($0.0)\" value=\"\(Self.escaped($0.1))\"/>\n" }.joined()
             + "    </properties>\n"

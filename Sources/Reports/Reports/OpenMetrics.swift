@@ -42,6 +42,8 @@ enum OpenMetrics {
     /// `,target="http://127.0.0.1:8080",tag_build="1432"`
     private static func labels(_ labels: RunLabels) -> String {
         (labels.target.map { ",target=\"\(Self.escaped($0))\"" } ?? "")
+            + (labels.http.map { ",http=\"\($0.version.rawValue)\",http_by=\"\($0.decision.rawValue)\"" }
+                ?? "")
             + labels.tags.map { ",tag_\($0.key)=\"\(Self.escaped($0.value))\"" }.joined()
     }
 

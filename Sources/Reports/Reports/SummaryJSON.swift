@@ -38,6 +38,7 @@ package enum SummaryJSON {
         if result.looksUp { members["lookups"] = Self.counts(.lookups, result.totals, of: result) }
         members["cost"] = Self.cost(result.totals, of: .fleet, in: result)
         if result.isPartial { members["partial"] = .bool(true) }
+        if let http = result.labels.http { members["http"] = http.json }
         if let target = TargetTable(result) { members["trial"] = target.json }
         if let capacity = result.capacity { members["capacity"] = Self.capacity(capacity) }
         if !result.controls.isEmpty { members["control"] = Self.control(result) }

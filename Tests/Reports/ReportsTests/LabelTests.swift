@@ -34,6 +34,33 @@ import Testing
 
     // MARK: Reports
 
+    @Test func `how the target was spoken to stands in every report and in the head`() throws {
+        var labels = try Self.labels()
+        for decision in SpokenHTTP.Decision.allCases {
+            for version in SpokenHTTP.Version.allCases {
+                labels.http = SpokenHTTP(version, by: decision)
+                #expect(RunHead(reading: Self.head(labels).bytes)?.labels == labels)
+            }
+        }
+        let words = SpokenHTTP(.http2, by: .alpn).text
+        labels.http = SpokenHTTP(.http2, by: .alpn)
+        let result = Self.result(labels)
+        let report = RunReport(result, RunTimeline(faults: 0), folders: [])
+        #expect(TerminalSummary.text(result, style: .plain).contains(" · \(words) · "))
+        #expect(MarkdownReport.text(report).contains("`\(words)`"))
+        #expect(HTMLPage(report).header.text.contains(words))
+        #expect(HTMLPage(report).environment.body.text.contains(words))
+        #expect(OpenMetrics.text(result).contains(",http=\"2\",http_by=\"alpn\","))
+        #expect(JUnitReport.text(result).contains("<property name=\"http\" value=\"\(words)\"/>"))
+        let summary = JSONNode(SummaryJSON.bytes(result))
+        #expect(summary?["http"]?["version"]?.text == "2" && summary?["http"]?["by"]?.text == "alpn")
+        labels.http = SpokenHTTP(.http1, by: .option)
+        #expect(
+            RunLabels.differences(base: result.labels, new: labels) == [
+                "HTTP/2 in BASE, HTTP/1.1 in NEW"
+            ])
+    }
+
     @Test func `the target and the tags stand in every report`() throws {
         let result = Self.result(try Self.labels())
         let report = RunReport(result, RunTimeline(faults: 0), folders: [])

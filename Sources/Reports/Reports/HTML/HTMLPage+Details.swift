@@ -189,6 +189,7 @@ extension HTMLPage {
         ]
         if let machine = result.machine { rows.append(["machine", HTML(machine)]) }
         if let target = result.labels.target { rows.append(["target", HTML(target)]) }
+        if let http = result.labels.http { rows.append(["HTTP", HTML(http.text)]) }
         for tag in result.labels.tags { rows.append(["tag \(tag.key)", HTML(tag.value)]) }
         let notes = HTML.items(result.notes.prefix(40), bytesMax: 400)
         var body = HTML.table(["property", "value"], rows, numbers: [], id: "environment-table")
