@@ -18,11 +18,20 @@ enum OptionGroup: String, CaseIterable {
                 "--stays-broken", "--ties",
             ]
         ),
-        (.target, ["--target", "--cacert", "--resolve", "--header", "--upstream", SameDevices.option.name]),
+        (
+            .target,
+            [
+                "--target", "--cacert", "--http", "--resolve", "--header", "--upstream",
+                SameDevices.option.name,
+            ]
+        ),
         (.safety, ["--allow-target", "--allow-production", "--max-rate", "--ramp"]),
         (
             .shards,
-            ["--shard", "--processes", "--start-at", "--shard-timeout", "--linked", SameDevices.new.name]
+            [
+                "--shard", "--processes", "--start-at", "--shard-timeout", "--linked", SameDevices.new.name,
+                ShardOptions.agreedHTTP.name,
+            ]
         ),
         (
             .search,

@@ -37,7 +37,7 @@ enum RunCommand {
                     "save the faults of the run and its phones with problems as a plan for 'simulate' and 'replay'"
             ),
             ShardOptions.shard, ShardOptions.processes, ShardOptions.startAt, ShardOptions.timeout,
-            ShardOptions.linked,
+            ShardOptions.linked, ShardOptions.agreedHTTP,
             Option(
                 name: "--threads", value: "N",
                 help: "number of threads for the phones (default: depends on the number of cores)"),
@@ -161,7 +161,8 @@ enum RunCommand {
 
     /// The options with a value that change what runs, but for the seed and secrets.
     static let valueOptions = [
-        "--devices", "--duration", "--target", "--cacert", "--source", "--allow-target", "--max-rate",
+        "--devices", "--duration", "--target", "--cacert", "--http", "--source", "--allow-target",
+        "--max-rate",
         "--ramp", "--resolve", "--set", SameDevices.option.name, RunTags.name,
     ]
     /// The options without a value that a shard is started with.
@@ -170,8 +171,8 @@ enum RunCommand {
     /// The changes to the scenario, with the seed spelled out.
     private static func words(_ arguments: Arguments, _ loaded: LoadedScenario) -> [String] {
         arguments.words([
-            "--devices", "--duration", "--target", "--cacert", "--source", "--allow-target", "--max-rate",
-            "--ramp",
+            "--devices", "--duration", "--target", "--cacert", "--http", "--source", "--allow-target",
+            "--max-rate", "--ramp",
         ])
             + (arguments.has("--allow-production") ? ["--allow-production"] : [])
             + arguments.words(["--resolve", "--header", "--set", RunTags.name, ShardOptions.shard.name])

@@ -34,6 +34,9 @@ enum ShardOptions {
         name: ShardedRun.linkOption, value: nil,
         help: "used by --processes: start and end with the other shards")
 
+    /// Says to such a process which version of HTTP the target has agreed to.
+    static let agreedHTTP = Option(name: ShardedRun.agreedHTTPOption, value: "VERSION", help: "")
+
     private static let processesMax = 256
 
     /// Runs in several processes, and returns the folder of what they have found together; nil if one process is enough.
@@ -67,6 +70,7 @@ enum ShardOptions {
             silenceMax: try Self.silenceMax(arguments),
             stateFolder: arguments["--state"], savesPlanTo: savesPlanTo)
         request.headers = target?.headers ?? []
+        request.undecided = target?.http == nil ? target : nil
         request.dashboard = dashboard
         request.dashboardStays = arguments.has(RunCommand.dashboardStays)
         return try ShardedRun(request, console: console).run()

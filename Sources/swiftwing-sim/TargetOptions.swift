@@ -12,6 +12,11 @@ enum TargetOptions {
     static let options = [
         Option(name: "--cacert", value: "FILE", help: "trust the certificate authorities in this PEM file"),
         Option(
+            name: "--http", value: "VERSION",
+            help:
+                "speak this version of HTTP, \(Self.versions) (default: the one that an https target agrees to in the TLS handshake)"
+        ),
+        Option(
             name: "--resolve", value: "HOST:PORT:ADDR", isRepeatable: true,
             help: "connect to this address instead of resolving the host name"),
         Option(
@@ -109,6 +114,24 @@ enum TargetOptions {
             throw CommandFailure(.noInput, "cannot read the certificate authorities in \(path)")
         }
         return path
+    }
+
+    private static let versions = SpokenHTTP.Version.allCases.map(\.rawValue).joined(separator: " or ")
+
+    /// How the target is spoken to; nil where it decides that itself.
+    static func http(isSecure: Bool, _ arguments: Arguments) throws -> SpokenHTTP? {
+        let agreed = arguments.has(ShardOptions.agreedHTTP.name)
+        guard let text = arguments[agreed ? ShardOptions.agreedHTTP.name : "--http"] else {
+            return isSecure ? nil : SpokenHTTP(.http1, by: .plain)
+        }
+        guard let version = SpokenHTTP.Version(rawValue: text) else {
+            throw CommandFailure(.usage, "--http expects \(Self.versions), not '\(text)'")
+        }
+        guard isSecure || version == .http1 else {
+            throw CommandFailure(
+                .usage, "--http 2 requires an https URL: without TLS, targets are spoken to by HTTP/1.1")
+        }
+        return SpokenHTTP(version, by: agreed ? .alpn : .option)
     }
 
     /// The addresses that a `--resolve` gives this host and port; nil without one.

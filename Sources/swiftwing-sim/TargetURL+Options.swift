@@ -38,6 +38,7 @@ extension TargetURL {
         let path = url.path.hasSuffix("/") ? String(url.path.dropLast()) : url.path
         let headers = try TargetOptions.headers(arguments)
         let authorities = try TargetOptions.certificateAuthorities(arguments)
+        let http = try TargetOptions.http(isSecure: scheme == "https", arguments)
         let stated = try TargetOptions.addresses(of: name, port: port, arguments)
         try Self.requirePermission(for: name, at: stated, arguments)
         let (addresses, lookup) = try Self.find(name, stated)
@@ -45,6 +46,7 @@ extension TargetURL {
             base: "\(scheme)://\(host):\(port)\(path)", host: name, port: port, isSecure: scheme == "https",
             addresses: addresses, lookup: lookup, certificateAuthorities: authorities, headers: headers,
             sources: try TargetOptions.sources(to: addresses, arguments))
+        self.http = http
     }
 
     // MARK: Permission

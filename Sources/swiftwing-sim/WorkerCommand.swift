@@ -92,8 +92,8 @@ enum WorkerCommand {
 
     private static func words(_ arguments: Arguments) -> [String] {
         arguments.words([
-            "--master", "--output", "--phones", "--threads", "--master-timeout", "--cacert", "--source",
-            "--allow-target",
+            "--master", "--output", "--phones", "--threads", "--master-timeout", "--cacert", "--http",
+            "--source", "--allow-target",
         ]) + (arguments.has("--allow-production") ? ["--allow-production"] : [])
             + arguments.words(["--resolve", "--header", RunTags.name])
     }

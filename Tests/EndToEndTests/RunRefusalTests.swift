@@ -29,6 +29,15 @@ extension SideBySide {
             (["flaky-network", "--devices", "none"], 64, ["--devices"]),
             (["flaky-network", "--target", "nonsense"], 64, ["--target expects an http or https URL"]),
             (["flaky-network", "--cacert", "ca.pem"], 64, ["--cacert requires --target"]),
+            (["flaky-network", "--http", "2"], 64, ["--http requires --target"]),
+            (
+                ["flaky-network", "--target", "http://127.0.0.1:9", "--http", "2"], 64,
+                ["--http 2 requires an https URL"]
+            ),
+            (
+                ["flaky-network", "--target", "https://127.0.0.1:9", "--http", "3"], 64,
+                ["--http expects 1.1 or 2, not '3'"]
+            ),
             (
                 ["flaky-network", "--target", "http://someone:hush@127.0.0.1"], 64,
                 ["does not accept a user name or password in the URL"]

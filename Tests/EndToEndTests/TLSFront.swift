@@ -28,12 +28,14 @@ final class TLSFront: Sendable {
         ]
     }
 
-    init(_ certificate: Certificate, upstream: Int) async throws {
+    /// `isHTTP2`: agrees to HTTP/2 by ALPN, else to HTTP/1.1 only.
+    init(_ certificate: Certificate, upstream: Int, isHTTP2: Bool = true) async throws {
         self.scratch = try Scratch()
         let folder = self.scratch.folder
         try await Self.makeCertificates(certificate, in: folder)
         self.port = try await Self.freePort()
-        try Data(Self.configuration(folder.path, port: self.port, upstream: upstream).utf8)
+        let listen = "127.0.0.1:\(self.port) ssl\(isHTTP2 ? " http2" : "")"
+        try Data(Self.configuration(folder.path, listen: listen, upstream: upstream).utf8)
             .write(to: folder.appending(path: "nginx.conf"))
         let process = Process()
         process.executableURL = URL(filePath: "/usr/bin/env")
@@ -57,7 +59,7 @@ final class TLSFront: Sendable {
 
     // MARK: Making it
 
-    private static func configuration(_ folder: String, port: Int, upstream: Int) -> String {
+    private static func configuration(_ folder: String, listen: String, upstream: Int) -> String {
         """
         worker_processes 1;
         daemon off;
@@ -74,7 +76,7 @@ final class TLSFront: Sendable {
             scgi_temp_path \(folder)/scgi;
             client_max_body_size 60m;
             server {
-                listen 127.0.0.1:\(port) ssl http2;
+                listen \(listen);
                 server_name \(self.host);
                 ssl_certificate \(folder)/server.pem;
                 ssl_certificate_key \(folder)/server.key;

@@ -83,6 +83,25 @@ extension SideBySide {
             }
             #expect(!outcome.output.contains("hush-hush") && !outcome.complaint.contains("hush-hush"))
             #expect(outcome.output.contains("--header 'X-Gateway-Key: (left-out)'"))
+            #expect(outcome.output.contains("HTTP/2, agreed on by ALPN"))
+        }
+
+        @Test func `what the target agrees to holds for all processes of a run`() async throws {
+            let serve = try await ServeProcess.start([])
+            let front = try await TLSFront(.good, upstream: serve.port, isHTTP2: false)
+            let trust = front.options + ["--cacert", front.authority]
+            let refused = try await Subprocess.run(
+                Binary.path, ["run", ShortRun.scenario, "--quiet", "--http", "2"] + trust)
+            #expect(refused.code == 69)
+            #expect(refused.complaint.contains("it does not agree to HTTP/2"), "\(refused.complaint)")
+            let run = try RunProcess(
+                [ShortRun.scenario] + ShortRun.options + ShortRun.set(["faults=[]"])
+                    + ShortRun.objectiveOfScansAlone + trust + ["--processes", "2"])
+            let outcome = try await run.end(seconds: 50)
+            #expect(outcome.hasPassed, "\(outcome)")
+            #expect(try run.report.summary().scans.completed == ShortRun.scans)
+            #expect(outcome.output.contains("HTTP/1.1, agreed on by ALPN"))
+            #expect(try front.requests().allSatisfy { $0[0] == "HTTP/1.1" })
         }
     }
 }

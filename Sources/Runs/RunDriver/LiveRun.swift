@@ -88,6 +88,7 @@ package final class LiveRun {
         self.head = options.head(
             preparation.plan, world: .live, started: self.startedWall, hasBackendView: hasBackendView)
         self.head.deviceSalt = preparation.request.deviceSalt
+        self.head.labels.http = preparation.http
         self.directory = try options.makeFolder(scenario, started: self.startedWall)
         self.progress = ProgressLine(
             console, isQuiet: options.isQuiet,

@@ -32,6 +32,7 @@ final class Preflight: TransferDelegate {
                 phone: 0, method: .get, url: url, headers: headers, body: .none, receiveBuffer: .reply))
         let isDone = loop.turn(
             until: { preflight.isEnough || Interruption.isRequested }, atMost: Self.patience)
+        let stats = preflight.end?.stats ?? preflight.pool.stats(of: transfer)
         if preflight.end == nil { preflight.pool.cancel(transfer) }
         preflight.pool.hangUp(phone: 0, by: .fin)
         if let failure = preflight.end?.failure { return .failure(PreflightFailure(failure)) }
@@ -41,13 +42,15 @@ final class Preflight: TransferDelegate {
                     text: "no answer within \(Self.patience.nanoseconds / 1_000_000_000) s", hint: nil))
         }
         return .success(
-            PreflightAnswer(head: head, body: String(decoding: preflight.body, as: UTF8.self)))
+            PreflightAnswer(
+                head: head, body: String(decoding: preflight.body, as: UTF8.self),
+                isHTTP2: stats?.httpVersion == 20))
     }
 
     /// An event stream may never end.
     private var isEnough: Bool {
         self.end != nil || self.body.count >= Self.bodyBytesMax
-            || self.head.map { PreflightAnswer(head: $0, body: "").isEventStream } ?? false
+            || self.head.map { PreflightAnswer(head: $0, body: "", isHTTP2: false).isEventStream } ?? false
     }
 
     func transfer(_ transfer: TransferID, of phone: Int, replied head: ResponseHead, at moment: Instant) {
@@ -99,6 +102,7 @@ struct PreflightAnswer {
     var head: ResponseHead
     /// The beginning of the body.
     var body: String
+    var isHTTP2: Bool
 
     private var type: String {
         let type = self.head.headers["Content-Type"]?.split(separator: ";").first ?? ""

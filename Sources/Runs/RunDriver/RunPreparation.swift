@@ -57,6 +57,8 @@ package struct RunPreparation {
     let socketsKept: Int
     /// Open already: a port that is taken must not be found out by a run that has begun.
     let dashboard: DashboardListener?
+    /// How the target is spoken to, decided once; nil for the embedded backend.
+    let http: SpokenHTTP?
     private(set) var remarks: [Remark] = []
 
     package init(_ request: RunRequest, painter: PhotoCorpus.Painter) throws {
@@ -93,7 +95,9 @@ package struct RunPreparation {
             request.threads ?? FleetThreads.count(phones: phones, cores: cores), phones)
         if let target = request.target {
             try target.requirePorts(phones: phones)
-            try Self.check(target, curl: Self.curlTarget(self.plan, to: target))
+            self.http = try target.preflight(Self.curlTarget(self.plan, to: target))
+        } else {
+            self.http = nil
         }
         self.state = try RunState(request.stateFolder, threads: self.threads, self.plan)
         self.remarks += self.state.remarks
@@ -120,9 +124,13 @@ package struct RunPreparation {
             connectTimeout: Self.patience(self.plan), sourceAddresses: Self.sources(self.plan, to: [address]))
     }
 
-    func curlTarget(to target: TargetURL) -> CurlTarget { Self.curlTarget(self.plan, to: target) }
+    func curlTarget(to target: TargetURL) -> CurlTarget {
+        var decided = target
+        decided.http = self.http
+        return Self.curlTarget(self.plan, to: decided)
+    }
 
-    private static func curlTarget(_ plan: RunPlan, to target: TargetURL) -> CurlTarget {
+    static func curlTarget(_ plan: RunPlan, to target: TargetURL) -> CurlTarget {
         let sources = target.sources.isEmpty ? Self.sources(plan, to: target.addresses) : target.sources
         return target.curlTarget(connectTimeout: Self.patience(plan), sourceAddresses: sources)
     }
@@ -159,28 +167,5 @@ package struct RunPreparation {
                 hint: "raise the hard limit (ulimit -Hn), or use fewer phones with --devices")
         }
         return (granted - needs.descriptorsBeside - beside) / 5 * 4
-    }
-
-    /// Sends one request before any load, for the stream of a job that does not exist, so that a dead target
-    /// is found before phones run against it.
-    private static func check(_ target: TargetURL, curl: CurlTarget) throws {
-        let loop = try Loop(clock: .startingNow())
-        let nobody = "00000000-0000-4000-8000-000000000000"
-        let headers = [HeaderField("Accept", "text/event-stream"), HeaderField(HeaderName.deviceID, nobody)]
-        let answer = Preflight.ask(
-            target.base + Endpoint.stream(jobId: nobody).path, headers: headers + target.headers,
-            target: curl, loop: loop)
-        try RunInterruption.check()
-        switch answer {
-        case .success(let answer):
-            guard let contradiction = answer.contradiction else { return }
-            throw CommandFailure(
-                .unavailable, "the target \(target.base) cannot be used: \(contradiction.text)",
-                hint: contradiction.hint ?? "only this one request was sent")
-        case .failure(let failure):
-            throw CommandFailure(
-                .unavailable, "the target \(target.base) does not answer: \(failure.text)",
-                hint: failure.hint ?? "check that the backend is running; only this one request was sent")
-        }
     }
 }

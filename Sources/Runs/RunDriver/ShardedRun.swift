@@ -34,6 +34,8 @@ package final class ShardedRun {
         let savesPlanTo: String?
         /// The headers of every request, which are not among the words.
         package var headers: [HeaderField] = []
+        /// A target that decides in the TLS handshake how it is spoken to; nil where that is known.
+        package var undecided: TargetURL?
         /// The address of the live dashboard; nil for none.
         package var dashboard: DashboardAddress?
         /// Whether the dashboard is served after the run, until it is closed.
@@ -60,6 +62,8 @@ package final class ShardedRun {
 
     /// The option that marks a process as started by another one.
     package static let linkOption = "--linked"
+    /// The option that says to such a process what was agreed on with the target.
+    package static let agreedHTTPOption = "--agreed-http"
     private static let headStart = Interval.seconds(1)
     /// The time in which each process prepares the run.
     private static let readyTimeMax = Interval.minutes(10)
@@ -69,6 +73,7 @@ package final class ShardedRun {
     let loop: Loop
     let folder: RunFolder
     let plan: RunPlan
+    private let words: [String]
     let expectedArrivals: ExpectedArrivals
     private(set) var shards: [ShardProcess] = []
     /// The time of the run; nil before its start is known.
@@ -85,6 +90,7 @@ package final class ShardedRun {
         self.console = console
         self.loop = try Loop(clock: .startingNow())
         self.plan = RunPlan(request.loaded.scenario, target: request.target)
+        self.words = request.words + (try Self.agreement(request, self.plan))
         self.expectedArrivals = self.plan.expectedArrivals
         self.listener = try request.dashboard.map { try RunPage.listen($0) }
         self.standing = ShardedStanding(
@@ -111,7 +117,7 @@ package final class ShardedRun {
             }
             self.shards.append(
                 try ShardProcess(
-                    ["run"] + self.request.words + (state ?? []) + [
+                    ["run"] + self.words + (state ?? []) + [
                         "--shard", shard.description, "--output", folder, "--force", "--quiet",
                         Self.linkOption, "--", self.request.scenario,
                     ], headers: self.request.headers, shard: shard, folder: folder, loop: self.loop))
@@ -129,6 +135,13 @@ package final class ShardedRun {
             self.closeDashboard()
             throw error
         }
+    }
+
+    /// The words that tell all shards what the target has agreed to, so that all of them do the same.
+    private static func agreement(_ request: Request, _ plan: RunPlan) throws -> [String] {
+        guard let target = request.undecided else { return [] }
+        let http = try target.preflight(RunPreparation.curlTarget(plan, to: target))
+        return [Self.agreedHTTPOption, http.version.rawValue]
     }
 
     /// Starts all of them at one time. Throws if one of them cannot.

@@ -1,6 +1,6 @@
 package import CurlLoop
 import EventLoop
-import RunJudge
+package import RunJudge
 package import SimBase
 
 /// A backend named on the command line: where it is, how it is reached, and that it may be.
@@ -15,6 +15,8 @@ package struct TargetURL {
     package let lookup: Interval?
     package let certificateAuthorities: String?
     package let headers: [HeaderField]
+    /// How it is spoken to; nil where the target decides that in the TLS handshake.
+    package var http: SpokenHTTP?
     /// The addresses of this machine that its connections have, the phones spread over them; empty where the system chooses.
     package let sources: [String]
 
@@ -35,13 +37,14 @@ package struct TargetURL {
         self.certificateAuthorities = certificateAuthorities
         self.headers = headers
         self.sources = sources
+        self.http = isSecure ? nil : SpokenHTTP(.http1, by: .plain)
     }
 
-    /// HTTP/2 where the server agrees to it in the TLS handshake, as the app's own client has it.
+    /// HTTP/2 where it is not known otherwise and the server agrees to it, as the app's own client has it.
     package func curlTarget(connectTimeout: Interval, sourceAddresses: [String]? = nil) -> CurlTarget {
         CurlTarget(
             port: self.port, addresses: self.addresses, certificateAuthorities: self.certificateAuthorities,
-            version: self.isSecure ? .http2 : .http1, connectTimeout: connectTimeout,
+            version: self.http?.version == .http1 ? .http1 : .http2, connectTimeout: connectTimeout,
             sourceAddresses: sourceAddresses ?? self.sources)
     }
 
@@ -54,6 +57,7 @@ package struct TargetURL {
             words += ["--resolve", "\(self.host):\(self.port):\(addresses.joined(separator: ","))"]
         }
         if let file = self.certificateAuthorities { words += ["--cacert", file] }
+        if let http = self.http, http.decision == .option { words += ["--http", http.version.rawValue] }
         if !self.sources.isEmpty { words += ["--source", self.sources.joined(separator: ",")] }
         // The permission was given to the run.
         words += ["--allow-target", self.host, "--allow-production"]

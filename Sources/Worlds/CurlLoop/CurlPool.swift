@@ -216,6 +216,9 @@ package final class CurlPool {
 
     package func isRunning(_ transfer: TransferID) -> Bool { self.running(transfer) != nil }
 
+    /// What was measured of an exchange so far; nil when it is over.
+    package func stats(of transfer: TransferID) -> TransferStats? { self.running(transfer)?.stats }
+
     private func running(_ id: TransferID) -> Transfer? {
         guard let transfer = self.transfers[Int(id.slot)], transfer.generation == id.generation,
             transfer.request != nil

@@ -8,7 +8,8 @@ import Wire
 /// What the answer of a target to the first request says about it.
 @Suite struct PreflightTests {
     private static func answer(_ status: Int, _ fields: [HeaderField]) -> PreflightAnswer {
-        PreflightAnswer(head: ResponseHead(status: status, headers: HeaderFields(fields)), body: "")
+        PreflightAnswer(
+            head: ResponseHead(status: status, headers: HeaderFields(fields)), body: "", isHTTP2: false)
     }
 
     @Test(arguments: [

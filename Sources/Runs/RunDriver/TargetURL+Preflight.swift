@@ -1,0 +1,40 @@
+import CurlLoop
+import EventLoop
+import RunJudge
+import SimBase
+import Talaria
+
+extension TargetURL {
+    /// Sends one request before any load, for the stream of a job that does not exist, so that a dead target is found before
+    /// phones run against it. Returns how the target is spoken to.
+    func preflight(_ curl: CurlTarget) throws -> SpokenHTTP {
+        let loop = try Loop(clock: .startingNow())
+        let nobody = "00000000-0000-4000-8000-000000000000"
+        let headers = [HeaderField("Accept", "text/event-stream"), HeaderField(HeaderName.deviceID, nobody)]
+        let answer = Preflight.ask(
+            self.base + Endpoint.stream(jobId: nobody).path, headers: headers + self.headers,
+            target: curl, loop: loop)
+        try RunInterruption.check()
+        switch answer {
+        case .success(let answer):
+            guard let contradiction = answer.contradiction ?? self.contradiction(answer) else {
+                return self.http ?? SpokenHTTP(answer.isHTTP2 ? .http2 : .http1, by: .alpn)
+            }
+            throw CommandFailure(
+                .unavailable, "the target \(self.base) cannot be used: \(contradiction.text)",
+                hint: contradiction.hint ?? "only this one request was sent")
+        case .failure(let failure):
+            throw CommandFailure(
+                .unavailable, "the target \(self.base) does not answer: \(failure.text)",
+                hint: failure.hint ?? "check that the backend is running; only this one request was sent")
+        }
+    }
+
+    /// What was decided before, if the target does not keep to it.
+    func contradiction(_ answer: PreflightAnswer) -> PreflightFailure? {
+        guard let http = self.http, http.version == .http2, !answer.isHTTP2 else { return nil }
+        return PreflightFailure(
+            text: "it does not agree to HTTP/2 in the TLS handshake",
+            hint: "use --http 1.1, or leave the choice to the target")
+    }
+}
