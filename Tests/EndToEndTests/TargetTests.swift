@@ -87,7 +87,7 @@ extension SideBySide {
         }
 
         @Test func `what the target agrees to holds for all processes of a run`() async throws {
-            let serve = try await ServeProcess.start([])
+            let serve = try await ServeProcess.start(ShortRun.set(["server.job-time=300ms"]))
             let front = try await TLSFront(.good, upstream: serve.port, isHTTP2: false)
             let trust = front.options + ["--cacert", front.authority]
             let refused = try await Subprocess.run(
@@ -95,11 +95,11 @@ extension SideBySide {
             #expect(refused.code == 69)
             #expect(refused.complaint.contains("it does not agree to HTTP/2"), "\(refused.complaint)")
             let run = try RunProcess(
-                [ShortRun.scenario] + ShortRun.options + ShortRun.set(["faults=[]"])
-                    + ShortRun.objectiveOfScansAlone + trust + ["--processes", "2"])
+                ["staging-smoke", "--processes", "2"] + ShortRun.objectiveOfScansAlone + trust
+                    + ShortRun.set(["fleet.testers.devices=4", "fleet.testers.arrivals=8/s"]))
             let outcome = try await run.end(seconds: 50)
             #expect(outcome.hasPassed, "\(outcome)")
-            #expect(try run.report.summary().scans.completed == ShortRun.scans)
+            #expect(try run.report.summary().scans.completed == 8)
             #expect(outcome.output.contains("HTTP/1.1, agreed on by ALPN"))
             #expect(try front.requests().allSatisfy { $0[0] == "HTTP/1.1" })
         }
