@@ -167,6 +167,11 @@ extension StaticString {
 
     /// Fewer than eight bytes.
     @inlinable static func rest(of bytes: UnsafeRawBufferPointer, from offset: Int) -> UInt64 {
+        // The end of the last word; a shift by 64 leaves nothing.
+        if bytes.count >= 8 {
+            let left = UInt64(bytes.count - offset)
+            return unsafe self.word(bytes, at: bytes.count - 8) >> (64 - 8 * left)
+        }
         var (rest, end) = (UInt64(0), bytes.count)
         while end > offset {
             end -= 1

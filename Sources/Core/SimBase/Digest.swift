@@ -60,4 +60,11 @@ public struct Digest: Hashable, Sendable {
         digest.absorb(text)
         return digest.value
     }
+
+    /// Returns a digest of a text, eight bytes at a time: another one than `of`, in less time.
+    public static func inWords(of text: String) -> UInt64 {
+        var digest = Digest()
+        digest.absorbInWords(text)
+        return digest.value
+    }
 }

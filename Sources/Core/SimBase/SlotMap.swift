@@ -53,22 +53,6 @@ public struct SlotMap<Key: Hashable & Sendable, Value: Sendable>: Sendable {
                 break
             }
         }
-        _modify {
-            guard let index = self.index(of: key) else {
-                var value: Value?
-                yield &value
-                if let value { self[key] = value }
-                return
-            }
-            // Moved out and back, and not copied.
-            var value = self.slots[index].take()?.value
-            yield &value
-            if let value {
-                self.slots[index] = Slot(key: key, value: value)
-            } else {
-                self[key] = nil
-            }
-        }
     }
 
     /// Changes a value in place, without copying it; returns nil when the key is absent.
