@@ -48,7 +48,8 @@ struct LineCollector: Sendable {
         }
         guard line.last == ASCII.carriageReturn else { throw .bareLineFeed }
         line = line[..<(line.endIndex - 1)]
-        guard !line.contains(ASCII.carriageReturn) else { throw .bareCarriageReturn }
+        let stray = line.offset(from: line.startIndex) { $0.equal(ASCII.carriageReturn) }
+        guard stray == nil else { throw .bareCarriageReturn }
         return line
     }
 }
