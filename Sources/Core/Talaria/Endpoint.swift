@@ -70,6 +70,13 @@ package enum Endpoint: Hashable, Sendable {
         }
     }
 
+    /// The path of a request's target, without its query.
+    package static func path(ofTarget target: String) -> String {
+        let mark = UInt8(ascii: "?")
+        guard target.contains(byte: { $0.equal(mark) }) else { return target }
+        return String(decoding: target.utf8.prefix { $0 != mark }, as: UTF8.self)
+    }
+
     /// Whether a text can be a path segment without escaping (RFC 3986, unreserved) and stays one: `.` and
     /// `..` are taken out of a path by anything that normalizes it (section 5.2.4).
     package static func isJobID(_ text: String) -> Bool { self.isJobID(Array(text.utf8)[...]) }

@@ -38,18 +38,32 @@ package struct TraceContext: Hashable, Sendable {
 
     /// Nil when the value is not a `traceparent` of ours.
     package init?(headerValue: String) {
-        let bytes = Array(headerValue.utf8)
-        let dash = UInt8(ascii: "-")
-        guard bytes.count > 52, bytes.starts(with: "00-".utf8), bytes[35] == dash, bytes[52] == dash,
-            !bytes[53...].contains(dash),
-            let run = Hexadecimal.value(bytes[3..<19]), run != 0,
-            let device = Hexadecimal.value(bytes[19..<27]), let scan = Hexadecimal.value(bytes[27..<35]),
-            let span = Hexadecimal.value(bytes[36..<52]),
+        let text = headerValue.utf8
+        // The hyphens are the bytes 2, 35 and 52; none follows.
+        guard text.count > 52, headerValue.word(at: 0) << 40 == Self.beginning,
+            headerValue.word(at: 28) >> 56 == Self.hyphen, headerValue.word(at: 45) >> 56 == Self.hyphen,
+            !text.dropFirst(53).contains(UInt8(ascii: "-")),
+            let run = Self.number(headerValue, at: 3), run != 0,
+            let device = Hexadecimal.value(digits: headerValue.word(at: 19)),
+            let scan = Hexadecimal.value(digits: headerValue.word(at: 27)),
+            let span = Self.number(headerValue, at: 36),
             let operation = Operation(rawValue: UInt8(span >> 56)), span & 0x00FF_FFFF_0000_0000 == 0
         else { return nil }
         self.init(
-            run: run, device: DeviceNumber(UInt32(device)), scan: ScanNumber(UInt32(scan)),
+            run: run, device: DeviceNumber(device), scan: ScanNumber(scan),
             operation: operation,
             attempt: UInt32(truncatingIfNeeded: span))
+    }
+
+    private static let hyphen = UInt64(UInt8(ascii: "-"))
+    /// `00-` as the highest bytes of a word.
+    private static let beginning = UInt64(0x2D_3030) << 40
+
+    /// The value of sixteen digits.
+    private static func number(_ text: String, at offset: Int) -> UInt64? {
+        guard let high = Hexadecimal.value(digits: text.word(at: offset)),
+            let low = Hexadecimal.value(digits: text.word(at: offset + 8))
+        else { return nil }
+        return UInt64(high) << 32 | UInt64(low)
     }
 }
