@@ -37,13 +37,14 @@ struct CleanupCheck: Sendable {
     mutating func record(_ payload: PhoneObservation, _ now: PhoneMoment) -> String? {
         switch payload {
         case .requestSent(let operation, let attempt, let job?, _) where operation.isDelete:
-            return self.sent(Digest.of(job), now.scan, attempt)
+            return self.sent(Digest.inWords(of: job), now.scan, attempt)
         case .replied(let operation, let attempt, let status, _) where operation.isDelete:
             let isFinal = (200...299).contains(status) || [401, 404, 410].contains(status)
             self.change(now.scan, attempt, to: isFinal ? .heard : nil)
         case .requestFailed(let operation, let attempt, _, _) where operation.isDelete:
             self.change(now.scan, attempt, to: nil)
-        case .cleanupAnswered(let job, _, _), .jobAbandoned(let job, _): self.read(Digest.of(job), at: now.at)
+        case .cleanupAnswered(let job, _, _), .jobAbandoned(let job, _):
+            self.read(Digest.inWords(of: job), at: now.at)
         case .pathLost, .pathChanged: self.forgetUnderway()
         case .resumed:
             // It was frozen in between.

@@ -39,7 +39,7 @@ struct HarnessChecks: Sendable {
         let (device, scan, at) = (observation.device, observation.scan, observation.at)
         if let end = self.accountEnd, at > end { return }
         if at > self.fleet.now { self.pass(to: at) }
-        // Reading the payload copies the observation, and half of all observations are routine.
+        // Half of all observations are routine.
         if observation.isRoutine {
             guard self.fleet.watches(device) || observation.side == .backend && self.hasPingFaults
             else { return }
@@ -51,11 +51,15 @@ struct HarnessChecks: Sendable {
         case .phone, .backend, .fault: break
         }
         guard self.fleet.settings.fleet.group(of: device) != nil else { return }
-        let index = self.index(of: device)
-        switch observation.what {
-        case .backend(let payload): self.phones[index].backend(payload, scan, &self.fleet)
-        case .fault(let payload): self.phones[index].record(payload, scan, &self.fleet)
-        case .phone(let payload): self.phones[index].phone(payload, scan, &self.fleet)
+        self.record(observation.what, of: self.index(of: device), scan)
+    }
+
+    /// A function of the payload: a `switch` over a member of an observation copies the observation.
+    private mutating func record(_ what: ObservationPayload, of phone: Int, _ scan: ScanNumber) {
+        switch what {
+        case .backend(let payload): self.phones[phone].backend(payload, scan, &self.fleet)
+        case .fault(let payload): self.phones[phone].record(payload, scan, &self.fleet)
+        case .phone(let payload): self.phones[phone].phone(payload, scan, &self.fleet)
         case .network, .control: break
         }
     }

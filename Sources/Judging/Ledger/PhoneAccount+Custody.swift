@@ -52,7 +52,8 @@ extension PhoneAccount {
             return
         }
         self.judgeAnswer(book, toScan: index, at: at, &fleet)
-        let shelf = self.shelf(of: scan, fleet)
+        var shelf = self.shelf(of: scan, fleet)
+        shelf?.keep(ordinal)
         let entry = self.scans[index].library.add(book, ordinal: ordinal, from: shelf)
         if let shelf, !(waits && shelf.texts.contains(book)) {
             self.judge(book, ordinal: ordinal, entry, of: index, on: shelf, at: at, &fleet)

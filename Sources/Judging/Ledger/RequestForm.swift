@@ -92,7 +92,7 @@ struct RequestFormCheck: Sendable {
         if self.jobs.count == Self.jobsMax {
             self.forgotten = max(self.forgotten, self.jobs.removeFirst().scan)
         }
-        self.jobs.append((scan, Digest.of(job)))
+        self.jobs.append((scan, Digest.inWords(of: job)))
     }
 
     mutating func reinstalled() { self.identity = nil }
@@ -144,10 +144,8 @@ struct RequestFormCheck: Sendable {
     }
 
     private func address(_ form: RequestForm, _ word: Word?) -> [String] {
-        let mark = form.target.utf8.firstIndex(of: UInt8(ascii: "?"))
-        let query = mark.map { form.target[$0...].dropFirst() }
-        let fields = query?.split(separator: "&", omittingEmptySubsequences: false) ?? []
-        let path = String(form.target[..<(mark ?? form.target.endIndex)])
+        let path = Endpoint.path(ofTarget: form.target)
+        let hasQuery = path.utf8.count < form.target.utf8.count
         var wrong: [String] = []
         let method =
             switch form.operation {
@@ -157,10 +155,10 @@ struct RequestFormCheck: Sendable {
             }
         if form.method != method { wrong.append("\(form.method.bounded) instead of \(method)") }
         if form.operation == .results, self.journey.version.hasResultsFormats {
-            if fields != ["format=\(self.format)"] {
+            if form.target != path + "?format=\(self.format)" {
                 wrong.append("a query other than format=\(self.format)")
             }
-        } else if query != nil {
+        } else if hasQuery {
             wrong.append("a query that is not in the contract")
         }
         switch self.journey.version {
@@ -214,7 +212,7 @@ struct RequestFormCheck: Sendable {
         if let word, word.job != job { return ["another job than the phone reported"] }
         guard self.forgotten < form.scan else { return [] }
         let jobs = self.jobs.filter { $0.scan == form.scan }
-        let known = Digest.of(job)
+        let known = Digest.inWords(of: job)
         return jobs.isEmpty || jobs.contains { $0.job == known } ? [] : ["a job of another scan"]
     }
 
@@ -226,8 +224,7 @@ struct RequestFormCheck: Sendable {
                 tokens.isEmpty ? "a token, although it has no job" : "not exactly one bearer token of its job"
             )
         }
-        let accepted = form.values(of: "Accept")
-        if form.operation == .stream, accepted != ["text/event-stream"] {
+        if form.operation == .stream, form.values(of: "Accept") != ["text/event-stream"] {
             wrong.append("not exactly one Accept: text/event-stream")
         }
         let lastEventIDs = form.values(of: HeaderName.lastEventID)
@@ -274,7 +271,12 @@ struct RequestFormCheck: Sendable {
 extension RequestForm {
     /// Names are compared without case (RFC 9110 section 5.1).
     fileprivate func values(of name: String) -> [String] {
-        self.headers.filter { $0.isNamed(name) }.map(\.value)
+        // By index: a loop would copy each field.
+        var values: [String] = []
+        for index in self.headers.indices where self.headers[index].isNamed(name) {
+            values.append(self.headers[index].value)
+        }
+        return values
     }
 }
 

@@ -117,7 +117,7 @@ struct RequestsCheck: Sendable {
     }
 
     mutating func cleaned(_ job: String, _ seen: Observation, _ fleet: inout FleetChecks) {
-        let known = Digest.of(job)
+        let known = Digest.inWords(of: job)
         if self.cleaned.contains(known) {
             fleet.violate(.jobCleanedOnce, seen, "job \(job.bounded) deleted twice with effect")
         }

@@ -9,10 +9,27 @@ struct ScannedShelf {
     /// Of a book that the phone has read by itself: what it may be in the library, the expected one first.
     var texts: [Book] = []
 
+    /// A book that is looked at more than once.
+    private var kept: (place: Int, book: Book)?
+
+    init(shelf: Shelf, device: DeviceNumber, scan: ScanNumber, texts: [Book] = []) {
+        self.shelf = shelf
+        self.device = device
+        self.scan = scan
+        self.texts = texts
+    }
+
+    /// Keeps the book at a place, if there is one.
+    mutating func keep(_ place: Int) {
+        guard self.texts.isEmpty, (0..<self.count).contains(place) else { return }
+        self.kept = (place, self.book(place))
+    }
+
     var count: Int { self.shelf.count(device: self.device, scan: self.scan) }
 
     func book(_ place: Int) -> Book {
-        self.texts.first ?? self.shelf.book(device: self.device, scan: self.scan, ordinal: place)
+        if let kept = self.kept, kept.place == place { return kept.book }
+        return self.texts.first ?? self.shelf.book(device: self.device, scan: self.scan, ordinal: place)
     }
 
     /// Whether a book is the one at a place, as it can be in the library.

@@ -82,22 +82,32 @@ package struct SimulationInvariants: Sendable {
             self.recordRoutine(observation)
             return
         }
-        switch observation.what {
+        self.record(observation.what, observation)
+    }
+
+    /// A function of the payload: a `switch` over a member of an observation copies the observation.
+    private mutating func record(_ what: ObservationPayload, _ seen: Observation) {
+        switch what {
         case .phone(let payload):
-            let index = self.index(of: observation.device)
-            self.phones[index].record(payload, observation, &self.fleet)
-        case .backend(let payload): self.record(payload, observation)
+            let index = self.index(of: seen.device)
+            self.phones[index].record(payload, seen, &self.fleet)
+        case .backend(let payload): self.record(payload, seen)
         case .fault(.fired(let fault, let operation, let attempt)):
-            let index = self.index(of: observation.device)
-            self.phones[index].faultFired(fault, operation, attempt, observation, self.fleet)
+            let index = self.index(of: seen.device)
+            self.phones[index].faultFired(fault, operation, attempt, seen, self.fleet)
         case .fault, .network, .control: break
         }
     }
 
     private mutating func recordRoutine(_ observation: Observation) {
-        guard self.fleet.waits.streams > 0, case .phone(let payload) = observation.what else { return }
-        let index = self.index(of: observation.device)
-        self.phones[index].recordRoutine(payload, observation, &self.fleet)
+        guard self.fleet.waits.streams > 0, case .phone = observation.side else { return }
+        self.recordRoutine(observation.what, observation)
+    }
+
+    private mutating func recordRoutine(_ what: ObservationPayload, _ seen: Observation) {
+        guard case .phone(let payload) = what else { return }
+        let index = self.index(of: seen.device)
+        self.phones[index].recordRoutine(payload, seen, &self.fleet)
     }
 
     private mutating func record(_ payload: BackendObservation, _ seen: Observation) {

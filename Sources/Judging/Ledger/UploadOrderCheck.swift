@@ -73,13 +73,13 @@ struct UploadOrderCheck: Sendable {
         switch payload {
         case .queued(let cause): self.queued(cause, now, settings)
         case .rateLimited(.upload, let wait): self.backsOff = wait == .zero ? scan : nil
-        case .uploadAccepted(let job, _, _): self.accepted(Digest.of(job), of: scan)
+        case .uploadAccepted(let job, _, _): self.accepted(Digest.inWords(of: job), of: scan)
         case .terminalApplied(_, .error, _), .statusDecoded(_, .failed, _), .statusDecoded(_, .canceled, _):
             self.erred(scan)
         case .jobAbandoned(let job, _), .requestSent(.cleanup, _, let job?, _),
             .requestSent(.cancel, _, let job?, _):
             // While the scan is not settled, whatever job of it is given up leaves it without one.
-            self.lost(Digest.of(job), of: scan)
+            self.lost(Digest.inWords(of: job), of: scan)
         case .recordKept(_, _, decided: true): self.settled(scan)
         case .recordKept(let job, _, decided: false): self.changePast(scan) { $0.job = job.map(Digest.of) }
         case .completed, .refused, .cancelRequested, .canceled: self.settled(scan)

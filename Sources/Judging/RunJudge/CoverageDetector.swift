@@ -41,24 +41,36 @@ struct CoverageDetector: Sendable {
     /// - Returns: The moments that it completes.
     mutating func record(_ observation: Observation) -> [CoverageGoal] {
         var moments: [CoverageGoal] = []
-        let (scan, at) = (observation.scan, observation.at)
         if observation.isRoutine {
-            guard self.countsPings, case .phone(.ping) = observation.what else { return moments }
-            if let index = self.indexes[observation.device] {
-                self.phones[index].scans.update(scan) { $0.hadPing = true }
-            }
+            if self.countsPings { self.recordRoutine(observation.what, observation.device, observation.scan) }
             return moments
         }
-        switch observation.what {
+        self.record(
+            observation.what, observation.device, observation.scan, at: observation.at, into: &moments)
+        return moments
+    }
+
+    /// A function of the payload: a `switch` over a member of an observation copies the observation.
+    private mutating func record(
+        _ what: ObservationPayload, _ device: DeviceNumber, _ scan: ScanNumber, at: Instant,
+        into moments: inout [CoverageGoal]
+    ) {
+        switch what {
         case .phone(let payload):
-            self.phones[self.index(of: observation.device)].record(
+            self.phones[self.index(of: device)].record(
                 payload, scan, at, slotsMax: self.slotsMax, raisesBase: self.raisesBase, into: &moments)
         case .backend(let payload):
-            guard let index = self.indexes[observation.device] else { return moments }
+            guard let index = self.indexes[device] else { return }
             self.phones[index].record(payload, scan, at, into: &moments)
         case .fault, .network, .control: break
         }
-        return moments
+    }
+
+    private mutating func recordRoutine(
+        _ what: ObservationPayload, _ device: DeviceNumber, _ scan: ScanNumber
+    ) {
+        guard case .phone(.ping) = what, let index = self.indexes[device] else { return }
+        self.phones[index].scans.update(scan) { $0.hadPing = true }
     }
 
     private mutating func index(of device: DeviceNumber) -> Int {
@@ -129,7 +141,7 @@ extension CoverageDetector.Phone {
         case .launched(let restored): self.launched(restored, into: &moments)
         case .killed: self.killed(at, into: &moments)
         case .recordKept(job: .none, _, decided: false):
-            if self.scans[scan]?.isAccepted == true { moments.append(.killedBeforeRecord) }
+            if self.scans.with(scan, { $0.isAccepted }) == true { moments.append(.killedBeforeRecord) }
         case .reinstalled:
             self = Self()
             self.isInstalledAnew = true
@@ -164,8 +176,10 @@ extension CoverageDetector.Phone {
             self.slots.insert(scan)
         case .slotGiven: self.slotGiven(scan, at, into: &moments)
         case .bookAdded, .bookPending, .bookRepeated:
-            self.scans[scan]?.isBeforeBooks = false
-            self.scans[scan]?.diedBeforeBooks = false
+            self.scans.update(scan) {
+                $0.isBeforeBooks = false
+                $0.diedBeforeBooks = false
+            }
         case .completed:
             self.waiting.removeAll { $0 == scan }
             let isWaitedFor = self.slots.count >= slotsMax && !self.waiting.isEmpty
@@ -183,7 +197,7 @@ extension CoverageDetector.Phone {
         case .replied(.cleanup, _, _, _), .requestFailed(.cleanup, _, _, _), .replied(.cancel, _, _, _),
             .requestFailed(.cancel, _, _, _), .jobAbandoned:
             self.cleanups.remove(scan)
-        case .replied(.upload, _, status: 202, _): self.scans[scan]?.isAccepted = true
+        case .replied(.upload, _, status: 202, _): self.scans.update(scan) { $0.isAccepted = true }
         case .uploadAccepted:
             if self.isInstalledAnew { moments.append(.capturedAnew) }
         default: self.stream(payload, scan, at, raisesBase: raisesBase, into: &moments)
@@ -195,7 +209,7 @@ extension CoverageDetector.Phone {
         into moments: inout [CoverageGoal]
     ) {
         switch payload {
-        case .requestSent(.stream, _, _, _): self.scans[scan]?.isAccepted = false
+        case .requestSent(.stream, _, _, _): self.scans.update(scan) { $0.isAccepted = false }
         case .streamOpened:
             self.scans.update(scan) {
                 $0.wasOpened = true
@@ -211,7 +225,7 @@ extension CoverageDetector.Phone {
                 $0.empty = 0
                 $0.ofPings = 0
             }
-        case .eventIgnored: self.scans[scan]?.passedOver = true
+        case .eventIgnored: self.scans.update(scan) { $0.passedOver = true }
         case .terminalApplied(_, let kind, _):
             guard let known = self.scans[scan] else { return }
             if known.isOpen, known.passedOver { moments.append(.streamUnharmed) }
@@ -287,7 +301,9 @@ extension CoverageDetector.Phone {
     }
 
     private mutating func forgetSettled(_ scan: ScanNumber) {
-        guard self.scans[scan]?.completedAt != nil, !self.slots.contains(scan) else { return }
+        guard self.scans.with(scan, { $0.completedAt != nil }) == true, !self.slots.contains(scan) else {
+            return
+        }
         self.scans[scan] = nil
     }
 
@@ -314,7 +330,7 @@ extension CoverageDetector.Phone {
         if self.killedInLimit, restored > 0 { moments.append(.killedInLimit) }
         self.killedInLimit = false
         for scan in self.scans.keys {
-            if self.scans[scan]?.diedBeforeBooks == true { moments.append(.killedBeforeBooks) }
+            if self.scans.with(scan, { $0.diedBeforeBooks }) == true { moments.append(.killedBeforeBooks) }
             self.scans.update(scan) {
                 $0.diedBeforeBooks = false
                 $0.isBeforeBooks = false
@@ -342,9 +358,9 @@ extension CoverageDetector.Phone {
                 $0.again = 0
             }
         case .eventWritten(_, _, _, _, replayed: true):
-            guard self.scans[scan]?.startsOver == true else { return }
+            guard self.scans.with(scan, { $0.startsOver }) == true else { return }
             self.scans.update(scan) { $0.again += 1 }
-            if self.scans[scan]?.again == 5 { moments.append(.startedOver) }
+            if self.scans.with(scan, { $0.again }) == 5 { moments.append(.startedOver) }
         case .finished:
             guard let known = self.scans[scan] else { return }
             if let endedAt = known.endedAt, endedAt < at { moments.append(.endWhileRunning) }

@@ -155,8 +155,13 @@ package struct CoverageTable: Sendable {
     package mutating func record(_ observation: Observation) {
         if self.watch != nil { self.history(observation) }
         guard !observation.isRoutine else { return }
-        switch observation.what {
-        case .phone(let payload): self.phone(payload, observation.device)
+        self.record(observation.what, of: observation.device)
+    }
+
+    /// A function of the payload: a `switch` over a member of an observation copies the observation.
+    private mutating func record(_ what: ObservationPayload, of device: DeviceNumber) {
+        switch what {
+        case .phone(let payload): self.phone(payload, device)
         case .backend(.cleaned(_, effective: false)): self.count(.cleanupRepeated)
         case .backend(.circuitClosed): self.count(.circuitClosed)
         case .backend(.problem(.upload, _, status: 500..., _, retryable: false, _)):
