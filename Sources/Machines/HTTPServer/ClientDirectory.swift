@@ -56,9 +56,14 @@ struct ClientDirectory: Sendable {
 
     /// Follows the jobs, to know their clients.
     mutating func record(_ observation: Observation) {
-        guard case .backend(let payload) = observation.what else { return }
+        self.record(observation.what, observation.device, observation.scan)
+    }
+
+    /// A function of the payload: a `switch` over a member of an observation copies the observation.
+    private mutating func record(_ what: ObservationPayload, _ device: DeviceNumber, _ scan: ScanNumber) {
+        guard case .backend(let payload) = what else { return }
         switch payload {
-        case .accepted(let job, _): self.owners[job] = (observation.device, observation.scan)
+        case .accepted(let job, _): self.owners[job] = (device, scan)
         case .expired(let job), .vanished(let job): self.owners[job] = nil
         case .cleaned(let job, effective: true), .canceled(let job): self.forgetLater(job)
         case .connected, .requested, .answered, .photosReceived, .streamOpened, .eventWritten, .pingWritten,

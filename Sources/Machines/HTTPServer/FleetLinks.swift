@@ -21,9 +21,19 @@ package struct FleetLinks: Sendable {
 
     package init(groups: [Group]) { self.groups = groups }
 
-    package func group(of device: DeviceNumber) -> (name: String, link: Itinerary) {
-        for group in self.groups where group.devices.contains(device.raw) { return (group.name, group.link) }
-        return ("", self.otherCallers)
+    /// The link of a phone when its run begins.
+    package func link(of device: DeviceNumber) -> Itinerary {
+        self.index(of: device).map { self.groups[$0].link } ?? self.otherCallers
+    }
+
+    /// The group of a phone; empty for a caller from outside the fleet.
+    package func groupName(of device: DeviceNumber) -> String {
+        self.index(of: device).map { self.groups[$0].name } ?? ""
+    }
+
+    /// By index: a loop over the groups would copy each.
+    private func index(of device: DeviceNumber) -> Int? {
+        self.groups.indices.first { self.groups[$0].devices.contains(device.raw) }
     }
 
     /// Every phone on the link that its way begins with, for ever.

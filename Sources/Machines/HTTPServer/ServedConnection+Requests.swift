@@ -150,7 +150,7 @@ extension ServedConnection {
         if !self.link.isKnown {
             let device = trace?.device
             self.link.identify(
-                device.map { context.links.group(of: $0).link } ?? context.links.otherCallers,
+                device.map { context.links.link(of: $0) } ?? context.links.otherCallers,
                 random: context.nextLinkRandom(of: device))
         }
         let path = JourneyPath(path: head.path)

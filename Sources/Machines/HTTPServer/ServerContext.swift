@@ -23,7 +23,7 @@ struct ServerContext: Sendable {
     private var callers = ClientDirectory()
     /// Connections of each phone of the fleet so far.
     private var connectionsOf: [DeviceNumber: UInt64] = [:]
-    private var exchanges: [ExchangeID: Entry] = [:]
+    private var exchanges = SlotMap<ExchangeID, Entry>()
     private var exchangesMade: UInt64 = 0
     private(set) var streamsOpenNow = 0
     private var streamsOpen = StreamsOpen(least: 0, most: 0)
@@ -109,11 +109,11 @@ struct ServerContext: Sendable {
         }
         if self.showsStatus, let name = head.headers[HeaderName.deviceID] { self.note(name, caller.device) }
         if self.reportsRequests {
-            self.exchanges[id]?.request = ServedRequest(
+            let request = ServedRequest(
                 began: self.now, method: head.method, path: head.path,
                 deviceID: head.headers[HeaderName.deviceID],
                 lastEventID: head.headers[HeaderName.lastEventID], scan: caller.scan)
-            self.exchanges[id]?.key = key
+            self.exchanges.update(id) { ($0.request, $0.key) = (request, key) }
             if let key { self.ofKey[key] = id }
         }
         return (id, key)
@@ -128,27 +128,30 @@ struct ServerContext: Sendable {
 
     /// The open streams of callers with this name, or of all, the oldest first.
     func streams(ofDeviceNamed name: String?) -> [ExchangeID] {
-        let found = self.exchanges.filter { _, exchange in
+        let found = self.exchanges.entries.filter { _, exchange in
             exchange.isStream && (name.map { $0 == self.name(of: exchange.caller.device) } ?? true)
         }
-        return found.keys.sorted { $0.raw < $1.raw }
+        return found.map(\.key).sorted { $0.raw < $1.raw }
     }
 
     /// Returns the name of a caller, if it is known.
     func name(of device: DeviceNumber) -> String { self.names[device] ?? "phone \(device.raw)" }
 
     mutating func answered(_ id: ExchangeID?, _ status: Int) {
-        if self.reportsRequests, let id { self.exchanges[id]?.request?.status = status }
+        if self.reportsRequests, let id { self.exchanges.update(id) { $0.request?.status = status } }
     }
 
-    func caller(of id: ExchangeID) -> Caller? { self.exchanges[id]?.caller }
+    func caller(of id: ExchangeID) -> Caller? { self.exchanges.with(id) { $0.caller } }
 
     /// The connection of an exchange that is not over.
-    func connection(of id: ExchangeID) -> ConnectionID? { self.exchanges[id]?.connection }
+    ///
+    /// Mutating, so that the table remembers where it found it.
+    mutating func connection(of id: ExchangeID) -> ConnectionID? {
+        self.exchanges.update(id) { $0.connection }
+    }
 
     mutating func streamOpened(_ id: ExchangeID) {
-        guard self.exchanges[id] != nil else { return }
-        self.exchanges[id]?.isStream = true
+        guard self.exchanges.update(id, { $0.isStream = true }) != nil else { return }
         self.countStreams(1)
     }
 
@@ -163,7 +166,8 @@ struct ServerContext: Sendable {
 
     @discardableResult
     private mutating func remove(_ id: ExchangeID) -> Bool {
-        guard let exchange = self.exchanges.removeValue(forKey: id) else { return false }
+        guard let exchange = self.exchanges[id] else { return false }
+        self.exchanges[id] = nil
         if exchange.isStream { self.countStreams(-1) }
         if var request = exchange.request {
             request.took = self.now - request.began
@@ -189,7 +193,7 @@ struct ServerContext: Sendable {
     /// it, since some faults affect its bytes on their way.
     mutating func openFaults(_ key: ExchangeKey, at now: Instant) -> [ArmedFault] {
         var decisions: [Observation] = []
-        let group = self.links.group(of: key.device).name
+        let group = self.links.groupName(of: key.device)
         guard let armed = self.planner?.open(key, group: group, at: now, into: &decisions) else { return [] }
         for decision in decisions { self.observe(decision) }
         return armed.untilFirstEnd
@@ -197,7 +201,7 @@ struct ServerContext: Sendable {
 
     /// Returns the randomness of the packet loss on a phone's next connection.
     mutating func nextLinkRandom(of device: DeviceNumber?) -> KeyedRandom {
-        guard let device, self.links.group(of: device).name != "" else {
+        guard let device, self.links.groupName(of: device) != "" else {
             // A perfect link loses nothing.
             guard self.links.otherCallers != FleetLinks.perfect else {
                 return KeyedRandom(seed: self.random.seed)
@@ -217,7 +221,7 @@ struct ServerContext: Sendable {
     mutating func faultConsumed(_ fault: Int, _ key: ExchangeKey) {
         self.planner?.fired(fault, key)
         if self.reportsRequests, let id = self.ofKey[key] {
-            self.exchanges[id]?.request?.faults.append(fault)
+            self.exchanges.update(id) { $0.request?.faults.append(fault) }
         }
     }
 
@@ -225,7 +229,7 @@ struct ServerContext: Sendable {
     mutating func faultMissed(_ fault: Int, _ key: ExchangeKey) {
         self.planner?.missed(fault, key)
         if self.reportsRequests, let id = self.ofKey[key] {
-            self.exchanges[id]?.request?.faults.removeAll { $0 == fault }
+            self.exchanges.update(id) { $0.request?.faults.removeAll { $0 == fault } }
         }
     }
 
