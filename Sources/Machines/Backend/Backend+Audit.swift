@@ -27,9 +27,8 @@ extension Backend {
 
     /// Whether a request shows a token that is not that of the job it requests. False for a job that is gone.
     package func isTokenOfOtherJob(authorization: String, target: String) -> Bool {
-        let path = Substring(target.utf8.prefix { $0 != UInt8(ascii: "?") })
         let jobID: String
-        switch JourneyPath(path: String(path))?.endpoint {
+        switch JourneyPath(path: Endpoint.path(ofTarget: target))?.endpoint {
         case .stream(let id)?, .results(let id)?, .cleanup(let id)?, .job(let id)?: jobID = id
         case .upload?, nil: return true
         }

@@ -28,18 +28,24 @@ struct JobScript: Hashable, Sendable {
     var count: Int { self.course.stages.reduce(1) { $0 + self.count(of: $1) } }
 
     func step(at position: Int) -> Step {
+        guard let (index, number, said) = self.part(at: position) else { return .completed }
+        return .event(self.course.stages[index], number, said)
+    }
+
+    /// The index of the stage of the event at a position, the part of the stage from 1, and what is said; nil behind all events.
+    /// By index: a loop would copy each stage.
+    private func part(at position: Int) -> (stage: Int, number: Int, said: JobCourse.Said)? {
         var left = max(0, position)
-        // By index: the loop would copy each stage.
         for index in self.course.stages.indices {
-            let count = self.count(of: self.course.stages[index])
-            if left < count {
-                let stage = self.course.stages[index]
-                let (part, event) = left.quotientAndRemainder(dividingBy: stage.events.count)
-                return .event(stage, part + 1, stage.events[event])
+            let count = self.count(of: self.course.stages[index].count)
+            let events = self.course.stages[index].events.count
+            if left < count * events {
+                let (part, event) = left.quotientAndRemainder(dividingBy: events)
+                return (index, part + 1, self.course.stages[index].events[event])
             }
-            left -= count
+            left -= count * events
         }
-        return .completed
+        return nil
     }
 
     /// The position of the first event that waits for this part of the work.
@@ -55,14 +61,14 @@ struct JobScript: Hashable, Sendable {
     /// Returns the time of the event at a position, from the acceptance of the job.
     func offset(at position: Int) -> Interval {
         let length = self.course.length
-        let part =
-            switch self.step(at: position) {
-            case .event(let stage, let number, let said):
-                // What is done next is said before it takes its time.
-                stage.from + (stage.to - stage.from) * Int64(said == .bookProgress ? number - 1 : number)
-                    / Int64(self.parts(of: stage.count))
-            case .completed: length
-            }
+        var part = length
+        if let (index, number, said) = self.part(at: position) {
+            let (from, to) = (self.course.stages[index].from, self.course.stages[index].to)
+            // What is done next is said before it takes its time.
+            part =
+                from + (to - from) * Int64(said == .bookProgress ? number - 1 : number)
+                / Int64(self.parts(of: self.course.stages[index].count))
+        }
         let time = self.time.nanoseconds
         return Interval(nanoseconds: time / length * part + time % length * part / length)
     }

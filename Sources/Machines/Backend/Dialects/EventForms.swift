@@ -15,7 +15,7 @@ struct EventForm: Hashable, Sendable {
     func bytes(milliseconds: Int64?, data: [UInt8]) -> [UInt8] {
         let line = self.isEnveloped ? Self.opening + data + self.closing : data
         // A fault has made several lines of them.
-        guard !data.contains(UInt8(ascii: "\n")) else {
+        guard data[...].offset(from: 0, { $0.equal(UInt8(ascii: "\n")) }) == nil else {
             return ByteBuilder.bytes {
                 SSEWriter.event(id: milliseconds.map(self.id), type: self.name, data: line[...], into: &$0)
             }
