@@ -133,6 +133,20 @@ struct ActiveScan: Sendable {
     }
 }
 
+extension ActiveScan.Stage {
+    /// Nil while it waits for nothing that comes by time.
+    func earliestWake(idleTimeout: Interval, hasPath: Bool) -> Instant? {
+        switch self {
+        case .streaming(_, let connection) where connection.isOver: connection.blockedUntil
+        case .streaming(_, let connection):
+            min(connection.lastByteAt + idleTimeout, connection.blockedUntil ?? .distantFuture)
+        case .disconnected(_, _, let pause), .unpolled(_, let pause), .unfetched(_, let pause):
+            hasPath ? pause.end : nil
+        case .uploading, .recording, .opening, .polling, .fetching, .filing, .cleaning: nil
+        }
+    }
+}
+
 /// The time from the first noticed loss of a stream to the next 200 head, however many attempts it takes.
 struct LossEpisode: Hashable, Sendable {
     let cause: LossCause

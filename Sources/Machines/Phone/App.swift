@@ -200,7 +200,8 @@ package struct App: Sendable {
         self.sendDueCleanups(at: now, into: &effects)
     }
 
-    private func earliestWake(at now: Instant) -> Instant? {
+    /// Mutating, so that the stages are looked at where they are: to read one copies it.
+    private mutating func earliestWake(at now: Instant) -> Instant? {
         var earliest: Instant?
         func consider(_ moment: Instant?) {
             guard let moment else { return }
@@ -208,17 +209,9 @@ package struct App: Sendable {
         }
         for index in self.exchanges.indices { consider(self.exchanges[index].deadline) }
         for index in self.active.indices {
-            switch self.active[index].stage {
-            case .streaming(_, let connection) where connection.isOver:
-                consider(connection.blockedUntil)
-            case .streaming(_, let connection):
-                consider(connection.lastByteAt + self.profile.stream.idleTimeout)
-                consider(connection.blockedUntil)
-            case .disconnected(_, _, let pause), .unpolled(_, let pause), .unfetched(_, let pause):
-                if self.pathAvailable { consider(pause.end) }
-            case .uploading, .recording, .opening, .polling, .fetching, .filing, .cleaning:
-                break
-            }
+            let (timeout, hasPath) = (self.profile.stream.idleTimeout, self.pathAvailable)
+            consider(
+                self.active.update(index) { $0.stage.earliestWake(idleTimeout: timeout, hasPath: hasPath) })
         }
         for slot in self.outlasted where !self.isDraining(slot.scan) { consider(slot.until) }
         if case .suspended(let until) = self.phase, !self.exchanges.isEmpty || !self.cleanups.isEmpty {

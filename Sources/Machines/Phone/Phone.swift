@@ -132,7 +132,8 @@ package struct Phone: Sendable {
         }
         let end = effects.count
         // What neither ends the process nor is written stays where it is.
-        if self.armed.isEmpty, !effects[first...].contains(where: { $0.write != nil }) { return }
+        let writes = (first..<end).contains { effects.update($0) { $0.write != nil } }
+        guard writes || !self.armed.isEmpty else { return }
         // The app receives the failures once it is done with this event.
         var failed: [WriteID] = []
         var window: PhoneWindow?
