@@ -160,7 +160,7 @@ struct FaultReader {
         for field in entry.fields {
             if let value = self.value(map, field, trigger) { values[field.name] = value }
         }
-        return FaultKind(name: entry.name, values)
+        return FaultKind(entry.id, values)
     }
 
     private func value(_ map: MapReader, _ field: FaultField, _ trigger: FaultTrigger) -> FaultValue? {

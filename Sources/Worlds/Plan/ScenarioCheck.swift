@@ -50,7 +50,14 @@ package enum ScenarioCheck {
                 ? self.photos(scenario) + self.batches(scenario) + self.clients(scenario)
                     + self.misplacedTokens(scenario, whereOpen: true) + self.steps(scenario)
                 : [])
-            + scenario.faults.indices.compactMap { self.fieldConflict(scenario.faults[$0], fault: $0) }
+            + self.faultFindings(scenario, for: purpose)
+    }
+
+    /// The part of `findings` that is about faults. The rest does not depend on them.
+    package static func faultFindings(
+        _ scenario: Scenario, for purpose: Purpose = .run
+    ) -> [ScenarioFinding] {
+        scenario.faults.indices.compactMap { self.fieldConflict(scenario.faults[$0], fault: $0) }
             + (purpose == .run ? self.neverThrough(scenario) : [])
             + scenario.faults.indices.compactMap { self.neverAwake(scenario, fault: $0) }
     }

@@ -13,11 +13,16 @@ struct SwarmFaults {
 
     private let draws: SwarmDraws
     private let fleet: Scenario
+    /// Whether the fleet has nothing wrong without faults.
+    private let isSound: Bool
 
     /// `fleet`: the scenario whose phones the faults act on. Its faults count for nothing.
     init(_ draws: SwarmDraws, fleet: Scenario) {
         self.draws = draws
         self.fleet = fleet
+        var bare = fleet
+        bare.faults = []
+        self.isSound = ScenarioCheck.findings(bare).isEmpty
     }
 
     func faults(for recipe: SwarmRecipe) -> [FaultSpec] {
@@ -76,13 +81,14 @@ struct SwarmFaults {
 
     /// Whether a scenario with this fault alone lets scans through.
     private func isSensible(_ spec: FaultSpec) -> Bool {
+        guard self.isSound else { return false }
         var scenario = self.fleet
         scenario.faults = [spec]
-        return ScenarioCheck.findings(scenario).isEmpty
+        return ScenarioCheck.faultFindings(scenario).isEmpty
     }
 
     private func base(_ entry: FaultKindEntry, item: Int, key: Int) -> FaultSpec? {
-        guard let kind = FaultKind(name: entry.name, self.values(of: entry, key: key)) else { return nil }
+        guard let kind = FaultKind(entry.id, self.values(of: entry, key: key)) else { return nil }
         let isOfPhone = entry.layer == .phone
         let hasWindow = isOfPhone || entry.mustEnd || self.draws.happens(.percent(40), .window, key)
         var spec = FaultSpec(

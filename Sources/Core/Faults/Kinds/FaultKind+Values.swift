@@ -5,7 +5,13 @@ extension FaultKind {
     /// Creates the kind of this name from the values of its keys. Is nil if a required value is missing or does
     /// not have the type in the table.
     package init?(name: String, _ values: FaultValues) {
-        guard let id = FaultTable.entry(name)?.id, let kind = Self.kind(id, values) else { return nil }
+        guard let id = FaultTable.entry(name)?.id else { return nil }
+        self.init(id, values)
+    }
+
+    /// Creates a kind from the values of its keys, as the one of its name.
+    package init?(_ id: FaultKindID, _ values: FaultValues) {
+        guard let kind = Self.kind(id, values) else { return nil }
         self = kind
     }
 
