@@ -200,11 +200,12 @@ extension World {
 
     /// The token that a target has in its query, and the target without it. The tokens of the simulated backend need no escapes.
     private static func tokenOfQuery(_ target: String) -> (token: Substring, target: String)? {
-        guard let mark = target.utf8.firstIndex(of: UInt8(ascii: "?")) else { return nil }
-        let fields = target[target.index(after: mark)...].split(separator: "&")
+        let path = Endpoint.path(ofTarget: target)
+        guard path.utf8.count < target.utf8.count else { return nil }
+        let fields = Substring(target.utf8.dropFirst(path.utf8.count + 1)).split(separator: "&")
         guard let field = fields.first(where: { $0.hasPrefix("token=") }) else { return nil }
         let rest = fields.filter { $0 != field }.joined(separator: "&")
-        let bare = String(target[..<mark]) + (rest.isEmpty ? "" : "?" + rest)
+        let bare = path + (rest.isEmpty ? "" : "?" + rest)
         return (field.dropFirst("token=".count), bare)
     }
 
@@ -212,15 +213,12 @@ extension World {
     mutating func checkForm(
         of request: AppRequest, _ headers: [HeaderField], body: RequestForm.Body, of phone: Int
     ) {
-        var lines: [HeaderField] = []
+        var lines = headers
         var tokens: [RequestForm.Token] = []
-        for field in headers {
-            guard field.isNamed(HeaderName.authorization) else {
-                lines.append(field)
-                continue
-            }
-            let isBearer = field.value.hasPrefix("Bearer ") && field.value.utf8.count > 7
-            let isForeign = self.isForeign(field.value, request, of: phone)
+        while let index = lines.indices.first(where: { lines[$0].isNamed(HeaderName.authorization) }) {
+            let value = lines.remove(at: index).value
+            let isBearer = value.hasPrefix("Bearer ") && value.utf8.count > 7
+            let isForeign = self.isForeign(value, request, of: phone)
             tokens.append(isBearer ? isForeign ? .foreign : .own : .unreadable)
         }
         let inQuery = Self.tokenOfQuery(request.target)
@@ -245,8 +243,8 @@ extension World {
     /// A stream is requested: a process that starts now must find its job.
     mutating func lookAtRecord(of request: AppRequest, of phone: Int) {
         guard request.operation == .stream, self.phones[phone].machine.hasRoom else { return }
-        let path = request.target.utf8.prefix { $0 != UInt8(ascii: "?") }
-        guard case .stream(let job)? = JourneyPath(path: String(decoding: path, as: UTF8.self))?.endpoint,
+        let path = Endpoint.path(ofTarget: request.target)
+        guard case .stream(let job)? = JourneyPath(path: path)?.endpoint,
             self.phones[phone].machine.holds(job: job, of: request.scan) == false
         else { return }
         self.findings.append(

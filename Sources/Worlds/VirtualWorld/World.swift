@@ -61,6 +61,8 @@ package struct World: Sendable {
     private var lastHappeningsNext = 0
     private var eventsOfInstant = 0
     private static let happeningsKept = 32
+    /// A short run makes fewer, and none of them is moved to a larger buffer.
+    private static let observationsExpected = 1_024
 
     package init(_ plan: WorldPlan) {
         self.plan = plan
@@ -82,6 +84,7 @@ package struct World: Sendable {
             self.refusals = FaultPlanner(specs: faults, random: plan.run.random, side: .phone)
         }
         self.progress = RunProgress(plan)
+        self.observations.reserveCapacity(Self.observationsExpected)
         self.switchOn(faults.map { FaultPlanner(specs: $0, random: plan.run.random) })
         self.beginSchedule()
     }
@@ -116,17 +119,17 @@ package struct World: Sendable {
         self.isTracing = self.tracedEvents.contains(self.chain.events)
         self.chain.absorb(self.now)
         if queued <= self.now, let event = self.queue.takeFirst() {
-            self.remember(.event(event))
             event.absorb(into: &self.chain)
             self.happen(event)
+            self.remember(.event(event))
         } else if serving <= self.now {
-            self.remember(.serverWoke)
             self.chain.absorb(15)
             self.sendToServer(.woke)
+            self.remember(.serverWoke)
         } else if let (phone, _) = self.wakes.popDue(at: self.now) {
-            self.remember(.phoneWoke(phone))
             self.chain.absorb(16 << 40 | phone)
             self.send(.woke, toAppOf: phone)
+            self.remember(.phoneWoke(phone))
         }
         self.chain.absorb(self.seen.value)
         self.chain.endEvent()
@@ -177,7 +180,7 @@ package struct World: Sendable {
         self.tracedEffects.removeAll(keepingCapacity: true)
     }
 
-    private mutating func remember(_ what: Happening) {
+    private mutating func remember(_ what: consuming Happening) {
         if self.lastHappenings.count < Self.happeningsKept {
             self.lastHappenings.append((self.now, what))
         } else {
@@ -192,12 +195,14 @@ package struct World: Sendable {
         } else if self.eventsOfInstant > self.plan.limits.eventsPerInstantMax {
             self.fail(.noProgress(self.eventsOfInstant))
         }
-        if let failure = self.failure { throw failure }
+        guard var failure = self.failure else { return }
+        failure.lastEvents = self.lastEvents
+        throw failure
     }
 
     private mutating func fail(_ cause: WorldFailure.Cause) {
         guard self.failure == nil else { return }
-        self.failure = WorldFailure(cause: cause, at: self.now, lastEvents: self.lastEvents)
+        self.failure = WorldFailure(cause: cause, at: self.now, lastEvents: [])
     }
 
     /// The last events, oldest first.
