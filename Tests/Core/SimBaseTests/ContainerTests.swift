@@ -120,6 +120,17 @@ import Testing
         other.absorb([8, 7, 6, 5, 4, 3, 2, 1] as [UInt8])
         #expect(one.value == other.value)
     }
+
+    @Test(arguments: 0..<20) func `the digest by words depends on every byte and on the length`(count: Int) {
+        let text = String(repeating: "a", count: count)
+        var others = [text + "a", text + "\u{0}"]
+        for index in 0..<count {
+            var bytes = Array(text.utf8)
+            bytes[index] = UInt8(ascii: "b")
+            others.append(String(decoding: bytes, as: UTF8.self))
+        }
+        #expect(Set((others + [text]).map { Digest.inWords(of: $0) }).count == others.count + 1)
+    }
 }
 
 /// A table remembers the index that was changed last: it must not use it for a key that is gone.

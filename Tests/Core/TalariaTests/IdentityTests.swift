@@ -31,6 +31,15 @@ import Testing
     }
 
     @Test(arguments: [
+        ("/v3/jobs/scans/a/stream?token=b?c&d", "/v3/jobs/scans/a/stream"),
+        ("/v3/jobs/scans", "/v3/jobs/scans"),
+        ("/a?", "/a"), ("?a", ""), ("", ""),
+    ])
+    func `a target is a path up to its first question mark`(target: String, path: String) {
+        #expect(Endpoint.path(ofTarget: target) == path)
+    }
+
+    @Test(arguments: [
         "/", "/v3/jobs/scans/", "/v3/jobs/scans/a/b", "/v3/jobs/scans/a/stream/x",
         "/v3/jobs/scans/a%2f/stream",
         "/v3/jobs/scan", "/v3/jobs/scans/../stream", "//v3/jobs/scans",

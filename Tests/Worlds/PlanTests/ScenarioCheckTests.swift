@@ -23,6 +23,19 @@ struct ScenarioCheckTests {
                 == [])
     }
 
+    @Test(arguments: [true, false])
+    func `what is wrong with faults is added to what is wrong with the fleet`(isSound: Bool) {
+        var bare = scenario(faults: [])
+        if !isSound { bare.server.backend.rateLimit = Quota(requests: 0, window: .seconds(1)) }
+        var faulty = bare
+        faulty.faults = [fault(.phone(.offline), on: .link), fault(.expireToken, chance: .percent(10))]
+        #expect(ScenarioCheck.findings(bare).isEmpty == isSound)
+        #expect(ScenarioCheck.faultFindings(faulty).map(\.subject) == [.fault(0, key: "do")])
+        #expect(
+            ScenarioCheck.findings(faulty)
+                == ScenarioCheck.findings(bare) + ScenarioCheck.faultFindings(faulty))
+    }
+
     @Test func `being offline for ever lets no scan through`() {
         #expect(subjects(fault(.phone(.offline), on: .link)) == [.fault(0, key: "do")])
         #expect(subjects(fault(.phone(.offline), on: .link, chance: .never)) == [])
