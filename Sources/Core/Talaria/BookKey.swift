@@ -17,7 +17,8 @@ package struct BookKey: Hashable, Sendable {
 
     /// Upper case comes first: it expands what has no other case of one letter (`ß`), and has one form for `σ` and `ς`.
     private static func folded(_ text: String) -> String {
-        Self.foldedASCII(text) ?? text.uppercased().lowercased().split(whereSeparator: \.isWhitespace).joined(separator: " ")
+        Self.foldedASCII(text)
+            ?? text.uppercased().lowercased().split(whereSeparator: \.isWhitespace).joined(separator: " ")
     }
 
     /// The same of a text in ASCII, as most are, without a look at any table of Unicode. Nil for another text.

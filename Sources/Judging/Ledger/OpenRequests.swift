@@ -22,7 +22,9 @@ struct OpenRequests: Sendable {
     /// The scans that they were for.
     private var scansThisSecond = NumberRanges<UInt32>()
 
-    var remembered: Int { self.open.count + self.loose.count + self.interruptedDeletes.count + self.invited.count }
+    var remembered: Int {
+        self.open.count + self.loose.count + self.interruptedDeletes.count + self.invited.count
+    }
 
     /// How many requests of this second were for how many scans.
     var scansOfThisSecond: Int { self.scansThisSecond.count }

@@ -6,7 +6,8 @@ import Testing
     private func photo(_ bytes: Int) -> TransferRequest.Body {
         let content = PhotoSource(head: [UInt8](repeating: 0, count: bytes), shared: nil)
         return .multipart([
-            TransferRequest.Part(name: "image", filename: "p.jpg", contentType: "image/jpeg", content: content)
+            TransferRequest.Part(
+                name: "image", filename: "p.jpg", contentType: "image/jpeg", content: content)
         ])
     }
 

@@ -8,8 +8,10 @@ import Wire
 /// Damaged answers, and the events of a socket in any order.
 @Suite struct ClientConnectionFuzzTests {
     private static let words = [
-        "HTTP/1.1 ", "HTTP/1.0 ", "HTTP/1.1 100 Continue\r\n\r\n", "HTTP/1.1 101 Switching Protocols\r\n\r\n",
-        "200 OK", "204 No Content", "304 Not Modified", "\r\n\r\n", "Content-Length: ", "Content-Length: 2\r\n",
+        "HTTP/1.1 ", "HTTP/1.0 ", "HTTP/1.1 100 Continue\r\n\r\n",
+        "HTTP/1.1 101 Switching Protocols\r\n\r\n",
+        "200 OK", "204 No Content", "304 Not Modified", "\r\n\r\n", "Content-Length: ",
+        "Content-Length: 2\r\n",
         "Transfer-Encoding: chunked\r\n", "Transfer-Encoding: gzip\r\n", "Connection: close\r\n",
         "Connection: keep-alive\r\n", "0\r\n\r\n", "2\r\nok\r\n", "ffffffffffffffff\r\n", "2;a=b\r\nok\r\n",
         "Trailer: x\r\n", " folded: yes\r\n",
