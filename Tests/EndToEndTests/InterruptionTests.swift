@@ -79,23 +79,28 @@ extension SideBySide {
         }
 
         @Test func `a second signal quits at once and leaves nothing behind`() async throws {
-            let run = try RunProcess(Self.unfinished)
-            try await run.waitForBackend()
-            try await Task.sleep(for: .milliseconds(500))
-            #expect(run.temporaryFolders.count == 1)
-            // The run can do nothing about the first before the second is there.
-            run.signal(SIGINT)
-            try await Task.sleep(for: .milliseconds(5))
-            run.signal(SIGSTOP)
-            try await Task.sleep(for: .milliseconds(600))
-            for signal in [SIGTERM, SIGCONT] { run.signal(signal) }
-            let outcome = try await run.end(seconds: 10)
-            #expect(outcome.code == 105, "\(outcome)")
             let farewell =
                 "Quit without a report. 'swiftwing-sim report DIR' makes one of what a live run has recorded."
-            #expect(outcome.complaint == "\(Self.announcement)\n\(farewell)\n")
-            #expect(!run.report.files.contains("summary.json"), "there was no time for a report")
-            #expect(run.temporaryFolders == [])
+            // On a busy machine the run may have written its report before it is stopped.
+            for attempt in 1...5 {
+                let run = try RunProcess(Self.unfinished)
+                try await run.waitForBackend()
+                try await Task.sleep(for: .milliseconds(500))
+                #expect(run.temporaryFolders.count == 1)
+                // The run can do nothing about the first before the second is there.
+                run.signal(SIGINT)
+                try await Task.sleep(for: .milliseconds(5))
+                run.signal(SIGSTOP)
+                try await Task.sleep(for: .milliseconds(600))
+                for signal in [SIGTERM, SIGCONT] { run.signal(signal) }
+                let outcome = try await run.end(seconds: 10)
+                #expect(outcome.code == 105, "\(outcome)")
+                #expect(run.temporaryFolders == [])
+                if attempt < 5, run.report.files.contains("summary.json") { continue }
+                #expect(outcome.complaint == "\(Self.announcement)\n\(farewell)\n")
+                #expect(!run.report.files.contains("summary.json"), "there was no time for a report")
+                return
+            }
         }
 
         /// `timeout` signals the program and then its group.

@@ -97,7 +97,7 @@ extension SideBySide {
             let file = scratch.folder.appending(path: "run.ndjson").path
             var v3: [StreamEvent] = []
             let recorded = try await ServeProcess.during([
-                "--set", "server.job-time=300ms", "--record", file,
+                "--set", "server.job-time=1s", "--record", file,
             ]) { serve in
                 if isMixed { v3 = try await Self.older(serve) }
                 return try await Self.stories(serve)

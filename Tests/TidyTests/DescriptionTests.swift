@@ -15,8 +15,8 @@ import Testing
         let declaration = try #require(files.first { $0.path.hasSuffix("/\(type).swift") }?.text)
         let description = try #require(files.first { $0.path.hasSuffix("/\(type)+Fields.swift") }?.text)
         let read = Self.part(declaration, from: "named([", to: "])").matches(of: #/\w+/#).map { $0.output }
-        let cases = Self.part(declaration, from: "package enum \(type)", to: "\n}\n")
-            .split(separator: "\n").compactMap { $0.firstMatch(of: #/^ {4}(?:indirect )?case (.+)$/#)?.1 }
+        let cases = Self.part(declaration, from: "package indirect enum \(type)", to: "\n}\n")
+            .split(separator: "\n").compactMap { $0.firstMatch(of: #/^ {4}case (.+)$/#)?.1 }
             .flatMap { line in
                 line.contains("(")
                     ? [line.prefix { $0 != "(" }] : line.split(separator: ",").map { $0.trimmed }
