@@ -14,7 +14,7 @@ Each client has one processor, the server another. Loads:
     open500                   500 journeys a second, Poisson, whether or not the earlier ones are over
     half                      the same at half of the journeys a second that ours reaches with 400 phones
     events                    400 streams of 2,000 events 10 ms apart
-    idle                      18,500 phones, or as many as the descriptors allow, each with an open stream without events
+    idle                      19,500 phones, or as many as the descriptors allow, each with an open stream without events
     one                       one phone with an open stream, whose memory is subtracted from that of the others
     threads1, threads2        400 journeys a second of ours with one thread and with two, on all processors
 
@@ -94,8 +94,8 @@ ALL = ("ours", "c", "locust")
 def loads(half_rate):
     """`half_rate`: journeys a second of the load `half`."""
     hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
-    # Above 80 % of the descriptors ours closes connections that are not needed: what is left is enough for 18,500.
-    idle = min(18_500, int(hard * 0.925))
+    # Above 80 % of the descriptors ours closes connections that are not needed: what is left is enough for 19,500.
+    idle = min(19_500, int(hard * 0.975))
     return [
         Load("closed100", 100, ALL),
         Load("closed400", 400, ALL),

@@ -108,7 +108,7 @@ enum FleetPlanOptions {
                 ? "shards: \(needs.shards) (given); a process could have \(needs.phonesByDescriptors) phones"
                 : "shards: \(needs.phones) phones / \(needs.phonesByDescriptors) a process = \(needs.shards)",
             "phones: \(needs.phones) / \(needs.shards) = at most \(needs.phonesPerShard) a shard",
-            "descriptors: \(needs.phonesPerShard) streams, 2 % for other requests and the rest of the process = \(needs.descriptorsPerShard) a shard",
+            "descriptors: \(needs.phonesPerShard) streams, other requests and the rest of the process = \(needs.descriptorsPerShard) a shard",
             "memory: \(needs.phonesPerShard) phones x \(phone) KiB + \(process) MiB\(backend) = \(needs.bytesPerShard >> 20) MiB a shard, \(needs.bytes >> 20) MiB in all",
             "processors: \(Self.decimal(rate, 6)) journeys a second x \(micros) us = \(Self.decimal(needs.processorTime.nanoseconds, 9)) cores at the peak",
             "network: \(Self.decimal(rate, 6)) uploads a second x \(needs.uploadBytes / 1_000) KB = \(Self.decimal(needs.uploadBitsPerSecond, 6)) Mbit/s at the peak",

@@ -9,8 +9,9 @@ package final class CurlPool {
     /// Phones that share one multi handle: libcurl looks through its connections on every request (20 µs at 300
     /// phones, 62 at 3,000).
     package static let phonesPerMultiMax = 300
-    /// The host that libcurl connects to for a phone, which names it in its messages.
-    package static func alias(ofPhone phone: Int) -> String { "phone-\(phone).invalid" }
+    /// The host that libcurl connects to for a phone, which names it in its messages. Of 100,000 phones it is short enough for a
+    /// `String` without memory of its own.
+    package static func alias(ofPhone phone: Int) -> String { "p-\(phone).invalid" }
     /// Connections that libcurl keeps for each phone (a stream and an upload), and some to spare; with fewer it
     /// would close other phones' idle ones.
     private static let connectionsPerPhone = 2

@@ -46,7 +46,7 @@ package final class ClientPool {
     /// What all connections with TLS share; nil before the first.
     var trust: Result<TLSContext, TLSIdentityError>?
     /// Of each phone's last connection with TLS.
-    var sessionOfPhone: [TLSSession?]
+    var sessionOfPhone: [Int: TLSSession] = [:]
     private var channels: [ClientChannel] = []
     private var free: [ClientChannel] = []
     private var channelsOfPhone: [[ClientChannel]]
@@ -80,7 +80,6 @@ package final class ClientPool {
         self.curl = CurlPool(loop: loop, target: target, phones: phones)
         self.sockets = self.curl.sockets
         self.channelsOfPhone = Array(repeating: [], count: phones)
-        self.sessionOfPhone = Array(repeating: nil, count: phones)
         self.connects = WakeTable(loop: loop, keys: 0) { [unowned self] slot, _, _ in
             self.timePassed(self.channels[slot])
         }

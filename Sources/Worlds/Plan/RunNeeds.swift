@@ -16,10 +16,10 @@ package struct RunNeeds: Hashable, Sendable {
 
     /// The number of descriptors that are not connections: of journals, mailboxes, reports, loops, and two of
     /// each handle.
-    package var descriptorsBeside: Int { 256 + 2 * (self.phones / self.phonesPerHandle + 1) }
+    package var descriptorsBeside: Int { 96 + 2 * (self.phones / self.phonesPerHandle + 1) }
 
-    /// The minimum number of descriptors: with fewer, some phones have no stream.
-    package var descriptorsLeast: Int { self.phones + self.phones / 50 + self.descriptorsBeside }
+    /// The minimum number of descriptors: with fewer, some phones have no stream. Some upload while others have their streams.
+    package var descriptorsLeast: Int { self.phones + self.phones / 75 + self.descriptorsBeside }
 
     /// The recommended number of descriptors: a phone can keep its upload connection. Five streams, an upload
     /// and a response at once are possible, but rare.

@@ -4,9 +4,9 @@ import Testing
 struct RunNeedsTests {
     @Test func `a phone needs a descriptor, is best given three, and shares a handle's two`() {
         let needs = RunNeeds(phones: 600, phonesPerHandle: 300)
-        #expect(needs.descriptorsBeside == 262)
-        #expect(needs.descriptorsLeast == 600 + 12 + 262)
-        #expect(needs.descriptorsBest == 1_800 + 262)
+        #expect(needs.descriptorsBeside == 102)
+        #expect(needs.descriptorsLeast == 600 + 8 + 102)
+        #expect(needs.descriptorsBest == 1_800 + 102)
         #expect(needs.bytes == 40 << 20 + 600 * 24 << 10)
     }
 
@@ -16,7 +16,7 @@ struct RunNeedsTests {
         }
         let byDescriptors = capacity(20_000, 1_000_000, 1 << 40)
         #expect(byDescriptors.bound == .descriptors)
-        #expect((19_000...19_400).contains(byDescriptors.phones))
+        #expect((19_500...19_600).contains(byDescriptors.phones))
         for phones in [byDescriptors.phones, byDescriptors.phones + 1] {
             let least = RunNeeds(phones: phones, phonesPerHandle: 300).descriptorsLeast
             #expect((least <= 20_000) == (phones == byDescriptors.phones), "not one more")
