@@ -2,9 +2,9 @@ import Observations
 import SimBase
 import Talaria
 
-/// Why and when a phone uploads a scan again after an attempt ended (Docs/design.md section 6 "Upload"): the answer, the
-/// `error` event, the failure and the automatic retry are judged here. `App.uploadAgain` (`App+Upload.swift`) applies the
-/// result with the wait of `Backoff`, and `ScanQueue` selects the scan whose turn it is. What happens to the app decides by
+/// Why and when a phone uploads a scan again after an attempt ended (Docs/design.md section 6 "Upload"). The answer and the
+/// failure are judged here, the `error` event in `UploadRetry+ErrorEvent.swift`. `App.uploadAgain` (`App+Upload.swift`) applies
+/// the result with the wait of `Backoff`, and `ScanQueue` selects the scan whose turn it is. What happens to the app decides by
 /// itself: suspension (`App+Life.swift`) and a path that returns (`App+Scans.swift`).
 struct UploadRetry: Hashable, Sendable {
     let cause: WaitingCause
@@ -54,17 +54,6 @@ struct UploadRetry: Hashable, Sendable {
     /// allows.
     static func jobEnded(_ end: JobEnd, before: Int, max: Int) -> Self {
         Self(cause: end.waitingCause, wait: before < max ? .none : .nextLaunch, atLeast: .zero)
-    }
-
-    /// Whether an `error` event that could be read ends its scan: unless it calls itself retryable.
-    static func isFinal(_ error: ErrorData) -> Bool { error.retryable != true }
-
-    /// An `error` event that is not final: as often as the profile allows by itself, then with the next path. `errors` counts this one.
-    static func retryableError(errors: Int, max: Int?, delay: Interval) -> Self {
-        let isAutomatic = errors <= (max ?? .max)
-        return Self(
-            cause: .retryableError, wait: isAutomatic ? .none : .nextPath,
-            atLeast: isAutomatic ? delay : .zero)
     }
 
     /// Whether the phone uploads by itself, without an event from outside.
