@@ -45,9 +45,7 @@ extension Backend {
         guard let (facts, verdict, isOwn, isCleaned) = found, !isCleaned, facts.id == jobID,
             facts.journey == context.journey
         else {
-            guard self.tombstones.contains(key) else { return .refused(.unknownJob) }
-            let isHidden = context.operation == .results && context.journey.version.hidesExpiredResults
-            return isHidden && self.tombstones.hasExpired(key) ? .refused(.noResults) : .gone
+            return self.accessToMissingJob(key, context)
         }
         switch verdict {
         case .wrong: return .refused(Refusal(.invalidToken, "The token is not this job's."))
