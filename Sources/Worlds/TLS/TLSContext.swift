@@ -32,10 +32,7 @@ internal import COpenSSL
     package convenience init(trustedFile file: String?, folder: String?) throws(TLSIdentityError) {
         unsafe self.init(TLS_client_method())
         precondition(unsafe shim_context_be_http1_client(self.raw) == 1, "OpenSSL has no ALPN")
-        OpenSSLErrors.clear()
-        if let file { try Self.check(unsafe SSL_CTX_load_verify_file(self.raw, file)) }
-        if let folder { try Self.check(unsafe SSL_CTX_load_verify_dir(self.raw, folder)) }
-        if file == nil, folder == nil { try Self.check(unsafe SSL_CTX_set_default_verify_paths(self.raw)) }
+        try self.trust(file: file, folder: folder)
     }
 
     private func install(

@@ -49,14 +49,7 @@ internal import COpenSSL
     package init(_ context: TLSContext, to server: ServerName, resuming session: TLSSession?) {
         self.init(context, isClient: true)
         unsafe SSL_set_connect_state(self.connection)
-        unsafe SSL_set_hostflags(self.connection, UInt32(X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS))
-        // An address is no server name (RFC 6066 section 3).
-        let isSet =
-            server.isAddress
-            ? unsafe X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(self.connection), server.text) == 1
-            : unsafe SSL_set1_host(self.connection, server.text) == 1
-                && shim_set_server_name(self.connection, server.text) == 1
-        precondition(isSet, "OpenSSL has no memory for a name")
+        unsafe server.require(of: self.connection)
         unsafe session?.set(for: self.connection)
     }
 
