@@ -52,7 +52,7 @@ package struct LatencyCrossCheck: Sendable {
     private var reconnects: [ReconnectAccount] = []
     private var jobTimes: [JobTimesAccount] = []
     private var dueTimes: [DueTimesAccount] = []
-    private var firstBooks: [FirstBookAccount] = []
+    private var firstBooks: [FirstBookCheck] = []
 
     /// The jobs of one group, as both sides reported them.
     private struct JobCount: Sendable {
@@ -166,7 +166,7 @@ package struct LatencyCrossCheck: Sendable {
         self.reconnects.append(ReconnectAccount())
         self.jobTimes.append(JobTimesAccount())
         self.dueTimes.append(DueTimesAccount())
-        self.firstBooks.append(FirstBookAccount())
+        self.firstBooks.append(FirstBookCheck())
         self.indexes[device] = self.reconnects.count - 1
         return self.reconnects.count - 1
     }

@@ -3,7 +3,7 @@ import SimBase
 
 /// The second source of `first_book.time`: the captures of one phone of which no book was seen yet. `ScanOperations` in RunMetrics
 /// makes the metric.
-struct FirstBookAccount: Sendable {
+struct FirstBookCheck: Sendable {
     private var bookless: [(scan: ScanNumber, due: Instant)] = []
 
     /// Returns the time of the scan whose first book this observation shows.
