@@ -1,8 +1,8 @@
 import Observations
 import SimBase
 
-/// The second source of `first_book.time`: the captures of one phone of which no book was seen yet. `ScanOperations` in RunMetrics
-/// makes the metric.
+/// The second source of `first_book.time`: the captures of one phone of which no book was seen yet.
+/// `ScanOperations+FirstBookTime.swift` in RunMetrics makes the metric.
 struct FirstBookCheck: Sendable {
     private var bookless: [(scan: ScanNumber, due: Instant)] = []
 

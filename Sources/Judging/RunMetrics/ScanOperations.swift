@@ -148,13 +148,6 @@ extension ScanOperations {
         }
     }
 
-    /// The user sees a book.
-    private mutating func bookSeen(at: Instant, into measured: inout Measurements, _ group: MetricGroup) {
-        guard let since = self.times.awaitsBookSince else { return }
-        self.times.awaitsBookSince = nil
-        measured.record(.firstBookTime, at - since, in: group)
-    }
-
     private mutating func recordStream(
         _ payload: PhoneObservation, at: Instant, launchedAt: Instant, into measured: inout Measurements,
         _ group: MetricGroup
