@@ -1,5 +1,3 @@
-import SimBase
-
 /// Reads the values of one map and reports their errors with their locations.
 struct MapReader {
     /// The kind of the map with its article, for error messages: `a group`.
@@ -9,26 +7,12 @@ struct MapReader {
     let findings: Findings
     /// Keys that unknown ones were probably meant to be, and that are not reported as missing in addition.
     private var meant: Set<String> = []
-    private var searches = 0
 
     /// Nil, and reported, when the node is not a map. Keys that are neither in `keys` nor in `planned` are reported as
     /// unknown, those in `planned` as not available yet.
     init?(_ node: Node, what: String, keys: [String], planned: [String], findings: Findings) {
         guard var map = MapReader(node, what: what, findings: findings) else { return nil }
-        for entry in map.entries where !keys.contains(entry.key) {
-            if let help = ForeignWord.help(key: entry.key, among: keys) {
-                findings.add(
-                    entry.keyLocation, "unknown key \(Findings.quoted(entry.key)) in \(what)", help: help)
-                map.meant.formUnion(ForeignWord.meant(by: entry.key))
-            } else if planned.contains(entry.key) {
-                findings.add(entry.keyLocation, "`\(entry.key)` is not available yet")
-            } else {
-                findings.add(
-                    entry.keyLocation, "unknown key \(Findings.quoted(entry.key)) in \(what)",
-                    help: Values.didYouMean(entry.key, keys) ?? "the keys are \(Values.list(keys))")
-                map.mean(entry.key, keys)
-            }
-        }
+        map.meant = map.reportUnknownKeys(among: keys, planned: planned)
         self = map
     }
 
@@ -47,15 +31,6 @@ struct MapReader {
             return nil
         }
     }
-
-    /// Notes what the first unknown keys were probably meant to be. The search costs time, and a hostile file has many.
-    private mutating func mean(_ key: String, _ keys: [String]) {
-        guard self.searches < Self.searchesMax else { return }
-        self.searches += 1
-        if let nearest = Spelling.nearest(to: key, among: keys) { self.meant.insert(nearest) }
-    }
-
-    private static let searchesMax = 8
 
     /// Whether an unknown key was probably meant to be this one.
     func isMeant(_ key: String) -> Bool { self.meant.contains(key) }
