@@ -41,6 +41,12 @@ import Testing
             #expect(try moments(change) == ["slots-full"], "\(change)")
         }
         #expect(try moments("sometimes=[]") == [])
+        #expect(
+            ScenarioReader.keys.filter { !Overrides.changeWhatHappens(["\($0)=x"]) } == [
+                "scenario", "name", "description", "seed", "slo", "expect-broken", "sometimes", "drain",
+                "trial",
+                "cost",
+            ])
     }
 
     @Test func `what is no moment is a mistake with its location`() {
