@@ -175,10 +175,10 @@ extension EvidenceReader {
         var known = RunResult(
             self.head, length: .zero, totals: LedgerTotals(),
             groups: self.head.groups.map { _ in LedgerTotals() }, verdicts: [],
-            tables: GroupTables(disconnections: self.disconnections[self.head.groups.count]),
+            tables: MeasuredTables(disconnections: self.disconnections[self.head.groups.count]),
             metrics: metrics)
         for index in known.groups.indices {
-            known.groups[index].tables = GroupTables(disconnections: self.disconnections[index])
+            known.groups[index].tables = MeasuredTables(disconnections: self.disconnections[index])
             known.groups[index].errors = self.errors(ofGroup: index)
         }
         known.expectations = settings.expectations

@@ -178,8 +178,8 @@ struct SummaryReader {
         return totals
     }
 
-    private static func tables(_ value: JSONNode?, _ disconnections: Disconnections) -> GroupTables {
-        var tables = GroupTables()
+    private static func tables(_ value: JSONNode?, _ disconnections: Disconnections) -> MeasuredTables {
+        var tables = MeasuredTables()
         tables.disconnections = disconnections
         tables.findings = FindingsTable(reading: value?["findings"])
         return tables

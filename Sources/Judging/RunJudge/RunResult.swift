@@ -87,7 +87,7 @@ package struct RunResult: Sendable {
     package init(
         _ head: RunHead, length: Interval, exitReasons: ExitReasons = [], totals: LedgerTotals,
         groups: [LedgerTotals],
-        verdicts: [Verdict], tables: GroupTables, metrics: MetricTable
+        verdicts: [Verdict], tables: MeasuredTables, metrics: MetricTable
     ) {
         self.tool = head.tool
         self.machine = head.machine
@@ -208,7 +208,7 @@ package struct GroupResult: Equatable, Sendable {
     package var totals: LedgerTotals
     /// The verdicts of the run, on the phones of this group.
     package var verdicts: [Verdict] = []
-    package var tables = GroupTables()
+    package var tables = MeasuredTables()
     package var errors = ErrorSummary()
 
     /// The name, with what the phones do where it is not a scan.

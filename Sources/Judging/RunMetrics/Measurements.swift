@@ -13,21 +13,21 @@ package struct Measurements: Equatable, Sendable {
     /// What the latest observation added to the table.
     package private(set) var latest: [Sample] = []
     /// The tables outside of groups, then those of each group.
-    private var parts: [GroupTables]
+    private var parts: [MeasuredTables]
 
     package init(table: MetricTable) {
         self.table = table
-        self.parts = GroupTables.empty(for: table)
+        self.parts = MeasuredTables.empty(for: table)
     }
 
     /// The tables of one group.
-    package internal(set) subscript(group: MetricGroup) -> GroupTables {
+    package internal(set) subscript(group: MetricGroup) -> MeasuredTables {
         _read { yield self.parts[group.position] }
         _modify { yield &self.parts[group.position] }
     }
 
     /// The tables of the fleet.
-    package var whole: GroupTables { self.parts.reduce(into: GroupTables()) { $0.add($1) } }
+    package var whole: MeasuredTables { self.parts.reduce(into: MeasuredTables()) { $0.add($1) } }
 
     package static func == (left: Measurements, right: Measurements) -> Bool {
         left.table == right.table && left.parts == right.parts
@@ -49,12 +49,12 @@ package struct Measurements: Equatable, Sendable {
 
     mutating func reset() {
         self.table.reset()
-        self.parts = GroupTables.empty(for: self.table)
+        self.parts = MeasuredTables.empty(for: self.table)
     }
 }
 
 /// What is measured of a group, or of the fleet, in addition to metrics.
-package struct GroupTables: Equatable, Sendable {
+package struct MeasuredTables: Equatable, Sendable {
     package var disconnections = Disconnections()
     package var findings = FindingsTable()
 
@@ -62,11 +62,11 @@ package struct GroupTables: Equatable, Sendable {
         self.disconnections = disconnections
     }
 
-    fileprivate static func empty(for table: MetricTable) -> [GroupTables] {
-        Array(repeating: GroupTables(), count: table.groups.count + 1)
+    fileprivate static func empty(for table: MetricTable) -> [MeasuredTables] {
+        Array(repeating: MeasuredTables(), count: table.groups.count + 1)
     }
 
-    package mutating func add(_ other: GroupTables) {
+    package mutating func add(_ other: MeasuredTables) {
         self.disconnections.add(other.disconnections)
         self.findings.add(other.findings)
     }

@@ -17,7 +17,7 @@ import Testing
                 Verdict(
                     invariant: $0, standing: $1, violations: $1 == .broken ? 1 : 0, expected: 0, examples: [])
             },
-            tables: GroupTables(), metrics: MetricTable(groups: ["all"]))
+            tables: MeasuredTables(), metrics: MetricTable(groups: ["all"]))
     }
 
     private static func slo(_ metric: Metric, _ condition: String) throws -> SLO {

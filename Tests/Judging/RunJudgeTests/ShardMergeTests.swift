@@ -29,7 +29,7 @@ import Testing
         }
         return RunResult(
             Self.head(index), length: .seconds(1), totals: totals, groups: [totals],
-            verdicts: verdicts, tables: GroupTables(), metrics: MetricTable(groups: ["all"]))
+            verdicts: verdicts, tables: MeasuredTables(), metrics: MetricTable(groups: ["all"]))
     }
 
     private static func whole(

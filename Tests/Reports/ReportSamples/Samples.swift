@@ -71,7 +71,7 @@ package enum Samples {
             head, length: .milliseconds(34_210), totals: totals,
             groups: [commuters, readers],
             verdicts: Self.invariants.map { Self.verdict($0, .held) },
-            tables: GroupTables(disconnections: Disconnections(Self.disconnections())),
+            tables: MeasuredTables(disconnections: Disconnections(Self.disconnections())),
             metrics: Self.metrics())
         result.slos = Self.slos(Self.metrics())
         result.resources = Resources(
