@@ -18,7 +18,7 @@ extension TargetURL {
         switch answer {
         case .success(let answer):
             guard let contradiction = answer.contradiction ?? self.contradiction(answer) else {
-                return self.http ?? SpokenHTTP(answer.isHTTP2 ? .http2 : .http1, by: .alpn)
+                return self.http(agreed: answer)
             }
             throw CommandFailure(
                 .unavailable, "the target \(self.base) cannot be used: \(contradiction.text)",
@@ -28,13 +28,5 @@ extension TargetURL {
                 .unavailable, "the target \(self.base) does not answer: \(failure.text)",
                 hint: failure.hint ?? "check that the backend is running; only this one request was sent")
         }
-    }
-
-    /// What was decided before, if the target does not keep to it.
-    func contradiction(_ answer: PreflightAnswer) -> PreflightFailure? {
-        guard let http = self.http, http.version == .http2, !answer.isHTTP2 else { return nil }
-        return PreflightFailure(
-            text: "it does not agree to HTTP/2 in the TLS handshake",
-            hint: "use --http 1.1, or leave the choice to the target")
     }
 }

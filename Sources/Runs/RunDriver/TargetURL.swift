@@ -37,14 +37,13 @@ package struct TargetURL {
         self.certificateAuthorities = certificateAuthorities
         self.headers = headers
         self.sources = sources
-        self.http = isSecure ? nil : SpokenHTTP(.http1, by: .plain)
+        self.http = Self.http(isSecure: isSecure)
     }
 
-    /// HTTP/2 where it is not known otherwise and the server agrees to it, as the app's own client has it.
     package func curlTarget(connectTimeout: Interval, sourceAddresses: [String]? = nil) -> CurlTarget {
         CurlTarget(
             port: self.port, addresses: self.addresses, certificateAuthorities: self.certificateAuthorities,
-            version: self.http?.version == .http1 ? .http1 : .http2, connectTimeout: connectTimeout,
+            version: self.versionOfCurl, connectTimeout: connectTimeout,
             sourceAddresses: sourceAddresses ?? self.sources)
     }
 
