@@ -40,7 +40,7 @@ package final class ClientPool {
 
     let loop: Loop
     let target: CurlTarget
-    private let client: Client
+    let client: Client
     private let curl: CurlPool
     private let sockets: SocketTable
     /// What all connections with TLS share; nil before the first.
@@ -106,16 +106,7 @@ package final class ClientPool {
 
     /// Begins an exchange; the delegate hears of it, never before this returns.
     package func start(_ request: TransferRequest) -> TransferID {
-        guard self.client == .own, self.target.version == .http1 || request.url.hasPrefix("http:") else {
-            return self.curl.start(request)
-        }
-        guard let parts = RequestTarget.parts(of: request.url) else { return self.startByLibcurl(request) }
-        let body: [UInt8]?
-        switch request.body {
-        case .none: body = request.hasBody ? [] : nil
-        case .bytes(let bytes): body = bytes
-        case .multipart, .streamed: return self.startByLibcurl(request)
-        }
+        guard let (parts, body) = self.own(request) else { return self.startByLibcurl(request) }
         let flaw = request.flaw
         let idle = request.connectPort == nil && flaw == nil ? self.takeIdle(of: request.phone) : nil
         let channel = idle ?? self.freeChannel(for: request.phone)

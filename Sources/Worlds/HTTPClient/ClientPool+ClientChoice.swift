@@ -1,0 +1,18 @@
+import CurlLoop
+
+extension ClientPool {
+    /// What this module's client needs of a request: the parts of its URL, and its body, if it has one. Nil for a request that
+    /// libcurl makes.
+    func own(
+        _ request: TransferRequest
+    ) -> (parts: (isSecure: Bool, host: Substring, target: Substring), body: [UInt8]?)? {
+        guard self.client == .own, self.target.version == .http1 || request.url.hasPrefix("http:"),
+            let parts = RequestTarget.parts(of: request.url)
+        else { return nil }
+        switch request.body {
+        case .none: return (parts, request.hasBody ? [] : nil)
+        case .bytes(let bytes): return (parts, bytes)
+        case .multipart, .streamed: return nil
+        }
+    }
+}
