@@ -59,6 +59,9 @@ package struct ResponseReader: Sendable {
     private var interimBytes = 0
     /// Whether the next response is to a HEAD: it has no body, whatever its fields say (RFC 9112 section 6.3).
     package var isForHead = false
+    /// Whether the next response is to a request for another protocol. The head of a 101 is then an event
+    /// like any other, and what follows, in the other protocol, its body (RFC 9110 section 15.2.2).
+    package var isForUpgrade = false
     /// Whether the last final head was of HTTP/1.0.
     package private(set) var isHTTP10 = false
     /// Whether the connection may carry another exchange after this response.
@@ -150,7 +153,7 @@ package struct ResponseReader: Sendable {
             try self.append(line)
             return false
         }
-        guard status >= 200 else {
+        guard status >= 200 || status == 101 && self.isForUpgrade else {
             guard status != 101 else { throw .switchedProtocols }
             self.interimBytes += self.headBytes
             guard self.interimBytes <= Self.headBytesMax else { throw .headTooLong }
@@ -205,6 +208,10 @@ package struct ResponseReader: Sendable {
 
     /// What is read after the head; nil without a body (RFC 9112 section 6.3). A head that says this wrongly is no head.
     private mutating func bodyState(_ status: Int) throws(ResponseError) -> State? {
+        if status == 101 {
+            self.keepsAlive = false
+            return .untilClose
+        }
         if status == 204 || status == 304 || self.isForHead { return nil }
         if let coding = self.headers["Transfer-Encoding"] {
             guard ASCII.equalIgnoringCase(coding, "chunked") else { throw .unsupportedTransferCoding }
