@@ -59,6 +59,7 @@ import Testing
             "of a name of at most five bytes; bits that are pushed out are no error"
         ),
         ("Wire/SSEWriter", "assert(", "in debug builds alone"),
+        ("Wire/WebSocket/WebSocketConnection", "now + self.patience", "moments saturate"),
         ("SimBase/Instant", "static func *", "the declaration of a product that saturates"),
         ("Gateway/Recording.swift", "steps.count - 1]", "the first and the last step were looked at"),
         ("Gateway/RecordingPlayer", "(1 << (4 * UInt64(count)))", "of fewer than eight digits"),

@@ -277,7 +277,7 @@ import Testing
 }
 
 /// The bytes of everything that a value keeps: arrays of bytes and texts, however deep.
-private func keptBytes(_ value: Any) -> Int {
+func keptBytes(_ value: Any) -> Int {
     switch value {
     case let bytes as [UInt8]: bytes.count
     case let text as String: text.utf8.count
