@@ -328,7 +328,7 @@ let package = Package(
         + [
             // What the tests read stays where it lies.
             .testTarget(
-                name: "EndToEndTests", dependencies: ["swiftwing-sim", "SimBase", "CSV"],
+                name: "EndToEndTests", dependencies: ["swiftwing-sim", "SimBase", "CSV", "Wire"],
                 exclude: ["Fixtures", "Goldens", "Tools"], swiftSettings: strictForTests),
             .testTarget(name: "TidyTests", swiftSettings: strictForTests),
         ]
