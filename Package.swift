@@ -182,7 +182,7 @@ let modules = [
             "SimBase", "Metrics", "Talaria", "Observations", "Ledger", "RunMetrics", "RunJudge", "RunArchive",
             "Reports",
         ],
-        tests: ["ReportSamples"]),
+        tests: ["ReportSamples", "ScenarioFile"]),
     Module(
         "Dashboard", .reports,
         [

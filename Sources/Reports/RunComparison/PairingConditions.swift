@@ -2,9 +2,8 @@
 /// when they begin, what they upload and over which link. Read from `scenario.resolved`.
 struct PairingConditions: Equatable {
     private static let keys: Set<String> = [
-        "devices", "scans", "arrivals", "spacing", "think", "duration", "photos", "photos-per-scan",
-        "regions",
-        "network", "journey",
+        "devices", "scans", "arrivals", "spacing", "think", "start", "duration", "photos", "photos-per-scan",
+        "regions", "library", "batch-form", "repeats", "reader", "network", "journey",
     ]
 
     /// The lines of each condition, by group and key.

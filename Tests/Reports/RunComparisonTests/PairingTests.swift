@@ -10,6 +10,7 @@ import Talaria
 import Testing
 
 @testable import RunComparison
+@testable import ScenarioFile
 
 /// Two runs scan by scan: what is worse, what is not a regression, and what is not proven.
 @Suite struct PairingTests {
@@ -256,6 +257,21 @@ import Testing
         let profile = PairingConditions(scenarioText: one.replacing("profile: x", with: "profile: y"))
         #expect(conditions.differences(from: profile, group: "a") == [])
         #expect(conditions.differences(from: conditions, group: "b") == nil)
+    }
+
+    @Test func `a key of a group is a condition of its pairs, or says how the client works`() {
+        let client = FleetReader.valueKeys.names.filter { key in
+            let one = PairingConditions(scenarioText: "fleet:\n  a:\n    devices: 1\n    \(key): 1\n")
+            let other = PairingConditions(scenarioText: "fleet:\n  a:\n    devices: 1\n    \(key): 2\n")
+            return one.differences(from: other, group: "a") == []
+        }
+        #expect(
+            client == [
+                "profile", "text-enrichment", "enrichment-answer", "photo-below", "preprocess", "resume",
+                "cleanup", "cancel", "review", "inline-books", "result-events", "streams-max", "idle-timeout",
+                "request-timeout", "status-polling", "status-interval", "status-requests-max", "stream-token",
+                "retries",
+            ])
     }
 
     @Test func `scans that one run lacks prove nothing`() {
