@@ -4,7 +4,8 @@ import Testing
 /// their types; what else could end the program there is named here, with the reason why it does not.
 @Suite struct ReaderTests {
     private static let readers =
-        ["SimBase/Instant", "SimBase/Saturating", "Phone/Answer", "Phone/DurableScan+Soundness"]
+        ["SimBase/Instant", "SimBase/Saturating", "Phone/DurableScan+Soundness"]
+        + ["Phone/Answer", "Phone/Answer+ServerWait"]
         + ["Gateway/Recording", "Gateway/RecordingLine", "Gateway/RecordingPlayer", "HTTPServer/Recorder"]
         + ["CurlLoop/ResponseHead+Parsing", "LiveServer/Upstream", "JSON/JSONReader", "JSON/JSONNode"]
         + ["CSV/CSVReader", "CSV/SeparatorSearch", "CSV/LibraryTable"]
@@ -118,7 +119,10 @@ import Testing
         ("Wire/SSEWriter", "(end + (isPair", "of places in a text"),
         ("Wire/ResponseWriter", "Int.bitWidth - count", "of a number of bits"),
         ("SimBase/Instant", "static func", "the declarations of sums that saturate"),
-        ("Phone/Answer", "min(.seconds(date - seconds)", "of years with four digits; intervals saturate"),
+        (
+            "Phone/Answer+ServerWait", "min(.seconds(date - seconds)",
+            "of years with four digits; intervals saturate"
+        ),
         ("Gateway/Recording.swift", "$0 += piece", "of bytes"),
         ("Gateway/Recording.swift", "line.at - self.began", "moments saturate"),
         ("Gateway/RecordingLine", "Instant.zero", "moments saturate"),

@@ -20,7 +20,7 @@ struct FleetNeedsTests {
         #expect(one.shards == 1 && one.phonesPerShard == 15_000)
         let million = self.needs(phones: 1_000_000)
         let most = million.phonesByDescriptors
-        #expect((19_000...19_400).contains(most))
+        #expect((19_500...19_600).contains(most))
         #expect(million.shards == (1_000_000 + most - 1) / most)
         #expect(million.descriptorsPerShard <= 20_000 && million.objection == nil)
     }
