@@ -49,20 +49,20 @@ def percentiles(values, *wanted):
 
 
 class Others:
-    """How many cores programs that are none of ours, and the host of this machine (steal), took since this was made."""
+    """How many cores processes that are none of ours, and the host of this machine (steal), took since this was made."""
 
     def __init__(self, *ours):
-        self.ours = ours
+        self.ours = {os.getpid(), *(process.pid for process in ours)}
         self.began = (time.monotonic(), self.seconds())
 
     def seconds(self):
-        """None where the system does not say."""
+        """None where the system does not say. The times of the whole machine are sampled, those of processes are counted."""
         try:
-            user, nice, system, *_, steal = map(int, pathlib.Path("/proc/stat").read_text().split(maxsplit=9)[1:9])
+            steal = int(pathlib.Path("/proc/stat").read_text().split(maxsplit=9)[8])
         except OSError:
             return None
-        ticks = (user + nice + system + steal) / os.sysconf("SC_CLK_TCK")
-        return ticks - sum(map(processor_seconds, self.ours)) - sum(os.times()[:4])
+        others = (int(path.name) for path in pathlib.Path("/proc").glob("[0-9]*"))
+        return steal / os.sysconf("SC_CLK_TCK") + sum(map(seconds_of, set(others) - self.ours))
 
     def cores(self):
         if self.began[1] is None:
@@ -70,7 +70,14 @@ class Others:
         return round((self.seconds() - self.began[1]) / (time.monotonic() - self.began[0]), 3)
 
 
-def processor_seconds(process):
-    """Of a process, all its threads, and its children that have ended."""
-    fields = pathlib.Path(f"/proc/{process.pid}/stat").read_text().rsplit(")", 1)[1].split()
+def seconds_of(process_id):
+    """Processor time of a process, all its threads, and its children that have ended; 0 of one that is gone."""
+    try:
+        fields = pathlib.Path(f"/proc/{process_id}/stat").read_text().rsplit(")", 1)[1].split()
+    except OSError:
+        return 0
     return sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK")
+
+
+def processor_seconds(process):
+    return seconds_of(process.pid)
