@@ -21,7 +21,7 @@ package struct BookKey: Hashable, Sendable {
             ?? text.uppercased().lowercased().split(whereSeparator: \.isWhitespace).joined(separator: " ")
     }
 
-    /// The same of a text in ASCII, as most are, without a look at any table of Unicode. Nil for another text.
+    /// The same for a text in ASCII, as most are, without the tables of Unicode. Nil for any other text.
     private static func foldedASCII(_ text: String) -> String? {
         guard !text.contains(byte: \.beyondASCII) else { return nil }
         return ByteBuilder.text { folded in
@@ -79,7 +79,7 @@ package struct BookKey: Hashable, Sendable {
         return count
     }
 
-    /// So many keys are compared with each other faster than by hash.
+    /// Up to this many keys, comparing each with each is faster than hashing.
     static let comparedMax = 12
 
     /// Whether it is the same book, by any likeness.

@@ -9,10 +9,10 @@ extension TargetURL {
     /// phones run against it. Returns how the target is spoken to.
     func preflight(_ curl: CurlTarget) throws -> SpokenHTTP {
         let loop = try Loop(clock: .startingNow())
-        let nobody = "00000000-0000-4000-8000-000000000000"
-        let headers = [HeaderField("Accept", "text/event-stream"), HeaderField(HeaderName.deviceID, nobody)]
+        let unknown = "00000000-0000-4000-8000-000000000000"
+        let headers = [HeaderField("Accept", "text/event-stream"), HeaderField(HeaderName.deviceID, unknown)]
         let answer = Preflight.ask(
-            self.base + Endpoint.stream(jobId: nobody).path, headers: headers + self.headers,
+            self.base + Endpoint.stream(jobId: unknown).path, headers: headers + self.headers,
             target: curl, loop: loop)
         try RunInterruption.check()
         switch answer {

@@ -10,7 +10,7 @@ package enum CurlGlobal {
         precondition(Self.isReady, "libcurl cannot be initialized")
     }
 
-    /// The file and the folder with the certificates that libcurl trusts on this system unless it is told others.
+    /// The file and the folder with the certificates that libcurl trusts on this system unless others are set.
     package static var authorities: (file: String?, folder: String?) {
         guard let facts = unsafe curl_version_info(CURLVERSION_SEVENTH) else { return (nil, nil) }
         return unsafe (
