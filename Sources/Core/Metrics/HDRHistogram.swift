@@ -240,7 +240,8 @@ package struct HDRHistogram: Sendable {
     private func index(ofRank rank: Int64, in indexes: ClosedRange<Int>) -> Int {
         let counts = self.counts.span
         var (index, seen) = (indexes.lowerBound, Int64(0))
-        while index + 64 <= indexes.upperBound {
+        // A total that is less than the greatest number is the sum of its counts.
+        while self.total < .max, index + 64 <= indexes.upperBound {
             let start = index - self.first
             var sum: Int64 = 0
             for offset in 0..<64 { sum &+= counts[start + offset] }
@@ -249,7 +250,7 @@ package struct HDRHistogram: Sendable {
             index += 64
         }
         while index < indexes.upperBound {
-            seen += counts[index - self.first]
+            seen = seen.addingSaturating(counts[index - self.first])
             guard seen < rank else { break }
             index += 1
         }

@@ -187,6 +187,14 @@ struct RestoredHistogramTests {
         #expect(restored.occupied == values.occupied)
     }
 
+    @Test func `counts of two files that do not fit together saturate, and percentiles are found`() throws {
+        var sum = try #require(HDRHistogram(indexes: [(index: 10, count: .max - 5)]))
+        sum.add(try #require(HDRHistogram(indexes: [(index: 900, count: .max - 5)])))
+        #expect(sum.total == .max)
+        #expect(sum.value(at: .p50) == HDRLayout.highestValue(at: 10))
+        #expect(sum.value(at: Percentile(perMillion: 1_000_000)) == HDRLayout.highestValue(at: 900))
+    }
+
     @Test func `counts above an hour are taken as saturated`() throws {
         var counts = [Int64](repeating: 0, count: HDRLayout.countsLength)
         counts[0] = 1
