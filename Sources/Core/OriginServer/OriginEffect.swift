@@ -13,6 +13,8 @@ package enum OriginEffect: Hashable, Sendable {
     /// Answers with the head of an event stream (chunked). The pieces that follow end their lines in LF; the server gives
     /// them these ends.
     case openStream(ExchangeID, headers: [HeaderField], lineEnd: SSELineEnd = .lf)
+    /// Answers with 101 and these fields. The pieces that follow are frames of WebSocket as they stand.
+    case openSocket(ExchangeID, headers: [HeaderField])
     /// One whole piece of an event stream. The server puts its time stamp comment before an event.
     case stream(ExchangeID, bytes: [UInt8], StreamPieceKind)
     /// Ends a stream cleanly, with FIN.

@@ -8,6 +8,8 @@ package enum OriginEvent: Sendable {
     /// The body of an upload that `.readUpload` requested is complete.
     case uploaded(ExchangeID, [UploadPart])
     case uploadFailed(ExchangeID, UploadFault)
+    /// Bytes of the peer behind a request that was answered with `openSocket`.
+    case received(ExchangeID, [UInt8])
     /// A request that is forwarded has gone to the upstream to its last byte.
     case forwarded(ExchangeID)
     /// The head of the upstream's answer has arrived.
@@ -26,7 +28,7 @@ package enum OriginEvent: Sendable {
     /// The exchange that the event belongs to.
     package var exchange: ExchangeID? {
         switch self {
-        case .requested(let id, _, _, _, _), .uploaded(let id, _), .uploadFailed(let id, _),
+        case .requested(let id, _, _, _, _), .uploaded(let id, _), .uploadFailed(let id, _), .received(let id, _),
             .forwarded(let id), .upstreamReplied(let id, _), .upstreamReceived(let id, _),
             .upstreamEnded(let id, _), .aborted(let id):
             id

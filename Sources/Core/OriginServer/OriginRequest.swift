@@ -1,3 +1,5 @@
+package import Wire
+
 /// The head of a request, parsed.
 package struct OriginRequest: Hashable, Sendable {
     package var method: String
@@ -16,6 +18,9 @@ package struct OriginRequest: Hashable, Sendable {
     package var address: String?
     /// Whether the token came in the header of older clients of v2, and not as `Authorization`.
     package var hasOlderToken = false
+    /// The opening handshake of WebSocket, or why it is none that can be answered; nil for a request that does not ask
+    /// for an upgrade.
+    package var handshake: Result<WebSocketRequest, WebSocketRequestError>?
 
     package init(
         method: String, path: String, query: String?, deviceID: String?, authorization: String?,

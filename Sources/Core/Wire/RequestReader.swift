@@ -88,6 +88,12 @@ package struct RequestReader: Sendable {
     /// Whether bytes of a next request wait after one that ended.
     package var hasLeftOver: Bool { !self.leftOver.isEmpty }
 
+    /// Takes the bytes behind a request that asked for another protocol, and got it.
+    package mutating func takeLeftOver() -> [UInt8] {
+        defer { self.leftOver = [] }
+        return self.leftOver
+    }
+
     /// Whether the reader is in the middle of a request.
     package var isInsideRequest: Bool {
         switch self.state {

@@ -87,6 +87,7 @@ package struct Backend: Sendable {
             self.uploadFailed(exchange, fault, into: &effects)
         case .aborted(let exchange):
             self.aborted(exchange, into: &effects)
+        case .received: break
         case .forwarded, .upstreamReplied, .upstreamReceived, .upstreamEnded:
             break  // Nothing is forwarded here.
         case .changed(let job, let change):

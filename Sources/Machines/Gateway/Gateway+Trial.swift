@@ -18,7 +18,7 @@ extension Gateway {
         case .upstreamEnded(let id, let failure):
             self.trial?.ended(id.raw, isWhole: failure == nil, at: self.now)
         case .aborted(let id): self.trial?.ended(id.raw, isWhole: false, at: self.now)
-        case .requested, .forwarded, .uploaded, .uploadFailed, .changed, .woke: return
+        case .requested, .forwarded, .uploaded, .uploadFailed, .received, .changed, .woke: return
         }
         self.takeFindings(into: &effects)
     }

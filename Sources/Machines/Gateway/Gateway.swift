@@ -79,6 +79,7 @@ package struct Gateway: Sendable {
         case .upstreamEnded(let id, let failure?): self.failed(id, failure, into: &effects)
         case .aborted(let id): self.aborted(id, into: &effects)
         case .uploaded, .uploadFailed: break  // Bodies pass; the gateway never asks for one.
+        case .received: break
         case .changed, .woke: break  // The jobs are those of the upstream.
         }
         self.probeTarget(into: &effects)

@@ -81,6 +81,7 @@ package struct RecordingPlayer: Sendable {
             self.reading[id] = nil
             self.playing[id] = nil
         case .forwarded, .upstreamReplied, .upstreamReceived, .upstreamEnded: break  // There is no upstream.
+        case .received: break
         case .changed, .woke: break  // What was recorded stays.
         }
         while let due = self.deadlines.popDue(at: self.now) { self.step(due.element, into: &effects) }

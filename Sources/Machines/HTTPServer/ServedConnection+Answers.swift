@@ -177,18 +177,43 @@ extension ServedConnection {
         context.answered(id, 200)
         context.admitPages(&headers)
         var bytes: [UInt8] = []
+        let framing: ServedExchange.StreamFraming
         switch version {
         case .http11:
+            framing = .chunks(lineEnd)
             headers.append("Connection", "close")
             ResponseWriter.head(status: 200, headers: headers, framing: .chunked, into: &bytes)
         case .http10:
+            framing = .untilClose(lineEnd)
             ResponseWriter.head(status: 200, headers: headers, framing: .untilClose, into: &bytes)
         }
-        self.exchange?.answer = .streaming(lineEnd, since: now)
-        self.answered = id
-        self.deadline = .distantFuture
+        self.beginStream(id, framing, at: now)
         self.loseEarly(&context)
         self.send(bytes, at: now, &context)
+    }
+
+    private mutating func beginStream(
+        _ id: ExchangeID, _ framing: ServedExchange.StreamFraming, at now: Instant
+    ) {
+        self.exchange?.answer = .streaming(framing, since: now)
+        self.answered = id
+        self.deadline = .distantFuture
+    }
+
+    /// Answers a handshake of WebSocket. What the peer has sent behind its request are frames.
+    mutating func openSocket(
+        _ id: ExchangeID, headers: [HeaderField], at now: Instant, _ context: inout ServerContext
+    ) {
+        guard self.exchange?.id == id, case .pending? = self.exchange?.answer else { return }
+        context.answered(id, 101)
+        var bytes: [UInt8] = []
+        ResponseWriter.head(status: 101, headers: HeaderFields(headers), framing: .none, into: &bytes)
+        self.beginStream(id, .frames, at: now)
+        self.send(bytes, at: now, &context)
+        self.admitFrames(self.reader.takeLeftOver()[...], at: now, &context)
+        var early: [UInt8] = []
+        swap(&early, &self.early)
+        self.admitFrames(early[...], at: now, &context)
     }
 
     /// One piece of an event stream; events get their stamp here, where they are passed to the link.
@@ -196,7 +221,7 @@ extension ServedConnection {
         _ id: ExchangeID, _ bytes: [UInt8], _ mark: StreamPieceKind, at now: Instant,
         _ context: inout ServerContext
     ) {
-        guard self.exchange?.id == id, self.isOpen, case .streaming(let lineEnd, _)? = self.exchange?.answer
+        guard self.exchange?.id == id, self.isOpen, case .streaming(let framing, _)? = self.exchange?.answer
         else { return }
         var head: [UInt8] = []
         let kind: StreamPiece
@@ -207,15 +232,13 @@ extension ServedConnection {
             kind = replayed ? .replay : .event
             if context.origin.stampsEvents, self.exchange?.isOfOwnPhone == true {
                 let stamp = context.clockZero + (replayed ? emitted : now).nanoseconds
-                head = ByteBuilder.bytes {
-                    SSEWriter.comment("t", stamp, replayed ? "replayed" : "", into: &$0)
-                }
+                head = framing.stamp(stamp, isReplayed: replayed)
             }
         }
-        if !self.isArmed, lineEnd == .lf, self.exchange?.head.version == .http11 {
+        if !self.isArmed, framing == .chunks(.lf) {
             return self.send(ResponseWriter.chunk(head, bytes), at: now, &context)
         }
-        let piece = lineEnd.ending(head + bytes)
+        let piece = framing.ending(head + bytes)
         for index in 0..<(self.exchange?.cutters.count ?? 0) {
             guard case .cut(let count)? = self.exchange?.cutters[index].admit(piece, kind),
                 let key = self.exchange?.key, let cutter = self.exchange?.cutters[index]
@@ -253,7 +276,7 @@ extension ServedConnection {
     private mutating func sendChunk(
         _ piece: [UInt8], cutAfter count: Int?, at now: Instant, _ context: inout ServerContext
     ) {
-        if self.exchange?.head.version == .http10 {
+        guard self.exchange?.answer.isChunkedStream == true else {
             self.send(count.map { Array(piece.prefix($0)) } ?? piece, at: now, &context)
             return
         }
@@ -276,7 +299,7 @@ extension ServedConnection {
     }
 
     private mutating func sendLastChunk(at now: Instant, _ context: inout ServerContext) {
-        guard self.exchange?.head.version == .http11 else { return }
+        guard self.exchange?.answer.isChunkedStream == true else { return }
         var bytes: [UInt8] = []
         ResponseWriter.lastChunk(into: &bytes)
         self.send(bytes, at: now, &context)

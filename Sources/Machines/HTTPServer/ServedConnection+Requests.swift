@@ -45,8 +45,9 @@ extension ServedConnection {
         if let loss = self.lossOfReceived { return self.loseUp(bytes.count, to: loss, &context) }
         if self.exchange?.isRead == true {
             // One request at a time, and none after that for a stream.
-            if case .streaming? = self.exchange?.answer {
-                return self.loseUp(bytes.count, to: .unread, &context)
+            if case .streaming(let framing, _)? = self.exchange?.answer {
+                guard framing == .frames else { return self.loseUp(bytes.count, to: .unread, &context) }
+                return self.admitFrames(bytes, at: now, &context)
             }
             self.early.append(contentsOf: bytes)
             return
@@ -71,6 +72,14 @@ extension ServedConnection {
             if let failure { self.inbound.insert(.malformed(failure), at: arrival) }
         }
         self.requestBytes += bytes.count
+    }
+
+    /// Frames of a peer, on their way to the backend.
+    mutating func admitFrames(_ bytes: ArraySlice<UInt8>, at now: Instant, _ context: inout ServerContext) {
+        guard let id = self.exchange?.id, !bytes.isEmpty else { return }
+        self.up.delivered += bytes.count
+        let arrival = self.arrival(of: bytes.count, at: now, &context)
+        self.inbound.insert(.frames(id, Array(bytes)), at: arrival)
     }
 
     /// Bytes of a body whose content does not matter.
@@ -194,6 +203,9 @@ extension ServedConnection {
             }
             self.uploadWaiting += bytes.count
             context.effects.append(.upstream(.feed(id, bytes)))
+        case .frames(let id, let bytes):
+            guard self.exchange?.id == id else { return }
+            context.events.append(.received(id, bytes))
         case .end(let id):
             guard self.exchange?.id == id else { return }
             self.exchange?.isComplete = true
@@ -289,9 +301,20 @@ extension ServedConnection {
             contentType: head.headers["Content-Type"], contentLength: length,
             lastEventID: head.headers[HeaderName.lastEventID],
             authority: head.headers["Host"])
+        if head.headers.list("Connection", contains: "Upgrade") {
+            request.handshake = Self.handshake(head)
+        }
         request.hasOlderToken =
             head.headers[HeaderName.authorization] == nil && Self.otherToken(head) != nil
         return request
+    }
+
+    private static func handshake(_ head: RequestHead) -> Result<WebSocketRequest, WebSocketRequestError> {
+        do throws(WebSocketRequestError) {
+            return .success(try WebSocketRequest(head))
+        } catch {
+            return .failure(error)
+        }
     }
 
     private mutating func controlRequested(

@@ -17,6 +17,8 @@ struct ServedConnection: Sendable {
         /// Bytes of a body that is passed on.
         case body(ExchangeID, [UInt8])
         case end(ExchangeID)
+        /// Bytes behind a request that was answered with a switch to WebSocket.
+        case frames(ExchangeID, [UInt8])
         /// A fault ends the connection here, unless the request is complete.
         case cut(ExchangeID, CutOrder)
         case malformed(RequestError)

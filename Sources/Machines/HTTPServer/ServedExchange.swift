@@ -30,8 +30,7 @@ struct ServedExchange: Sendable {
         case pending
         /// Decided, and waiting for the rest of the body to come in, as a server behind a CDN would.
         case held(OriginReply)
-        /// With the line end of the stream.
-        case streaming(SSELineEnd, since: Instant)
+        case streaming(StreamFraming, since: Instant)
         /// The head is out, and the body follows as the upstream sends it.
         case passing(isChunked: Bool, keepsAlive: Bool, since: Instant)
         case answered(since: Instant)
@@ -42,6 +41,16 @@ struct ServedExchange: Sendable {
             case .streaming(_, let since), .passing(_, _, let since), .answered(let since): since
             }
         }
+    }
+
+    /// How the pieces of a stream are written.
+    enum StreamFraming: Hashable, Sendable {
+        /// In chunks, with this end of their lines.
+        case chunks(SSELineEnd)
+        /// As the body of HTTP/1.0, which ends with the connection.
+        case untilClose(SSELineEnd)
+        /// Frames of WebSocket, which the origin has written.
+        case frames
     }
 
     let id: ExchangeID

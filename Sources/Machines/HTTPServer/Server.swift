@@ -261,6 +261,10 @@ package struct Server: Sendable {
             self.context.streamOpened(id)
             self.connections[slot].openStream(
                 id, headers: headers, lineEnd: lineEnd, at: now, &self.context)
+        case .openSocket(let id, let headers):
+            guard let slot = self.touch(id) else { return }
+            self.context.streamOpened(id)
+            self.connections[slot].openSocket(id, headers: headers, at: now, &self.context)
         case .stream(let id, let bytes, let mark):
             guard let slot = self.touch(id) else { return }
             self.connections[slot].stream(id, bytes, mark, at: now, &self.context)

@@ -10,6 +10,8 @@ package enum AppEffect: Hashable, Sendable {
     /// The prepared photo is not needed any more.
     case releasePhoto(ScanNumber)
     case send(AppRequest)
+    /// Sends bytes on the connection of a request whose answer switched to another protocol (RFC 9110 section 15.2.2).
+    case transmit(RequestID, [UInt8])
     /// Gives up a request without a further event. Its connection is closed or, without a path, left without
     /// a close.
     case abort(RequestID)

@@ -1,5 +1,6 @@
 package import SimBase
 package import Talaria
+package import Wire
 
 /// A request of the phone that is in the driver's hands; unique per phone process.
 package struct RequestID: Hashable, Sendable {
@@ -67,6 +68,8 @@ package struct ReplyHead: Hashable, Sendable {
     package var retryAfter: String?
     /// The body has a content coding, which no phone requests: it cannot be read.
     package var isEncoded = false
+    /// All fields of a 101, which a handshake is checked against; nil for any other status.
+    package var handshake: HeaderFields?
 
     package init(status: Int, contentType: String, retryAfter: String?) {
         self.status = status
@@ -74,12 +77,14 @@ package struct ReplyHead: Hashable, Sendable {
         self.retryAfter = retryAfter
     }
 
-    /// Creates a head from header fields as they were sent: `Content-Type` with its parameters,
-    /// `Content-Encoding`.
-    package init(status: Int, contentType: String?, contentEncoding: String?, retryAfter: String?) {
+    /// Creates a head from header fields as they were sent.
+    package init(status: Int, _ headers: HeaderFields) {
         self.init(
-            status: status, contentType: contentType.map { Self.type(of: $0) } ?? "", retryAfter: retryAfter)
-        self.isEncoded = contentEncoding.map { !$0.isEmpty && $0.lowercased() != "identity" } ?? false
+            status: status, contentType: headers["Content-Type"].map { Self.type(of: $0) } ?? "",
+            retryAfter: headers[HeaderName.retryAfter])
+        let coding = headers["Content-Encoding"]
+        self.isEncoded = coding.map { !$0.isEmpty && $0.lowercased() != "identity" } ?? false
+        if status == 101 { self.handshake = headers }
     }
 
     private static func type(of contentType: String) -> String {

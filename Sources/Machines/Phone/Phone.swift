@@ -9,7 +9,7 @@ import Talaria
 /// Windows of one kind may overlap; the phone is well again when the last of them has ended.
 package struct Phone: Sendable {
     package let number: DeviceNumber
-    package let profile: ClientProfile
+    package private(set) var profile: ClientProfile
     private(set) var context: RunContext
     package internal(set) var app: App
     package internal(set) var identity: DeviceIdentity
@@ -110,6 +110,9 @@ package struct Phone: Sendable {
         case .runEnded:
             self.isRunEnded = true
             self.handle(app: .suspended, at: now, into: &effects)
+        case .transportSet(let transport):
+            self.profile.stream.transport = transport
+            self.app.profile.stream.transport = transport
         case .faultsEnded: self.endFaults(at: now, into: &effects)
         case .app(let event, let process):
             guard process == self.process else { return }
@@ -154,7 +157,7 @@ package struct Phone: Sendable {
                 effects.append(.app(effect))
                 // The process may end here: what else it wanted is not done any more.
                 if !self.armed.isEmpty { window = self.takeArmed(at: observation, now) }
-            case .send, .abort, .preparePhoto, .readSpine, .releasePhoto: effects.append(.app(effect))
+            case .send, .transmit, .abort, .preparePhoto, .readSpine, .releasePhoto: effects.append(.app(effect))
             }
         }
         effects.removeSubrange(first..<end)

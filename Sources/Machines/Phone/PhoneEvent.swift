@@ -9,6 +9,8 @@ package enum PhoneEvent: Sendable {
     case captureDue(Arrival, PhotoReference)
     /// The run is over for its user: the app goes to the background and is not opened again.
     case runEnded
+    /// Uploads from now on are followed by this transport.
+    case transportSet(StreamTransport)
     /// Every fault ends: whatever held the phone or its app ends, and the user takes the phone up again. No disturbance
     /// that was scheduled may be sent any more.
     case faultsEnded

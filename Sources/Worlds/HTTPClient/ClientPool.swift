@@ -152,6 +152,12 @@ package final class ClientPool {
         self.release(channel)
     }
 
+    /// Sends bytes on a connection whose answer was 101.
+    package func transmit(_ bytes: [UInt8], on transfer: TransferID) {
+        guard self.running(transfer) != nil else { return }
+        preconditionFailure("no request for another protocol is made yet: \(bytes.count) bytes")
+    }
+
     /// Runs libcurl's pending work now instead of at the end of the turn, and delivers the results.
     package func flushPending() { self.curl.flushPending() }
 

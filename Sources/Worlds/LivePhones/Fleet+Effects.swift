@@ -70,6 +70,9 @@ extension Fleet {
         switch consume effect {
         case .observe(let observation), .app(.observe(let observation)): self.observe(observation)
         case .app(.send(let request)): self.start(request, of: phone)
+        case .app(.transmit(let id, let bytes)):
+            guard let request = self.phones[phone].requests.first(where: { $0.id == id }) else { return }
+            self.pool.transmit(bytes, on: request.transfer)
         case .app(.abort(let id)):
             guard let index = self.phones[phone].requests.firstIndex(where: { $0.id == id }) else { return }
             let transfer = self.phones[phone].requests.remove(at: index).transfer
@@ -255,11 +258,7 @@ extension Fleet: TransferDelegate {
     ) {
         guard let id = self.request(transfer, of: phone) else { return }
         self.tryHead(head, of: transfer.number, at: moment)
-        let reply = ReplyHead(
-            status: head.status, contentType: head.headers["Content-Type"],
-            contentEncoding: head.headers["Content-Encoding"], retryAfter: head.headers[HeaderName.retryAfter]
-        )
-        self.send(.replyHead(id, reply), toAppOf: phone)
+        self.send(.replyHead(id, ReplyHead(status: head.status, head.headers)), toAppOf: phone)
     }
 
     func transfer(_ transfer: TransferID, of phone: Int, received bytes: [UInt8], at moment: Instant) {

@@ -208,6 +208,15 @@ extension World {
         return wire
     }
 
+    /// Sends bytes behind a request whose answer switched to another protocol.
+    mutating func transmit(_ bytes: [UInt8], on id: RequestID, of phone: Int) {
+        guard let wire = self.phones[phone].wires.first(where: { self.request(on: $0) == id }) else {
+            return
+        }
+        self.wires.update(wire) { $0.send(bytes.count) }
+        self.schedule(.bytes(wire, bytes), at: self.now + WorldTime.hop)
+    }
+
     mutating func abort(_ id: RequestID, of phone: Int) {
         guard let wire = self.phones[phone].wires.first(where: { self.request(on: $0) == id }) else {
             return
@@ -419,10 +428,7 @@ extension World {
                     state.stream?.lastByteAt = now
                 }
             }
-            let head = ReplyHead(
-                status: status, contentType: headers["Content-Type"],
-                contentEncoding: headers["Content-Encoding"], retryAfter: headers[HeaderName.retryAfter])
-            self.send(.replyHead(request, head), toAppOf: phone)
+            self.send(.replyHead(request, ReplyHead(status: status, headers)), toAppOf: phone)
         case .body(let piece): self.send(.replyBytes(request, piece), toAppOf: phone)
         case .end:
             self.endStream(on: wire, isGivenUp: false)

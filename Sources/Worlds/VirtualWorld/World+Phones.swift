@@ -100,6 +100,7 @@ extension World {
         switch consume effect {
         case .observe(let observation), .app(.observe(let observation)): self.observe(observation)
         case .app(.send(let request)): self.start(request, of: phone)
+        case .app(.transmit(let id, let bytes)): self.transmit(bytes, on: id, of: phone)
         case .app(.abort(let id)): self.abort(id, of: phone)
         case .app(.preparePhoto(let scan, let photo)): self.prepare(photo, for: scan, of: phone)
         case .app(.readSpine(let scan, _)):

@@ -42,6 +42,7 @@ extension World {
             case .observe(let observation), .app(.observe(let observation)): "sees \(observation.what)"
             // A token is secret: headers are not reported.
             case .app(.send(let request)): "sends \(request.method) \(request.target)"
+            case .app(.transmit(let id, let bytes)): "sends \(bytes.count) bytes on request \(id.raw)"
             case .app(.abort(let id)): "cancels request \(id.raw)"
             case .app(.readSpine(let scan, _)): "reads the spine of scan \(scan.raw)"
             case .app(.preparePhoto(let scan, _)): "prepares the photo of scan \(scan.raw)"

@@ -108,6 +108,7 @@ struct Bench {
             switch effect {
             case .observe, .app(.observe): nil
             case .app(.send(let request)): "send \(request.operation.name)"
+            case .app(.transmit): "transmit"
             case .app(.abort): "abort"
             case .app(.preparePhoto), .app(.readSpine): "prepare"
             case .app(.releasePhoto): "release"

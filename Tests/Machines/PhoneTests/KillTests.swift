@@ -40,7 +40,7 @@ struct KillTests {
                     self.pending.append(.photoPrepared(scan: scan, bytes: 10, took: .zero))
                 case .releasePhoto, .readSpine: break
                 case .send(let request): self.pending += self.backend.steps(request)
-                case .abort: break  // Late answers keep coming; the phone does not mind.
+                case .transmit, .abort: break  // Late answers keep coming; the phone does not mind.
                 case .store(let change, let writeID) where self.held != nil:
                     self.held?.append((change, writeID))
                     self.pending.append(.storeFailed(writeID))

@@ -69,6 +69,7 @@ struct TestPhone {
             switch effect {
             case .preparePhoto(let scan, _): toPrepare.append(scan)
             case .readSpine: break
+            case .transmit: break
             case .releasePhoto: break
             case .send(let request): self.open.append(request)
             case .abort(let id):

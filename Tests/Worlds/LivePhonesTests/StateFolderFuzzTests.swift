@@ -105,7 +105,7 @@ import Testing
                             : .photoPrepared(scan: scan, bytes: 1_000, took: .zero))
                 case .send(let request): waiting.append(.replyFailed(request.id, .reset))
                 case .store(_, let writeID): waiting.append(.stored(writeID))
-                case .abort, .readSpine, .releasePhoto, .observe: break
+                case .transmit, .abort, .readSpine, .releasePhoto, .observe: break
                 }
             }
             try #require(app.nextWake.map { $0 >= now } ?? true)

@@ -5,6 +5,21 @@ import Wire
 
 extension ProfileValue {
     static let streams: [ProfileValue] = [
+        ProfileValue(
+            "stream.transport", .contract("sections 3.3 and 3.4"), { $0.stream.transport.rawValue }
+        ) {
+            switch $0.stream.transport {
+            case .sse:
+                """
+                A job is followed by its event stream. An answer to an upload of v2 that has a `websocketUrl` and no `sseUrl` is \
+                of an older job, which is followed by WebSocket.
+                """
+            case .websocket:
+                """
+                A job of v2 is followed by WebSocket, at `websocketUrl` or, without one, at `/ws/progress?jobId=`.
+                """
+            }
+        },
         ProfileValue("stream.slots", .contract("section 8"), { String($0.stream.slots) }) {
             "At most \($0.stream.slots) scans of a phone are uploaded or followed at once; the others wait in the queue."
         },

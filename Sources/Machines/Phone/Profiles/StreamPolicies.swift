@@ -6,6 +6,8 @@ package import Wire
 
 /// The event streams (Docs/contract.md sections 1.1 and 2).
 package struct StreamPolicy: Hashable, Sendable {
+    /// By what a job of v2 is followed. A job keeps the transport that it was begun with.
+    package var transport = StreamTransport.sse
     /// Streams, and uploads, of one phone at once.
     package var slots = 5
     /// Whether a lost stream is resumed with Last-Event-ID. Off: it is opened again, from wherever the server is.
@@ -34,6 +36,13 @@ package struct StreamPolicy: Hashable, Sendable {
     /// The time for which a completed scan keeps its slot after its DELETE is over. Nil: a slot is given as soon as the
     /// stream has ended, and no DELETE needs one.
     package var slotHold: Interval?
+}
+
+/// By what a client follows a job (Docs/contract.md sections 3.3 and 3.4).
+package enum StreamTransport: String, CaseIterable, Hashable, Sendable {
+    /// The event stream of the job, unless the answer to its upload names a `websocketUrl` alone.
+    case sse
+    case websocket
 }
 
 /// What a client does when a stream fails below HTTP (Docs/apps.md section 4.4).
