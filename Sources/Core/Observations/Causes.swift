@@ -1,3 +1,4 @@
+package import SimBase
 package import Talaria
 
 /// The reason why a phone refused a scan. `retryable`: whether the response or the event allows a retry, nil
@@ -112,6 +113,55 @@ package enum LossCause: String, CaseIterable, Hashable, Sendable {
     case noAnswer = "no-answer"
     /// The stream's address is on another server and was not asked.
     case foreignURL = "foreign-url"
+    // A WebSocket that its server has closed with this code (RFC 6455 section 7.4).
+    case closedGoingAway = "closed-1001"
+    case closedProtocolError = "closed-1002"
+    case closedPolicyViolation = "closed-1008"
+    case closedMessageTooBig = "closed-1009"
+    case closedInternalError = "closed-1011"
+    case closedServiceRestart = "closed-1012"
+    case closedTryAgainLater = "closed-1013"
+    case closedOtherwise = "closed-otherwise"
+
+    /// The loss of a WebSocket by a close frame. With 1000, or without a code, it has just ended.
+    package init(closedBy code: UInt16) {
+        self =
+            switch code {
+            case 1_000, 1_005: .endWithoutTerminal
+            case 1_001: .closedGoingAway
+            case 1_002: .closedProtocolError
+            case 1_008: .closedPolicyViolation
+            case 1_009: .closedMessageTooBig
+            case 1_011: .closedInternalError
+            case 1_012: .closedServiceRestart
+            case 1_013: .closedTryAgainLater
+            default: .closedOtherwise
+            }
+    }
+
+    /// The time before the next connection, where the code asks for one (Docs/contract.md section 3.4).
+    package var wait: Interval? {
+        switch self {
+        case .closedGoingAway, .closedServiceRestart: .seconds(5)
+        case .closedTryAgainLater: .seconds(30)
+        case .connectFailed, .refusedByStatus, .reset, .endWithoutTerminal, .silence, .offline, .badAnswer,
+            .killed, .handover, .noAnswer, .foreignURL, .closedProtocolError, .closedPolicyViolation,
+            .closedMessageTooBig, .closedInternalError, .closedOtherwise:
+            nil
+        }
+    }
+
+    /// Whether its server has closed a WebSocket with a code.
+    package var isClose: Bool {
+        switch self {
+        case .closedGoingAway, .closedProtocolError, .closedPolicyViolation, .closedMessageTooBig,
+            .closedInternalError, .closedServiceRestart, .closedTryAgainLater, .closedOtherwise:
+            true
+        case .connectFailed, .refusedByStatus, .reset, .endWithoutTerminal, .silence, .offline, .badAnswer,
+            .killed, .handover, .noAnswer, .foreignURL:
+            false
+        }
+    }
 }
 
 /// The form of the books in a terminal event.
@@ -133,6 +183,10 @@ package enum BadAnswer: String, CaseIterable, Hashable, Sendable {
     case unexpectedStatus = "unexpected-status"
     /// A line or an event of a stream beyond its limit.
     case overlongStream = "overlong-stream"
+    /// A 101 that does not answer the opening handshake.
+    case badHandshake = "bad-handshake"
+    /// Frames of a WebSocket that cannot be read.
+    case badFrame = "bad-frame"
 }
 
 /// Why a phone uploads the photo of a book that it has read.

@@ -3,6 +3,7 @@ import JSON
 package import Observations
 package import SimBase
 package import Talaria
+package import Wire
 
 /// The reason why a request is not served.
 package struct Refusal: Error, Hashable {
@@ -43,6 +44,18 @@ extension Refusal {
             // Nothing says that a retry may help after a code that the contract does not know.
             retryable: error.retryable ?? code?.retryable ?? false,
             retryAfterLocation: error.retryAfterLocation)
+    }
+}
+
+extension Refusal {
+    /// Why an opening handshake of WebSocket is not answered with 101 (RFC 6455 section 4.4, Docs/contract.md section 3.4).
+    package init(_ error: WebSocketRequestError) {
+        self.init(.invalidRequest, "The request is no opening handshake of WebSocket.")
+        if error.status != 400 {
+            self.override = Override(
+                status: error.status, code: "UPGRADE_REQUIRED", retryable: false, retryAfterLocation: .neither)
+        }
+        self.headers = error.fields.fields
     }
 }
 

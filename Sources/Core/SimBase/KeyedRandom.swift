@@ -64,6 +64,8 @@ public enum DrawDomain: UInt64, Sendable {
     case textConfidence = 49
     /// What a person does with a book that waits for a review, and when.
     case review = 60
+    /// The nonce and the masking keys of a WebSocket.
+    case socket = 61
     /// The size of the preview of a photo.
     case preview = 50
     case test = 99

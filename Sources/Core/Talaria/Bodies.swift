@@ -16,13 +16,16 @@ package struct UploadAccepted: Codable, Hashable, Sendable {
         package var jobId: String
         /// Optional on the wire: a client must survive its absence.
         package var authToken: String?
-        /// Relative to the base by the contract; absolute in other dialects.
-        package var sseUrl: String
+        /// Relative to the base by the contract; absolute in other dialects. Nil in an older answer of v2, which has
+        /// `websocketUrl`.
+        package var sseUrl: String?
+        /// The address of the WebSocket of a job of v2 (Docs/contract.md section 3.4).
+        package var websocketUrl: String?
         package var statusUrl: String?
         /// Absent by the contract.
         package var status: JobStatus?
 
-        package init(jobId: String, authToken: String?, sseUrl: String, statusUrl: String?) {
+        package init(jobId: String, authToken: String?, sseUrl: String?, statusUrl: String?) {
             self.jobId = jobId
             self.authToken = authToken
             self.sseUrl = sseUrl

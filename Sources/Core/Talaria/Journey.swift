@@ -111,10 +111,25 @@ package struct JourneyPath: Hashable, Sendable {
     package let endpoint: Endpoint
     /// A path of older clients, by which a job is canceled with POST.
     package private(set) var isCancelByPost = false
+    /// The WebSocket of its job, and not its event stream.
+    package private(set) var isSocket = false
 
     package init(_ journey: Journey, _ endpoint: Endpoint) {
         self.journey = journey
         self.endpoint = endpoint
+    }
+
+    /// The journey whose job is named by the query of a WebSocket; that of any other path. Nil for a path of no journey.
+    package init?(path: String, query: String?) {
+        guard path == ProgressSocket.path else {
+            self.init(path: path)
+            return
+        }
+        guard let job = ProgressSocket.field("jobId", in: query).map(String.init), Endpoint.isJobID(job),
+            let paths = V2Paths.all.first(where: { $0.jobPrefix.map { job.hasPrefix($0) } ?? false })
+        else { return nil }
+        self.init(paths.journey, .stream(jobId: job))
+        self.isSocket = true
     }
 
     /// Nil for a path of no journey.
@@ -137,5 +152,7 @@ package struct JourneyPath: Hashable, Sendable {
         return nil
     }
 
-    package var path: String { self.journey.path(self.endpoint) }
+    package var path: String {
+        self.isSocket ? ProgressSocket.path : self.journey.path(self.endpoint)
+    }
 }

@@ -165,14 +165,15 @@ extension UploadAccepted {
     ) -> UploadAccepted? {
         let data = body.object("data", .required, into: &notes)
         let jobId = data?.text("jobId", .required, into: &notes)
-        let sseUrl = data?.text("sseUrl", .required, into: &notes)
+        let websocketUrl = data?.text("websocketUrl", .optional, into: &notes)
+        let sseUrl = data?.text("sseUrl", websocketUrl == nil ? .required : .optional, into: &notes)
         var token: String?
         for key in tokenKeys where token == nil { token = data?.text(key, .optional, into: &notes) }
         let statusUrl = data?.text("statusUrl", .optional, into: &notes)
-        guard let success, let jobId, let sseUrl else { return nil }
-        var accepted = UploadAccepted(
-            job: Job(jobId: jobId, authToken: token, sseUrl: sseUrl, statusUrl: statusUrl), links: nil,
-            metadata: nil)
+        guard let success, let jobId, sseUrl != nil || websocketUrl != nil else { return nil }
+        var job = Job(jobId: jobId, authToken: token, sseUrl: sseUrl, statusUrl: statusUrl)
+        job.websocketUrl = websocketUrl
+        var accepted = UploadAccepted(job: job, links: nil, metadata: nil)
         accepted.success = success
         return accepted
     }

@@ -42,6 +42,9 @@ extension HarnessPhone {
         let isExplained: Bool
         switch cause {
         case .reset: isExplained = fleet.isCut(exchange) { $0 == .reset }
+        case .closedGoingAway, .closedProtocolError, .closedPolicyViolation, .closedMessageTooBig,
+            .closedInternalError, .closedServiceRestart, .closedTryAgainLater, .closedOtherwise:
+            isExplained = exchange.hasEnded
         case .endWithoutTerminal: isExplained = exchange.hasEnded || fleet.isCut(exchange) { $0 == .close }
         case .connectFailed, .refusedByStatus, .silence, .offline, .badAnswer, .killed, .handover,
             .noAnswer, .foreignURL:

@@ -52,19 +52,10 @@ package struct Disconnections: Equatable, Sendable {
     package subscript(cause: LossCause) -> Disconnection { self.rows[Self.index(of: cause)] }
 
     private static func index(of cause: LossCause) -> Int {
-        switch cause {
-        case .connectFailed: 0
-        case .refusedByStatus: 1
-        case .reset: 2
-        case .endWithoutTerminal: 3
-        case .silence: 4
-        case .offline: 5
-        case .badAnswer: 6
-        case .killed: 7
-        case .handover: 8
-        case .noAnswer: 9
-        case .foreignURL: 10
+        guard let index = LossCause.allCases.firstIndex(of: cause) else {
+            preconditionFailure("a cause that is none of them")
         }
+        return index
     }
 
     /// The counts of all rows, without the times.

@@ -243,7 +243,10 @@ struct ScanCauses: Sendable {
         case .killed: return phone.death
         case .foreignURL: return .target
         case .offline, .handover: return exchange.hit ?? phone.trouble?.cause ?? .path
-        case .connectFailed, .refusedByStatus, .badAnswer, .noAnswer, .reset, .endWithoutTerminal, .silence:
+        case .connectFailed, .refusedByStatus, .badAnswer, .noAnswer, .reset, .endWithoutTerminal, .silence,
+            .closedGoingAway, .closedProtocolError,
+            .closedPolicyViolation, .closedMessageTooBig, .closedInternalError, .closedServiceRestart,
+            .closedTryAgainLater, .closedOtherwise:
             break
         }
         // Of a request that had failed before, say by an end that cannot be read, this follows.
@@ -252,7 +255,7 @@ struct ScanCauses: Sendable {
         let changes = self.jobs.first { $0.id == job }?.changes ?? []
         let ending = (exchange.fired.map(\.fault) + changes).compactMap { rules[$0] }.first { fault in
             switch fault.effects.connection {
-            case .ended: loss == .endWithoutTerminal || loss == .reset
+            case .ended: loss == .endWithoutTerminal || loss == .reset || loss.isClose
             case .slowed: loss == .silence || loss == .noAnswer
             case .quiet: loss == .silence
             case .broken, .untouched: false

@@ -125,16 +125,18 @@ extension Backend {
             // An unreadable progress event has the name that the dialect gives to progress.
             let name = name == facts.journey.version.progressName ? facts.dialect.events.progress : name
             let (wall, now) = (self.wall, self.now)
-            var id: String?
+            var milliseconds: Int64?
             if facts.dialect.hasIncreasingIDs {
-                let milliseconds = self.jobs.update(facts.key) {
+                milliseconds = self.jobs.update(facts.key) {
                     $0.log.alias(name, position: position - 1, wall: wall, at: now)
                 }
-                id = EventForm.id(milliseconds ?? wall, name)
             }
             var bytes: [UInt8] = []
-            SSEWriter.event(id: id, type: name, data: data, into: &bytes)
-            self.send(bytes, .extra, to: exchange, into: &effects)
+            SSEWriter.event(
+                id: milliseconds.map { EventForm.id($0, name) }, type: name, data: data, into: &bytes)
+            let message = self.message(
+                name, milliseconds: milliseconds, data: data, facts, to: exchange)
+            self.send(message ?? bytes, .extra, to: exchange, into: &effects)
         }
     }
 
@@ -158,6 +160,6 @@ extension Backend {
             position: position, entry.kind, entry.form, milliseconds, emitted: now, data: data)
         self.observe(second, facts, replayed: false, into: &effects)
         let mark = StreamPieceKind.event(position: position, kind: entry.kind, replayed: false, emitted: now)
-        self.send(second.bytes, mark, to: exchange, into: &effects)
+        self.send(self.bytes(of: second, facts, to: exchange), mark, to: exchange, into: &effects)
     }
 }

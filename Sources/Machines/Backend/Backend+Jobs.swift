@@ -136,7 +136,7 @@ extension Backend {
 
     /// A job of v2 is not deleted after its books, and a canceled job of v3 not at all: from now on, it is
     /// removed when its slot is needed.
-    private mutating func noteServed(_ key: JobKey) {
+    mutating func noteServed(_ key: JobKey) {
         let isNews = self.jobs.update(key) { job in
             defer { job.isServed = true }
             return !job.isServed

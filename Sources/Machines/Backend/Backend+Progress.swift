@@ -19,6 +19,7 @@ extension Backend {
             case .linger(let exchange): self.lingeringEnds(exchange, into: &effects)
             case .timeout(let exchange): self.timeOut(exchange, into: &effects)
             case .poll(let exchange): self.pollDue(exchange, into: &effects)
+            case .socket(let exchange): self.socketDue(exchange, into: &effects)
             }
         }
     }
@@ -32,13 +33,15 @@ extension Backend {
         case .linger(let exchange): self.lingering.update(exchange) { $0.endsAt } == at
         case .timeout(let exchange): self.streams.update(exchange) { $0.endsAt } == .some(at)
         case .poll(let exchange): self.streams.update(exchange) { $0.polling?.next } == .some(at)
+        case .socket(let exchange): self.sockets.update(exchange) { $0.due } == .some(at)
         }
     }
 
     mutating func dropStaleDeadlines() {
         var deadlines = DeadlineQueue()
         swap(&deadlines, &self.deadlines)  // So that what is asked below does not touch what changes.
-        let live = self.jobs.count + self.streams.count + self.lingering.count + self.faults.alarms
+        let live =
+            self.jobs.count + self.streams.count + self.lingering.count + self.sockets.count + self.faults.alarms
         deadlines.drop(live: live) { self.isLive($0, $1) }
         swap(&deadlines, &self.deadlines)
     }

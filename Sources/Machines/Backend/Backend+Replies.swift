@@ -109,8 +109,17 @@ extension Backend {
 
     /// An address as the contract writes links. `host`: the name by which the client addresses the server.
     func link(_ endpoint: Endpoint, _ journey: Journey, _ host: String?) -> String {
-        let path = journey.path(endpoint)
-        return switch self.configuration.urlForm {
+        self.link(journey.path(endpoint), host)
+    }
+
+    /// The address of the WebSocket of a job, with the scheme of WebSocket if it is absolute (RFC 6455 section 3).
+    func socketLink(_ job: String, _ host: String?) -> String {
+        let link = self.link(ProgressSocket.target(job), host)
+        return link.hasPrefix("http") ? "ws" + link.dropFirst(4) : link
+    }
+
+    private func link(_ path: String, _ host: String?) -> String {
+        switch self.configuration.urlForm {
         case .relative: path
         case .absolute(let base): base + path
         case .absoluteToHost:

@@ -121,11 +121,13 @@ extension Backend {
         }
     }
 
-    private mutating func addStream(_ context: RequestContext, _ facts: Job.Facts, eventsKnown: Int) {
+    mutating func addStream(
+        _ context: RequestContext, _ facts: Job.Facts, eventsKnown: Int, isSocket: Bool = false
+    ) {
         let stream = Stream(
             facts: facts, attempt: context.caller.attempt, nextPing: self.now + self.configuration.ping,
-            endsAt: facts.journey.version.streamLifetime.map { self.now + $0 },
-            polling: facts.dialect.isPolled ? StreamPolling(opened: self.now) : nil,
+            endsAt: isSocket ? nil : facts.journey.version.streamLifetime.map { self.now + $0 },
+            polling: facts.dialect.isPolled && !isSocket ? StreamPolling(opened: self.now) : nil,
             eventsKnown: eventsKnown)
         self.streams[context.exchange] = stream
         self.deadlines.add(.ping(context.exchange), at: stream.nextPing)
@@ -177,7 +179,7 @@ extension Backend {
             writer.member("type", EventKind.progress.rawValue)
         }
         let wall = self.wall
-        let form = EventForm(name: EventKind.progress.rawValue, idSuffix: "initial", isEnveloped: false)
+        let form = EventForm(name: EventKind.progress.rawValue, idSuffix: V2EventName.initialSuffix, isEnveloped: false)
         effects.append(
             .observe(
                 self.payload(
@@ -217,7 +219,7 @@ extension Backend {
         self.observe(entry, facts, replayed: replayed, into: &effects)
         let mark = StreamPieceKind.event(
             position: entry.position, kind: entry.kind, replayed: replayed, emitted: entry.emitted)
-        self.send(entry.bytes, mark, to: exchange, into: &effects)
+        self.send(self.bytes(of: entry, facts, to: exchange), mark, to: exchange, into: &effects)
         if entry.kind.isTerminal {
             self.writeSecondTerminal(after: original, to: exchange, facts, into: &effects)
         }
@@ -272,7 +274,8 @@ extension Backend {
             if !facts.dialect.events.hasCommentPings {
                 effects.append(.observe(self.payload(facts.owner, .pingWritten(job: facts.id))))
             }
-            self.send(self.ping(facts), .ping, to: exchange, into: &effects)
+            let ping = self.socketPing(facts, to: exchange) ?? self.ping(facts)
+            self.send(ping, .ping, to: exchange, into: &effects)
         }
         // Late pings are not made up for.
         let next = nextPing + self.configuration.ping
@@ -343,6 +346,12 @@ extension Backend {
     ) {
         guard let stream = self.streams[exchange] else { return }
         self.forget(exchange, stream)
+        if self.isSocket(exchange) {
+            let hasFailed = self.jobs.with(facts.key) { $0.status(first: .initialized) } == .failed
+            let close = WebSocketClose(hasFailed ? .internalError : .normal)
+            return self.endSocket(
+                exchange, close, at: lingering ? self.now + ProgressSocket.closeDelay : self.now)
+        }
         if lingering, self.configuration.streamLinger > .zero {
             let endsAt = self.now + self.configuration.streamLinger
             self.lingering[exchange] = LingeringStream(

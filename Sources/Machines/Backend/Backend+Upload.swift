@@ -357,9 +357,11 @@ extension Backend {
         let host = upload.authority
         let own = self.link(.job(jobId: facts.id), journey, host)
         let stream = self.link(.stream(jobId: facts.id), journey, host)
+        var job = UploadAccepted.Job(
+            jobId: facts.id, authToken: secret.text, sseUrl: stream, statusUrl: own)
+        if facts.dialect.upload.webSocketURL != .absent { job.websocketUrl = self.socketLink(facts.id, host) }
         let body = UploadAccepted(
-            job: UploadAccepted.Job(
-                jobId: facts.id, authToken: secret.text, sseUrl: stream, statusUrl: own),
+            job: job,
             links: UploadAccepted.Links(
                 own: UploadAccepted.Link(href: own, rel: "self", method: "GET"),
                 stream: UploadAccepted.Link(href: stream, rel: "stream", method: "GET"),

@@ -24,6 +24,7 @@ package struct Backend: Sendable {
     var streams = SlotMap<ExchangeID, Stream>()
     /// Streams behind their terminal event whose connections are still open.
     var lingering = SlotMap<ExchangeID, LingeringStream>()
+    var sockets = SlotMap<ExchangeID, JobSocket>()
     /// Uploads whose body is being read.
     var uploads = SlotMap<ExchangeID, PendingUpload>()
     var tombstones: Tombstones
@@ -87,7 +88,7 @@ package struct Backend: Sendable {
             self.uploadFailed(exchange, fault, into: &effects)
         case .aborted(let exchange):
             self.aborted(exchange, into: &effects)
-        case .received: break
+        case .received(let exchange, let bytes): self.socketReceived(exchange, bytes, into: &effects)
         case .forwarded, .upstreamReplied, .upstreamReceived, .upstreamEnded:
             break  // Nothing is forwarded here.
         case .changed(let job, let change):
@@ -103,7 +104,12 @@ package struct Backend: Sendable {
         _ exchange: ExchangeID, _ request: OriginRequest, _ caller: Caller, _ connection: UInt64,
         _ faults: [ArmedFault], into effects: inout [OriginEffect]
     ) {
-        guard let path = JourneyPath(path: request.path) else {
+        guard let path = JourneyPath(path: request.path, query: request.query) else {
+            guard request.path != ProgressSocket.path else {
+                return self.refuseUnrouted(
+                    exchange, .invalidRequest, "jobId must be that of a job of v2.", [], path: request.path,
+                    into: &effects)
+            }
             self.refuseUnrouted(
                 exchange, .notFound, "There is nothing at this path.", [], path: request.path, into: &effects)
             return
@@ -135,7 +141,11 @@ package struct Backend: Sendable {
             }
             device = nil
         }
-        self.serve(context, request, device, path.endpoint, into: &effects)
+        if path.isSocket, case .stream(let job) = path.endpoint {
+            self.socketRequested(context, request, device, job, into: &effects)
+        } else {
+            self.serve(context, request, device, path.endpoint, into: &effects)
+        }
     }
 
     private mutating func serve(
@@ -178,6 +188,7 @@ package struct Backend: Sendable {
 
     private mutating func aborted(_ exchange: ExchangeID, into effects: inout [OriginEffect]) {
         _ = self.takePending(exchange)
+        guard !self.forgetSocket(exchange, into: &effects) else { return }
         if let stream = self.lingering[exchange] {
             self.lingering[exchange] = nil
             self.observeEnd(of: stream, byPeer: true, into: &effects)
@@ -199,7 +210,7 @@ package struct Backend: Sendable {
 
     /// Jobs that are neither cleaned up nor expired.
     package var jobsAlive: Int { self.jobs.count }
-    package var streamsOpen: Int { self.streams.count + self.lingering.count }
+    package var streamsOpen: Int { self.streams.count + self.lingering.count + self.sockets.count }
     /// Uploads whose body is being read.
     package var uploadsOpen: Int { self.uploads.count }
 

@@ -16,6 +16,8 @@ struct DeadlineQueue: Sendable {
         case timeout(ExchangeID)
         /// A stream looks for changes of its job.
         case poll(ExchangeID)
+        /// A WebSocket was not ready, is to be closed, or its peer does not answer the close.
+        case socket(ExchangeID)
     }
 
     private static let staleMin = 1_024

@@ -61,6 +61,7 @@ struct Job: Sendable {
 
     let facts: Facts
     var token: Token
+    var socketUse = SocketUse.none
     var phase = Phase.running
     /// The next step of the script. Its index in the log may be another: faults bring events of their own.
     var step = 0

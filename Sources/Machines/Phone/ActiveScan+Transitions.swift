@@ -25,12 +25,14 @@ extension ActiveScan.Stage {
     }
 
     /// The 200 head of an event stream came.
-    func opened(resumed: Bool, _ policy: StreamPolicy, at now: Instant) -> Self {
+    func opened(resumed: Bool, isSocket: Bool, _ policy: StreamPolicy, at now: Instant) -> Self {
         guard case .opening(var stream, _) = self else { self.isIllegal("opened") }
         if policy.forgivesLosses { (stream.losses, stream.backoff) = (0, Backoff()) }
         stream.remembered.reconnected()
         stream.books = []
-        return .streaming(stream, StreamConnection(openedAt: now, resumed: resumed, rules: policy.reader))
+        return .streaming(
+            stream,
+            StreamConnection(openedAt: now, resumed: resumed, rules: isSocket ? nil : policy.reader))
     }
 
     /// The stream is over without a terminal event, or could not be opened. `asked`: how long the server asks to wait.

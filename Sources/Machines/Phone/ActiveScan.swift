@@ -161,6 +161,9 @@ struct LossEpisode: Hashable, Sendable {
         case .noAnswer: .noAnswer
         case .foreignURL: .foreignURL
         case .connectFailed: .transport
+        case .closedGoingAway, .closedProtocolError, .closedPolicyViolation, .closedMessageTooBig,
+            .closedInternalError, .closedServiceRestart, .closedTryAgainLater, .closedOtherwise:
+            .serverError
         case .reset, .endWithoutTerminal, .silence, .offline, .killed, .handover: nil
         }
     }

@@ -96,7 +96,7 @@ struct Answer: Sendable {
         case .unexpectedStatus:
             self.notes.add(
                 "status", expected: Self.anyStatus, seen: "\(self.head.status)", isDecisive: true)
-        case .tooLarge, .undecodable, .notSuccess, .overlongStream:
+        case .tooLarge, .undecodable, .notSuccess, .overlongStream, .badHandshake, .badFrame:
             break  // Noted where the body is read.
         }
     }

@@ -152,7 +152,8 @@ extension BadAnswer {
         switch self {
         case .tooLarge: .answerTooLarge
         case .unexpectedStatus: .unexpectedStatus
-        case .undecodable, .wrongContentType, .notSuccess, .overlongStream: .unreadableAnswer
+        case .undecodable, .wrongContentType, .notSuccess, .overlongStream, .badHandshake, .badFrame:
+            .unreadableAnswer
         }
     }
 }

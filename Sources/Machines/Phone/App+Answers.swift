@@ -24,11 +24,18 @@ extension App {
                 exchange.operation, attempt: exchange.attempt, status: head.status,
                 took: now - exchange.sentAt),
             of: exchange.scan, at: now, into: &effects)
+        if let handshake = exchange.handshake, exchange.purpose == .stream, head.status == 101 {
+            guard self.socketOpens(handshake, head, index, at: now, into: &effects) else { return }
+            self.exchanges[index].deadline = nil
+            self.streamOpened(exchange, at: now, into: &effects)
+            self.socketOpened(exchange, at: now, into: &effects)
+            return
+        }
         switch exchange.purpose {
         case .stream where head.status == 200:
             let isStream =
                 head.contentType == "text/event-stream" || self.profile.stream.statuses == .unchecked
-            guard isStream, !head.isEncoded else {
+            guard isStream, !head.isEncoded, exchange.handshake == nil else {
                 // Its body may be endless; what it says does not matter.
                 self.exchanges.remove(at: index)
                 effects.append(.app(.abort(id)))
@@ -56,16 +63,14 @@ extension App {
         _ id: RequestID, _ bytes: ArraySlice<UInt8>, at now: Instant, into effects: inout [PhoneEffect]
     ) -> Bool {
         guard let index = self.exchangeIndex(id) else { return false }
-        guard let head = self.exchanges[index].head else {
-            preconditionFailure("a body before its head")
-        }
+        precondition(self.exchanges[index].head != nil, "a body before its head")
         switch self.exchanges[index].purpose {
         case .drain:
             return false
         case .left:
             self.exchanges[index].deadline = now + self.profile.stream.idleTimeout
             return false
-        case .stream where head.status == 200:
+        case .stream where self.exchanges[index].isOpenStream:
             return self.streamBytes(bytes, exchange: index, at: now, into: &effects)
         case .upload, .stream, .results, .status, .cleanup, .cancel:
             guard !self.exchanges[index].collect(bytes) else {
@@ -86,11 +91,10 @@ extension App {
     mutating func replyEnded(_ id: RequestID, at now: Instant, into effects: inout [PhoneEffect]) {
         guard let index = self.exchangeIndex(id), !self.hold(.whole, exchange: index) else { return }
         var exchange = self.exchanges.remove(at: index)
-        guard let head = exchange.head else { preconditionFailure("an answer without a head") }
         switch exchange.purpose {
         case .drain, .left:
             break
-        case .stream where head.status == 200:
+        case .stream where exchange.isOpenStream:
             // An event without its blank line is discarded with the connection (WHATWG HTML section 9.2.6).
             self.streamLost(exchange.scan, .endWithoutTerminal, after: nil, at: now, into: &effects)
         case .upload, .stream, .results, .status, .cleanup, .cancel:
@@ -116,7 +120,7 @@ extension App {
         switch (exchange.purpose, exchange.head?.status) {
         case (.drain, _), (.left, _):
             return
-        case (.stream, 200):
+        case (.stream, _) where exchange.isOpenStream:
             self.streamLost(exchange.scan, Self.lossCause(failure), after: nil, at: now, into: &effects)
             return
         case (_, .some(let status)) where !(200...299).contains(status):

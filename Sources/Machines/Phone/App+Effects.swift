@@ -1,6 +1,7 @@
 import Observations
 import SimBase
 import Talaria
+import Wire
 
 // How the phone speaks: observations, durable writes, requests.
 
@@ -72,6 +73,7 @@ extension App {
         /// Between the identity and the trace context.
         var headers: [HeaderField]
         var lastEventID: String?
+        var handshake: WebSocketRequest?
         var body: AppRequest.Body
         var timeout: Interval
     }
@@ -81,8 +83,8 @@ extension App {
         self.lastRequest += 1
         let exchange = Exchange(
             id: RequestID(self.lastRequest), scan: plan.scan, attempt: plan.attempt, sentAt: now,
-            job: plan.job?.jobId, lastEventID: plan.lastEventID, purpose: plan.purpose,
-            deadline: now + plan.timeout)
+            job: plan.job?.jobId, lastEventID: plan.lastEventID, handshake: plan.handshake,
+            purpose: plan.purpose, deadline: now + plan.timeout)
         self.exchanges.append(exchange)
         var headers: [HeaderField] = []
         headers.reserveCapacity(plan.headers.count + 4)
@@ -90,8 +92,9 @@ extension App {
             headers.append(HeaderField(HeaderName.deviceID, identity.text))
         }
         headers += plan.headers
-        let isInQuery = plan.purpose == .stream && self.profile.token.stream == .query
-        if let token = plan.job?.authToken, !isInQuery {
+        let isElsewhere =
+            plan.handshake != nil || plan.purpose == .stream && self.profile.token.stream == .query
+        if let token = plan.job?.authToken, !isElsewhere {
             headers.append(HeaderField(HeaderName.authorization, "Bearer \(token)"))
         }
         if let id = plan.lastEventID { headers.append(HeaderField(HeaderName.lastEventID, id)) }

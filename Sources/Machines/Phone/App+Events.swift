@@ -14,17 +14,29 @@ extension App {
         guard let index = self.activeIndex(scan) else { preconditionFailure("a stream without a scan") }
         var items: [SSEItem] = []
         swap(&items, &self.items)
-        self.active[index].stage.update { _, connection in
-            connection.received(bytes, at: now, into: &items)
+        let wall = self.wallNanoseconds(at: now) / 1_000_000
+        let output = self.active[index].stage.update { _, connection in
+            connection.received(bytes, at: now, wall: wall, into: &items)
         }
         defer {
             items.clear()
             swap(&items, &self.items)
         }
+        if let output { self.transmit(output.frames, on: self.exchanges[exchange], into: &effects) }
         guard !self.isBlocked(index) else {
-            return self.hold(items, index, exchange: exchange, at: now, into: &effects)
+            let isGivenUp = self.hold(items, index, exchange: exchange, at: now, into: &effects)
+            // How it was closed is forgotten: what is held decides.
+            if !isGivenUp, output?.ending != nil { _ = self.hold(.whole, exchange: exchange) }
+            return isGivenUp
         }
-        return self.read(&items, index, exchange: exchange, at: now, into: &effects).changesMore
+        let progress = self.read(&items, index, exchange: exchange, at: now, into: &effects)
+        guard let ending = output?.ending, !progress.isOver else { return progress.changesMore }
+        if progress == .goesOn {
+            self.socketEnded(ending, exchange: exchange, at: now, into: &effects)
+        } else {
+            _ = self.hold(.whole, exchange: exchange)
+        }
+        return true
     }
 
     /// What became of a stream whose items were read.
@@ -216,7 +228,7 @@ extension App {
             at: now, into: &effects)
         switch self.profile.events.failure {
         case .final:
-            self.drain(index, exchange: exchange, at: now)
+            self.drain(index, exchange: exchange, at: now, into: &effects)
             self.refuse(
                 scan, code: AppLimits.unreadableEventCode, cause: .event(job: job.jobId, retryable: nil),
                 at: now, into: &effects)
@@ -295,7 +307,7 @@ extension App {
                 job: self.active[index].jobID, id: nil, kind: kind, latency: nil, replayed: false),
             of: scan, at: now, into: &effects)
         let isTooLate = self.active[index].stage.update { stream, _ in stream.hasFailed }
-        self.drain(index, exchange: exchange, at: now)
+        self.drain(index, exchange: exchange, at: now, into: &effects)
         if isTooLate {
             self.giveUp(scan, .transport, job: .left, at: now, into: &effects)
         } else if kind == .completed {
@@ -307,14 +319,22 @@ extension App {
     }
 
     /// The stream is left to end by itself, so that its connection stays usable.
-    private mutating func drain(_ index: Int, exchange: Int, at now: Instant) {
+    private mutating func drain(
+        _ index: Int, exchange: Int, at now: Instant, into effects: inout [PhoneEffect]
+    ) {
+        self.closeSocket(exchange: exchange, into: &effects)
+        self.leaveToEnd(exchange, at: now)
+        if self.preview?.scan == self.active[index].number { self.preview = nil }
+    }
+
+    /// Nothing that still comes matters.
+    mutating func leaveToEnd(_ exchange: Int, at now: Instant) {
         if self.exchanges[exchange].ending != nil {
             self.exchanges.remove(at: exchange)
         } else {
             self.exchanges[exchange].purpose = .drain
             self.exchanges[exchange].deadline = now + AppLimits.drainGrace
         }
-        if self.preview?.scan == self.active[index].number { self.preview = nil }
     }
 
     /// The terminal event. One that cannot be read is believed in so far as the job is over: what a `completed` found is
@@ -324,7 +344,7 @@ extension App {
     ) {
         let answered = self.exchanges[exchange]
         let isTooLate = self.active[index].stage.update { stream, _ in stream.hasFailed }
-        self.drain(index, exchange: exchange, at: now)
+        self.drain(index, exchange: exchange, at: now, into: &effects)
         guard !isTooLate else {
             // The event has closed the stream. Its scan had failed before.
             self.giveUp(self.active[index].number, .transport, job: .left, at: now, into: &effects)

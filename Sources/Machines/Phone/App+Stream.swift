@@ -51,15 +51,23 @@ extension App {
                 self.active[index].number, .foreignURL, job: .deletedWithScan, at: now, into: &effects)
             return
         }
-        self.send(
-            RequestPlan(
-                purpose: .stream, scan: self.active[index].number, attempt: attempt, method: "GET",
-                target: self.streamTarget(job), job: job,
-                headers: [HeaderField("Accept", "text/event-stream")],
-                lastEventID: self.profile.stream.resumes && !job.lastEventID.isEmpty ? job.lastEventID : nil,
-                body: .none,
-                timeout: self.profile.stream.connectTimeout),
-            at: now, into: &effects)
+        let number = self.active[index].number
+        var plan = RequestPlan(
+            purpose: .stream, scan: number, attempt: attempt, method: "GET",
+            target: self.streamTarget(job), job: job, headers: [], lastEventID: nil, body: .none,
+            timeout: self.profile.stream.connectTimeout)
+        switch job.transport {
+        case .sse:
+            plan.headers = [HeaderField("Accept", "text/event-stream")]
+            plan.lastEventID =
+                self.profile.stream.resumes && !job.lastEventID.isEmpty ? job.lastEventID : nil
+        case .websocket:
+            let handshake = self.handshake(of: job, scan: number, attempt: attempt)
+            plan.target = self.socketTarget(plan.target, attempt: attempt)
+            plan.headers = handshake.fields.fields
+            plan.handshake = handshake
+        }
+        self.send(plan, at: now, into: &effects)
     }
 
     /// The address of a stream, with the token of the job where this client has it there.
@@ -77,7 +85,8 @@ extension App {
         let job = self.active[index].job.jobId
         let episode = self.active[index].stage.episode
         self.active[index].stage = self.active[index].stage.opened(
-            resumed: exchange.lastEventID != nil, self.profile.stream, at: now)
+            resumed: exchange.lastEventID != nil, isSocket: exchange.handshake != nil, self.profile.stream,
+            at: now)
         self.observe(
             .streamOpened(
                 job: job, attempt: exchange.attempt, after: exchange.lastEventID, took: now - exchange.sentAt),
@@ -197,7 +206,9 @@ extension App {
         case .endWithoutTerminal:
             guard self.profile.stream.afterEnd == .finishes else { return }
             self.giveUp(scan, .interrupted, job: .left, at: now, into: &effects)
-        case .connectFailed, .reset, .silence, .offline, .killed, .handover, .noAnswer, .foreignURL:
+        case .connectFailed, .reset, .silence, .offline, .killed, .handover, .noAnswer, .foreignURL,
+            .closedGoingAway, .closedProtocolError, .closedPolicyViolation, .closedMessageTooBig,
+            .closedInternalError, .closedServiceRestart, .closedTryAgainLater, .closedOtherwise:
             switch self.profile.stream.afterLoss {
             case .reconnects: return
             case .fails: self.giveUp(scan, .transport, job: .deletedWithScan, at: now, into: &effects)

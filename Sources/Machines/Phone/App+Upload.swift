@@ -59,7 +59,8 @@ extension App {
         var answer = answer
         let judgement = UploadJudgement.judge(
             &answer, self.profile.journey.version.envelopesBodies ? .v2 : self.profile.upload.answer,
-            obeysRetryable: self.profile.upload.obeysRetryable)
+            obeysRetryable: self.profile.upload.obeysRetryable,
+            transport: self.profile.journey.version == .v2 ? self.profile.stream.transport : .sse)
         self.observe(answer, exchange, at: now, into: &effects)
         if self.fallsBack(exchange.scan, answer.head.status) {
             let retry = UploadRetry(cause: .unexpectedStatus, wait: .none, atLeast: .zero)

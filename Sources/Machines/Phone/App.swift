@@ -45,6 +45,8 @@ package struct App: Sendable {
     var durable = WriteID(0)
     var lastWriteID: UInt64 = 0
     var lastRequest: UInt64 = 0
+    /// Frames of WebSockets that were sent, each masked with a key of its own.
+    var framesSent: UInt64 = 0
     /// The preview of the last segmented photo: one for the whole phone, however many jobs send one.
     var preview: Preview?
     var recentJobs = RecentJobIDs()

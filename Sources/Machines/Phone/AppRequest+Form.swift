@@ -1,3 +1,4 @@
+import SimBase
 import Talaria
 
 /// A part of a multipart upload, without its content.
@@ -33,6 +34,9 @@ extension AppRequest {
         let path = self.target.hasPrefix(base + "/") ? String(self.target.dropFirst(base.count)) : self.target
         return path.hasPrefix("/") && !path.hasPrefix("//") ? path : nil
     }
+
+    /// Whether the connection is another protocol's after a 101 (RFC 9110 section 7.8).
+    package var asksForUpgrade: Bool { self.headers.contains { $0.name == "Upgrade" } }
 
     /// Its Content-Type, unless that names the boundary of a multipart upload.
     package var contentType: String? {

@@ -73,10 +73,16 @@ package struct DurableScan: Hashable, Sendable {
 package struct DurableJob: Hashable, Sendable {
     package var jobId: String
     package var authToken: String?
+    /// The address of its stream, or of its WebSocket.
     package var sseUrl: String
     package var lastEventID: String
+    package var transport: StreamTransport
 
-    package init(jobId: String, authToken: String?, sseUrl: String, lastEventID: String) {
+    package init(
+        jobId: String, authToken: String?, sseUrl: String, lastEventID: String,
+        transport: StreamTransport = .sse
+    ) {
+        self.transport = transport
         self.jobId = jobId
         self.authToken = authToken
         self.sseUrl = sseUrl

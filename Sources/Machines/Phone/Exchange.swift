@@ -1,5 +1,6 @@
 import SimBase
 import Talaria
+import Wire
 
 /// A request in the driver's hands and what has come of its answer.
 struct Exchange: Sendable {
@@ -11,6 +12,8 @@ struct Exchange: Sendable {
     let job: String?
     /// `Last-Event-ID` as it was sent.
     let lastEventID: String?
+    /// The opening handshake of a WebSocket; nil for any other request.
+    let handshake: WebSocketRequest?
     var purpose: Purpose
     /// The time at which it is given up. An open stream has its idle timeout instead.
     var deadline: Instant?
@@ -34,6 +37,11 @@ struct Exchange: Sendable {
         case left
 
         var isDelete: Bool { self == .cleanup || self == .cancel }
+    }
+
+    /// Whether its answer is the stream that was requested.
+    var isOpenStream: Bool {
+        self.purpose == .stream && self.head?.status == (self.handshake == nil ? 200 : 101)
     }
 
     var operation: Operation {

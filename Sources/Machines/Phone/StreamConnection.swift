@@ -5,6 +5,8 @@ import Wire
 /// One open stream: bytes in, items out, and what a phone measures on the way.
 struct StreamConnection: Sendable {
     private var reader: SSEReader
+    /// The reader of a WebSocket, which is read in its place; empty for an event stream.
+    private var socket: [SocketReader]
     let openedAt: Instant
     /// The time of the last data, including the head.
     private(set) var lastByteAt: Instant
@@ -33,19 +35,31 @@ struct StreamConnection: Sendable {
         var isReplayed: Bool
     }
 
-    init(openedAt: Instant, resumed: Bool, rules: SSEReader.Rules) {
-        self.reader = SSEReader(
-            limits: SSEReader.Limits(
-                lineBytesMax: AppLimits.streamLineBytesMax, eventBytesMax: AppLimits.streamEventBytesMax,
-                retryMax: .hours(24)), rules: rules)
+    /// `rules`: how events are read; nil for a WebSocket.
+    init(openedAt: Instant, resumed: Bool, rules: SSEReader.Rules?) {
+        self.reader = SSEReader(limits: Self.limits, rules: rules ?? .standard)
+        self.socket = rules == nil ? [SocketReader()] : []
         self.openedAt = openedAt
         self.lastByteAt = openedAt
         self.awaitsFirstEvent = !resumed
     }
 
-    mutating func received(_ bytes: ArraySlice<UInt8>, at now: Instant, into items: inout [SSEItem]) {
+    private static let limits = SSEReader.Limits(
+        lineBytesMax: AppLimits.streamLineBytesMax, eventBytesMax: AppLimits.streamEventBytesMax,
+        retryMax: .hours(24))
+
+    /// - Returns: What follows from frames; nil for an event stream.
+    mutating func received(
+        _ bytes: ArraySlice<UInt8>, at now: Instant, wall: Int64, into items: inout [SSEItem]
+    ) -> SocketReader.Output? {
         self.lastByteAt = now
+        guard self.socket.isEmpty else {
+            var output = SocketReader.Output()
+            self.socket[0].received(bytes, at: now, wall: wall, into: &items, &output)
+            return output
+        }
         self.reader.receive(bytes, into: &items)
+        return nil
     }
 
     // MARK: Overlays

@@ -79,9 +79,12 @@ enum UploadJudgement: Hashable, Sendable {
     /// names no job. It is tried again, as 408 is. So is a 4xx that calls itself retryable, and a success that cannot
     /// be read.
     ///
-    /// - Parameter obeysRetryable: Whether an answer that calls itself final is, whatever its status.
+    /// - Parameters:
+    ///   - obeysRetryable: Whether an answer that calls itself final is, whatever its status.
+    ///   - transport: By what the client wants to follow a job.
     static func judge(
-        _ answer: inout Answer, _ form: UploadAnswerForm, obeysRetryable: Bool
+        _ answer: inout Answer, _ form: UploadAnswerForm, obeysRetryable: Bool,
+        transport: StreamTransport = .sse
     ) -> UploadJudgement {
         switch answer.head.status {
         case 500...599 where obeysRetryable && answer.problem.retryable == false:
@@ -98,7 +101,7 @@ enum UploadJudgement: Hashable, Sendable {
             guard let body = answer.read(read, bytesMax: AppLimits.answerBytesMax) else {
                 return .again(.backoff(answer.badness.waitingCause), answer.badness)
             }
-            return Self.judge(body, &answer.notes)
+            return Self.judge(body, transport, &answer.notes)
         case 429:
             return .limited(answer.serverWait)
         case 401, 403:
@@ -125,20 +128,24 @@ enum UploadJudgement: Hashable, Sendable {
     }
 
     /// Whether what a client needs of the answer can be used.
-    private static func judge(_ body: UploadAccepted, _ notes: inout ContractNotes) -> UploadJudgement {
+    private static func judge(
+        _ body: UploadAccepted, _ wanted: StreamTransport, _ notes: inout ContractNotes
+    ) -> UploadJudgement {
         guard body.success else {
             notes.add("success", expected: "true", seen: "false", isDecisive: true)
             return .again(.backoff(.unreadableAnswer), .notSuccess)
         }
         let job = body.data
+        let (address, transport) = job.address(for: wanted)
+        let key = transport == .sse || job.websocketUrl == nil ? "sseUrl" : "websocketUrl"
         if !Endpoint.isJobID(job.jobId) {
             notes.add(
                 "data.jobId", expected: "an id that can stand in a path", seen: "another string",
                 excerpt: job.jobId, isDecisive: true)
-        } else if !ServerText.isTarget(job.sseUrl) {
+        } else if !ServerText.isTarget(address) {
             notes.add(
-                "data.sseUrl", expected: "a path or an HTTP URL", seen: "another string",
-                excerpt: ServerText.shown(address: job.sseUrl), isDecisive: true)
+                "data.\(key)", expected: "a path or an HTTP URL", seen: "another string",
+                excerpt: ServerText.shown(address: address), isDecisive: true)
         } else if let token = job.authToken, !ServerText.isToken(token) {
             notes.add(
                 "data.authToken", expected: "a token that can stand in a header", seen: "another string",
@@ -146,8 +153,19 @@ enum UploadJudgement: Hashable, Sendable {
         } else {
             return .accepted(
                 DurableJob(
-                    jobId: job.jobId, authToken: job.authToken, sseUrl: job.sseUrl, lastEventID: ""))
+                    jobId: job.jobId, authToken: job.authToken, sseUrl: address, lastEventID: "",
+                    transport: transport))
         }
         return .again(.backoff(.unreadableAnswer), .undecodable)
+    }
+}
+
+extension UploadAccepted.Job {
+    /// Where and by what the job is followed. That of an older answer, which names no event stream, by WebSocket.
+    fileprivate func address(for wanted: StreamTransport) -> (String, StreamTransport) {
+        if wanted == .sse, let sseUrl { return (sseUrl, .sse) }
+        // A socket is requested by HTTP (RFC 6455 section 3).
+        let address = self.websocketUrl ?? ProgressSocket.target(self.jobId)
+        return (address.hasPrefix("ws") ? "http" + address.dropFirst(2) : address, .websocket)
     }
 }

@@ -48,6 +48,7 @@ extension JSONWriter {
                     writer.member("authToken", job.authToken)
                     writer.member("sseUrl", job.sseUrl)
                     writer.member("lastEventID", job.lastEventID)
+                    if job.transport != .sse { writer.member("transport", job.transport.rawValue) }
                 }
             }
             writer.member("cause", record.cause)
@@ -200,7 +201,9 @@ extension DurableScan {
                     jobId: try job.required("jobId") { $0.text },
                     authToken: try job.optional("authToken") { $0.text },
                     sseUrl: try job.required("sseUrl") { $0.text },
-                    lastEventID: try job.required("lastEventID") { $0.text })
+                    lastEventID: try job.required("lastEventID") { $0.text },
+                    transport: try job.optional("transport") { $0.text.flatMap { StreamTransport(rawValue: $0) } }
+                        ?? .sse)
             },
             booksApplied: [],  // They are in the library (`StateFolder.restoreLibrary`).
             cause: try record.required("cause") { $0.text },

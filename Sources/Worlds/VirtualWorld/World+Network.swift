@@ -193,6 +193,7 @@ extension World {
                 state.stream = request.operation == .stream ? StreamOnWire(scan: request.scan) : nil
                 state.isReused = true
                 state.hasAnswer = false
+                state.reader.isForUpgrade = request.asksForUpgrade
             }
             return idle
         }
@@ -202,6 +203,7 @@ extension World {
             $0.asked = asked
             $0.movedAt = asked.sentAt
             $0.stream = request.operation == .stream ? StreamOnWire(scan: request.scan) : nil
+            $0.reader.isForUpgrade = request.asksForUpgrade
         }
         self.phones[phone].wires.append(wire)
         self.schedule(.connect(wire), at: self.now + WorldTime.hop)
@@ -420,7 +422,7 @@ extension World {
     ) {
         switch event {
         case .head(let status, let headers):
-            if status == 200, Self.isStream(headers) {
+            if status == 101 || status == 200 && Self.isStream(headers) {
                 let now = self.now
                 self.wires.update(wire) { state in
                     state.stream?.isOpen = true

@@ -189,6 +189,8 @@ package enum V2EventName {
     package static let error = "error"
     package static let timeout = "timeout"
 
+    /// The last part of the id of the first event of a job.
+    package static let initialSuffix = "initial"
     /// The last part of the id of the event at the end of a job.
     package static let terminalSuffix = "final"
     /// The comment that comes instead of a ping.

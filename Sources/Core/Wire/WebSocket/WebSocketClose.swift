@@ -14,7 +14,9 @@ package struct WebSocketCloseCode: RawRepresentable, Hashable, Sendable {
     /// Reported for a connection that ended without a close frame; never in a frame.
     package static let abnormal = Self(rawValue: 1_006)
     package static let invalidPayload = Self(rawValue: 1_007)
+    package static let policyViolation = Self(rawValue: 1_008)
     package static let messageTooBig = Self(rawValue: 1_009)
+    package static let internalError = Self(rawValue: 1_011)
 
     /// Whether a close frame may have it: the registered codes but those that are only reported, and those of
     /// libraries and of applications (RFC 6455 section 7.4.2).

@@ -57,6 +57,7 @@ struct V2Dialects: Sendable {
     private static func dialect(_ base: Dialect, _ rules: V2Rules, dotted: Dialect.V2Data) -> Dialect {
         var dialect = base
         dialect.upload.v2Tokens = rules.tokens
+        dialect.upload.webSocketURL = rules.webSocketURL
         dialect.results.v2 = rules.bookForm
         dialect.isPolled = rules.progress == .poll
         if rules.eventNames == .dotted, dotted != .plain { dialect.use(dotted) }
@@ -90,7 +91,7 @@ extension Dialect {
 
 extension JobCourse {
     private static let initialized = EventForm(
-        name: V2EventName.initialized, idSuffix: "initial", isEnveloped: false)
+        name: V2EventName.initialized, idSuffix: V2EventName.initialSuffix, isEnveloped: false)
 
     /// The first event is named by the state of the job; then there is one for each photo and each book.
     static let bookshelfScan = JobCourse(

@@ -19,6 +19,8 @@ struct UploadForm: Hashable, Sendable {
     var isEnveloped = false
     /// The names of the token in that envelope.
     var v2Tokens = V2Rules.TokenNames.both
+    /// The addresses in that envelope.
+    var webSocketURL = V2Rules.WebSocketURL.absent
 
     private static let contract = UploadForm()
 
@@ -49,12 +51,13 @@ struct UploadForm: Hashable, Sendable {
                 if self.v2Tokens != .token { writer.member("authToken", accepted.data.authToken) }
                 writer.member("jobId", accepted.data.jobId)
                 if books != nil { writer.member("processedCount", 0) }
-                writer.member("sseUrl", accepted.data.sseUrl)
+                if self.webSocketURL != .alone { writer.member("sseUrl", accepted.data.sseUrl) }
                 writer.member("status", self.status?.rawValue)
                 writer.member("statusUrl", accepted.data.statusUrl)
                 if self.v2Tokens != .authToken { writer.member("token", accepted.data.authToken) }
                 writer.member("totalCount", books)
                 if photos > 0 { writer.member("totalPhotos", photos) }
+                if self.webSocketURL != .absent { writer.member("websocketUrl", accepted.data.websocketUrl) }
             }
             writer.member(accepted.metadata)
             writer.member("success", true)

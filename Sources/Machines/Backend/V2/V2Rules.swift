@@ -65,6 +65,15 @@ package struct V2Rules: Hashable, Sendable {
         case nested
     }
 
+    /// Whether the answer to an upload names the WebSocket of the job (Docs/contract.md section 3.1).
+    package enum WebSocketURL: String, CaseIterable, Hashable, Sendable {
+        /// Clients know its address.
+        case absent
+        case beside
+        /// And no event stream, as for older jobs.
+        case alone
+    }
+
     /// The time from the `completed` event of a job until its results are gone (C21); nil for that of v3.
     package var resultsLifetime: Interval?
     package var streamToken = StreamToken.either
@@ -74,6 +83,7 @@ package struct V2Rules: Hashable, Sendable {
     package var tokens = TokenNames.both
     package var booksKey = BooksKey.books
     package var authors = Authors.author
+    package var webSocketURL = WebSocketURL.absent
     /// Nil without one.
     package var breaker: CircuitBreakerRules?
 

@@ -1,0 +1,153 @@
+internal import JSON
+package import SimBase
+
+/// A message on the WebSocket of a job (Docs/contract.md section 3.4): a text of JSON with an envelope around the payload.
+package struct SocketMessage: Hashable, Sendable {
+    /// The types of the contract.
+    package enum Kind: String, CaseIterable, Hashable, Sendable {
+        case jobStarted = "job_started"
+        case jobProgress = "job_progress"
+        case jobComplete = "job_complete"
+        case error
+        /// The state of a job, for a client that has come back.
+        case reconnected
+        case batchInit = "batch-init"
+        case batchProgress = "batch-progress"
+        case batchComplete = "batch-complete"
+        case batchCanceling = "batch-canceling"
+        case ready
+        case readyAck = "ready_ack"
+        case ping
+        case pong
+        case cancel
+        case cancelBatch = "cancel_batch"
+    }
+
+    /// The type as it was sent, which may be none of the contract.
+    package var type: String
+    package var jobId: String?
+    /// Milliseconds since 1970.
+    package var timestamp: Int64?
+    /// JSON; empty if there is none.
+    package var payload: [UInt8]
+
+    package init(type: String, jobId: String?, timestamp: Int64?, payload: [UInt8]) {
+        self.type = type
+        self.jobId = jobId
+        self.timestamp = timestamp
+        self.payload = payload
+    }
+
+    package init(_ kind: Kind, jobId: String? = nil, timestamp: Int64?, payload: [UInt8] = []) {
+        self.init(type: kind.rawValue, jobId: jobId, timestamp: timestamp, payload: payload)
+    }
+
+    /// Reads a message; nil for bytes that are not an object with a `type`.
+    package init?(_ bytes: [UInt8]) {
+        guard let object = JSONObjectText(bytes), let type = object.text("type") else { return nil }
+        self.init(
+            type: type, jobId: object.text("jobId"),
+            timestamp: object.value("timestamp").flatMap { Int64(String(decoding: $0, as: UTF8.self)) },
+            payload: object.value("payload").map { Array($0) } ?? [])
+    }
+
+    /// Nil for a type that the contract does not have.
+    package var kind: Kind? { Kind(rawValue: self.type) }
+
+    /// The version of the envelope.
+    private static let version: StaticString = "1.0.0"
+
+    /// The message of a server, with the pipeline of the journey, or of a client, which names no job.
+    package func bytes(pipeline: String?) -> [UInt8] {
+        let head = JSON.object { writer in
+            writer.member("type", self.type)
+            if let jobId { writer.member("jobId", jobId) }
+            if let pipeline { writer.member("pipeline", pipeline) }
+            writer.member("timestamp", self.timestamp)
+            if self.jobId != nil { writer.member("version", Self.version) }
+        }
+        // As it is: a fault may have made it something else than JSON.
+        guard !self.payload.isEmpty else { return head }
+        return head.dropLast() + Array(",\"payload\":".utf8) + self.payload + [UInt8(ascii: "}")]
+    }
+}
+
+// What events of an event stream and messages of a WebSocket have in common: a kind, an id, and data.
+
+extension SocketMessage.Kind {
+    /// The message for an event of v2.
+    package init(_ kind: EventKind, isFirst: Bool) {
+        switch kind {
+        case .completed: self = .jobComplete
+        case .error: self = .error
+        case .progress where isFirst: self = .jobStarted
+        case .progress, .ping, .enrichmentDegraded, .segmented, .bookProgress, .result: self = .jobProgress
+        }
+    }
+
+    /// The name that an event stream of v2 has for it; nil for a message that is no event.
+    package var eventName: String? {
+        switch self {
+        case .jobStarted, .batchInit: V2EventName.initialized
+        case .jobProgress, .batchProgress, .reconnected: V2EventName.processing
+        case .jobComplete, .batchComplete: V2EventName.completed
+        case .error: V2EventName.failed
+        case .ready, .readyAck, .ping, .pong, .cancel, .cancelBatch, .batchCanceling: nil
+        }
+    }
+
+    /// The last part of the id that the event has there.
+    private var idSuffix: String {
+        switch self {
+        case .jobStarted, .batchInit, .reconnected: V2EventName.initialSuffix
+        case .jobComplete, .batchComplete, .error: V2EventName.terminalSuffix
+        case .jobProgress, .batchProgress, .ready, .readyAck, .ping, .pong, .cancel, .cancelBatch,
+            .batchCanceling:
+            EventKind.progress.rawValue
+        }
+    }
+
+    /// The id of an event at that time, in milliseconds since 1970.
+    package func eventID(_ timestamp: Int64) -> String { "\(timestamp)-\(self.idSuffix)" }
+}
+
+/// The address of the WebSockets of all jobs (Docs/contract.md section 3.4).
+package enum ProgressSocket {
+    package static let path = "/ws/progress"
+    /// What comes before the token in the subprotocol.
+    package static let subprotocolPrefix = "bookstrack-auth."
+    /// The time that a server waits for `ready`.
+    package static let readyTime = Interval.seconds(5)
+    /// The time between `job_complete` and the close.
+    package static let closeDelay = Interval.seconds(1)
+    /// The time for which a server keeps the state of a lost connection.
+    package static let stateTime = Interval.seconds(60)
+    /// The longest message of a client.
+    package static let clientBytesMax = 10 << 10
+    /// The longest message of a server.
+    package static let serverBytesMax = 32 << 20
+    /// Connections of one job at once.
+    package static let connectionsMax = 5
+    /// The code and the status of a connection beyond that.
+    package static let limitCode = "CONNECTION_LIMIT_EXCEEDED"
+
+    /// The target of a job's socket.
+    package static func target(_ jobId: String) -> String { "\(Self.path)?jobId=\(jobId)" }
+
+    /// The value of a field of a query; nil without it.
+    package static func field(_ name: String, in query: String?) -> Substring? {
+        query?.split(separator: "&").first { $0.hasPrefix(name + "=") }.map { $0.dropFirst(name.count + 1) }
+    }
+}
+
+extension Journey {
+    /// The name of its jobs in messages and in the data of `completed` (Docs/contract.md sections 3.3 and 3.4); nil without jobs.
+    package var pipeline: String? {
+        switch self {
+        case .bookshelfScan: "ai_scan"
+        case .batchEnrichment: "batch_enrichment"
+        case .csvImport: "csv_import"
+        case .scan, .bookEnrichment, .textEnrichment: nil
+        }
+    }
+}
