@@ -168,6 +168,7 @@ extension TransportFailure: NameField {}
 extension PhotoReason: NameField {}
 extension WaitingCause: NameField {}
 extension Reconciliation.Source: NameField {}
+extension StreamTransport: NameField {}
 
 extension Operation: NameField {
     static var blank: Operation { .upload }

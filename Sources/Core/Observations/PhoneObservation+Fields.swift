@@ -174,6 +174,8 @@ extension PhoneObservation: DescribedObservation {
                 "event-ignored", Self.eventIgnored, "job", "id", "name", "malformed", of: job, id, name,
                 malformed)
         case .ping(let id, let gap): try codec.row("ping", Self.ping, "id", "gap_ns", of: id, gap)
+        case .jobFollowed(let job, let transport):
+            try codec.row("job-followed", Self.jobFollowed, "job", "transport", of: job, transport)
         case .terminalApplied(let job, let kind, let inline):
             try codec.row(
                 "terminal-applied", Self.terminalApplied, "job", "kind", "inline", of: job, kind, inline)

@@ -128,6 +128,8 @@ package indirect enum PhoneObservation: Hashable, Sendable {
     case jobAbandoned(job: String, cause: AbandonCause)
 
     // Streams.
+    /// A job is followed by another transport than an event stream: by no id, a stream of it resumes.
+    case jobFollowed(job: String, by: StreamTransport)
     /// `after`: the Last-Event-ID that was sent.
     case streamOpened(job: String, attempt: UInt32, after: String?, took: Interval)
     case firstEvent(job: String, took: Interval)
@@ -171,7 +173,8 @@ extension PhoneObservation {
         blank(keySent), blank(lookupAnswered), blank(enriched), blank(readingKept), blank(photoInstead),
         blank(rateLimited), blank(resultsDecoded), blank(rowsRead),
         blank(booksListed), blank(resultsGivenUp), blank(statusDecoded), blank(statusGivenUp),
-        blank(cleanupAnswered), blank(cancelAnswered), blank(jobAbandoned), blank(streamOpened),
+        blank(cleanupAnswered), blank(cancelAnswered), blank(jobAbandoned), blank(jobFollowed),
+        blank(streamOpened),
         blank(firstEvent), blank(eventApplied), blank(eventIgnored), blank(ping), blank(terminalApplied),
         blank(booksPromised), blank(booksNotFound), blank(streamLost), blank(reconnected),
         blank(reconnectGivenUp), blank(reconnectSuperseded),

@@ -93,6 +93,9 @@ struct BackoffCheck: Sendable {
         case .badAnswer(.results, _, _): self.failure(.results, isExact: true, now, &fleet)
         case .streamLost(_, let attempt, let cause, _):
             self.failure(.stream, isExact: true, now, &fleet)
+            if let wait = cause.wait {
+                self.receivedRetryAfter(.stream, attempt: attempt, wait: wait, status: 101, now)
+            }
             self.ask(RequestKey(.stream, now.scan, attempt), job: nil, now)
             if cause == .offline || cause == .handover { self.hold(now.at) { $0.scan == now.scan } }
         case .rateLimited(.upload, let wait): self.uploadLimited(wait, now)

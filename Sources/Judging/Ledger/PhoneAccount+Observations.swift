@@ -176,6 +176,8 @@ extension PhoneAccount {
             self.statusDecoded(scan, job: job, status, at: at, &fleet)
         case .cleanupAnswered(let job, let status, _):
             self.deleteAnswered(scan, job: job, status: status, at: at, &fleet)
+        case .jobFollowed(let job, let transport):
+            if let index = self.jobIndex(job) { self.jobs[index].stream.isSocket = transport == .websocket }
         case .jobAbandoned(let job, let cause):
             self.abandoned(scan, job: job, cause: cause, at: at, &fleet)
         default: self.recordStream(payload, scan: scan, at: at, &fleet)

@@ -53,6 +53,8 @@ struct StreamAccount: Sendable {
     /// The position to resume from that was durable when the process was killed; empty: the start. Nil if it
     /// was not observed.
     private var keptID: String?
+    /// The job is followed by WebSocket, which resumes after no id: its client gets the state of the job.
+    var isSocket = false
     /// The last GET requested exactly what it should.
     private(set) var askedExactly = true
     /// The server continued elsewhere than it was asked to: what it says again is not the phone's doing.
@@ -121,6 +123,7 @@ struct StreamAccount: Sendable {
     /// Returns the complaint about the resume position in the storage when the process is killed. `isWritten`
     /// returns whether data received at a time had to be durable.
     func complaint(keeping lastID: String?, isWritten: (Instant) -> Bool) -> String? {
+        guard !self.isSocket else { return nil }
         let kept = lastID ?? ""
         if kept != "", kept == self.terminalID, self.log.count(where: { $0.id == kept }) == 1 {
             return "the record after a kill resumes after \(kept.bounded), the job's terminal event"
@@ -137,6 +140,7 @@ struct StreamAccount: Sendable {
 
     /// A GET is sent. Returns what is wrong with it; nil if it requests what follows the last applied event.
     mutating func asked(after id: String?, isInherited: Bool) -> String? {
+        guard !self.isSocket else { return nil }
         let id = id == "" ? nil : id
         if isInherited, self.lastID == nil {
             self.lastID = id

@@ -9,6 +9,7 @@ extension App {
     /// The record of a new job is durable.
     mutating func jobRecorded(_ scan: ScanNumber, at now: Instant, into effects: inout [PhoneEffect]) {
         guard let index = self.activeIndex(scan) else { preconditionFailure("a job without a scan") }
+        self.observeTransport(index, at: now, into: &effects)
         if self.profile.status.polling == .always {
             let first = now + self.profile.status.interval
             self.active[index].stage = self.active[index].stage.followedByStatus(at: first)
@@ -19,6 +20,14 @@ extension App {
         } else {
             self.streamLost(scan, .offline, after: nil, at: now, into: &effects)
         }
+    }
+
+    private mutating func observeTransport(_ index: Int, at now: Instant, into effects: inout [PhoneEffect]) {
+        let job = self.active[index].job
+        guard job.transport != .sse else { return }
+        self.observe(
+            .jobFollowed(job: job.jobId, by: job.transport), of: self.active[index].number, at: now,
+            into: &effects)
     }
 
     /// A scan that was restored with a job: back to its stream.
@@ -32,6 +41,7 @@ extension App {
             return
         }
         self.active.append(ActiveScan(scan: scan, stage: .opening(ActiveScan.JobStream(), nil)))
+        self.observeTransport(self.active.count - 1, at: now, into: &effects)
         self.openStream(self.active.count - 1, at: now, into: &effects)
     }
 

@@ -1,4 +1,5 @@
 package import Faults
+package import Talaria
 
 /// An event for a phone (Docs/style.md rule 2). The driver owns connections, files, pixels and clocks.
 package enum PhoneEvent: Sendable {

@@ -60,7 +60,8 @@ package enum StoryText {
         case .requestSent, .replied, .requestFailed, .badAnswer, .found, .uploadAccepted, .keySent,
             .lookupAnswered, .enriched, .readingKept, .photoInstead, .rateLimited, .resultsDecoded, .rowsRead,
             .booksListed,
-            .resultsGivenUp, .statusDecoded, .statusGivenUp, .cleanupAnswered, .cancelAnswered, .jobAbandoned:
+            .resultsGivenUp, .statusDecoded, .statusGivenUp, .cleanupAnswered, .cancelAnswered, .jobAbandoned,
+            .jobFollowed:
             self.request(payload, journey, noun)
         case .streamOpened, .firstEvent, .eventApplied, .eventIgnored, .ping, .terminalApplied,
             .booksNotFound, .booksPromised, .streamLost, .reconnected, .reconnectGivenUp,
@@ -105,7 +106,8 @@ package enum StoryText {
             .replied, .requestFailed, .badAnswer, .found, .uploadAccepted, .keySent, .lookupAnswered,
             .enriched, .readingKept, .photoInstead, .rateLimited, .resultsDecoded, .rowsRead, .booksListed,
             .resultsGivenUp, .statusDecoded,
-            .statusGivenUp, .cleanupAnswered, .cancelAnswered, .jobAbandoned, .streamOpened, .firstEvent,
+            .statusGivenUp, .cleanupAnswered, .cancelAnswered, .jobAbandoned, .jobFollowed, .streamOpened,
+            .firstEvent,
             .eventApplied, .eventIgnored, .ping, .terminalApplied, .booksNotFound, .booksPromised,
             .streamLost, .reconnected, .reconnectGivenUp, .reconnectSuperseded, .bookPending, .bookEdited,
             .bookApproved, .bookRejected, .bookMerged, .bookKept,
@@ -164,6 +166,7 @@ package enum StoryText {
         case .statusGivenUp: "gave up on the status of the job"
         case .cancelAnswered(_, let took): "the cancel took \(Self.time(took))"
         case .jobAbandoned(_, let cause): "does not delete the job: \(cause.name)"
+        case .jobFollowed(_, let transport): "follows the job by \(transport.name)"
         case .found, .uploadAccepted, .cleanupAnswered: nil
         case .launched, .killed, .recordKept, .reinstalled, .suspended, .resumed, .pathLost, .pathReturned,
             .pathChanged, .storageFilled, .storageFreed, .lostFromStorage, .clockSet, .captured,
@@ -211,7 +214,7 @@ package enum StoryText {
             .requestSent, .replied, .requestFailed, .badAnswer, .found, .uploadAccepted, .keySent,
             .lookupAnswered, .enriched, .readingKept, .photoInstead, .rateLimited, .resultsDecoded, .rowsRead,
             .booksListed,
-            .resultsGivenUp, .statusDecoded, .statusGivenUp, .cleanupAnswered, .cancelAnswered, .jobAbandoned:
+            .resultsGivenUp, .statusDecoded, .statusGivenUp, .cleanupAnswered, .cancelAnswered, .jobAbandoned, .jobFollowed:
             nil  // Of no stream.
         }
     }

@@ -34,7 +34,7 @@ import Testing
     @Test(arguments: [
         "", "<html></html>", "{}", "[]", "null", #"{"success":true}"#,
         #"{"success":true,"data":{"jobId":7}}"#,
-        #"{"success":true,"data":{"jobId":"j","sseUrl":null}}"#,
+        #"{"success":true,"data":{"jobId":"j","sseUrl":1}}"#,
     ])
     func `a body of another shape does not decode`(text: String) {
         #expect(JSON.decode(UploadAccepted.self, from: text) == nil)

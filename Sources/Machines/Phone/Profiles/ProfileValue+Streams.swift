@@ -1,4 +1,5 @@
 import SimBase
+import Talaria
 import Wire
 
 // The values of event streams.

@@ -38,13 +38,6 @@ package struct StreamPolicy: Hashable, Sendable {
     package var slotHold: Interval?
 }
 
-/// By what a client follows a job (Docs/contract.md sections 3.3 and 3.4).
-package enum StreamTransport: String, CaseIterable, Hashable, Sendable {
-    /// The event stream of the job, unless the answer to its upload names a `websocketUrl` alone.
-    case sse
-    case websocket
-}
-
 /// What a client does when a stream fails below HTTP (Docs/apps.md section 4.4).
 package enum LostStreamPolicy: String, CaseIterable, Hashable, Sendable {
     case reconnects
