@@ -28,7 +28,7 @@ package enum JobChange: Hashable, Sendable {
         case .forgetEvents: self = .loseEvents
         case .rateLimit, .httpError, .stripBooks, .truncateResults, .reorderResults, .degraded,
             .unknownEvent, .badJSON, .eventShape, .latePing, .noPing, .twoTerminals, .endWithoutTerminal,
-            .ignoreLastEventID, .reset,
+            .ignoreLastEventID, .socketClose, .socketFrames, .reset,
             .close, .endCleanly, .silence, .slice, .delay, .bandwidth, .loss, .refuse, .phone:
             return nil
         }

@@ -220,6 +220,31 @@ package struct ServerFaults: Sendable {
         self.take(on: exchange, at: now, into: &effects, where: { $0.kind == .endWithoutTerminal }) != nil
     }
 
+    /// The code with which a WebSocket is closed before its next event; nil if it is not.
+    package mutating func socketClose(
+        on exchange: ExchangeID, at now: Instant, into effects: inout [OriginEffect]
+    ) -> Int? {
+        let fault = self.take(on: exchange, at: now, into: &effects) {
+            if case .socketClose = $0.kind { true } else { false }
+        }
+        guard case .socketClose(let code)? = fault?.kind else { return nil }
+        return code
+    }
+
+    /// How the next event of a WebSocket is sent; nil: as it is.
+    package mutating func frameShape(
+        on exchange: ExchangeID, at now: Instant, into effects: inout [OriginEffect]
+    ) -> FrameShape? {
+        let fault = self.take(on: exchange, at: now, into: &effects) {
+            if case .socketFrames(let shape) = $0.kind { shape != .fragmented } else { false }
+        }
+        if case .socketFrames(let shape)? = fault?.kind { return shape }
+        let isFragmented = self.fire(on: exchange, at: now, into: &effects) {
+            $0.kind == .socketFrames(.fragmented)
+        }
+        return isFragmented.map { _ in .fragmented }
+    }
+
     /// The data of a second terminal event, as the live backend sends it: `completed` without books, after the first one
     /// (Docs/contract.md section 2.4). A job that failed fails again.
     package mutating func secondTerminal(

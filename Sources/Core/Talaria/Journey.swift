@@ -132,6 +132,12 @@ package struct JourneyPath: Hashable, Sendable {
         self.isSocket = true
     }
 
+    /// A path with its query, if it has one.
+    package init?(target: String) {
+        let parts = target.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+        self.init(path: String(parts[0]), query: parts.count > 1 ? String(parts[1]) : nil)
+    }
+
     /// Nil for a path of no journey.
     package init?(path: String) {
         if let endpoint = Endpoint(path: path) {

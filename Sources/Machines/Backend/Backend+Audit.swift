@@ -28,7 +28,7 @@ extension Backend {
     /// Whether a request shows a token that is not that of the job it requests. False for a job that is gone.
     package func isTokenOfOtherJob(authorization: String, target: String) -> Bool {
         let jobID: String
-        switch JourneyPath(path: Endpoint.path(ofTarget: target))?.endpoint {
+        switch JourneyPath(target: target)?.endpoint {
         case .stream(let id)?, .results(let id)?, .cleanup(let id)?, .job(let id)?: jobID = id
         case .upload?, nil: return true
         }

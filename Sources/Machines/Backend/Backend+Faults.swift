@@ -160,6 +160,7 @@ extension Backend {
             position: position, entry.kind, entry.form, milliseconds, emitted: now, data: data)
         self.observe(second, facts, replayed: false, into: &effects)
         let mark = StreamPieceKind.event(position: position, kind: entry.kind, replayed: false, emitted: now)
-        self.send(self.bytes(of: second, facts, to: exchange), mark, to: exchange, into: &effects)
+        let bytes = self.bytes(of: second, facts, to: exchange, into: &effects)
+        self.send(bytes, mark, to: exchange, into: &effects)
     }
 }

@@ -24,6 +24,8 @@ struct JobSocket: Sendable {
     /// Whether the client has followed the job before.
     let isReturn: Bool
     var phase: Phase
+    /// Whether the log has its end.
+    var isEndSeen = false
     var connection: WebSocketConnection
 
     /// When it has to be looked at; nil while its peer and its job decide.
@@ -257,11 +259,16 @@ extension Backend {
     }
 
     /// An event in the form of the transport of a stream.
-    func bytes(of entry: EventLog.Entry, _ facts: Job.Facts, to exchange: ExchangeID) -> [UInt8] {
+    mutating func bytes(
+        of entry: EventLog.Entry, _ facts: Job.Facts, to exchange: ExchangeID,
+        into effects: inout [OriginEffect]
+    ) -> [UInt8] {
         guard self.isSocket(exchange) else { return entry.bytes }
         let kind = SocketMessage.Kind(entry.kind, isFirst: entry.form.idSuffix == V2EventName.initialSuffix)
+        let shape = self.faults.frameShape(on: exchange, at: self.now, into: &effects)
         return Self.frame(
-            SocketMessage(kind, jobId: facts.id, timestamp: entry.milliseconds, payload: entry.data), facts)
+            SocketMessage(kind, jobId: facts.id, timestamp: entry.milliseconds, payload: entry.data), facts,
+            as: shape)
     }
 
     /// An event that is in no log, with any name; nil for a stream of events.
@@ -274,11 +281,10 @@ extension Backend {
             SocketMessage(type: type, jobId: facts.id, timestamp: milliseconds ?? self.wall, payload: data), facts)
     }
 
-    private static func frame(_ message: SocketMessage, _ facts: Job.Facts) -> [UInt8] {
-        ByteBuilder.bytes {
-            let text = message.bytes(pipeline: facts.journey.pipeline)
-            WebSocketWriter.frame(WebSocketFrame(.text, text), into: &$0)
-        }
+    private static func frame(
+        _ message: SocketMessage, _ facts: Job.Facts, as shape: FrameShape? = nil
+    ) -> [UInt8] {
+        SocketFrames.bytes(message.bytes(pipeline: facts.journey.pipeline), as: shape)
     }
 
     /// `{timestamp, type}` of now.
@@ -322,6 +328,7 @@ extension Backend {
         case .opening: self.startFollowing(exchange, isReady: false, into: &effects)
         case .following: self.sockets.update(exchange) { $0.connection.timePassed(at: now, into: &outcomes) }
         case .ending(let close, _):
+            self.observeEnd(of: exchange, byPeer: false, into: &effects)
             self.sockets.update(exchange) { socket in
                 if socket.connection.isOpen {
                     socket.connection.closed(by: close, at: now, into: &outcomes)
@@ -344,18 +351,24 @@ extension Backend {
     @discardableResult
     mutating func forgetSocket(_ exchange: ExchangeID, into effects: inout [OriginEffect]) -> Bool {
         guard !self.sockets.isEmpty, let socket = self.sockets[exchange] else { return false }
+        self.observeEnd(of: exchange, byPeer: true, into: &effects)
         self.sockets[exchange] = nil
         let now = self.now
         self.jobs.update(socket.facts.key) { $0.socketUse.lost(at: now) }
         if let stream = self.streams[exchange] { self.forget(exchange, stream) }
-        let isOurs: Bool =
-            switch socket.phase {
-            case .ending: true
-            case .opening, .following: false
-            }
-        let ended = BackendObservation.streamEnded(
-            job: socket.facts.id, attempt: socket.context.caller.attempt, byPeer: !isOurs)
-        effects.append(.observe(self.payload(socket.facts.owner, ended)))
         return true
+    }
+
+    /// The stream is over: by our close frame, or by what the peer did before it.
+    private mutating func observeEnd(
+        of exchange: ExchangeID, byPeer: Bool, into effects: inout [OriginEffect]
+    ) {
+        let found = self.sockets.update(exchange) { socket in
+            defer { socket.isEndSeen = true }
+            return socket.isEndSeen ? nil : (socket.facts, socket.context.caller.attempt)
+        }
+        guard let (facts, attempt) = found ?? nil else { return }
+        let ended = BackendObservation.streamEnded(job: facts.id, attempt: attempt, byPeer: byPeer)
+        effects.append(.observe(self.payload(facts.owner, ended)))
     }
 }

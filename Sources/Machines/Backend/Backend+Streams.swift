@@ -204,6 +204,13 @@ extension Backend {
             self.endStream(exchange, facts, into: &effects)
             return
         }
+        if self.isSocket(exchange),
+            let code = self.faults.socketClose(on: exchange, at: self.now, into: &effects)
+        {
+            self.endStream(exchange, facts, into: &effects)
+            let close = WebSocketClose(WebSocketCloseCode(rawValue: UInt16(code)))
+            return self.endSocket(exchange, close, at: self.now)
+        }
         var original = self.readdressed(entry, facts, replayed: replayed)
         if entry.kind == .segmented, facts.dialect.capture == nil {
             original = original.with(data: self.segmentedData(facts))
@@ -219,7 +226,8 @@ extension Backend {
         self.observe(entry, facts, replayed: replayed, into: &effects)
         let mark = StreamPieceKind.event(
             position: entry.position, kind: entry.kind, replayed: replayed, emitted: entry.emitted)
-        self.send(self.bytes(of: entry, facts, to: exchange), mark, to: exchange, into: &effects)
+        let bytes = self.bytes(of: entry, facts, to: exchange, into: &effects)
+        self.send(bytes, mark, to: exchange, into: &effects)
         if entry.kind.isTerminal {
             self.writeSecondTerminal(after: original, to: exchange, facts, into: &effects)
         }

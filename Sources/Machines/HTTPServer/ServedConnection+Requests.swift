@@ -162,7 +162,7 @@ extension ServedConnection {
                 device.map { context.links.link(of: $0) } ?? context.links.otherCallers,
                 random: context.nextLinkRandom(of: device))
         }
-        let path = JourneyPath(path: head.path)
+        let path = JourneyPath(path: head.path, query: head.query)
         let (id, key) = context.nextExchange(head, at: path, by: trace, on: self.id)
         let payload = path.flatMap { $0.endpoint == .upload ? $0.journey.payload : nil }
         var exchange = ServedExchange(id: id, head: head, key: key, isOfOwnPhone: trace != nil, upload: .none)

@@ -73,7 +73,7 @@ struct Outage: Sendable {
         guard now < self.until else { return false }
         if let device = self.device, device != head.headers[HeaderName.deviceID] { return false }
         guard let operation = self.operation else { return true }
-        return JourneyPath(path: head.path)?.operation(method: head.method) == operation
+        return JourneyPath(path: head.path, query: head.query)?.operation(method: head.method) == operation
     }
 
     func reply(at now: Instant) -> OriginReply {

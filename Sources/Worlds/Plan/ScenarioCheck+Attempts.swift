@@ -186,7 +186,7 @@ extension FaultSpec {
         case .rateLimit, .stripBooks, .truncateResults, .reorderResults, .retryableError, .finalError,
             .degraded, .slowStage, .unknownEvent, .badJSON, .eventShape, .latePing, .noPing, .twoTerminals,
             .endWithoutTerminal,
-            .ignoreLastEventID, .forgetEvents, .reset, .close, .endCleanly, .silence, .slice, .delay,
+            .ignoreLastEventID, .forgetEvents, .socketClose, .socketFrames, .reset, .close, .endCleanly, .silence, .slice, .delay,
             .bandwidth, .loss, .refuse, .phone:
             false
         }
@@ -211,7 +211,7 @@ extension FaultSpec {
         case .rateLimit, .stripBooks, .truncateResults, .reorderResults, .expireToken, .jobGone,
             .retryableError, .finalError, .degraded, .slowStage, .unknownEvent, .badJSON, .eventShape,
             .latePing, .noPing, .twoTerminals,
-            .endWithoutTerminal, .ignoreLastEventID, .forgetEvents, .silence, .slice, .delay, .bandwidth,
+            .endWithoutTerminal, .ignoreLastEventID, .forgetEvents, .socketClose, .socketFrames, .silence, .slice, .delay, .bandwidth,
             .loss, .phone:
             return nil
         }

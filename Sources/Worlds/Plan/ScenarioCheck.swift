@@ -3,6 +3,7 @@ import Faults
 import Phone
 import SimBase
 import Talaria
+import Wire
 
 /// A problem of a scenario that no single line shows.
 package struct ScenarioFinding: Hashable, Sendable {
@@ -330,6 +331,9 @@ package enum ScenarioCheck {
             (.degraded, \.hasDegradedEvent, "`enrichment_degraded` events"),
             (.noMessage, \.progressHasMessage, "messages in its events"),
         ]
+        if kind == .socketClose || kind == .socketFrames {
+            return groups.contains(where: \.hasSockets) ? nil : "a WebSocket"
+        }
         guard let (_, fact, text) = facts.first(where: { $0.0 == kind }) else { return nil }
         return groups.contains { $0.profile.journey.version[keyPath: fact] } ? nil : text
     }
@@ -340,6 +344,13 @@ package enum ScenarioCheck {
             ScenarioFinding(.fault(index, key: key), message, help: help)
         }
         let isStream = fault.target == .stream
+        if case .socketClose(let code) = fault.kind,
+            !WebSocketCloseCode(rawValue: UInt16(clamping: code)).isAllowedInFrame
+        {
+            return finding(
+                "code", "no close frame has the code \(code) (RFC 6455 section 7.4)",
+                "use 1000 to 1003, 1007 to 1014, or 3000 to 4999")
+        }
         if fault.kind == .expireToken, !isStream, fault.trigger != .atOnce {
             return finding(
                 "after", "a request for the status is answered at once",
@@ -402,7 +413,7 @@ package enum ScenarioCheck {
                 "count", "every attempt fails, so the affected scans cannot complete",
                 "leave out `count` (default: once per scan), or use a number: `count: 3`")
         case .stripBooks, .reorderResults, .finalError, .degraded, .slowStage, .unknownEvent, .badJSON,
-            .eventShape, .latePing, .noPing, .twoTerminals, .ignoreLastEventID, .forgetEvents, .slice, .delay,
+            .eventShape, .latePing, .noPing, .twoTerminals, .ignoreLastEventID, .forgetEvents, .socketClose, .socketFrames, .slice, .delay,
             .bandwidth, .loss,
             .phone:
             return nil  // What it does, a scan can get past.
@@ -498,4 +509,17 @@ extension Scenario {
     package func lacks(forFault name: String) -> String? {
         FaultTable.entry(name).flatMap { ScenarioCheck.lack($0.id, self.groups) }
     }
+}
+
+extension FleetGroup {
+    /// Whether its phones follow jobs by WebSocket.
+    var hasSockets: Bool {
+        self.profile.journey.version == .v2 && self.profile.journey.hasJobs
+            && self.profile.stream.transport == .websocket
+    }
+}
+
+extension Scenario {
+    /// Whether a phone follows jobs by WebSocket.
+    package var hasSockets: Bool { self.groups.contains(where: \.hasSockets) }
 }

@@ -107,7 +107,7 @@ extension FaultEffect {
         case .phone(.reinstall): self = .ofPhone(.reinstall)
         case .phone(.clockSkew): self = .ofPhone(.clockSkew)
         case .phone(.storageFull): self = .ofPhone(.storageFull)
-        case .eventShape, .slice, .bandwidth, .loss: self = .unobserved
+        case .eventShape, .socketClose, .socketFrames, .slice, .bandwidth, .loss: self = .unobserved
         }
     }
 }

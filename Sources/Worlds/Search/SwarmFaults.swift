@@ -26,7 +26,8 @@ struct SwarmFaults {
     }
 
     func faults(for recipe: SwarmRecipe) -> [FaultSpec] {
-        let kinds = FaultTable.all.indices
+        // A fleet without a WebSocket draws as if there were no faults of one.
+        let kinds = (self.fleet.hasSockets ? FaultTable.all : FaultTable.kindsWithoutSockets).indices
         switch recipe {
         case .quiet: return []
         case .swarm:

@@ -243,8 +243,7 @@ extension World {
     /// A stream is requested: a process that starts now must find its job.
     mutating func lookAtRecord(of request: AppRequest, of phone: Int) {
         guard request.operation == .stream, self.phones[phone].machine.hasRoom else { return }
-        let path = Endpoint.path(ofTarget: request.target)
-        guard case .stream(let job)? = JourneyPath(path: path)?.endpoint,
+        guard case .stream(let job)? = JourneyPath(target: request.target)?.endpoint,
             self.phones[phone].machine.holds(job: job, of: request.scan) == false
         else { return }
         self.findings.append(

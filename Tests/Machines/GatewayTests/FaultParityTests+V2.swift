@@ -43,7 +43,7 @@ extension FaultParityTests {
         case .rateLimit, .httpError, .truncateResults, .reorderResults, .expireToken, .jobGone, .finalError,
             .unknownEvent, .badJSON, .eventShape(.splitData), .latePing, .noPing, .twoTerminals,
             .endWithoutTerminal,
-            .ignoreLastEventID, .forgetEvents, .reset,
+            .ignoreLastEventID, .forgetEvents, .socketClose, .socketFrames, .reset,
             .close, .endCleanly, .silence, .slice, .delay, .bandwidth, .loss, .refuse, .phone:
             break
         }

@@ -39,6 +39,8 @@ extension FaultKind {
         case .endWithoutTerminal: .endWithoutTerminal
         case .ignoreLastEventID: .ignoreLastEventID
         case .forgetEvents: .forgetEvents
+        case .socketClose: values.integer("code").map { .socketClose(code: $0) }
+        case .socketFrames: .socketFrames(values.choice("as") ?? .fragmented)
         case .reset: .reset(values.cut ?? .betweenEvents, values.choice("side") ?? .reply)
         case .close: .close(values.cut ?? .betweenEvents, values.choice("side") ?? .reply)
         case .endCleanly: .endCleanly(values.cut ?? .insideEvent)
@@ -95,6 +97,8 @@ extension FaultKind {
             values["by"] = .durations(by)
         case .unknownEvent(let event): values["event"] = event.map { .word($0.rawValue) }
         case .badJSON(let target): values["in"] = .word(target.rawValue)
+        case .socketClose(let code): values["code"] = .integers(code...code)
+        case .socketFrames(let shape): values["as"] = .word(shape.rawValue)
         case .latePing(let by): values["by"] = .durations(by...by)
         case .reset(let cut, let side), .close(let cut, let side), .silence(let cut, let side):
             values["cut"] = .cut(cut)

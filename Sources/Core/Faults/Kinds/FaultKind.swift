@@ -39,6 +39,9 @@ package enum FaultKind: Hashable, Sendable {
     case ignoreLastEventID
     /// The job's event buffer is lost at once: only the terminal event, stripped of its books, can be replayed.
     case forgetEvents
+    /// A close frame with this code.
+    case socketClose(code: Int)
+    case socketFrames(FrameShape)
 
     // MARK: The link
 
@@ -88,6 +91,8 @@ package enum FaultKind: Hashable, Sendable {
         case .endWithoutTerminal: .endWithoutTerminal
         case .ignoreLastEventID: .ignoreLastEventID
         case .forgetEvents: .forgetEvents
+        case .socketClose: .socketClose
+        case .socketFrames: .socketFrames
         case .reset: .reset
         case .close: .close
         case .endCleanly: .endCleanly
@@ -118,9 +123,8 @@ extension FaultKind {
         case .rateLimit, .stripBooks, .truncateResults, .reorderResults, .expireToken, .jobGone,
             .retryableError, .degraded, .slowStage, .unknownEvent, .badJSON, .eventShape, .latePing, .noPing,
             .twoTerminals, .endWithoutTerminal,
-            .ignoreLastEventID, .forgetEvents, .reset, .close, .endCleanly, .silence, .slice, .delay,
-            .bandwidth, .loss,
-            .refuse, .phone:
+            .ignoreLastEventID, .forgetEvents, .socketClose, .socketFrames, .reset, .close, .endCleanly,
+            .silence, .slice, .delay, .bandwidth, .loss, .refuse, .phone:
             false
         }
     }
@@ -144,6 +148,22 @@ package enum EventShape: Hashable, Sendable {
     case noMessage
     /// Data in several lines (HTML Standard section 9.2.6).
     case splitData
+}
+
+/// How a message of a WebSocket is sent.
+package enum FrameShape: String, CaseIterable, Hashable, Sendable {
+    /// In several frames, with a ping between them, as RFC 6455 section 5.4 allows.
+    case fragmented
+    /// In a frame whose length is above the limit of any client.
+    case oversized
+    /// Masked, which a server must not do (RFC 6455 section 5.1).
+    case masked
+    /// With a bit that no extension has defined.
+    case reserved
+    /// Not as text.
+    case binary
+    /// As text that is not UTF-8.
+    case notUTF8 = "not-utf8"
 }
 
 /// The layer in which a fault acts.

@@ -97,8 +97,11 @@ package enum FaultTable {
     /// The words of `cut`; `after-bytes` is written as a map, `cut: {after-bytes: 120}`, or as `after-bytes(120)`.
     package static let cutWords = ["between-events", "inside-event", "inside-utf8", "inside-line-end"]
 
-    /// All kinds by layer, in the order of the documentation: that of `FaultKindID`.
-    package static let all: [FaultKindEntry] = Self.server + Self.link + Self.phone
+    /// All kinds, in the order of `FaultKindID`.
+    package static let all: [FaultKindEntry] = Self.server + Self.link + Self.phone + Self.sockets
+
+    /// Those of fleets without a WebSocket.
+    package static var kindsWithoutSockets: [FaultKindEntry] { self.all.dropLast(self.sockets.count) }
 
     package static func entry(_ name: String) -> FaultKindEntry? {
         self.all.first { $0.name == name }

@@ -6,6 +6,7 @@ package enum FaultKindID: Int, CaseIterable, Hashable, Sendable {
         endWithoutTerminal, ignoreLastEventID, forgetEvents
     case reset, close, endCleanly, silence, slice, delay, bandwidth, loss, refuse
     case offline, handover, background, kill, reinstall, clockSkew, storageFull
+    case socketClose, socketFrames
 }
 
 /// Properties of a kind of fault that do not depend on its values: columns of `FaultTable`.
