@@ -87,7 +87,7 @@ extension Backend {
         reply.body = object.bytes
     }
 
-    private func problem(
+    func problem(
         _ exchange: ExchangeID, _ refusal: Refusal, instance: String?, _ form: ProblemForm
     ) -> OriginReply {
         refusal.reply(

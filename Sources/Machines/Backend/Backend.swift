@@ -24,6 +24,8 @@ package struct Backend: Sendable {
     var streams = SlotMap<ExchangeID, Stream>()
     /// Streams behind their terminal event whose connections are still open.
     var lingering = SlotMap<ExchangeID, LingeringStream>()
+    /// Requests for a new token whose body is being read.
+    var refreshes = SlotMap<ExchangeID, Bool>()
     var sockets = SlotMap<ExchangeID, JobSocket>()
     /// Uploads whose body is being read.
     var uploads = SlotMap<ExchangeID, PendingUpload>()
@@ -83,8 +85,10 @@ package struct Backend: Sendable {
                 "the driver used the number of an open exchange again")
             self.requested(exchange, request, caller, connection, faults, into: &effects)
         case .uploaded(let exchange, let parts):
+            guard !self.refreshUploaded(exchange, parts.first?.prefix, into: &effects) else { break }
             self.uploaded(exchange, parts, into: &effects)
         case .uploadFailed(let exchange, let fault):
+            guard !self.refreshUploaded(exchange, nil, into: &effects) else { break }
             self.uploadFailed(exchange, fault, into: &effects)
         case .aborted(let exchange):
             self.aborted(exchange, into: &effects)
@@ -105,6 +109,9 @@ package struct Backend: Sendable {
         _ faults: [ArmedFault], into effects: inout [OriginEffect]
     ) {
         guard let path = JourneyPath(path: request.path, query: request.query) else {
+            guard request.path != TokenRefresh.path else {
+                return self.refreshRequested(exchange, method: request.method, into: &effects)
+            }
             guard request.path != ProgressSocket.path else {
                 return self.refuseUnrouted(
                     exchange, .invalidRequest, "jobId must be that of a job of v2.", [], path: request.path,
@@ -188,6 +195,7 @@ package struct Backend: Sendable {
 
     private mutating func aborted(_ exchange: ExchangeID, into effects: inout [OriginEffect]) {
         _ = self.takePending(exchange)
+        self.refreshes[exchange] = nil
         guard !self.forgetSocket(exchange, into: &effects) else { return }
         if let stream = self.lingering[exchange] {
             self.lingering[exchange] = nil

@@ -1,5 +1,6 @@
 internal import OriginServer
 internal import SimBase
+internal import Talaria
 
 /// The secret of a job: 256 bits, 64 lower-case hexadecimal digits on the wire
 /// (Docs/contract.md section 1.2).
@@ -101,10 +102,32 @@ struct Token: Hashable, Sendable {
     /// The time of expiry.
     let expires: Instant
     private(set) var isRevoked = false
+    /// The token before it, which it was exchanged for (Docs/contract.md section 2.5).
+    private var former: Former?
+
+    private struct Former: Hashable, Sendable {
+        let secret: TokenSecret
+        let until: Instant
+    }
+
+    init(secret: TokenSecret, expires: Instant) {
+        self.secret = secret
+        self.expires = expires
+    }
 
     func verdict(on presented: Bearer, at now: Instant) -> Verdict {
+        if let former, presented == .secret(former.secret) {
+            return self.isRevoked || now >= former.until ? .expired : .valid
+        }
         guard presented == .secret(self.secret) else { return .wrong }
         return self.isRevoked || now >= self.expires ? .expired : .valid
+    }
+
+    /// A token in its place; this one is good for a while.
+    func replaced(by secret: TokenSecret, until end: Instant, at now: Instant) -> Token {
+        var token = Token(secret: secret, expires: end)
+        token.former = Former(secret: self.secret, until: min(self.expires, now + TokenRefresh.grace))
+        return token
     }
 
     /// - Returns: Whether this is news.

@@ -174,7 +174,7 @@ extension ServedConnection {
                     ? HTTPServerLimits.libraryFile : HTTPServerLimits.multipart)
         {
             exchange.upload = .reading(reader)
-        } else if !context.origin.hasUpstream, payload == .json {
+        } else if !context.origin.hasUpstream, payload == .json || head.path == TokenRefresh.path {
             exchange.upload = .keeping([])
         }
         if let key {
