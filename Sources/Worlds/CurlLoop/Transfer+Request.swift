@@ -40,9 +40,8 @@ extension Transfer {
         self.easy.set(CURLOPT_UPLOAD_BUFFERSIZE, self.sendBufferBytes)
         self.easy.set(CURLOPT_FORBID_REUSE, keepsConnection ? 0 : 1)
         self.connect(request, line, target)
-        guard self.easy.set(url: request.url, target: RequestTarget.offset(in: request.url)) else {
-            return "a URL that libcurl refuses"
-        }
+        let offset = RequestTarget.offset(in: request.url, isVerbatim: false)
+        guard self.easy.set(url: request.url, target: offset) else { return "a URL that libcurl refuses" }
         return self.setHeaders(request)
     }
 
@@ -137,10 +136,14 @@ extension Transfer {
 
 /// What the text of a URL says without being read as one.
 package enum RequestTarget {
-    /// The host with its port and the target of a URL; nil where there is more to be read.
-    package static func parts(of url: String) -> (isSecure: Bool, host: Substring, target: Substring)? {
+    /// The host with its port and the target of a URL; nil where there is more to be read. `isVerbatim`: the target is sent as
+    /// it is written, whatever libcurl would make of it.
+    package static func parts(
+        of url: String, isVerbatim: Bool
+    ) -> (isSecure: Bool, host: Substring, target: Substring)? {
         let isSecure = url.hasPrefix("https://")
-        guard isSecure || url.hasPrefix("http://"), let offset = Self.offset(in: url) else { return nil }
+        guard isSecure || url.hasPrefix("http://"), let offset = Self.offset(in: url, isVerbatim: isVerbatim)
+        else { return nil }
         let start = url.utf8.index(url.startIndex, offsetBy: isSecure ? 8 : 7)
         let end = url.utf8.index(url.startIndex, offsetBy: offset)
         let authority = url[start..<end]
@@ -153,31 +156,37 @@ package enum RequestTarget {
 
     /// The offset of the path with its query in a URL; nil if there is none, and for everything that libcurl may refuse, decode or
     /// leave out.
-    static func offset(in url: String) -> Int? {
+    /// `isVerbatim`: not for what libcurl would only change in the path and the query.
+    static func offset(in url: String, isVerbatim: Bool) -> Int? {
         // As memory: to go through the view of a text costs four times as much.
-        let offset = unsafe url.utf8.withContiguousStorageIfAvailable { unsafe Self.offset(in: $0) }
+        let offset = unsafe url.utf8.withContiguousStorageIfAvailable {
+            unsafe Self.offset(in: $0, isVerbatim: isVerbatim)
+        }
         return offset ?? nil
     }
 
-    @unsafe private static func offset(in url: UnsafeBufferPointer<UInt8>) -> Int? {
+    @unsafe private static func offset(in url: UnsafeBufferPointer<UInt8>, isVerbatim: Bool) -> Int? {
         var slashes = 0
         var (target, last) = (nil as Int?, UInt8(0))
         for index in url.indices {
             let byte = unsafe url[index]
+            let isExact = isVerbatim && target != nil
             switch byte {
             case UInt8(ascii: "/"):
                 slashes += 1
                 if slashes == 3 { target = index }
             // It begins a query, and a dot behind a slash may be of a segment that is resolved.
             case UInt8(ascii: "?") where target == nil: return nil
-            case UInt8(ascii: ".") where target != nil && last == UInt8(ascii: "/"): return nil
-            case UInt8(ascii: "#"), UInt8(ascii: "%"), UInt8(ascii: "\\"): return nil
+            case UInt8(ascii: ".") where target != nil && !isVerbatim && last == UInt8(ascii: "/"):
+                return nil
+            case UInt8(ascii: "%") where !isExact, UInt8(ascii: "\\") where !isExact: return nil
+            case UInt8(ascii: "#"): return nil
             case 0x21...0x7E: break
             default: return nil
             }
             last = byte
         }
-        return last == UInt8(ascii: "?") ? nil : target
+        return last == UInt8(ascii: "?") && !isVerbatim ? nil : target
     }
 }
 

@@ -1,4 +1,5 @@
 package import SimBase
+import Wire
 
 /// One HTTP exchange to be made for a phone.
 ///
@@ -85,6 +86,12 @@ package struct TransferRequest: Sendable {
 }
 
 extension TransferRequest {
+    /// Whether it asks for another protocol on its connection (RFC 9110 section 7.8). `ClientPool` makes it, never libcurl.
+    package var asksForUpgrade: Bool {
+        self.headers.contains { $0.isNamed("Upgrade") }
+            && HeaderFields(self.headers).list("Connection", contains: "Upgrade")
+    }
+
     /// Why it cannot be sent as it is; nil if it can.
     package var flaw: String? {
         for field in self.headers {

@@ -67,6 +67,9 @@ final class ClientChannel {
 
     func noteSecured(at now: Instant) { self.secured = now }
 
+    /// The exchange sends bytes of another protocol.
+    func noteTransmitted(_ count: Int) { self.bodySent += count }
+
     /// The request is about to be sent.
     func noteSent(at now: Instant) { self.sent = now }
 

@@ -29,10 +29,13 @@ package struct ClientConnection: Sendable {
         package var isHead: Bool
         /// Whether the connection is kept after the answer, if the server keeps it, too.
         package var keepsConnection: Bool
+        /// Whether the request asks for another protocol, and 101 is an answer (RFC 9110 section 15.2.2).
+        package var isUpgrade: Bool
 
-        package init(isHead: Bool, keepsConnection: Bool) {
+        package init(isHead: Bool, keepsConnection: Bool, isUpgrade: Bool) {
             self.isHead = isHead
             self.keepsConnection = keepsConnection
+            self.isUpgrade = isUpgrade
         }
     }
 
@@ -48,8 +51,10 @@ package struct ClientConnection: Sendable {
         /// Nothing of the answer has come. `isKept`: the connection had an exchange before. Leaves to `reading` or
         /// `closed`.
         case awaiting(isKept: Bool, Terms)
-        /// Leaves to `idle` or `closed`.
+        /// Leaves to `switched`, `idle` or `closed`.
         case reading(isKept: Bool, Terms)
+        /// The answer was 101. What comes, until the end of the connection, is its body. Leaves to `closed`.
+        case switched
     }
 
     /// The time and the addresses that one connect has, and whether TLS is a part of it.
@@ -75,17 +80,22 @@ package struct ClientConnection: Sendable {
 
     package var isIdle: Bool { self.stage == .idle }
 
+    package var isClosed: Bool { self.stage == .closed }
+
+    /// Whether the peer goes on in the protocol that the request asked for.
+    package var isSwitched: Bool { self.stage == .switched }
+
     package var isConnecting: Bool {
         switch self.stage {
         case .connecting: true
-        case .closed, .securing, .idle, .awaiting, .reading: false
+        case .closed, .securing, .idle, .awaiting, .reading, .switched: false
         }
     }
 
     package var isSecuring: Bool {
         switch self.stage {
         case .securing: true
-        case .closed, .connecting, .idle, .awaiting, .reading: false
+        case .closed, .connecting, .idle, .awaiting, .reading, .switched: false
         }
     }
 
@@ -96,7 +106,7 @@ package struct ClientConnection: Sendable {
     package var deadline: Instant? {
         switch self.stage {
         case .connecting(_, let until, _, _), .securing(let until, _): until
-        case .closed, .idle, .awaiting, .reading: nil
+        case .closed, .idle, .awaiting, .reading, .switched: nil
         }
     }
 
@@ -178,6 +188,7 @@ package struct ClientConnection: Sendable {
     private mutating func await(_ terms: Terms, isKept: Bool) {
         self.stage = .awaiting(isKept: isKept, terms)
         self.reader.isForHead = terms.isHead
+        self.reader.isForUpgrade = terms.isUpgrade
         self.isSent = false
         self.sendFailure = nil
     }
@@ -188,13 +199,18 @@ package struct ClientConnection: Sendable {
     /// `code`: errno. What can be read decides about the exchange.
     package mutating func sendFailed(_ code: Int32) { self.sendFailure = code }
 
+    /// The peer takes so little that more than `limit` bytes wait to be sent.
+    package mutating func overflowed(limit: Int) -> Outcome {
+        self.fail(.other, 0, "more than \(limit) bytes wait to be sent")
+    }
+
     // MARK: Receiving
 
     /// Reads bytes of the peer; what they mean is appended to `events`.
     package mutating func received(
         _ bytes: ArraySlice<UInt8>, into events: inout [ResponseEvent]
     ) -> Outcome {
-        let terms: Terms
+        let terms: Terms?
         switch self.stage {
         case .closed, .connecting, .securing: return .nothing
         case .idle:
@@ -204,6 +220,7 @@ package struct ClientConnection: Sendable {
             terms = its
             self.stage = .reading(isKept: isKept, its)
         case .reading(_, let its): terms = its
+        case .switched: terms = nil
         }
         var error: ResponseError?
         do throws(ResponseError) {
@@ -211,12 +228,14 @@ package struct ClientConnection: Sendable {
         } catch let flaw { error = flaw }
         if events.last == .end {
             // Bytes behind an answer belong to no exchange: they end the connection only.
-            let isKept = error == nil && self.isSent && terms.keepsConnection && self.reader.keepsAlive
+            let isKept =
+                error == nil && self.isSent && terms?.keepsConnection == true && self.reader.keepsAlive
             self.stage = isKept ? .idle : .closed
             return .ended(nil, isKept: isKept)
         }
-        guard let error else { return .nothing }
-        return self.fail(.malformed, 0, error.text)
+        if let error { return self.fail(.malformed, 0, error.text) }
+        if terms?.isUpgrade == true, events.contains(where: \.isSwitch) { self.stage = .switched }
+        return .nothing
     }
 
     /// The peer has closed its end, over TLS with or without close_notify: many servers leave that out, and libcurl does not ask
@@ -231,7 +250,7 @@ package struct ClientConnection: Sendable {
         case .awaiting(let isKept, _):
             if let code = self.sendFailure { return self.failed(code) }
             return isKept ? self.failKept() : self.failBeforeReply()
-        case .reading:
+        case .reading, .switched:
             guard self.reader.isInsideResponse else { return self.failBeforeReply() }
             do throws(ResponseError) {
                 try self.reader.finish(into: &events)
@@ -252,7 +271,7 @@ package struct ClientConnection: Sendable {
         case .idle:
             self.stage = .closed
             return .close
-        case .awaiting, .reading:
+        case .awaiting, .reading, .switched:
             if let code = self.sendFailure { return self.failed(code) }
             if case .awaiting(isKept: true, _) = self.stage { return self.failKept() }
             return self.fail(self.reader.isInsideResponse ? .closedEarly : .closedBeforeReply, 0, message)
@@ -268,7 +287,7 @@ package struct ClientConnection: Sendable {
             self.stage = .closed
             return .close
         case .awaiting(isKept: true, _): return self.failKept()
-        case .awaiting(isKept: false, _), .reading:
+        case .awaiting(isKept: false, _), .reading, .switched:
             let isReset = code == SystemCode.connectionReset || code == SystemCode.brokenPipe
             let kind: TransportFailure =
                 isReset ? .reset : self.reader.isInsideResponse ? .closedEarly : .closedBeforeReply
@@ -298,6 +317,15 @@ package struct ClientConnection: Sendable {
         return .ended(
             TransferFailure(kind: kind, isResendRefused: false, code: 0, systemCode: code, message: message),
             isKept: false)
+    }
+}
+
+extension ResponseEvent {
+    fileprivate var isSwitch: Bool {
+        switch self {
+        case .head(let status, _): status == 101
+        case .body, .end: false
+        }
     }
 }
 

@@ -51,7 +51,11 @@ extension ClientPool {
         let isNew = !channel.request.isEmpty
         let request = isNew ? channel.request : self.draft.bytes
         channel.request = []
-        if channel.tls?.send(request, into: &self.ciphertext) == true {
+        self.sendWithTLS(request, channel)
+    }
+
+    func sendWithTLS(_ bytes: [UInt8], _ channel: ClientChannel) {
+        if channel.tls?.send(bytes, into: &self.ciphertext) == true {
             self.sendCiphertext(channel)
         } else {
             channel.machine.sendFailed(SystemCode.brokenPipe)

@@ -8,8 +8,8 @@ import Wire
 /// HTTP exchanges of many phones on one loop; each phone with connections of its own.
 ///
 /// A request whose body is in memory, or that has none, goes out on a connection of this module. libcurl makes all others: a
-/// multipart body, a URL that is not sent as it stands, everything over TLS where the target speaks HTTP/2. Without TLS, a
-/// phone that makes one request at a time has one connection for both: what libcurl has opened stays among its idle
+/// multipart body, a URL that is not sent as it stands, everything over TLS where the target speaks HTTP/2, but no upgrade to
+/// another protocol, which is of HTTP/1.1 alone. Without TLS, a phone that makes one request at a time has one connection for both: what libcurl has opened stays among its idle
 /// connections, and is used here while libcurl does not. With TLS it has one of each.
 package final class ClientPool {
     /// Who makes the requests that do not need libcurl.
@@ -106,21 +106,15 @@ package final class ClientPool {
 
     /// Begins an exchange; the delegate hears of it, never before this returns.
     package func start(_ request: TransferRequest) -> TransferID {
-        guard let (parts, body) = self.own(request) else { return self.startByLibcurl(request) }
-        let flaw = request.flaw
-        let idle = request.connectPort == nil && flaw == nil ? self.takeIdle(of: request.phone) : nil
-        let channel = idle ?? self.freeChannel(for: request.phone)
-        self.transfersStarted += 1
-        self.transfersRunning += 1
-        let now = self.loop.now()
-        channel.begin(request, at: now)
-        let id = channel.id
-        if let flaw {
-            self.deliverLater(
-                TransferFailure(
-                    kind: .other, isResendRefused: false, code: 0, systemCode: 0, message: flaw), to: channel)
-            return id
+        guard let (parts, body) = self.own(request) else {
+            guard request.asksForUpgrade else { return self.startByLibcurl(request) }
+            return self.refuse(request, "an upgrade that cannot be sent as it stands")
         }
+        if let flaw = request.flaw { return self.refuse(request, flaw) }
+        let idle = request.connectPort == nil ? self.takeIdle(of: request.phone) : nil
+        let channel = idle ?? self.freeChannel(for: request.phone)
+        let now = self.begin(request, on: channel)
+        let id = channel.id
         self.draft.shorten(to: 0)
         RequestWriter.head(
             method: request.method.rawValue, target: parts.target, host: parts.host, fields: request.headers,
@@ -129,7 +123,8 @@ package final class ClientPool {
         let terms = ClientConnection.Terms(
             isHead: request.method == .head,
             keepsConnection: request.connectPort == nil
-                && (request.receiveBuffer == .stream || self.sockets.openNow < self.keepsIdleBelow))
+                && (request.receiveBuffer == .stream || self.sockets.openNow < self.keepsIdleBelow),
+            isUpgrade: request.asksForUpgrade)
         if idle == nil {
             channel.request = self.draft.bytes
             channel.server = parts.isSecure ? Self.server(of: parts.host) : nil
@@ -141,6 +136,24 @@ package final class ClientPool {
         return id
     }
 
+    private func begin(_ request: TransferRequest, on channel: ClientChannel) -> Instant {
+        self.transfersStarted += 1
+        self.transfersRunning += 1
+        let now = self.loop.now()
+        channel.begin(request, at: now)
+        return now
+    }
+
+    /// Fails a request that cannot be sent.
+    private func refuse(_ request: TransferRequest, _ flaw: String) -> TransferID {
+        let channel = self.freeChannel(for: request.phone)
+        _ = self.begin(request, on: channel)
+        self.deliverLater(
+            TransferFailure(kind: .other, isResendRefused: false, code: 0, systemCode: 0, message: flaw),
+            to: channel)
+        return channel.id
+    }
+
     /// Ends an exchange at once and closes its connection (FIN). The delegate hears nothing more of it. Nothing
     /// happens when it is over already.
     package func cancel(_ transfer: TransferID) {
@@ -150,12 +163,6 @@ package final class ClientPool {
             return
         }
         self.release(channel)
-    }
-
-    /// Sends bytes on a connection whose answer was 101.
-    package func transmit(_ bytes: [UInt8], on transfer: TransferID) {
-        guard self.running(transfer) != nil else { return }
-        preconditionFailure("no request for another protocol is made yet: \(bytes.count) bytes")
     }
 
     /// Runs libcurl's pending work now instead of at the end of the turn, and delivers the results.
@@ -195,7 +202,7 @@ package final class ClientPool {
         return self.ending?.id == transfer || self.running(transfer) != nil
     }
 
-    private func running(_ id: TransferID) -> ClientChannel? {
+    func running(_ id: TransferID) -> ClientChannel? {
         guard id.slot >= Self.firstSlot else { return nil }
         let channel = self.channels[Int(id.slot - Self.firstSlot)]
         return channel.has(id) ? channel : nil
@@ -392,7 +399,7 @@ extension ClientPool {
         }
     }
 
-    private func deliverLater(_ failure: TransferFailure, to channel: ClientChannel) {
+    func deliverLater(_ failure: TransferFailure, to channel: ClientChannel) {
         self.failed.append((channel, channel.id, failure))
         self.soon?.schedule()
     }

@@ -21,6 +21,7 @@ import Wire
         "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\nX-Sum: 1\r\n\r\n",
         "HTTP/1.0 200 OK\r\n\r\nuntil the end",
         "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n",
+        "HTTP/1.1 101 Switching Protocols\r\nContent-Length: 2\r\n\r\n\u{1}\u{2}ok\r\n\r\n",
     ].map { Array($0.utf8) }
     private static let answers = Mutator(corpus: Self.corpus, dictionary: Self.words)
 
@@ -35,6 +36,7 @@ import Wire
         var heads: [Int] = []
         var body: [UInt8] = []
         var isWhole = false
+        var isSwitched = false
         var end: End?
 
         mutating func take(_ outcome: ClientConnection.Outcome, _ events: inout [ResponseEvent]) {
@@ -54,9 +56,9 @@ import Wire
         }
     }
 
-    private static func course(of pieces: [[UInt8]], isHead: Bool) -> Course {
+    private static func course(of pieces: [[UInt8]], isHead: Bool, isUpgrade: Bool) -> Course {
         var connection = ClientConnection.closed
-        let terms = ClientConnection.Terms(isHead: isHead, keepsConnection: true)
+        let terms = ClientConnection.Terms(isHead: isHead, keepsConnection: true, isUpgrade: isUpgrade)
         _ = connection.connect(addresses: 1, isSecure: false, within: .seconds(1), terms, at: .zero)
         _ = connection.connected()
         connection.sent()
@@ -66,6 +68,7 @@ import Wire
         for piece in pieces where !piece.isEmpty {
             let outcome = connection.received(piece[...], into: &events)
             course.take(outcome, &events)
+            if connection.isSwitched { course.isSwitched = true }
         }
         if course.end == nil { course.take(connection.ended(into: &events), &events) }
         return course
@@ -75,11 +78,15 @@ import Wire
         Fuzz.run("client-answer", quick: 1_500, report: { Issue.record("\($0)") }) { fuzz in
             let bytes = Self.answers.input(fuzz)
             let isHead = fuzz.below(4, 1, 0) == 0
-            let whole = Self.course(of: [bytes], isHead: isHead)
+            let isUpgrade = fuzz.below(2, 2, 0) == 0
+            let whole = Self.course(of: [bytes], isHead: isHead, isUpgrade: isUpgrade)
             let end = try #require(whole.end, "an exchange without an end")
             try #require((end.failure == nil) == whole.isWhole)
+            try #require(whole.isSwitched == (whole.heads == [101]))
+            try #require(isUpgrade || !whole.isSwitched)
+            try #require(!(whole.isSwitched && end.isKept))
             for pieces in fuzz.cuts(of: bytes) {
-                try #require(Self.course(of: pieces, isHead: isHead) == whole)
+                try #require(Self.course(of: pieces, isHead: isHead, isUpgrade: isUpgrade) == whole)
             }
         }
     }
@@ -94,7 +101,8 @@ import Wire
         var events: [ResponseEvent] = []
 
         mutating func begin(_ draw: Int) {
-            let terms = ClientConnection.Terms(isHead: draw & 1 == 1, keepsConnection: draw & 2 == 2)
+            let terms = ClientConnection.Terms(
+                isHead: draw & 1 == 1, keepsConnection: draw & 2 == 2, isUpgrade: draw & 4 == 4)
             self.isUnderWay = true
             self.begun += 1
             guard !self.connection.isIdle else {
@@ -136,6 +144,7 @@ import Wire
             case 6: try self.take(self.connection.ended(into: &self.events))
             case 7: try self.take(self.connection.failed(SystemCode.connectionReset))
             case 8: try self.take(self.connection.broken("a bad record"))
+            case 9 where self.connection.isSwitched: try self.take(self.connection.overflowed(limit: 0))
             default:
                 guard !piece.isEmpty else { return }
                 try self.take(self.connection.received(piece[...], into: &self.events))
@@ -152,10 +161,10 @@ import Wire
                 if !owner.isUnderWay, fuzz.below(3, 2, step) > 0 { owner.begin(fuzz.below(24, 3, step)) }
                 // Whole answers, after which the connection is kept, and pieces of a damaged one.
                 let isWhole = fuzz.below(2, 8, step) == 0
-                let answer = isWhole ? Self.corpus[fuzz.below(2, 9, step)] : damaged
+                let answer = isWhole ? Self.corpus[[0, 1, 4][fuzz.below(3, 9, step)]] : damaged
                 let start = isWhole ? 0 : fuzz.below(answer.count + 1, 4, step)
                 let end = isWhole ? answer.count : start + fuzz.below(answer.count - start + 1, 5, step)
-                try owner.step(fuzz.below(14, 6, step), Array(answer[start..<end]))
+                try owner.step(fuzz.below(15, 6, step), Array(answer[start..<end]))
             }
             // Whatever state it is in, its time passes, and then its peer is gone.
             owner.now = owner.now + .seconds(2)

@@ -7,12 +7,14 @@ import Wire
 
 /// The machine of one connection, with literal events.
 @Suite struct ClientConnectionTests {
-    private static let terms = ClientConnection.Terms(isHead: false, keepsConnection: true)
+    private static let terms = ClientConnection.Terms(isHead: false, keepsConnection: true, isUpgrade: false)
     private static let answer = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 
     /// A connection that has just sent a request.
-    private static func awaiting(isKept: Bool, keeps: Bool = true) -> ClientConnection {
-        let terms = ClientConnection.Terms(isHead: false, keepsConnection: keeps)
+    private static func awaiting(
+        isKept: Bool, keeps: Bool = true, isUpgrade: Bool = false
+    ) -> ClientConnection {
+        let terms = ClientConnection.Terms(isHead: false, keepsConnection: keeps, isUpgrade: isUpgrade)
         if isKept {
             var connection = ClientConnection.idle
             _ = connection.begin(terms)
@@ -226,6 +228,43 @@ import Wire
         }
         #expect(its?.kind == failure)
         #expect(events == (failure == nil ? [.end] : []))
+    }
+
+    private static let switching = "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\n\r\n"
+
+    @Test func `behind 101 everything is its body, to the end of the connection`() {
+        var connection = Self.awaiting(isKept: true, isUpgrade: true)
+        let (outcome, events) = Self.receive(Self.switching + "one", &connection)
+        #expect(outcome == .nothing && connection.isSwitched && !connection.isIdle)
+        #expect(
+            events == [
+                .head(status: 101, ["Upgrade": "websocket"]), .body(Array("one".utf8)[...]),
+            ])
+        let (_, more) = Self.receive(Self.answer, &connection)
+        #expect(more == [.body(Array(Self.answer.utf8)[...])])
+        var (reset, broken, last) = (connection, connection, [ResponseEvent]())
+        #expect(Self.failure(reset.failed(SystemCode.connectionReset))?.kind == .reset)
+        #expect(Self.failure(broken.broken("bad record mac"))?.kind == .closedEarly)
+        let end = connection.ended(into: &last)
+        #expect(end == .ended(nil, isKept: false) && last == [.end] && !connection.isSwitched)
+    }
+
+    @Test func `what a peer does not take is kept up to a limit`() {
+        var connection = Self.awaiting(isKept: false, isUpgrade: true)
+        _ = Self.receive(Self.switching, &connection)
+        #expect(Self.failure(connection.overflowed(limit: 9))?.kind == .other)
+        #expect(connection.isClosed)
+    }
+
+    @Test func `101 answers the request that asks for it, and not the next on its connection`() {
+        var connection = Self.awaiting(isKept: false, isUpgrade: true)
+        let (refused, _) = Self.receive(
+            "HTTP/1.1 426 Upgrade Required\r\nUpgrade: websocket\r\nContent-Length: 0\r\n\r\n", &connection)
+        #expect(refused == .ended(nil, isKept: true) && connection.isIdle)
+        _ = connection.begin(Self.terms)
+        connection.sent()
+        let (outcome, events) = Self.receive(Self.switching, &connection)
+        #expect(Self.failure(outcome)?.kind == .malformed && events.isEmpty)
     }
 
     @Test func `late events mean nothing to a connection that is over`() {

@@ -80,7 +80,10 @@ package final class ServerConnection {
     private var socket: Int32?
     /// Nil without TLS.
     private var engine: TLSEngine?
-    private var unread: [UInt8] = []
+    /// What has come behind the requests.
+    package private(set) var unread: [UInt8] = []
+    /// Whether what comes is of another protocol, and no request.
+    package var isSwitched = false
     private var ciphertext: [UInt8] = []
     /// Bytes of a request that is not complete.
     package var unreadCount: Int { self.unread.count }
@@ -99,7 +102,7 @@ package final class ServerConnection {
         switch StreamSocket.receive(socket, appendingTo: &bytes, limit: 1 << 20) {
         case .bytes:
             self.unread += self.decrypted(bytes)
-            while let request = self.nextRequest() {
+            while !self.isSwitched, let request = self.nextRequest() {
                 self.requests.append(request)
                 handler(request)
             }
