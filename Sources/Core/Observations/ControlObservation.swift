@@ -1,6 +1,7 @@
 package import SimBase
+package import Talaria
 
-/// What the operator of a live run did to it while it ran. It belongs to no phone: the device of such an observation is
+/// What was done to a run while it ran, by its operator or by the rollout of its scenario. It belongs to no phone: the device of such an observation is
 /// meaningless.
 package enum ControlObservation: Hashable, Sendable {
     /// The run was ended, as by Ctrl-C.
@@ -14,12 +15,27 @@ package enum ControlObservation: Hashable, Sendable {
     case fault(Int)
     /// All phones lost their path for some time.
     case offline(for: Interval)
+    /// A stage of the rollout began, by its number from 1: from here on the new arm has this share of the phones.
+    case rolloutStage(Int, share: Odds)
+    /// A trigger held: from here on all phones have the old arm. `value`, `limit`: of the measure of the new arm; at most 100 %.
+    case rolledBack(RolloutMeasure, value: Odds, limit: Odds)
+
+    /// Whether the operator did it.
+    package var isByOperator: Bool {
+        switch self {
+        case .stopped, .paused, .resumed, .phones, .fault, .offline: true
+        case .rolloutStage, .rolledBack: false
+        }
+    }
 }
 
 extension ControlObservation: DescribedObservation {
     static var side: Side { .control }
 
-    static let byName = named([stopped, paused, resumed, blank(phones), blank(fault), blank(offline)])
+    static let byName = named([
+        stopped, paused, resumed, blank(phones), blank(fault), blank(offline), blank(rolloutStage),
+        blank(rolledBack),
+    ])
 
     func coded(by codec: inout some FieldCodec & ~Copyable) throws(MalformedObservation) -> Self? {
         switch self {
@@ -31,6 +47,12 @@ extension ControlObservation: DescribedObservation {
         case .fault(let fault):
             try codec.row("fault", { .fault($0.raw) }, "fault", of: FaultIndex(raw: fault))
         case .offline(let time): try codec.row("offline", Self.offline, "for_ns", of: time)
+        case .rolloutStage(let number, let share):
+            try codec.row("rollout-stage", Self.rolloutStage, "number", "share_ppm", of: number, share)
+        case .rolledBack(let measure, let value, let limit):
+            try codec.row(
+                "rolled-back", Self.rolledBack, "measure", "value_ppm", "limit_ppm", of: measure, value, limit
+            )
         }
     }
 }

@@ -77,6 +77,13 @@ extension Instant: NumberField {
     var fieldNumber: Int64 { self.nanoseconds }
 }
 
+/// Parts per million.
+extension Odds: NumberField {
+    static var range: ClosedRange<Int64> { 0...1_000_000 }
+    init(field number: Int64) { self.init(perMillion: UInt32(number)) }
+    var fieldNumber: Int64 { Int64(self.perMillion) }
+}
+
 /// The number of the rows of a file; no value for an unreadable one.
 extension LibraryContent: FieldValue {
     static var blank: LibraryContent { .unreadable }
@@ -168,6 +175,7 @@ extension TransportFailure: NameField {}
 extension PhotoReason: NameField {}
 extension WaitingCause: NameField {}
 extension Reconciliation.Source: NameField {}
+extension RolloutMeasure: NameField {}
 extension StreamTransport: NameField {}
 
 extension Operation: NameField {

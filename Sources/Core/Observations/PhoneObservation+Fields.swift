@@ -90,6 +90,8 @@ extension PhoneObservation: DescribedObservation {
         -> Self?
     {
         switch self {
+        case .armTaken(let arm, let share):
+            try codec.row("arm-taken", Self.armTaken, "arm", "share_ppm", of: arm, share)
         case .requestSent(let operation, let attempt, let job, let lastEventID):
             try codec.row(
                 "request-sent", Self.requestSent, "operation", "attempt", "job", "last_event_id",

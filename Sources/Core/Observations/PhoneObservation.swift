@@ -85,6 +85,9 @@ package indirect enum PhoneObservation: Hashable, Sendable {
     case reviewRestored(entries: Int)
 
     // Requests.
+    /// Comes before `requestSent` of an upload in a rollout: the transport that follows its job, and the share of the new arm by
+    /// the flag of the app.
+    case armTaken(StreamTransport, share: Odds)
     case requestSent(Operation, attempt: UInt32, job: String?, lastEventID: String?)
     /// An answer's head, of every request and whatever its status.
     case replied(Operation, attempt: UInt32, status: Int, took: Interval)
@@ -168,7 +171,7 @@ extension PhoneObservation {
         blank(bookRepeated),
         blank(completed), cancelRequested, blank(canceled), blank(refused), blank(bookPending),
         blank(bookEdited), blank(bookApproved), blank(bookRejected), blank(bookMerged), blank(bookKept),
-        blank(reviewRestored), blank(requestSent),
+        blank(reviewRestored), blank(armTaken), blank(requestSent),
         blank(replied), blank(requestFailed), blank(badAnswer), blank(found), blank(uploadAccepted),
         blank(keySent), blank(lookupAnswered), blank(enriched), blank(readingKept), blank(photoInstead),
         blank(rateLimited), blank(resultsDecoded), blank(rowsRead),

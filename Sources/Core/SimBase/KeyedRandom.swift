@@ -68,6 +68,8 @@ public enum DrawDomain: UInt64, Sendable {
     case socket = 61
     /// The size of the preview of a photo.
     case preview = 50
+    /// Whether a phone belongs to the cohort of a rollout.
+    case rollout = 61
     case test = 99
 }
 

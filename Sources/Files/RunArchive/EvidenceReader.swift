@@ -321,7 +321,8 @@ struct EvidenceReader {
     }
 
     private mutating func add(control observation: Observation) -> Bool {
-        guard case .control(let action) = observation.what, self.controls.count < ControlRecord.recordsMax
+        guard case .control(let action) = observation.what, action.isByOperator,
+            self.controls.count < ControlRecord.recordsMax
         else { return false }
         self.controls.append(ControlRecord(at: observation.at, action: action, faults: self.head.faults))
         return true

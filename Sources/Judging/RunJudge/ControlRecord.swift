@@ -1,7 +1,9 @@
+import Metrics
 package import Observations
 package import SimBase
+import Talaria
 
-/// What the operator did to a run while it ran, and when.
+/// What was done to a run while it ran, and when.
 package struct ControlRecord: Hashable, Sendable {
     /// The limit of records that are kept. The log has all of them.
     package static let recordsMax = 1_000
@@ -32,6 +34,8 @@ package struct ControlRecord: Hashable, Sendable {
         case .phones: "phones"
         case .fault: "fault"
         case .offline: "offline"
+        case .rolloutStage: "rollout-stage"
+        case .rolledBack: "rolled-back"
         }
     }
 
@@ -44,7 +48,14 @@ package struct ControlRecord: Hashable, Sendable {
         case .phones(let group, let active, let phones): "\(active) of \(phones) phones of \(group) active"
         case .fault(let index): "fault \(self.fault ?? "#\(index)") started"
         case .offline(let time): "all phones offline for \(time.nanoseconds / 1_000_000_000) s"
+        case .rolloutStage(let number, let share): "stage \(number) of the rollout: \(Self.text(share))"
+        case .rolledBack(let measure, let value, let limit):
+            "rolled back: \(measure.rawValue) of the new arm \(Self.text(value)), limit \(Self.text(limit))"
         }
+    }
+
+    private static func text(_ share: Odds) -> String {
+        Threshold.share(perMillion: Int64(share.perMillion)).description
     }
 }
 

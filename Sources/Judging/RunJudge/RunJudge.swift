@@ -202,7 +202,8 @@ package struct RunJudge: Sendable {
     }
 
     private mutating func note(_ observation: borrowing Observation) {
-        guard case .control(let action) = observation.what, self.controls.count < ControlRecord.recordsMax
+        guard case .control(let action) = observation.what, action.isByOperator,
+            self.controls.count < ControlRecord.recordsMax
         else { return }
         self.controls.append(ControlRecord(at: observation.at, action: action, faults: self.faults))
     }
