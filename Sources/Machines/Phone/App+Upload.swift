@@ -18,6 +18,7 @@ extension App {
         if let book = self.bookWithoutLookup(of: scan) {
             return self.file([book], promised: nil, self.active.count - 1, at: now, into: &effects)
         }
+        self.takeArm(of: scan.number, attempt: attempt, at: now, into: &effects)
         let body = self.uploadBody(of: scan)
         let photos = scan.record.photos
         // In two steps, so that no size of a photo can overflow.

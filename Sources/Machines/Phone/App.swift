@@ -17,6 +17,8 @@ package struct App: Sendable {
     var random: KeyedRandom
     /// As `RunContext` has it.
     var deviceSalt: DeviceSalt?
+    /// Nil without a rollout: each job is followed as the profile says.
+    var rollout: RolloutFlag?
     let run: UInt64
     let clockZero: Int64?
     let wallClockAtZero: Int64

@@ -13,7 +13,7 @@ extension PhoneEvent {
     package var mayFill: Bool {
         switch self {
         case .app(.replyBytes, _), .app(.replyHead, _), .app(.woke, _), .flushing, .flushed, .runEnded: false
-        case .app, .switchedOn, .disturbed, .captureDue, .transportSet, .faultsEnded: true
+        case .app, .switchedOn, .disturbed, .captureDue, .rolledOut, .faultsEnded: true
         }
     }
 }

@@ -9,7 +9,7 @@ import Talaria
 /// Windows of one kind may overlap; the phone is well again when the last of them has ended.
 package struct Phone: Sendable {
     package let number: DeviceNumber
-    package private(set) var profile: ClientProfile
+    package let profile: ClientProfile
     private(set) var context: RunContext
     package internal(set) var app: App
     package internal(set) var identity: DeviceIdentity
@@ -110,9 +110,9 @@ package struct Phone: Sendable {
         case .runEnded:
             self.isRunEnded = true
             self.handle(app: .suspended, at: now, into: &effects)
-        case .transportSet(let transport):
-            self.profile.stream.transport = transport
-            self.app.profile.stream.transport = transport
+        case .rolledOut(let flag):
+            self.context.rollout = flag
+            self.app.rollout = flag
         case .faultsEnded: self.endFaults(at: now, into: &effects)
         case .app(let event, let process):
             guard process == self.process else { return }
@@ -157,7 +157,8 @@ package struct Phone: Sendable {
                 effects.append(.app(effect))
                 // The process may end here: what else it wanted is not done any more.
                 if !self.armed.isEmpty { window = self.takeArmed(at: observation, now) }
-            case .send, .transmit, .abort, .preparePhoto, .readSpine, .releasePhoto: effects.append(.app(effect))
+            case .send, .transmit, .abort, .preparePhoto, .readSpine, .releasePhoto:
+                effects.append(.app(effect))
             }
         }
         effects.removeSubrange(first..<end)
@@ -286,6 +287,7 @@ package struct Phone: Sendable {
             random: self.context.random, run: self.context.run,
             clockZero: self.context.clockZero, wallClockAtZero: self.context.wallClockAtZero)
         app.deviceSalt = self.context.deviceSalt
+        app.rollout = self.context.rollout
         return app
     }
 

@@ -10,8 +10,8 @@ package enum PhoneEvent: Sendable {
     case captureDue(Arrival, PhotoReference)
     /// The run is over for its user: the app goes to the background and is not opened again.
     case runEnded
-    /// Uploads from now on are followed by this transport.
-    case transportSet(StreamTransport)
+    /// The flag of a rollout has this value from now on: it decides by which transport the jobs of later uploads are followed.
+    case rolledOut(RolloutFlag)
     /// Every fault ends: whatever held the phone or its app ends, and the user takes the phone up again. No disturbance
     /// that was scheduled may be sent any more.
     case faultsEnded

@@ -1,4 +1,5 @@
 package import SimBase
+package import Talaria
 
 /// The values that all phones of a run share.
 package struct RunContext: Hashable, Sendable {
@@ -11,6 +12,8 @@ package struct RunContext: Hashable, Sendable {
     package var wallClockAtZero: Int64
     /// What sets the device ids of this run apart from those of other runs of its seed; nil where no other run meets them.
     package var deviceSalt: DeviceSalt?
+    /// The flag of a rollout as the phone knows it; nil in a run without one. A killed app finds it again.
+    package var rollout: RolloutFlag?
 
     package init(random: KeyedRandom, run: UInt64, clockZero: Int64?, wallClockAtZero: Int64) {
         self.random = random
