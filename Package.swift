@@ -71,8 +71,8 @@ let modules = [
         tests: ["Backend"]),
     // The worker's side of the protocol between a Locust master and its workers.
     Module("LocustWorker", .machines, ["SimBase", "Metrics"]),
-    // What the operator may do to a live run.
-    Module("RunControl", .machines, ["SimBase", "Observations"]),
+    // What steers a run: its operator, and a rollout.
+    Module("RunControl", .machines, ["SimBase", "Metrics", "Talaria", "Observations"]),
     Module(
         "HTTPServer", .machines,
         [
