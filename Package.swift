@@ -96,7 +96,7 @@ let modules = [
 
     Module(
         "Plan", .worlds,
-        ["SimBase", "Metrics", "CSV", "Talaria", "Faults", "Phone", "Backend", "TargetTrial"]),
+        ["SimBase", "Metrics", "CSV", "Talaria", "Faults", "Phone", "Backend", "RunControl", "TargetTrial"]),
     Module(
         "VirtualWorld", .worlds,
         [
@@ -152,7 +152,7 @@ let modules = [
         "ScenarioFile", .files,
         [
             "SimBase", "Metrics", "JSON", "CSV", "Talaria", "Faults", "OriginServer", "TargetTrial",
-            "Phone", "Backend", "Ledger", "RunJudge", "Plan", "BuiltIn", "CYAML",
+            "Phone", "Backend", "RunControl", "Ledger", "RunJudge", "Plan", "BuiltIn", "CYAML",
         ],
         tests: ["Observations"]),
     Module("Imaging", .files, ["SimBase", "SystemIO", "CTurboJPEG"]),

@@ -126,6 +126,12 @@ enum ShardOptions {
                 hint: "use at most \(devices) shards")
         }
         try Self.requireKnownLoad(loaded, option)
+        guard loaded.scenario.rollout == nil else {
+            throw CommandFailure(
+                .usage,
+                "\(loaded.path): `rollout` cannot be used with \(option): \(Scenario.rolloutObjection)",
+                hint: "leave out \(option), or the rollout")
+        }
         guard isEmbedded, let first = loaded.scenario.fleetCounts.first else { return }
         throw CommandFailure(
             .usage,

@@ -91,6 +91,9 @@ package enum Journey: String, CaseIterable, Hashable, Sendable {
         }
     }
 
+    /// Whether its jobs can be followed by WebSocket as well (Docs/contract.md section 3.4).
+    package var canBeFollowedByWebSocket: Bool { self.hasJobs && self.version == .v2 }
+
     /// The path of one of its endpoints, without a query.
     package func path(_ endpoint: Endpoint) -> String {
         if self == .textEnrichment, endpoint == .upload { return TextRequest.path }

@@ -78,6 +78,26 @@ struct FleetReader {
         group.library = LibraryReader(findings: map.findings).files(map.entry("library")?.value)
     }
 
+    static let transport = ValueForm<StreamTransport>.word(what: "the transport")
+
+    @Sendable static func readTransport(_ map: MapReader, _ group: inout FleetGroup) {
+        guard let entry = map.entry("transport") else { return }
+        guard group.profile.journey.canBeFollowedByWebSocket else {
+            map.findings.add(
+                entry.keyLocation,
+                "the journey `\(group.profile.journey.rawValue)` has no other transport than its own",
+                help: "leave `transport` out, or use \(Self.journeysByWebSocket)")
+            return
+        }
+        let transport = map.value("transport") { text throws(ValueError) in
+            try Self.transport.read("transport", text)
+        }
+        if let transport { group.profile.stream.transport = transport }
+    }
+
+    private static let journeysByWebSocket = Values.list(
+        Journey.allCases.filter(\.canBeFollowedByWebSocket).map { "journey: \($0.rawValue)" })
+
     static let batchForm = ValueForm<BatchForm>.word(what: "how a batch names its books")
 
     @Sendable static func readBatchForm(_ map: MapReader, _ group: inout FleetGroup) {

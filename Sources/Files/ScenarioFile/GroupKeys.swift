@@ -171,6 +171,13 @@ extension FleetReader {
             .integer(1...100_000, what: "the number of status requests"),
             "requests for the status of one job; then its scan waits for the next launch"),
         .init(
+            "transport", Self.transport.schema,
+            "journeys of v2 with jobs: by what a job is followed (default: sse)",
+            read: Self.readTransport,
+            write: {
+                $0.profile.journey.canBeFollowedByWebSocket ? $0.profile.stream.transport.rawValue : nil
+            }),
+        .init(
             "stream-token", \.profile.token.stream, .word,
             "where a request for a stream has its token (Docs/contract.md section 7, C13)"),
         .init(

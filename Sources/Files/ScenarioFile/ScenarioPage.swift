@@ -2,6 +2,7 @@ import Backend
 import Metrics
 import Phone
 import Plan
+import RunControl
 import RunJudge
 import Talaria
 import TargetTrial
@@ -104,6 +105,14 @@ package enum ScenarioPage {
         metrics `cost.*` have values ([photo-to-library](photo-to-library.md#5-what-a-book-costs)).
 
         \(Self.table(CostReader.keys, nil))
+        ## `rollout`
+
+        Every group must have a journey of v2 with jobs. Only the times of `stages` are scaled: windows, jobs and minutes are those of
+        the run. A condition of `rollback` has the form of an objective with a window ([objectives](objectives.md)): `errors` (of the
+        jobs that ended) and `connects` (that succeeded, of all) have a `rate`, `complaints` a `value`, which is how many times those of
+        the old transport they are. A person complains when a scan is refused or takes longer than `complains-after`.
+
+        \(Self.table(RolloutReader.keys, RolloutPlan()))
         ## `faults`
 
         A list; [faults](faults.md) explains it, and [fault-kinds](../faults.md) has every kind with its keys.

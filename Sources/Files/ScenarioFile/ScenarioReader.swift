@@ -9,7 +9,7 @@ struct ScenarioReader {
     static let version = "1"
     static let keys = [
         "scenario", "name", "description", "seed", "fleet", "server", "faults", "slo", "expect-broken",
-        "sometimes", "drain", "duration", "trial", "cost",
+        "sometimes", "drain", "duration", "trial", "cost", "rollout",
     ]
     static let planned = ["timeline", "load", "invariants", "report", "target", "network"]
     private static let descriptionBytesMax = 4_096
@@ -62,6 +62,7 @@ struct ScenarioReader {
             moments: CoverageGoalReader(findings: self.findings).moments(map.entry("sometimes")?.value))
         scenario.trial = TrialReader(findings: self.findings).settings(map.entry("trial")?.value)
         scenario.prices = CostReader(findings: self.findings).prices(map.entry("cost")?.value)
+        scenario.rollout = RolloutReader(findings: self.findings).plan(map.entry("rollout")?.value)
         return scenario
     }
 

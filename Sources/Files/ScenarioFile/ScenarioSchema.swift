@@ -60,6 +60,8 @@ package enum ScenarioSchema {
                 "what a target is held to, with --target or in `proxy`"),
             "cost": JSONSchema.map(CostReader.keys.schemas, required: ["photo", "text"]).described(
                 "what a book costs, in dollars; without it, nothing is said of costs"),
+            "rollout": JSONSchema.map(RolloutReader.keys.schemas, required: ["stages"]).described(
+                "a migration of all phones from one transport to another, in stages"),
             "drain": .duration.described("time for unfinished scans after the last arrival"),
             "duration": JSONSchema.durationOrOff.described("no arrivals after this time"),
         ]

@@ -27,6 +27,11 @@ final class WorkerScenario {
                     .usage, "`steps` cannot be run by a worker: \(Scenario.stepsObjection)",
                     hint: "Locust decides how many users there are: give the group a rate or `think`")
             }
+            guard self.loaded.scenario.rollout == nil else {
+                throw CommandFailure(
+                    .usage, "`rollout` cannot be run by a worker: \(Scenario.rolloutObjection)",
+                    hint: "leave the rollout out")
+            }
             self.photos = try PhotoCorpus(
                 RunPlan(self.loaded.scenario, target: .foreign),
                 // Photos are relative to the current folder: that of the master's file is on another machine.

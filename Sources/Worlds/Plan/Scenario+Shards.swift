@@ -13,6 +13,9 @@ package struct FleetCount: Hashable, Sendable {
 }
 
 extension Scenario {
+    /// Why a rollout runs in one process.
+    package static let rolloutObjection = "its conditions count the scans of all phones together"
+
     /// The settings of the simulated backend that count over the whole fleet. With them, shards are not parts of the run.
     package var fleetCounts: [FleetCount] {
         let backend = self.server.backend

@@ -2,6 +2,7 @@ internal import Backend
 package import Faults
 package import Metrics
 package import Phone
+package import RunControl
 package import SimBase
 package import Talaria
 
@@ -26,6 +27,8 @@ package struct Scenario: Hashable, Sendable {
     package var trial = TrialSettings()
     /// What the backend charges for a book; nil in a scenario without `cost`.
     package var prices: BookPrices?
+    /// A migration of all phones from one transport to another; nil in a scenario without `rollout`.
+    package var rollout: RolloutPlan?
 
     package init(
         name: String, description: String, seed: UInt64, groups: [FleetGroup], server: ServerSettings,

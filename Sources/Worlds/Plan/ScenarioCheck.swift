@@ -50,6 +50,7 @@ package enum ScenarioCheck {
             + (purpose == .run
                 ? self.photos(scenario) + self.batches(scenario) + self.clients(scenario)
                     + self.misplacedTokens(scenario, whereOpen: true) + self.steps(scenario)
+                    + self.rollout(scenario)
                 : [])
             + self.faultFindings(scenario, for: purpose)
     }

@@ -44,8 +44,7 @@ import Testing
         #expect(
             ScenarioReader.keys.filter { !Overrides.changeWhatHappens(["\($0)=x"]) } == [
                 "scenario", "name", "description", "seed", "slo", "expect-broken", "sometimes", "drain",
-                "trial",
-                "cost",
+                "trial", "cost",
             ])
     }
 

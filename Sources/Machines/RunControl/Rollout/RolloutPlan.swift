@@ -2,7 +2,7 @@ package import Metrics
 package import SimBase
 package import Talaria
 
-/// A rollout as the scenario states it, with every default filled in (Docs/design.md section 5.5).
+/// A rollout as the scenario states it, with every default filled in (Docs/design.md section 5).
 package struct RolloutPlan: Hashable, Sendable {
     /// A time of the rollout with one share of the new arm.
     package struct Stage: Hashable, Sendable {
