@@ -101,7 +101,7 @@ let modules = [
         "VirtualWorld", .worlds,
         [
             "SimBase", "Metrics", "Wire", "Talaria", "Observations", "Faults", "Phone", "Backend",
-            "HTTPServer", "Ledger", "RunJudge", "Plan",
+            "RunControl", "HTTPServer", "Ledger", "RunJudge", "Plan",
         ]),
     // What the judge of a run must know of its plan.
     Module(

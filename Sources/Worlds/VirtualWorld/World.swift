@@ -5,6 +5,7 @@ package import Metrics
 package import Observations
 import Phone
 import Plan
+import RunControl
 package import SimBase
 import Talaria
 import Wire
@@ -28,6 +29,9 @@ package struct World: Sendable {
     /// The disturbances of phones, by the index in their events.
     var disturbances: [PhoneDisturbance] = []
     var progress: RunProgress
+    /// Nil in a scenario without one.
+    var rollout: Rollout?
+    var rolloutEffects: [RolloutEffect] = []
     package internal(set) var chain = Chain()
     var observations: [Observation] = []
     /// The digest of all observations.
@@ -84,9 +88,11 @@ package struct World: Sendable {
             self.refusals = FaultPlanner(specs: faults, random: plan.run.random, side: .phone)
         }
         self.progress = RunProgress(plan)
+        self.rollout = scenario.rollout.map { Rollout($0) }
         self.observations.reserveCapacity(Self.observationsExpected)
         self.switchOn(faults.map { FaultPlanner(specs: $0, random: plan.run.random) })
         self.beginSchedule()
+        self.stepRollout(.began)
     }
 
     /// Continues with other draws: what was drawn already stays.
@@ -106,7 +112,8 @@ package struct World: Sendable {
         let queued = self.queue.nextAt ?? .distantFuture
         let serving = self.server.nextWake ?? .distantFuture
         let waking = self.wakes.nextDue() ?? .distantFuture
-        let next = min(queued, serving, waking)
+        let steering = self.nextOfRollout
+        let next = min(queued, serving, waking, steering)
         guard next < .distantFuture else {
             self.progress.end()
             return false
@@ -130,6 +137,10 @@ package struct World: Sendable {
             self.chain.absorb(16 << 40 | phone)
             self.send(.woke, toAppOf: phone)
             self.remember(.phoneWoke(phone))
+        } else if steering <= self.now {
+            self.chain.absorb(17)
+            self.stepRollout(.woke)
+            self.remember(.rolloutWoke)
         }
         self.chain.absorb(self.seen.value)
         self.chain.endEvent()
@@ -161,7 +172,7 @@ package struct World: Sendable {
     private mutating func nextMoment() -> Instant {
         min(
             self.queue.nextAt ?? .distantFuture, self.server.nextWake ?? .distantFuture,
-            self.wakes.nextDue() ?? .distantFuture)
+            self.wakes.nextDue() ?? .distantFuture, self.nextOfRollout)
     }
 
     /// Handles a number of events. Returns false if there were fewer.
@@ -272,6 +283,7 @@ package struct World: Sendable {
 
     mutating func observe(_ observation: consuming Observation) {
         self.seen.absorb(observation)
+        self.rollout?.handle(.observed(observation), at: self.now, into: &self.rolloutEffects)
         self.observations.append(observation)
     }
 

@@ -71,6 +71,7 @@ enum Happening: Sendable {
     case event(WorldEvent)
     case phoneWoke(Int)
     case serverWoke
+    case rolloutWoke
 }
 
 extension Happening: CustomStringConvertible {
@@ -79,6 +80,7 @@ extension Happening: CustomStringConvertible {
         case .event(let event): event.description
         case .phoneWoke(let phone): "phone \(phone) woke"
         case .serverWoke: "server woke"
+        case .rolloutWoke: "rollout woke"
         }
     }
 }
