@@ -69,7 +69,7 @@ public enum DrawDomain: UInt64, Sendable {
     /// The size of the preview of a photo.
     case preview = 50
     /// Whether a phone belongs to the cohort of a rollout.
-    case rollout = 61
+    case rollout = 62
     case test = 99
 }
 

@@ -14,11 +14,11 @@ extension App {
         // What a fresh process is to find if this one is killed.
         scan.record.cause = WaitingCause.interrupted.rawValue
         self.note(.put(scan.record), into: &effects)
+        self.takeArm(of: &scan, attempt: attempt, at: now, into: &effects)
         self.active.append(ActiveScan(scan: scan, stage: .uploading))
         if let book = self.bookWithoutLookup(of: scan) {
             return self.file([book], promised: nil, self.active.count - 1, at: now, into: &effects)
         }
-        self.takeArm(of: scan.number, attempt: attempt, at: now, into: &effects)
         let body = self.uploadBody(of: scan)
         let photos = scan.record.photos
         // In two steps, so that no size of a photo can overflow.
@@ -61,7 +61,7 @@ extension App {
         let judgement = UploadJudgement.judge(
             &answer, self.profile.journey.version.envelopesBodies ? .v2 : self.profile.upload.answer,
             obeysRetryable: self.profile.upload.obeysRetryable,
-            transport: self.profile.journey.version == .v2 ? self.profile.stream.transport : .sse)
+            transport: self.transport(of: exchange.scan))
         self.observe(answer, exchange, at: now, into: &effects)
         if self.fallsBack(exchange.scan, answer.head.status) {
             let retry = UploadRetry(cause: .unexpectedStatus, wait: .none, atLeast: .zero)

@@ -13,7 +13,7 @@ import Wire
 package struct App: Sendable {
     package let number: DeviceNumber
     package let identity: DeviceIdentity
-    package internal(set) var profile: ClientProfile
+    package let profile: ClientProfile
     var random: KeyedRandom
     /// As `RunContext` has it.
     var deviceSalt: DeviceSalt?

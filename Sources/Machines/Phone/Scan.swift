@@ -18,6 +18,8 @@ struct Scan: Sendable {
     var isDrained = false
     /// Whether it is uploaded by the other path of its journey.
     var usesOtherPath = false
+    /// What the flag of a rollout chose at its last upload; nil without a rollout.
+    var arm: StreamTransport?
     /// The time of its cancel or, in a later process, of the launch.
     var canceledAt: Instant?
     /// The drains that still have it before them, besides the one that works on it.

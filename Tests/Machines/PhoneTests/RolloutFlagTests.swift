@@ -45,7 +45,6 @@ import Testing
         bench.handle(.rolledOut(Self.flag(100)))
         bench.upload()
         #expect(bench.taken == [.sse])
-        #expect(bench.phone.app.profile.stream.transport == .sse)
         bench.flush()
         bench.handle(.rolledOut(Self.flag(0)))
         let killed = PhoneWindow(fault: 0, kind: .kill, from: .zero, to: .distantFuture)

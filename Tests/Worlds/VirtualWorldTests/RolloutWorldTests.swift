@@ -11,9 +11,9 @@ import VirtualWorld
 
 /// Whole runs whose phones move from one transport to another.
 struct RolloutWorldTests {
-    /// 40 phones for 100 s, half of them on the new arm after 20 s.
+    /// 400 scans in 100 s, of 40 phones, half of them on the new arm after 20 s.
     private static func scenario(
-        faults: [FaultSpec] = [], isSticky: Bool = true, rollback: String? = nil
+        devices: Int = 40, faults: [FaultSpec] = [], isSticky: Bool = true, rollback: String? = nil
     ) throws -> Scenario {
         var plan = RolloutPlan()
         plan.stages = [
@@ -25,7 +25,7 @@ struct RolloutWorldTests {
             let condition = try SLOCondition(parsing: rollback, for: RolloutMeasure.connects.kind)
             plan.triggers = [try #require(RolloutTrigger(.connects, condition))]
         }
-        let group = Bench.group(devices: 40, scans: 10) { $0.journey = .bookshelfScan }
+        let group = Bench.group(devices: devices, scans: 400 / devices) { $0.journey = .bookshelfScan }
         var scenario = Bench.scenario(groups: [group], faults: faults)
         scenario.rollout = plan
         return scenario
@@ -60,6 +60,23 @@ struct RolloutWorldTests {
             $0.at > .zero + .seconds(20)
         }
         #expect(Self.flips(later) > 40)
+    }
+
+    @Test func `a job is followed by the arm of its upload, whatever the phone does meanwhile`() throws {
+        let outcome = try Bench.run(Self.scenario(devices: 4, isSticky: false))
+        #expect(outcome.broken == [])
+        var arms: [[UInt32]: StreamTransport] = [:]
+        for observation in outcome.observations {
+            let scan = [observation.device.raw, observation.scan.raw]
+            if case .phone(.armTaken(let arm, _)) = observation.what { arms[scan] = arm }
+            if case .phone(.jobFollowed(_, let transport)) = observation.what {
+                #expect(arms[scan] == transport)
+                arms[scan] = nil
+            }
+        }
+        // Only a job by WebSocket says so.
+        #expect(Set(arms.values) == [.sse])
+        #expect((100..<200).contains(arms.count))
     }
 
     @Test func `a condition that holds moves all phones back, and jobs that were under way go on`() throws {
