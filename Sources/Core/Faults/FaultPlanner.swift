@@ -39,7 +39,8 @@ package struct FaultPlanner: Sendable {
     /// Continues with other draws.
     package mutating func redraw(_ random: KeyedRandom) { self.random = random }
 
-    /// Returns the faults that affect this exchange, in the order of the list.
+    /// Returns the faults that affect this exchange, in the order of the list. `transport`: by what the job is followed, where it
+    /// is one of a stream.
     ///
     /// Observes one `.decided` for every fault that acts on such an operation: whether scope and chance
     /// select this key, whatever the time is and whatever has fired before. Of these, the faults that are
@@ -48,12 +49,13 @@ package struct FaultPlanner: Sendable {
     /// when the exchange opens. A fault that lasts for its whole window (`FaultTraits.lasts`) is armed until
     /// its window has closed.
     package mutating func open(
-        _ key: ExchangeKey, group: String, at now: Instant, into observations: inout [Observation]
+        _ key: ExchangeKey, by transport: StreamTransport, group: String, at now: Instant,
+        into observations: inout [Observation]
     ) -> [ArmedFault] {
         var armed: [ArmedFault] = []
         // By index: the loop would copy each fault.
         for index in self.specs.indices
-        where self.isOn[index] && self.specs[index].target.covers(key.operation)
+        where self.isOn[index] && self.specs[index].acts(on: key.operation, by: transport)
             && self.isMine(self.specs[index].kind)
         {
             let fires = self.decides(index, key, group: group)

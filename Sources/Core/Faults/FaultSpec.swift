@@ -21,6 +21,8 @@ package struct FaultSpec: Hashable, Sendable {
     package var scan: UInt32?
     /// The attempt of a request that it may affect, from 1; nil for all. Not for faults of the phone.
     package var attempt: UInt32?
+    /// The transport of the streams that it acts on; nil for both. Only for faults on streams.
+    package var transport: StreamTransport?
 
     package init(
         id: String, key: UInt64? = nil, kind: FaultKind, target: FaultTarget, chance: Odds,
@@ -41,6 +43,11 @@ package struct FaultSpec: Hashable, Sendable {
 }
 
 extension FaultSpec {
+    /// Whether it acts on requests of an operation. `transport`: by what the job is followed, where the request is for a stream.
+    package func acts(on operation: Operation, by transport: StreamTransport) -> Bool {
+        self.target.covers(operation) && self.transport ?? transport == transport
+    }
+
     /// Whether it affects one phone, scan or attempt alone, and may block that on purpose.
     package var isTied: Bool {
         if case .phone = self.scope { return true }

@@ -22,6 +22,7 @@ package enum FaultPage {
               number, such as `phone 7`; default: `all`
             - scan, attempt: the one scan of a phone, and the one attempt of a request, that a fault of the server or the link
               affects, numbered from 1; default: all
+            - transport: of a fault on streams, `sse` or `websocket`; default: both
 
             Some kinds also have `after` (a time, or a number of events, bytes or records, or a step of a scan), `count` (`once`,
             a number, or `each-attempt`) and keys of their own.

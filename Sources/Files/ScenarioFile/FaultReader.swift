@@ -1,6 +1,7 @@
 import Faults
 import Plan
 import SimBase
+import Talaria
 
 /// Reads `faults` by the table of kinds.
 struct FaultReader {
@@ -89,6 +90,7 @@ struct FaultReader {
             id: id, key: key, kind: kind, target: target, chance: chance, window: window,
             spread: at.upperBound - at.lowerBound, trigger: trigger, count: count, scope: scope)
         (fault.scan, fault.attempt) = (scan, attempt)
+        fault.transport = self.transport(map, target)
         return fault
     }
 
@@ -119,6 +121,18 @@ struct FaultReader {
         map.value(key) { text throws(ValueError) in
             UInt32(try Values.integer(text, 1...ScenarioLimit.scansPerDeviceMax, what: "`\(key)`"))
         }
+    }
+
+    /// The transport of the streams that a fault may affect; nil for both.
+    private func transport(_ map: MapReader, _ target: FaultTarget) -> StreamTransport? {
+        let words = StreamTransport.allCases.map(\.rawValue)
+        return map.value("transport") { text throws(ValueError) -> StreamTransport? in
+            guard target == .stream else {
+                throw ValueError(
+                    "only a stream has a transport", help: "leave `transport` out, or write `on: stream`")
+            }
+            return StreamTransport(rawValue: try Values.choice(text, of: words, what: "`transport`"))
+        } ?? nil
     }
 
     private static func article(_ kind: String) -> String {

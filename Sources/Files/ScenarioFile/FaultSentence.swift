@@ -86,6 +86,7 @@ package enum FaultSentence {
         }
         if let scan = fault.scan { parts.append("for scan \(scan) of a phone") }
         if let attempt = fault.attempt { parts.append("at attempt \(attempt)") }
+        if let transport = fault.transport { parts.append("by \(transport.name)") }
         return parts
     }
 

@@ -1,5 +1,6 @@
 import Faults
 import Plan
+import Talaria
 
 extension ScenarioSchema {
     /// A list, each entry by the kind that its `do` names. An empty value is an empty list.
@@ -46,6 +47,10 @@ extension ScenarioSchema {
                 "the scan of a phone that it affects (default: all)")
             keys["attempt"] = .integer(1...ScenarioLimit.scansPerDeviceMax).described(
                 "the attempt of a request that it affects (default: all)")
+        }
+        if entry.targets.contains(.stream) {
+            keys["transport"] = .choice(StreamTransport.allCases.map(\.rawValue)).described(
+                "the transport of the streams that it affects, with `on: stream` (default: both)")
         }
         if !entry.triggers.isEmpty {
             keys["after"] = Self.after(entry.triggers)

@@ -184,6 +184,7 @@ package enum ScenarioWriter {
         fields.append("scope: \(self.text(fault.scope))")
         if let scan = fault.scan { fields.append("scan: \(scan)") }
         if let attempt = fault.attempt { fields.append("attempt: \(attempt)") }
+        if let transport = fault.transport { fields.append("transport: \(transport.rawValue)") }
         return fields
     }
 

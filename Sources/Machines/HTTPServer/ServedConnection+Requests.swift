@@ -178,7 +178,8 @@ extension ServedConnection {
             exchange.upload = .keeping([])
         }
         if let key {
-            exchange.arm(context.openFaults(key, at: now), roundTrip: self.link.roundTrip)
+            let transport: StreamTransport = path?.isSocket == true ? .websocket : .sse
+            exchange.arm(context.openFaults(key, by: transport, at: now), roundTrip: self.link.roundTrip)
         }
         self.isArmed = !exchange.faults.isEmpty
         self.exchange = exchange

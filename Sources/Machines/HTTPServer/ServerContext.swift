@@ -191,10 +191,13 @@ struct ServerContext: Sendable {
 
     /// Returns the faults that affect a request. Decided when its head is read, before its link has delivered
     /// it, since some faults affect its bytes on their way.
-    mutating func openFaults(_ key: ExchangeKey, at now: Instant) -> [ArmedFault] {
+    mutating func openFaults(
+        _ key: ExchangeKey, by transport: StreamTransport, at now: Instant
+    ) -> [ArmedFault] {
         var decisions: [Observation] = []
         let group = self.links.groupName(of: key.device)
-        guard let armed = self.planner?.open(key, group: group, at: now, into: &decisions) else { return [] }
+        guard let armed = self.planner?.open(key, by: transport, group: group, at: now, into: &decisions)
+        else { return [] }
         for decision in decisions { self.observe(decision) }
         return armed.untilFirstEnd
     }

@@ -1,5 +1,5 @@
 import SimBase
-import Talaria
+package import Talaria
 
 /// A part of a multipart upload, without its content.
 package struct UploadPart: Hashable, Sendable {
@@ -37,6 +37,9 @@ extension AppRequest {
 
     /// Whether the connection is another protocol's after a 101 (RFC 9110 section 7.8).
     package var asksForUpgrade: Bool { self.headers.contains { $0.name == "Upgrade" } }
+
+    /// By what the job is followed, if it is a request for a stream.
+    package var transport: StreamTransport { self.asksForUpgrade ? .websocket : .sse }
 
     /// Its Content-Type, unless that names the boundary of a multipart upload.
     package var contentType: String? {

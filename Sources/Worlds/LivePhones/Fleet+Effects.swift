@@ -204,7 +204,8 @@ extension Fleet {
         defer { for observation in seen { self.observe(observation) } }
         do throws(SystemError) {
             return try refusals.port(
-                for: key, group: self.plan.phones[phone].group, at: self.loop.now(), into: &seen)
+                for: key, by: request.transport, group: self.plan.phones[phone].group, at: self.loop.now(),
+                into: &seen)
         } catch {
             self.fail(.other("cannot reserve a closed port for a `refuse` fault: \(error)"))
             return nil

@@ -19,9 +19,14 @@ final class Refusals {
 
     /// The closed port that this request is to be sent to; nil when none is.
     func port(
-        for key: ExchangeKey, group: String, at now: Instant, into seen: inout [Observation]
+        for key: ExchangeKey, by transport: StreamTransport, group: String, at now: Instant,
+        into seen: inout [Observation]
     ) throws(SystemError) -> UInt16? {
-        guard let refusal = self.planner.open(key, group: group, at: now, into: &seen).first else {
+        guard
+            let refusal = self.planner.open(
+                key, by: transport, group: group, at: now, into: &seen
+            ).first
+        else {
             return nil
         }
         let port = try self.closedPort()

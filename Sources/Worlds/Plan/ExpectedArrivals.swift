@@ -115,9 +115,11 @@ extension RunPlan {
             let spec = self.group(of: arrival.device).spec
             let group = spec.name
             for (index, fault) in self.scenario.faults.enumerated() {
-                guard fault.kind.layer != .phone, spec.makes(fault.target) else { continue }
                 // What is on the link meets the upload first.
                 let operation = fault.target.operation ?? .upload
+                guard fault.kind.layer != .phone, spec.makes(fault.target),
+                    fault.acts(on: operation, by: spec.profile.stream.transport)
+                else { continue }
                 let key = ExchangeKey(
                     device: arrival.device, scan: ScanNumber(UInt32(arrival.ordinal)), operation: operation,
                     attempt: 1)

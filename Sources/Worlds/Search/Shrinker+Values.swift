@@ -14,6 +14,7 @@ extension Shrinker {
             self.change(fault.id, "for everybody") { $0.scope = .everyone }
             self.change(fault.id, "on each scan") { $0.scan = nil }
             self.change(fault.id, "on each attempt") { $0.attempt = nil }
+            self.change(fault.id, "on each transport") { $0.transport = nil }
             self.change(fault.id, "certain") { $0.chance = .always }
             self.change(fault.id, "once per scan") { $0.count = .oncePerScan }
             self.change(fault.id, "at one time for all phones") { $0.spread = .zero }

@@ -170,7 +170,9 @@ extension World {
             attempt: request.attempt)
         let group = self.plan.run.groups[self.phones[phone].group].spec.name
         var seen: [Observation] = []
-        let refusal = self.refusals?.open(key, group: group, at: self.now, into: &seen).first
+        let refusal = self.refusals?.open(
+            key, by: request.transport, group: group, at: self.now, into: &seen
+        ).first
         for observation in seen { self.observe(observation) }
         guard let refusal else { return false }
         self.refusals?.fired(refusal.fault, key)

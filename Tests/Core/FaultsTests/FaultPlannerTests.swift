@@ -38,6 +38,17 @@ struct FaultDeskTests {
         #expect(planner.opened(key(1, 1, .status)) == [])
     }
 
+    @Test func `a fault of one transport spares the streams of the other, without a decision`() {
+        var sse = spec("sse")
+        sse.transport = .sse
+        var planner = planner(sse, spec("both"))
+        #expect(planner.opened(key(1, 1), by: .sse).map(\.fault) == [0, 1])
+        #expect(planner.opened(key(1, 1), by: .websocket).map(\.fault) == [1])
+        var observations: [Observation] = []
+        _ = planner.open(key(1, 1), by: .websocket, group: "g", at: .zero, into: &observations)
+        #expect(observations.count == 1)
+    }
+
     @Test func `the decision is drawn once for a scan and operation, not for an attempt`() {
         var planner = planner(spec("some", chance: .percent(30), count: .eachAttempt))
         var chosen = 0
@@ -61,8 +72,8 @@ struct FaultDeskTests {
         for scan in (UInt32(1)...50).reversed() {
             var early: [Observation] = []
             var late: [Observation] = []
-            _ = fresh.open(key(1, scan), group: "g", at: .zero, into: &early)
-            _ = worn.open(key(1, scan), group: "g", at: .zero, into: &late)
+            _ = fresh.open(key(1, scan), by: .sse, group: "g", at: .zero, into: &early)
+            _ = worn.open(key(1, scan), by: .sse, group: "g", at: .zero, into: &late)
             #expect(early == late)
             #expect(early.count == 1)
         }
@@ -71,7 +82,7 @@ struct FaultDeskTests {
     @Test func `a decision is observed whether or not it fires`() {
         var planner = planner(spec("never", chance: .never), spec("always"))
         var observations: [Observation] = []
-        _ = planner.open(key(2, 5, attempt: 3), group: "g", at: seconds(1), into: &observations)
+        _ = planner.open(key(2, 5, attempt: 3), by: .sse, group: "g", at: seconds(1), into: &observations)
         func decided(_ fault: Int, _ fires: Bool) -> Observation {
             Observation(
                 at: seconds(1), device: DeviceNumber(2), scan: ScanNumber(5),

@@ -26,9 +26,11 @@ func planner(_ specs: FaultSpec..., seed: UInt64 = 42) -> FaultPlanner {
 
 extension FaultPlanner {
     /// Opens without looking at the observations.
-    mutating func opened(_ key: ExchangeKey, group: String = "g", at: Instant = .zero) -> [ArmedFault] {
+    mutating func opened(
+        _ key: ExchangeKey, by transport: StreamTransport = .sse, group: String = "g", at: Instant = .zero
+    ) -> [ArmedFault] {
         var observations: [Observation] = []
-        return self.open(key, group: group, at: at, into: &observations)
+        return self.open(key, by: transport, group: group, at: at, into: &observations)
     }
 }
 

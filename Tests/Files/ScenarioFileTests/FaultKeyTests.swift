@@ -46,7 +46,7 @@ struct FaultKeyTests {
                     )
                     var observations: [Observation] = []
                     let armed = planner.open(
-                        key, group: "phones", at: .zero + .seconds(3), into: &observations)
+                        key, by: .sse, group: "phones", at: .zero + .seconds(3), into: &observations)
                     decisions += armed.filter { $0.fault == fault }.map { "\(key) \($0.trigger) \($0.draw)" }
                 }
             }

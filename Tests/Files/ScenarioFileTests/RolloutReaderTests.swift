@@ -89,6 +89,16 @@ struct RolloutReaderTests {
         #expect(first.line == 4)
     }
 
+    // MARK: Faults of one arm
+
+    @Test func `a fault can be of the streams of one transport`() throws {
+        let scenario = try load(Self.file + "faults: [{do: reset, on: stream, transport: sse}]\n")
+        #expect(scenario.faults[0].transport == .sse)
+        #expect(try load(ScenarioWriter.resolved(scenario)) == scenario)
+        let found = errors(Self.file + "faults: [{do: reset, on: upload, transport: sse}]\n")
+        #expect(found.map(\.message) == ["only a stream has a transport"])
+    }
+
     // MARK: Journeys
 
     @Test func `a rollout needs groups that it can move`() {

@@ -32,12 +32,14 @@ struct RolloutWorldTests {
     }
 
     private static func failsStreams(from second: Int64) -> FaultSpec {
-        Bench.fault(
+        var fault = Bench.fault(
             .httpError(
                 HTTPFault(
                     status: 503, code: nil, retryable: nil, retryAfter: nil, retryAfterLocation: .both)),
             on: .stream, chance: .percent(30),
             window: FaultWindow(at: .seconds(second), length: .seconds(30)), count: .eachAttempt)
+        fault.transport = .sse
+        return fault
     }
 
     @Test func `phones take the arm of their stage, and keep it within the stage`() throws {
@@ -93,6 +95,7 @@ struct RolloutWorldTests {
         #expect(outcome.arms.filter { $0.at > back.at }.allSatisfy { $0.arm == .websocket })
         #expect(outcome.arms.contains { $0.at < back.at && $0.arm == .sse })
         #expect(outcome.ledger.totals.scans.completed == 400)
+        #expect(outcome.failedConnects(.sse) > 5 && outcome.failedConnects(.websocket) == 0)
     }
 
     @Test func `a rollout is repeated event by event`() throws {
@@ -113,6 +116,13 @@ struct RolloutWorldTests {
 }
 
 extension Bench.Outcome {
+    /// Connects that failed on an arm.
+    fileprivate func failedConnects(_ arm: StreamTransport) -> Int {
+        var (journal, events) = (ArmJournal(patience: .hours(1)), [ArmEvent]())
+        for observation in self.observations { journal.record(observation, into: &events) }
+        return events.count { $0.arm == arm && $0.what == .connected(succeeded: false) }
+    }
+
     fileprivate var arms: [(at: Instant, device: DeviceNumber, arm: StreamTransport)] {
         self.observations.compactMap {
             guard case .phone(.armTaken(let arm, _)) = $0.what else { return nil }

@@ -88,6 +88,7 @@ package struct FaultKindEntry: Hashable, Sendable {
         var keys = ["do", "on", "id", "key"] + self.fields.map(\.name) + ["chance", "at", "for"]
         if !self.triggers.isEmpty { keys.append("after") }
         if self.defaultCount != nil { keys.append("count") }
+        if self.targets.contains(.stream) { keys.append("transport") }
         return keys + ["scope"] + (self.layer == .phone ? [] : ["scan", "attempt"])
     }
 }
