@@ -108,7 +108,8 @@ let modules = [
         "RunSetup", .worlds,
         [
             "SimBase", "Metrics", "Wire", "Talaria", "Faults", "OriginServer", "TargetTrial",
-            "ClientTrial", "Phone", "Backend", "Ledger", "RunJudge", "Plan", "VirtualWorld",
+            "ClientTrial", "Phone", "Backend", "Ledger", "RunMetrics", "RunJudge", "Plan",
+            "VirtualWorld",
         ]),
     Module(
         "Search", .worlds,

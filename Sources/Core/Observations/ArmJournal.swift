@@ -142,6 +142,18 @@ package struct ArmEvent: Hashable, Sendable {
     }
 }
 
+extension ArmEvent {
+    /// Whether a measure counts the event, of all that it is a share of; nil if it is none of these.
+    package func isCounted(in measure: RolloutMeasure) -> Bool? {
+        switch (measure, self.what) {
+        case (.errors, .jobEnded(let failure)): failure != nil
+        case (.connects, .connected(let succeeded)): succeeded
+        case (.complaints, .decided(let complains)): complains
+        case (.errors, _), (.connects, _), (.complaints, _): nil
+        }
+    }
+}
+
 extension WaitingCause {
     /// Whether it says that the job was not followed to its end. The others are of the phone: its path, its app, its user.
     fileprivate var isOfJob: Bool {

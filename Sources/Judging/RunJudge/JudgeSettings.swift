@@ -1,6 +1,7 @@
 package import Faults
 package import Ledger
 package import Metrics
+package import RunMetrics
 package import SimBase
 package import Talaria
 
@@ -32,6 +33,8 @@ package struct JudgeSettings: Sendable {
     package var schedule: CaptureSchedule?
     /// The steps of a load that looks for the capacity of the backend; nil for every other load.
     package var steps: RateSteps?
+    /// The rollout of the scenario; nil without one.
+    package var rollout: RolloutSettings?
 
     package init(shelf: Shelf, ledger: LedgerSettings) {
         self.shelf = shelf

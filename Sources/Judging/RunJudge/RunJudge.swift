@@ -48,6 +48,8 @@ package struct RunJudge: Sendable {
     /// The goals that the run must reach; nil if none are required.
     package private(set) var coverage: CoverageTable?
     private var regions = RegionAccount()
+    /// Nil without a rollout.
+    private var rollout: RolloutAccount?
     private var occasions: Occasions
     /// The ids of the faults in the order of the scenario.
     private let faults: [String]
@@ -106,6 +108,7 @@ package struct RunJudge: Sendable {
         self.samples = LatencyCrossCheck(fleet: fleet)
         self.schedule = settings.schedule
         self.coverage = settings.coverage
+        self.rollout = settings.rollout.map { RolloutAccount($0) }
         self.invariants = settings.invariants.map { SimulationInvariants($0, ledger: settings.ledger) }
         self.watch = AbortWatch(settings.objectives)
         self.capacity = settings.steps.map { [groups = self.collector.measured.table.groups] in
@@ -175,6 +178,7 @@ package struct RunJudge: Sendable {
         self.invariants?.record(observation)
         self.coverage?.record(observation)
         self.regions.record(observation)
+        self.rollout?.record(observation)
         self.occasions.record(observation)
         self.samples.record(observation)
         self.schedule?.record(observation, group: self.collector.fleet.group(of: observation.device))
@@ -376,6 +380,7 @@ package struct RunJudge: Sendable {
         }
         result.hasBackendView = head.hasBackendView && !self.hasLostBackend
         result.controls = self.controls
+        result.rollout = self.rollout?.summary
         result.isInterrupted = self.isInterrupted
         result.expect(self.expectations)
         return result

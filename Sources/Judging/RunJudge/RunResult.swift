@@ -60,6 +60,8 @@ package struct RunResult: Sendable {
     package var heldTime = PhoneTime.zero
     /// What a load in steps found; nil for every other load.
     package var capacity: CapacitySummary?
+    /// What became of the rollout; nil in a run without one.
+    package var rollout: RolloutSummary?
     /// Whether phones of the fleet are missing in it.
     package var isPartial = false
     /// Whether its phones are a part of the fleet, and others are merged with it.

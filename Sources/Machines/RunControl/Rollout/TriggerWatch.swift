@@ -57,15 +57,3 @@ struct TriggerWatch: Sendable {
         }
     }
 }
-
-extension ArmEvent {
-    /// Whether the measure counts the event, of all that it is a share of; nil if it is none of these.
-    fileprivate func isCounted(in measure: RolloutMeasure) -> Bool? {
-        switch (measure, self.what) {
-        case (.errors, .jobEnded(let failure)): failure != nil
-        case (.connects, .connected(let succeeded)): succeeded
-        case (.complaints, .decided(let complains)): complains
-        case (.errors, _), (.connects, _), (.complaints, _): nil
-        }
-    }
-}
