@@ -157,7 +157,7 @@ struct ClientWatch: Sendable {
         }
         track.exchanges.append(watched)
         track.reading = watched.id
-        guard !ServedRequest.isOwnPath(head.path), head.method != "OPTIONS" else { return }
+        guard !ServedRequest.isUnjudged(head.path), head.method != "OPTIONS" else { return }
         self.trial.requested(watched.id, ClientRequest(head), on: id.serial, at: now)
     }
 

@@ -1,6 +1,7 @@
 import Backend
 import Faults
 import Phone
+import RunControl
 import SimBase
 import Talaria
 import Wire
@@ -296,6 +297,13 @@ package enum ScenarioCheck {
         var findings: [ScenarioFinding] = []
         for (index, fault) in scenario.faults.enumerated() {
             let groups = scenario.groups.filter { $0.isIn(fault.scope) }
+            if fault.kind.needsSocket, !scenario.hasSockets(in: groups) {
+                findings.append(
+                    ScenarioFinding(
+                        .fault(index, key: "do"),
+                        "no phone that this fault may affect follows a job by WebSocket",
+                        help: "leave it out, or give a group of v2 `transport: websocket`"))
+            }
             guard scenario.hasJobs(within: fault.scope), let lack = self.lack(fault.kind.id, groups)
             else { continue }
             findings.append(
@@ -332,9 +340,6 @@ package enum ScenarioCheck {
             (.degraded, \.hasDegradedEvent, "`enrichment_degraded` events"),
             (.noMessage, \.progressHasMessage, "messages in its events"),
         ]
-        if kind == .socketClose || kind == .socketFrames {
-            return groups.contains(where: \.hasSockets) ? nil : "a WebSocket"
-        }
         guard let (_, fact, text) = facts.first(where: { $0.0 == kind }) else { return nil }
         return groups.contains { $0.profile.journey.version[keyPath: fact] } ? nil : text
     }
@@ -508,7 +513,9 @@ extension Scenario {
 
     /// What a fault of this name needs and no phone of the scenario meets; nil if it can fire.
     package func lacks(forFault name: String) -> String? {
-        FaultTable.entry(name).flatMap { ScenarioCheck.lack($0.id, self.groups) }
+        guard let id = FaultTable.entry(name)?.id else { return nil }
+        if FaultTable.sockets.contains(where: { $0.id == id }), !self.hasSockets { return "a WebSocket" }
+        return ScenarioCheck.lack(id, self.groups)
     }
 }
 
@@ -522,5 +529,10 @@ extension FleetGroup {
 
 extension Scenario {
     /// Whether a phone follows jobs by WebSocket.
-    package var hasSockets: Bool { self.groups.contains(where: \.hasSockets) }
+    package var hasSockets: Bool { self.hasSockets(in: self.groups) }
+
+    fileprivate func hasSockets(in groups: [FleetGroup]) -> Bool {
+        guard let rollout = self.rollout else { return groups.contains(where: \.hasSockets) }
+        return rollout.arms.both.contains(.websocket)
+    }
 }

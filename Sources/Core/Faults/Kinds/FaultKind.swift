@@ -136,6 +136,9 @@ extension FaultKind {
         return fault.status == 404 && fault.code ?? notFound == notFound && fault.retryable != true
     }
 
+    /// Whether it acts on a WebSocket only.
+    package var needsSocket: Bool { self.id == .socketClose || self.id == .socketFrames }
+
     /// Whether it says how long to wait in the header alone, where the wait is rounded up to whole seconds.
     package var roundsWaits: Bool {
         if case .httpError(let fault) = self { fault.retryAfterLocation == .header } else { false }

@@ -2,7 +2,7 @@ import Talaria
 
 extension FaultTable {
     /// The faults of the backend that act on a WebSocket (Docs/contract.md section 3.4), and on no event stream.
-    static let sockets: [FaultKindEntry] = [
+    package static let sockets: [FaultKindEntry] = [
         FaultKindEntry(
             .socketClose, "ws-close", .server, .changesStream, on: [.stream], after: [.time, .events],
             fields: [
