@@ -112,6 +112,7 @@ extension Observation {
             return named("rows \(rows.created) \(rows.updated) \(rows.skipped) \(rows.failed)")
         case .jobAbandoned(_, let cause): return named("abandoned \(cause.name)")
         case .jobFollowed(_, let transport): return named("followed by \(transport.rawValue)")
+        case .armTaken(let arm, _): return named("arm \(arm.rawValue)")
         case .lostFromStorage: return named("lost-from-storage")
         case .launched, .recordKept, .bookKept, .reviewRestored, .clockSet, .regionTaken, .photosTaken,
             .photoPrepared, .bookRead, .filePrepared, .photoRejected, .enriched,
