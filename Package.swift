@@ -108,8 +108,8 @@ let modules = [
         "RunSetup", .worlds,
         [
             "SimBase", "Metrics", "Wire", "Talaria", "Faults", "OriginServer", "TargetTrial",
-            "ClientTrial", "Phone", "Backend", "Ledger", "RunMetrics", "RunJudge", "Plan",
-            "VirtualWorld",
+            "ClientTrial", "Phone", "Backend", "RunControl", "Ledger", "RunMetrics", "RunJudge",
+            "Plan", "VirtualWorld",
         ]),
     Module(
         "Search", .worlds,

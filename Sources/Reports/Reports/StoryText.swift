@@ -58,7 +58,8 @@ package enum StoryText {
             .reviewRestored:
             self.review(payload, noun)
         case .requestSent, .replied, .requestFailed, .badAnswer, .found, .uploadAccepted, .keySent,
-            .lookupAnswered, .enriched, .readingKept, .photoInstead, .rateLimited, .resultsDecoded, .rowsRead,
+            .lookupAnswered, .enriched, .readingKept, .photoInstead,
+            .armTaken, .rateLimited, .resultsDecoded, .rowsRead,
             .booksListed,
             .resultsGivenUp, .statusDecoded, .statusGivenUp, .cleanupAnswered, .cancelAnswered, .jobAbandoned,
             .jobFollowed:
@@ -104,7 +105,8 @@ package enum StoryText {
         case .launched, .killed, .recordKept, .reinstalled, .suspended, .resumed, .pathLost, .pathReturned,
             .pathChanged, .storageFilled, .storageFreed, .lostFromStorage, .clockSet, .requestSent,
             .replied, .requestFailed, .badAnswer, .found, .uploadAccepted, .keySent, .lookupAnswered,
-            .enriched, .readingKept, .photoInstead, .rateLimited, .resultsDecoded, .rowsRead, .booksListed,
+            .enriched, .readingKept, .photoInstead,
+            .armTaken, .rateLimited, .resultsDecoded, .rowsRead, .booksListed,
             .resultsGivenUp, .statusDecoded,
             .statusGivenUp, .cleanupAnswered, .cancelAnswered, .jobAbandoned, .jobFollowed, .streamOpened,
             .firstEvent,
@@ -152,6 +154,7 @@ package enum StoryText {
             (found ? "the book was found" : "no provider has the book")
                 + (repeated ? ", as answered before" : "")
         case .enriched(let outcome, _, _): Self.merged(outcome)
+        case .armTaken(let arm, _): "the rollout chooses \(arm.name)"
         case .photoInstead(.lowConfidence): "not sure of what was read: the photo is uploaded"
         case .photoInstead(.noEndpoint): "the backend looks no texts up: the photo is uploaded"
         case .readingKept(let cause): "the look-up failed (\(cause.reason)): the book keeps what was read"
@@ -212,7 +215,8 @@ package enum StoryText {
             .refused,
             .bookPending, .bookEdited, .bookApproved, .bookRejected, .bookMerged, .bookKept, .reviewRestored,
             .requestSent, .replied, .requestFailed, .badAnswer, .found, .uploadAccepted, .keySent,
-            .lookupAnswered, .enriched, .readingKept, .photoInstead, .rateLimited, .resultsDecoded, .rowsRead,
+            .lookupAnswered, .enriched, .readingKept, .photoInstead,
+            .armTaken, .rateLimited, .resultsDecoded, .rowsRead,
             .booksListed,
             .resultsGivenUp, .statusDecoded, .statusGivenUp, .cleanupAnswered, .cancelAnswered, .jobAbandoned, .jobFollowed:
             nil  // Of no stream.

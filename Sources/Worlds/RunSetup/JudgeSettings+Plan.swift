@@ -4,6 +4,7 @@ package import Ledger
 import Metrics
 package import Phone
 package import Plan
+import RunControl
 package import RunJudge
 import RunMetrics
 import SimBase
