@@ -245,7 +245,7 @@ extension HarnessPhone {
                 "\(operation.name) was answered with \(status) though its connection was refused", scan,
                 &fleet)
         }
-        if (200...299).contains(status), let job = exchange.job,
+        if status == 101 || (200...299).contains(status), let job = exchange.job,
             self.revoked.contains(where: { $0.job == job && $0.at + Self.clockSlack < exchange.sentAt })
         {
             self.error("\(operation.name) was accepted with a token that a fault had revoked", scan, &fleet)

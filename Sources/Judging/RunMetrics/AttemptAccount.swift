@@ -60,7 +60,8 @@ struct AttemptAccount: Sendable {
         switch status {
         case 429: false
         case 404 where operation.isDelete, 410 where operation.isDelete, 409 where operation == .cancel: false
-        case 200..<300: operation.isDelete ? false : nil
+        // A 101 opens a WebSocket.
+        case 101, 200..<300: operation.isDelete ? false : nil
         default: true
         }
     }

@@ -136,7 +136,10 @@ package struct Backend: Sendable {
         let context = RequestContext(
             exchange: exchange, operation: operation, journey: path.journey, caller: caller, path: path.path,
             faults: faults)
-        self.observe(request.deviations(for: operation, at: path), of: context, into: &effects)
+        // The handshake of a WebSocket is judged by its answer.
+        if !path.isSocket {
+            self.observe(request.deviations(for: operation, at: path), of: context, into: &effects)
+        }
         let device: DeviceKey?
         switch self.device(request.deviceID, operation) {
         case .failure where !path.journey.version.needsDeviceID: device = DeviceKey(caller: caller.device)

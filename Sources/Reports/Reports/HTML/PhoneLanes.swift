@@ -213,6 +213,7 @@ struct PhoneLanes {
     private mutating func addReply(
         _ status: Int, to operation: Operation, _ scan: ScanNumber, _ at: Int64
     ) {
+        guard status != 101 else { return }  // It opens a WebSocket.
         if operation == .upload { self.end(\.uploads, .scan(scan), at) }
         // A stream that is refused because its job is over is not lost: it has no other end.
         if operation == .stream, !(200..<300).contains(status) { self.end(\.streams, .scan(scan), at) }
