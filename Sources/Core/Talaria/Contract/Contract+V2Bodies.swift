@@ -29,19 +29,39 @@ extension Contract {
     private static let totalCount = ContractMember.always(
         "totalCount", .integer(0...Int.max), "Photos, books or rows, in total")
 
-    static let v2Accepted = Self.v2(
+    static let v2Accepted = Self.v2Accepted(
         "V2Job", "A new job",
         [
-            Self.jobId, .always("authToken", .text(format: nil), "The bearer token of the job"),
-            .maybe("token", .text(format: nil), "The same under its older name"),
             .always("sseUrl", .text(format: "uri-reference"), "The event stream"),
             .always("statusUrl", .text(format: "uri-reference"), "The state of the job"),
             .maybe("websocketUrl", .text(format: "uri-reference"), "The progress for older clients"),
-            .maybe("status", Self.jobStatuses, "The state of the job"),
-            .maybe("totalPhotos", .integer(1...ContractLimit.photosMax), "Photos of a scan"),
-            .maybe("processedCount", .integer(0...0), "Books of a batch that are done"),
-            .maybe("totalCount", .integer(0...BatchRequest.booksMax), "Books of a batch"),
         ])
+
+    /// The answer of older jobs (Docs/contract.md section 3.1).
+    static let v2AcceptedOlder = Self.v2Accepted(
+        "V2OlderJob", "A new job that is followed by WebSocket",
+        [
+            .always("websocketUrl", .text(format: "uri-reference"), "The WebSocket"),
+            .maybe("statusUrl", .text(format: "uri-reference"), "The state of the job"),
+        ])
+
+    private static func v2Accepted(
+        _ name: String, _ summary: String, _ addresses: [ContractMember]
+    ) -> ContractObject {
+        Self.v2(name, summary, Self.v2Token + addresses + Self.v2Counts)
+    }
+
+    private static let v2Token: [ContractMember] = [
+        Self.jobId, .always("authToken", .text(format: nil), "The bearer token of the job"),
+        .maybe("token", .text(format: nil), "The same under its older name"),
+    ]
+
+    private static let v2Counts: [ContractMember] = [
+        .maybe("status", Self.jobStatuses, "The state of the job"),
+        .maybe("totalPhotos", .integer(1...ContractLimit.photosMax), "Photos of a scan"),
+        .maybe("processedCount", .integer(0...0), "Books of a batch that are done"),
+        .maybe("totalCount", .integer(0...BatchRequest.booksMax), "Books of a batch"),
+    ]
 
     static let v2Status = Self.v2(
         "V2Status", "The state of a job",

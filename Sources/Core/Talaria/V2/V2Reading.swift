@@ -10,7 +10,8 @@ extension UploadAccepted {
         guard let body = LeanObject(bytes, into: &notes) else { return nil }
         let success = body.success(into: &notes)
         let accepted = self.read(body, tokenKeys: ["authToken", "token"], success, into: &notes)
-        body.compare(with: Contract.v2Accepted, into: &notes)
+        let isOlder = accepted.map { $0.data.sseUrl == nil } ?? false
+        body.compare(with: isOlder ? Contract.v2AcceptedOlder : Contract.v2Accepted, into: &notes)
         return accepted
     }
 }

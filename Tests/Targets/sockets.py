@@ -1,0 +1,156 @@
+"""A backend of v2 that is followed by WebSocket: starlette on uvicorn with the `websockets` library.
+
+    sockets.py PORT MODE
+
+MODE is what the server does to the first eight jobs, once each: nothing, if `plain`; a close with a code such as `1013`
+after the first message; or `401`, `404` or `503` instead of the 101.
+"""
+
+import asyncio
+import datetime
+import json
+import sys
+import time
+import uuid
+
+import uvicorn
+from starlette.applications import Starlette
+from starlette.responses import JSONResponse
+from starlette.routing import Route, WebSocketRoute
+from starlette.websockets import WebSocketDisconnect
+
+MODE = sys.argv[2]
+JOBS = {}
+HITS = {"left": 8}
+
+
+def now():
+    return int(time.time() * 1000)
+
+
+def clock(ahead=0):
+    moment = datetime.datetime.now(datetime.timezone.utc) + datetime.timedelta(seconds=ahead)
+    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def envelope(data):
+    return JSONResponse({"success": True, "data": data, "metadata": {"timestamp": clock()}})
+
+
+def failure(status, code):
+    return JSONResponse({"success": False, "error": {"code": code, "message": "no", "retryable": status >= 500}}, status)
+
+
+def hit(job):
+    """Whether the fault of the mode meets the job: the first ones, each once."""
+    if HITS["left"] == 0 or job["hit"]:
+        return False
+    HITS["left"] -= 1
+    job["hit"] = True
+    return True
+
+
+async def upload(request):
+    form = await request.form()
+    photos = form.getlist("photos")
+    job = "scan_" + str(uuid.uuid4())
+    token = uuid.uuid4().hex * 2
+    JOBS[job] = {"token": token, "began": time.monotonic(), "used": 0, "hit": False}
+    answer = envelope(
+        {
+            "jobId": job,
+            "authToken": token,
+            "token": token,
+            "websocketUrl": f"ws://{request.headers['host']}/ws/progress?jobId={job}",
+            "totalPhotos": len(photos),
+            "status": "processing",
+        }
+    )
+    answer.status_code = 202
+    return answer
+
+
+async def results(request):
+    job = JOBS.get(request.path_params["job"])
+    if job is None:
+        return failure(404, "NOT_FOUND")
+    books = [{"title": f"Book {index}", "author": "A. Author", "enrichmentStatus": "success"} for index in range(3)]
+    return envelope({"jobId": request.path_params["job"], "status": "completed", "books": books})
+
+
+async def delete(request):
+    JOBS.pop(request.path_params["job"], None)
+    return envelope({"status": "canceled"})
+
+
+async def progress(socket):
+    id = socket.query_params.get("jobId", "")
+    job = JOBS.get(id)
+    offered = socket.headers.get("sec-websocket-protocol", "")
+    name = f"bookstrack-auth.{job['token']}" if job else None
+    if job is None or offered != name or (job["used"] and socket.query_params.get("reconnect") != "true"):
+        await refuse(socket, 401)
+        return
+    if MODE in ("401", "404", "503") and hit(job):
+        await refuse(socket, int(MODE))
+        return
+    job["used"] += 1
+    await socket.accept(subprotocol=name)
+    hello = json.loads(await asyncio.wait_for(socket.receive_text(), 5))
+    assert hello["type"] == "ready", hello
+    try:
+        await tell(socket, id, job)
+    except WebSocketDisconnect:
+        pass
+
+
+async def refuse(socket, status):
+    codes = {401: "UNAUTHORIZED", 404: "NOT_FOUND", 503: "CIRCUIT_OPEN"}
+    await socket.send_denial_response(failure(status, codes[status]))
+
+
+async def tell(socket, id, job):
+    async def send(type, payload):
+        message = {"type": type, "jobId": id, "pipeline": "ai_scan", "timestamp": now(), "version": "1.0.0"}
+        await socket.send_text(json.dumps({**message, "payload": payload}))
+
+    first = job["used"] == 1
+    await send("ready_ack", {"timestamp": now()})
+    state = {"processedCount": 0, "progress": 0.1, "status": "processing", "totalCount": 3}
+    await send("job_started" if first else "reconnected", state)
+    if MODE.isdigit() and int(MODE) >= 1000 and hit(job):
+        await socket.close(int(MODE), "as it was asked to")
+        return
+    await send("ping", {"timestamp": now()})
+    pong = json.loads(await asyncio.wait_for(socket.receive_text(), 5))
+    assert pong["type"] == "pong", pong
+    for step in range(1, 4):
+        await asyncio.sleep(0.1)
+        await send("job_progress", {**state, "processedCount": step, "progress": 0.3 * step})
+    await send(
+        "job_complete",
+        {
+            "summary": {"totalProcessed": 3, "successCount": 3, "failureCount": 0, "duration": 400,
+                        "resourceId": "job-results:" + id},
+            "expiresAt": clock(86_400), "jobId": id, "type": "job_complete", "pipeline": "ai_scan",
+        },
+    )
+    await asyncio.wait_for(socket.receive(), 5)
+
+
+async def missing(request, error):
+    return failure(error.status_code, "NOT_FOUND" if error.status_code == 404 else "METHOD_NOT_ALLOWED")
+
+
+APP = Starlette(
+    exception_handlers={404: missing, 405: missing},
+    routes=[
+        Route("/api/batch-scan", upload, methods=["POST"]),
+        Route("/api/v2/scans/{job}/results", results),
+        Route("/v1/jobs/{job}", delete, methods=["DELETE"]),
+        WebSocketRoute("/ws/progress", progress),
+    ]
+)
+
+if __name__ == "__main__":
+    uvicorn.run(APP, host="127.0.0.1", port=int(sys.argv[1]), ws="websockets-sansio", log_level="warning")
