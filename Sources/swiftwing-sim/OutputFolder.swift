@@ -27,7 +27,9 @@ enum OutputFolder {
     }
 
     /// A new folder in `Reports` for several runs of a scenario.
-    static func forSeveral(_ scenario: Scenario) -> String { self.new(scenario, for: "profiles") }
+    static func forSeveral(_ scenario: Scenario, of what: String = "profiles") -> String {
+        self.new(scenario, for: what)
+    }
 
     /// A new folder in `Reports` for a search.
     static func forSearch(_ scenario: Scenario) -> String { self.new(scenario, for: "search") }

@@ -55,7 +55,15 @@ enum RunCommand {
         ],
         positionalsMin: 1, positionalsMax: 1, example: "swiftwing-sim run flaky-network.scenario",
         run: { arguments, console in
-            try ProfileRuns.run(arguments, console) { try Self.run($0, console) }
+            try TransportRuns.run(
+                arguments, console, once: { try ProfileRuns.run($0, console) { try Self.run($0, console) } },
+                arm: { settings, folder, loaded in
+                    // In a process of its own, so that its time and memory are its own.
+                    try OwnProcess.run(
+                        ["run", arguments.positionals[0]] + Self.words(arguments, loaded)
+                            + settings.flatMap { [Option.set.name, $0] } + ["--output", folder]
+                            + ["--force", "--quiet"].filter { arguments.has($0) })
+                })
         })
 
     private static func run(_ given: Arguments, _ console: Console) throws -> ExitCode {

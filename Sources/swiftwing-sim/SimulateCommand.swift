@@ -32,7 +32,15 @@ enum SimulateCommand {
         ],
         positionalsMin: 1, positionalsMax: 1, example: "swiftwing-sim simulate flaky-network.scenario",
         run: { arguments, console in
-            try ProfileRuns.run(arguments, console) { try Self.run($0, console) }
+            guard !PlanOptions.isPlan(arguments.positionals[0]), !arguments.has("--seeds") else {
+                return try ProfileRuns.run(arguments, console) { try Self.run($0, console) }
+            }
+            return try TransportRuns.run(
+                arguments, console, once: { try ProfileRuns.run($0, console) { try Self.run($0, console) } },
+                arm: { settings, folder, _ in
+                    try Self.run(
+                        arguments.adding(settings, to: Option.set.name).setting("--output", to: folder), console)
+                })
         })
 
     private static func run(_ arguments: Arguments, _ console: Console) throws -> ExitCode {

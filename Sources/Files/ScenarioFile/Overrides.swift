@@ -34,7 +34,7 @@ struct Overrides {
         return !sections.contains("sometimes") && sections.contains { Self.decisiveSections.contains($0) }
     }
 
-    private static let decisiveSections = ["fleet", "server", "faults", "duration", "rollout"]
+    private static let decisiveSections = ["fleet", "server", "faults", "duration", "rollout", "transports"]
 
     private static func keys(of path: String) -> [String] {
         let keys = path.split(separator: ".", omittingEmptySubsequences: false).map(String.init)

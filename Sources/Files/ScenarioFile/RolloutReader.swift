@@ -10,7 +10,7 @@ struct RolloutReader {
         what: "a rollout",
         rows: [
             .init(
-                "arms", Self.armsSchema, "from which transport, and to which one",
+                "arms", TransportPair.schema, "from which transport, and to which one",
                 read: Self.readArms,
                 write: { "[\($0.arms.old.rawValue), \($0.arms.new.rawValue)]" }),
             .init(
@@ -61,28 +61,8 @@ struct RolloutReader {
 
     // MARK: Arms
 
-    private static let armsSchema = JSONSchema.list(
-        of: .choice(StreamTransport.allCases.map(\.rawValue)), max: 2, min: 2)
-
     @Sendable private static func readArms(_ map: MapReader, _ plan: inout RolloutPlan) {
-        guard let node = map.entry("arms")?.value else { return }
-        let words = StreamTransport.allCases.map(\.rawValue)
-        guard case .list(let nodes) = node.content, nodes.count == 2 else {
-            map.findings.add(
-                node.location, "`arms` must be a list of two transports", help: "write `[websocket, sse]`")
-            return
-        }
-        let arms = nodes.compactMap { node in
-            map.findings.value(of: node, named: "arms") { text throws(ValueError) in
-                StreamTransport(rawValue: try Values.choice(text, of: words, what: "an arm"))
-            } ?? nil
-        }
-        guard arms.count == 2 else { return }
-        guard arms[0] != arms[1] else {
-            map.findings.add(
-                node.location, "both arms are `\(arms[0].rawValue)`", help: "write `[websocket, sse]`")
-            return
-        }
+        guard let arms = TransportPair.read(map.entry("arms")?.value, named: "arms", map.findings) else { return }
         plan.arms = RolloutArms(from: arms[0], to: arms[1])
     }
 

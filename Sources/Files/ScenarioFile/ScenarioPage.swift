@@ -113,6 +113,11 @@ package enum ScenarioPage {
         the old transport they are. A person complains when a scan is refused or takes longer than `complains-after`.
 
         \(Self.table(RolloutReader.keys, RolloutPlan()))
+        ## `transports`
+
+        `[websocket, sse]`: `run` and `simulate` run the scenario once for each, with the same seed, and compare the second with the
+        first ([migration](migration.md)). Every group must have a journey of v2 with jobs. `off` is for one of the runs alone.
+
         ## `faults`
 
         A list; [faults](faults.md) explains it, and [fault-kinds](../faults.md) has every kind with its keys.

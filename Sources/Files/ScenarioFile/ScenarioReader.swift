@@ -2,6 +2,7 @@ import Faults
 import Metrics
 import Plan
 import SimBase
+import Talaria
 
 /// Reads a scenario from its tree. Everything that is wrong is reported; what could be read is still returned, so
 /// that one mistake does not hide another.
@@ -10,6 +11,7 @@ struct ScenarioReader {
     static let keys = [
         "scenario", "name", "description", "seed", "fleet", "server", "faults", "slo", "expect-broken",
         "sometimes", "drain", "duration", "trial", "cost", "rollout",
+        "transports",
     ]
     static let planned = ["timeline", "load", "invariants", "report", "target", "network"]
     private static let descriptionBytesMax = 4_096
@@ -63,7 +65,15 @@ struct ScenarioReader {
         scenario.trial = TrialReader(findings: self.findings).settings(map.entry("trial")?.value)
         scenario.prices = CostReader(findings: self.findings).prices(map.entry("cost")?.value)
         scenario.rollout = RolloutReader(findings: self.findings).plan(map.entry("rollout")?.value)
+        scenario.transports = self.transports(map)
         return scenario
+    }
+
+    /// `off` has no effect: the command sets it for each of its runs.
+    private func transports(_ map: MapReader) -> [StreamTransport] {
+        guard let node = map.entry("transports")?.value else { return [] }
+        if case .scalar("off") = node.content { return [] }
+        return TransportPair.read(node, named: "transports", self.findings) ?? []
     }
 
     private func description(_ map: MapReader) -> String {

@@ -62,6 +62,8 @@ package enum ScenarioSchema {
                 "what a book costs, in dollars; without it, nothing is said of costs"),
             "rollout": JSONSchema.map(RolloutReader.keys.schemas, required: ["stages"]).described(
                 "a migration of all phones from one transport to another, in stages"),
+            "transports": TransportPair.schema.described(
+                "runs the scenario once for each of two transports, and compares the second with the first"),
             "drain": .duration.described("time for unfinished scans after the last arrival"),
             "duration": JSONSchema.durationOrOff.described("no arrivals after this time"),
         ]

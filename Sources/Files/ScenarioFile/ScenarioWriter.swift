@@ -38,6 +38,9 @@ package enum ScenarioWriter {
         }
         lines += self.lines(scenario.trial)
         if let prices = scenario.prices { lines += ["", "cost: \(CostReader.keys.text(prices))"] }
+        if !scenario.transports.isEmpty {
+            lines += ["", "transports: [\(scenario.transports.map(\.rawValue).joined(separator: ", "))]"]
+        }
         if let rollout = scenario.rollout {
             lines += ["", "rollout:"] + RolloutReader.keys.values(rollout).map { "  \($0.key): \($0.value)" }
         }

@@ -147,6 +147,10 @@ static const unsigned char slow_uplink[] = {
 #embed "../../../Scenarios/slow-uplink.scenario"
 };
 
+static const unsigned char sse_against_websocket[] = {
+#embed "../../../Scenarios/sse-against-websocket.scenario"
+};
+
 static const unsigned char staging_smoke[] = {
 #embed "../../../Scenarios/staging-smoke.scenario"
 };
@@ -408,6 +412,7 @@ static const struct shim_built_in_file files[] = {
     {"segmented-shelves.scenario", segmented_shelves, sizeof segmented_shelves},
     {"several-photos.scenario", several_photos, sizeof several_photos},
     {"slow-uplink.scenario", slow_uplink, sizeof slow_uplink},
+    {"sse-against-websocket.scenario", sse_against_websocket, sizeof sse_against_websocket},
     {"staging-smoke.scenario", staging_smoke, sizeof staging_smoke},
     {"status-polling.scenario", status_polling, sizeof status_polling},
     {"steady-load.scenario", steady_load, sizeof steady_load},

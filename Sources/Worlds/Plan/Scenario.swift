@@ -27,6 +27,8 @@ package struct Scenario: Hashable, Sendable {
     package var trial = TrialSettings()
     /// What the backend charges for a book; nil in a scenario without `cost`.
     package var prices: BookPrices?
+    /// Two transports: the scenario runs once for each, and the second is compared with the first. Empty for one run.
+    package var transports: [StreamTransport] = []
     /// A migration of all phones from one transport to another; nil in a scenario without `rollout`.
     package var rollout: RolloutPlan?
 

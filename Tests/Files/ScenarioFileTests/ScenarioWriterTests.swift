@@ -149,7 +149,7 @@ struct ScenarioWriterTests {
               batch-size-max: 50MB
               jobs-max: 100000
               tombstones-max: 65536
-              v2: {stream-auth: either, event-names: plain, progress: push, envelope: discriminated, tokens: both, books-key: books, authors: author}
+              v2: {stream-auth: either, event-names: plain, progress: push, websocket-url: absent, envelope: discriminated, tokens: both, books-key: books, authors: author}
               circuit-breaker: off
 
             faults:

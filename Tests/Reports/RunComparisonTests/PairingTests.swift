@@ -269,8 +269,8 @@ import Testing
             client == [
                 "profile", "text-enrichment", "enrichment-answer", "photo-below", "preprocess", "resume",
                 "cleanup", "cancel", "review", "inline-books", "result-events", "streams-max", "idle-timeout",
-                "request-timeout", "status-polling", "status-interval", "status-requests-max", "stream-token",
-                "retries",
+                "request-timeout", "status-polling", "status-interval", "status-requests-max", "transport",
+                "stream-token", "retries",
             ])
     }
 
