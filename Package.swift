@@ -108,9 +108,10 @@ let modules = [
         "RunSetup", .worlds,
         [
             "SimBase", "Metrics", "Wire", "Talaria", "Faults", "OriginServer", "TargetTrial",
-            "ClientTrial", "Phone", "Backend", "RunControl", "Ledger", "RunMetrics", "RunJudge",
-            "Plan", "VirtualWorld",
-        ]),
+            "ClientTrial", "Observations", "Phone", "Backend", "RunControl", "Ledger", "RunMetrics",
+            "RunJudge", "Plan", "VirtualWorld",
+        ],
+        tests: ["ScenarioFile"]),
     Module(
         "Search", .worlds,
         [

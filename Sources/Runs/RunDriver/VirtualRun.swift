@@ -200,7 +200,10 @@ package final class VirtualRun {
         if !isCut, hadItsEnd { facts.remains = self.world.remains }
         facts.streamsOpen = self.world.streams
         facts.remarks = self.warnings(failure) + self.notes
-        let result = self.judge.finish(facts, of: self.head, into: self.directory)
+        var result = self.judge.finish(facts, of: self.head, into: self.directory)
+        if !isCut, self.judge.endedBy == nil, result.rollout?.rollback != nil {
+            result.rollout?.harmedWithoutRollback = self.request.plan.harmedWithoutRollback()
+        }
         return RunOutput(
             directory: self.directory, console: self.console, failures: planFailures,
             isOneLine: self.request.options.isOneLine,

@@ -22,9 +22,7 @@ extension JudgeSettings {
         if world == .live { self.firingDelay = .milliseconds(250) }
         self.objectives = plan.objectives
         self.steps = plan.scenario.steps
-        self.rollout = plan.scenario.rollout.map {
-            RolloutSettings(arms: $0.arms, patience: $0.patience)
-        }
+        self.rollout = plan.scenario.rollout.map { RolloutSettings($0) }
         self.faultEnds = plan.scenario.faults.compactMap { fault in
             fault.window.end.map { FaultEnd(id: fault.id, first: $0, last: $0 + fault.spread) }
         }
