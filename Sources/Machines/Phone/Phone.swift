@@ -77,6 +77,7 @@ package struct Phone: Sendable {
             number: number, identity: identity, profile: profile, random: context.random,
             run: context.run, clockZero: context.clockZero, wallClockAtZero: context.wallClockAtZero)
         self.app.deviceSalt = context.deviceSalt
+        self.app.rollout = context.rollout
     }
 
     /// Continues with other draws. Its identity stays.

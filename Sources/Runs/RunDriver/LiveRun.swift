@@ -97,6 +97,7 @@ package final class LiveRun {
         self.feed = ObservationFeed(
             RunJudge(settings), threads: preparation.threads,
             hasReports: hasBackendView || preparation.hasGateway, directory: self.directory)
+        self.feed.rollout = scenario.rollout.map { Rollout($0) }
         // Before any interruption, which would excuse it.
         self.feed.lost(preparation.state.lost)
     }
@@ -127,6 +128,7 @@ package final class LiveRun {
             self.announce()
             try self.startFleet(target)
             self.control.began()
+            self.followRollout(.began)
             self.link?.onControl = { [unowned self] in self.follow($0) }
             self.startWatching()
             _ = self.loop.turn(until: { self.outcome != nil }, atMost: .hours(24 * 365))
@@ -247,6 +249,8 @@ package final class LiveRun {
             socketsKept: self.preparation.socketsKept, drain: self.plan.scenario.drain)
         plan.phonesMax = self.request.worker?.phonesMax
         plan.faults = self.plan.scenario.faults
+        // What phones take before the rollout begins is its first stage already.
+        plan.rollout = self.plan.scenario.rollout?.firstFlag
         plan.shelf = self.plan.shelf
         if let target = self.request.target {
             let run = Hexadecimal.text(self.runID, digits: 16)
@@ -331,6 +335,7 @@ package final class LiveRun {
             self.checkChild()
             self.checkObjectives()
             self.followSteps()
+            self.followRollout(.woke)
             self.directory.reportTrouble(on: self.console)
             let now = self.clock.now()
             self.progress.show(now: now, self.standing(at: now))

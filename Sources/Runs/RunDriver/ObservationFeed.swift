@@ -5,6 +5,7 @@ import LiveServer
 import Metrics
 import Observations
 import RunArchive
+import RunControl
 import RunJudge
 import SimBase
 
@@ -23,6 +24,9 @@ struct ObservationFeed {
     private(set) var received = 0
     private var judged = 0
     var judge: RunJudge
+    /// Steers the phones by what they observe; nil without a rollout. Observations have no effects of their own.
+    var rollout: Rollout?
+    private var rolloutEffects: [RolloutEffect] = []
     /// Open event streams as the backend counts them.
     private(set) var streamsOpen = GaugeSeries()
 
@@ -113,6 +117,7 @@ struct ObservationFeed {
     /// measure would be late.
     private mutating func settle() {
         while let observation = self.merge.next() {
+            self.rollout?.handle(.observed(observation), at: observation.at, into: &self.rolloutEffects)
             self.judge.receive(observation, into: self.directory)
             self.judged += 1
             if self.judged % Self.judgedPerYield == 0 { CurrentThread.yield() }

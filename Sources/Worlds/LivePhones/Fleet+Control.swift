@@ -3,8 +3,9 @@ import Faults
 import Phone
 import Plan
 package import SimBase
+package import Talaria
 
-/// What the operator of a run does to its fleet.
+/// What the operator or the rollout of a run does to its fleet.
 package enum FleetControl: Sendable {
     /// Captures are held back until `release`.
     case hold
@@ -16,6 +17,8 @@ package enum FleetControl: Sendable {
     case fault(Int)
     /// Takes the paths of all phones away for some time.
     case offline(for: Interval)
+    /// All phones have this flag from now on.
+    case rolledOut(RolloutFlag)
 }
 
 extension Fleet {
@@ -35,6 +38,8 @@ extension Fleet {
             self.goOn(self.held.woke(devices))
         case .fault(let fault): self.start(fault)
         case .offline(let time): self.goOffline(for: time)
+        case .rolledOut(let flag):
+            for phone in self.phones.indices { self.send(.rolledOut(flag), to: phone) }
         }
     }
 

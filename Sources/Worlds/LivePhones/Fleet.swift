@@ -188,6 +188,7 @@ final class Fleet {
             clockZero: self.plan.readsStamps ? self.plan.clock.zero : nil,
             wallClockAtZero: self.plan.wallClockAtZero)
         context.deviceSalt = self.plan.deviceSalt
+        context.rollout = self.plan.rollout
         let installation = UInt64(max(0, restored.installations - 1))
         let kept = restored.identity.flatMap { DeviceIdentity(text: $0) }
         let identity =

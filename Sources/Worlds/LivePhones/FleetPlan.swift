@@ -78,6 +78,8 @@ package struct FleetPlan: Sendable {
     package var shelf = Shelf(seed: 0, booksMin: 0, booksMax: 0)
     /// The salt of the phones' device ids; nil for ids of the seed alone.
     package var deviceSalt: DeviceSalt?
+    /// The flag of a rollout that phones begin with; nil without a rollout.
+    package var rollout: RolloutFlag?
     /// Whether what the HTTP client measured of each request is observed.
     package var observesNetwork = false
     /// Whether the stamps of events are of this machine's clock: those of the simulated backend of this run.

@@ -49,6 +49,24 @@ extension FleetThreadsTests {
         #expect(outcome.captured + outcome.heldBack == 20 && outcome.heldBack > 10)
     }
 
+    @Test(arguments: [1, 2])
+    func `all phones look at the flag of a rollout from its order on`(threads: Int) throws {
+        let folder = TemporaryFolder()
+        let bench = try FleetBench(
+            devices: 4, scans: 10, load: Self.open(perSecond: 40), threads: threads, state: folder.path)
+        try bench.start()
+        #expect(bench.turn(until: { bench.gauges.captured >= 5 }))
+        bench.control(
+            .rolledOut(
+                RolloutFlag(
+                    arms: RolloutArms(from: .websocket, to: .sse), share: .always, isSticky: true)))
+        #expect(try bench.finish().captured == 40)
+        let taken = try bench.judge().merged.compactMap { observation -> StreamTransport? in
+            if case .phone(.armTaken(let arm, share: .always)) = observation.what { arm } else { nil }
+        }
+        #expect((20...35).contains(taken.count) && Set(taken) == [.sse])
+    }
+
     @Test func `phones of closed groups wait for the end of a pause, and then think again`() throws {
         let folder = TemporaryFolder()
         let think = LoadModel.closed(

@@ -51,6 +51,9 @@ package struct RolloutPlan: Hashable, Sendable {
     /// The length of all stages in the run.
     package var length: Interval { self.stages.reduce(.zero) { $0 + self.length($1) } }
 
+    /// The flag of the first stage; nil without a stage.
+    package var firstFlag: RolloutFlag? { self.stages.first.map { self.flag(share: $0.share) } }
+
     package func flag(share: Odds) -> RolloutFlag {
         RolloutFlag(arms: self.arms, share: share, isSticky: self.isSticky)
     }
