@@ -102,6 +102,7 @@ struct SummaryReader {
         result.heldBack = control?["held_back"]?.count ?? 0
         result.heldTime = PhoneTime(milliseconds: Int64(control?["held_phone_ms"]?.count ?? 0))
         result.capacity = Self.capacity(self.summary["capacity"])
+        result.rollout = Self.rollout(self.summary["rollout"])
         result.resources = Self.resources(self.summary["resources"])
         if let gauge = self.summary["gauges"]?["server.streams.open"], let peak = gauge["peak"]?.count,
             let by = gauge["peak_by_s"]?.nanoseconds(9)

@@ -23,6 +23,7 @@ package enum MarkdownReport {
         [
             Self.verdict(result), Self.capacity(result), Self.objectives(result, worst),
             Self.invariants(result), TargetTable(result)?.markdown ?? "",
+            (RolloutTables(result)?.all ?? []).map(\.markdown).joined(separator: "\n"),
             Self.scans(result), Self.bookFlow(result), result.findingTable.markdown,
             result.disconnectionTable(isLive: false).markdown, Self.latencies(result),
             errors, Self.byGroup(result), Self.details(result),

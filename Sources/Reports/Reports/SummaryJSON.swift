@@ -14,7 +14,7 @@ import Talaria
 /// `failed`, as the `rate`. `causes` of an error or a finding say who is to blame for how many of them, `by` and, where it was
 /// injected, `fault`. `failure` says what cut the run short and is there only when something did, and so does
 /// `ended_early` of an objective with `abort`. `control` is there only where the run was controlled while it ran,
-/// `book_flow` and `differences` of `texts` where books are read or reviewed, `capacity` where the load went up in steps, `cost` where books have prices, and `partial` where phones of the fleet
+/// `book_flow` and `differences` of `texts` where books are read or reviewed, `capacity` where the load went up in steps, `rollout` where the scenario has one, `cost` where books have prices, and `partial` where phones of the fleet
 /// are missing. `target` is null where the backend was the simulated one, and `trial` is there only with one: what it
 /// did wrong, with the command that shows the first, and what was injected; the answers to probes are `probes.*` of the counters. The `peak` of a gauge of several shards is what was reached for certain, and
 /// `peak_at_most` is there only for these.
@@ -41,6 +41,7 @@ package enum SummaryJSON {
         if let http = result.labels.http { members["http"] = http.json }
         if let target = TargetTable(result) { members["trial"] = target.json }
         if let capacity = result.capacity { members["capacity"] = Self.capacity(capacity) }
+        if let rollout = result.rollout { members["rollout"] = Self.rollout(rollout) }
         if !result.controls.isEmpty { members["control"] = Self.control(result) }
         if let reason = result.endedEarly { members["ended_early"] = .string(Printable.bounded(reason)) }
         return .object(members)

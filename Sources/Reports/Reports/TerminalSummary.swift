@@ -13,6 +13,7 @@ package enum TerminalSummary {
         writer.objectives()
         writer.invariants()
         writer.target()
+        for table in RolloutTables(result)?.all ?? [] { writer.page.table(table) }
         writer.conservation()
         writer.groups()
         writer.bookFlow()

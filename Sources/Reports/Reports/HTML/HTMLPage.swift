@@ -48,8 +48,9 @@ package struct HTMLPage {
     /// The page as the bytes of its file.
     package var text: String {
         let comparison = self.comparison.map { [$0] } ?? []
+        let rollout = RolloutTables(self.result)?.all.map { $0.section(prefix: "") } ?? []
         let sections =
-            ([self.capacity, self.objectives] + comparison + [
+            ([self.capacity] + rollout + [self.objectives] + comparison + [
                 self.latencyTable, self.conservation, self.bookFlow, self.invariants,
                 TargetTable(self.result)?.html ?? Section(id: "target", title: "Target", body: ""),
                 self.overTime, self.latencies,
