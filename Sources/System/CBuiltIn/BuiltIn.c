@@ -131,6 +131,14 @@ static const unsigned char review_under_kill[] = {
 #embed "../../../Scenarios/review-under-kill.scenario"
 };
 
+static const unsigned char rollout_good[] = {
+#embed "../../../Scenarios/rollout-good.scenario"
+};
+
+static const unsigned char rollout_rolled_back[] = {
+#embed "../../../Scenarios/rollout-rolled-back.scenario"
+};
+
 static const unsigned char seed_3_slo[] = {
 #embed "../../../Scenarios/seed-3-slo.scenario"
 };
@@ -408,6 +416,8 @@ static const struct shim_built_in_file files[] = {
     {"readings-under-kill.scenario", readings_under_kill, sizeof readings_under_kill},
     {"reordered-results.scenario", reordered_results, sizeof reordered_results},
     {"review-under-kill.scenario", review_under_kill, sizeof review_under_kill},
+    {"rollout-good.scenario", rollout_good, sizeof rollout_good},
+    {"rollout-rolled-back.scenario", rollout_rolled_back, sizeof rollout_rolled_back},
     {"seed-3-slo.scenario", seed_3_slo, sizeof seed_3_slo},
     {"segmented-shelves.scenario", segmented_shelves, sizeof segmented_shelves},
     {"several-photos.scenario", several_photos, sizeof several_photos},

@@ -67,6 +67,10 @@ static const char photo_to_library[] = {
 #embed "../../../Docs/manual/photo-to-library.md" suffix(, )
     0};
 
+static const char rollouts[] = {
+#embed "../../../Docs/manual/rollouts.md" suffix(, )
+    0};
+
 static const char staging[] = {
 #embed "../../../Docs/manual/staging.md" suffix(, )
     0};
@@ -117,6 +121,7 @@ static const struct shim_manual_page pages[] = {
     {"live-and-simulated", live_and_simulated},
     {"control", control},
     {"photo-to-library", photo_to_library},
+    {"rollouts", rollouts},
     {"staging", staging},
     {"ci", ci},
     {"hunting-a-bug", hunting_a_bug},
