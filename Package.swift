@@ -96,7 +96,10 @@ let modules = [
 
     Module(
         "Plan", .worlds,
-        ["SimBase", "Metrics", "CSV", "Talaria", "Faults", "Phone", "Backend", "RunControl", "TargetTrial"]),
+        [
+            "SimBase", "Metrics", "Wire", "CSV", "Talaria", "Faults", "Phone", "Backend", "RunControl",
+            "TargetTrial",
+        ]),
     Module(
         "VirtualWorld", .worlds,
         [

@@ -62,11 +62,16 @@ struct ScenarioReader {
             },
             duration: self.duration(map), expectBroken: expectBroken,
             moments: CoverageGoalReader(findings: self.findings).moments(map.entry("sometimes")?.value))
+        self.readSections(of: map, into: &scenario)
+        return scenario
+    }
+
+    /// The sections that most scenarios do without.
+    private func readSections(of map: MapReader, into scenario: inout Scenario) {
         scenario.trial = TrialReader(findings: self.findings).settings(map.entry("trial")?.value)
         scenario.prices = CostReader(findings: self.findings).prices(map.entry("cost")?.value)
         scenario.rollout = RolloutReader(findings: self.findings).plan(map.entry("rollout")?.value)
         scenario.transports = self.transports(map)
-        return scenario
     }
 
     /// `off` has no effect: the command sets it for each of its runs.

@@ -42,16 +42,7 @@ extension ScenarioSchema {
                 "affected phones: `all`, a share such as `50% of devices`, the name of a group, or one such as `phone 7`"
             ),
         ]
-        if entry.layer != .phone {
-            keys["scan"] = .integer(1...ScenarioLimit.scansPerDeviceMax).described(
-                "the scan of a phone that it affects (default: all)")
-            keys["attempt"] = .integer(1...ScenarioLimit.scansPerDeviceMax).described(
-                "the attempt of a request that it affects (default: all)")
-        }
-        if entry.targets.contains(.stream) {
-            keys["transport"] = .choice(StreamTransport.allCases.map(\.rawValue)).described(
-                "the transport of the streams that it affects, with `on: stream` (default: both)")
-        }
+        keys.merge(Self.selectors(entry)) { key, _ in key }
         if !entry.triggers.isEmpty {
             keys["after"] = Self.after(entry.triggers)
                 .described("what must happen before the fault takes effect")
@@ -66,6 +57,22 @@ extension ScenarioSchema {
         }
         let required = entry.fields.filter { !$0.isOptional }.map(\.name)
         return .map(keys, required: ["do"] + required + (entry.defaultTarget == nil ? ["on"] : []))
+    }
+
+    /// The requests that a fault may affect.
+    private static func selectors(_ entry: FaultKindEntry) -> [String: JSONSchema] {
+        var keys: [String: JSONSchema] = [:]
+        if entry.layer != .phone {
+            keys["scan"] = .integer(1...ScenarioLimit.scansPerDeviceMax).described(
+                "the scan of a phone that it affects (default: all)")
+            keys["attempt"] = .integer(1...ScenarioLimit.scansPerDeviceMax).described(
+                "the attempt of a request that it affects (default: all)")
+        }
+        if entry.targets.contains(.stream) {
+            keys["transport"] = .choice(StreamTransport.allCases.map(\.rawValue)).described(
+                "the transport of the streams that it affects, with `on: stream` (default: both)")
+        }
+        return keys
     }
 
     private static var count: JSONSchema {
