@@ -230,7 +230,7 @@ import Testing
         let body = other.text.split(separator: "\r\n\r\n", maxSplits: 1).last.map(String.init) ?? ""
         let next = try #require(JSON.decode(UploadAccepted.self, from: body)).data
         let live = try server.connect()
-        live.send(Script.get(next.sseUrl, token: try #require(next.authToken), .stream))
+        live.send(Script.get(try #require(next.sseUrl), token: try #require(next.authToken), .stream))
         self.expect(ending, server, live, .stream)
         let bytes = live.bytes.count
         #expect(!live.text.hasSuffix("\n\n") && !live.text.hasSuffix("0\r\n\r\n"))
@@ -253,7 +253,7 @@ import Testing
         let token = try #require(job.authToken)
         do {
             let stream = try server.connect()
-            stream.send(Script.get(job.sseUrl, token: token, .stream))
+            stream.send(Script.get(try #require(job.sseUrl), token: token, .stream))
             self.expect(.silence, server, stream, .stream)
             #expect(stream.text.hasPrefix("HTTP/1.1 200 OK\r\n"))
             #expect(stream.end == .open)
@@ -261,7 +261,7 @@ import Testing
         }
         server.run(until: { ends() == 1 }, "the first peer is gone")
         let second = try server.connect()
-        second.send(Script.get(job.sseUrl, token: token, .stream, attempt: 2))
+        second.send(Script.get(try #require(job.sseUrl), token: token, .stream, attempt: 2))
         server.run(until: { second.text.contains("event: ") })
 
         let silent = try TestServer(faults: [self.spec(.silence, on: .upload)])

@@ -24,7 +24,7 @@ import Testing
         let token = try #require(job.authToken)
 
         let stream = try server.connect()
-        stream.send(Script.get(job.sseUrl, token: token, .stream))
+        stream.send(Script.get(try #require(job.sseUrl), token: token, .stream))
         server.run(until: { stream.end != .open })
         #expect(stream.end == .fin)
         #expect(stream.text.hasPrefix("HTTP/1.1 200 OK\r\n"))
@@ -81,7 +81,7 @@ import Testing
         let job = try self.upload(server, client)
         let token = try #require(job.authToken)
         let stream = try server.connect()
-        stream.send(Script.get(job.sseUrl, token: token, .stream))
+        stream.send(Script.get(try #require(job.sseUrl), token: token, .stream))
         server.run(until: { stream.end != .open })
         #expect(stream.end == .reset)
         // The state of the job at first, which is not a new event; two new ones; the beginning of the third.
@@ -94,7 +94,9 @@ import Testing
         let id = try #require(
             stream.text.components(separatedBy: "id: ").dropFirst(3).first?.prefix { $0 != "\n" })
         let again = try server.connect()
-        again.send(Script.get(job.sseUrl, token: token, .stream, attempt: 2, lastEventID: String(id)))
+        again.send(
+            Script.get(
+                try #require(job.sseUrl), token: token, .stream, attempt: 2, lastEventID: String(id)))
         server.run(until: { again.end != .open })
         #expect(again.end == .fin)
         #expect(again.text.contains("event: completed\n"))
@@ -164,7 +166,7 @@ import Testing
         let client = try server.connect()
         let job = try self.upload(server, client)
         let stream = try server.connect()
-        stream.send(Script.get(job.sseUrl, token: try #require(job.authToken), .stream))
+        stream.send(Script.get(try #require(job.sseUrl), token: try #require(job.authToken), .stream))
         server.run(until: { stream.end != .open })
         #expect(stream.text.components(separatedBy: "event: ping\n").count - 1 >= 4)
     }

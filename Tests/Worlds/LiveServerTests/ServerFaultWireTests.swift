@@ -50,7 +50,7 @@ import Testing
         let job = try #require(JSON.decode(UploadAccepted.self, from: accepted.body)).data
         let token = try #require(job.authToken)
         let stream = try server.connect()
-        stream.send(Script.get(job.sseUrl, token: token, .stream))
+        stream.send(Script.get(try #require(job.sseUrl), token: token, .stream))
         let hasEnded = { stream.end != .open }
         server.run(until: hasEnded)
 
@@ -98,7 +98,7 @@ import Testing
         let accepted = try self.answer(server, client, to: Script.upload(scan: 1))
         let job = try #require(JSON.decode(UploadAccepted.self, from: accepted.body)).data
         let stream = try server.connect()
-        stream.send(Script.get(job.sseUrl, token: try #require(job.authToken), .stream))
+        stream.send(Script.get(try #require(job.sseUrl), token: try #require(job.authToken), .stream))
         let hasEnded = { stream.end != .open }
         server.run(until: hasEnded)
         #expect(stream.end == .fin)

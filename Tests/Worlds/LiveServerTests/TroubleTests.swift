@@ -29,7 +29,7 @@ import Testing
 
     private func open(_ server: TestServer, _ job: UploadAccepted.Job) throws -> TestClient {
         let stream = try server.connect()
-        stream.send(Script.get(job.sseUrl, token: try #require(job.authToken), .stream))
+        stream.send(Script.get(try #require(job.sseUrl), token: try #require(job.authToken), .stream))
         return stream
     }
 
