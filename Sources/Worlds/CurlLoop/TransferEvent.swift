@@ -26,7 +26,7 @@ package protocol TransferDelegate: AnyObject {
     /// Bytes of the body, at least one. The array is reused: take what you need before you return.
     func transfer(_ transfer: TransferID, of phone: Int, received bytes: [UInt8], at moment: Instant)
 
-    /// libcurl has taken of a streamed body; so many bytes that were fed wait.
+    /// libcurl has taken of a streamed body, or the peer of what was transmitted to it; so many bytes wait.
     func transfer(_ transfer: TransferID, of phone: Int, bodyLeft bytes: Int, at moment: Instant)
 
     /// The exchange is over; the id means nothing any more.

@@ -25,6 +25,9 @@ final class ClientChannel {
     /// What the system has not taken.
     var unsent: ArraySlice<UInt8> = []
 
+    /// Nothing is read of the present exchange.
+    var isPaused = false
+
     /// The port of this host that is connected to instead of the target.
     var connectPort: UInt16?
     private var scheduled: Instant?
@@ -38,6 +41,12 @@ final class ClientChannel {
     private var localPort: UInt16?
 
     init(slot: UInt32) { self.slot = slot }
+
+    /// What the socket is watched for, once it is connected.
+    var interest: Readiness {
+        let reading: Readiness = self.isPaused ? [] : .read
+        return self.unsent.isEmpty ? reading : reading.union(.write)
+    }
 
     var id: TransferID { TransferID(slot: self.slot, generation: self.generation) }
 
@@ -82,6 +91,7 @@ final class ClientChannel {
         self.hasExchange = false
         self.generation &+= 1
         (self.request, self.unsent) = ([], [])
+        self.isPaused = false
     }
 
     var stats: TransferStats {

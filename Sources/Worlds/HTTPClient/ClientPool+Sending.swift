@@ -22,7 +22,7 @@ extension ClientPool {
 
     private func keepUnsent(_ rest: ArraySlice<UInt8>, of channel: ClientChannel) {
         channel.unsent = rest
-        channel.watch?.interest = .both
+        channel.watch?.interest = channel.interest
     }
 
     func sendRest(_ channel: ClientChannel) {
@@ -38,7 +38,6 @@ extension ClientPool {
             channel.unsent = []
             channel.machine.sendFailed(code)
         }
-        let interest: Readiness = channel.unsent.isEmpty ? .read : .both
-        if channel.watch?.interest != interest { channel.watch?.interest = interest }
+        if channel.watch?.interest != channel.interest { channel.watch?.interest = channel.interest }
     }
 }

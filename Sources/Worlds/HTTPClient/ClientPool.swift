@@ -359,7 +359,11 @@ extension ClientPool {
     }
 
     private func readyToSend(_ channel: ClientChannel) {
-        guard channel.machine.isConnecting else { return self.sendRest(channel) }
+        guard channel.machine.isConnecting else {
+            self.sendRest(channel)
+            if channel.machine.isSwitched { self.reportUnsent(channel) }
+            return
+        }
         let now = self.loop.now()
         let error = StreamSocket.takeError(channel.socket)
         if error != 0 { return self.follow(channel, channel.machine.connectFailed(error, at: now)) }

@@ -86,8 +86,9 @@ import Testing
         let connection = bench.server.connections[0]
         connection.watch?.interest = []
         let bytes = (0..<3_000_000).map { UInt8(truncatingIfNeeded: $0 &* 7 >> 3) }
+        var waiting = 0
         for start in stride(from: 0, to: bytes.count, by: 100_000) {
-            bench.pool.transmit(Array(bytes[start..<start + 100_000]), on: transfer)
+            waiting = bench.pool.transmit(Array(bytes[start..<start + 100_000]), on: transfer)
         }
         bench.settle()
         #expect(connection.unread.isEmpty)
@@ -95,6 +96,26 @@ import Testing
         #expect(bench.run(until: { connection.unread.count == bytes.count }))
         #expect(connection.unread == bytes)
         #expect(bench.seen[transfer] == [.head(101)])
+        // The owner can wait until the peer has taken it.
+        let left = bench.left[transfer] ?? []
+        #expect(left == left.sorted(by: >) && left.allSatisfy { $0 <= waiting })
+        #expect(left.isEmpty ? waiting == 0 : left.last == 0)
+    }
+
+    @Test(arguments: Way.allCases)
+    func `a peer sees that a paused exchange is not read`(way: Way) throws {
+        let (bench, transfer) = try Self.switched(way)
+        bench.pool.setPaused(transfer, true)
+        bench.server.connections[0].send("later")
+        bench.settle()
+        #expect(bench.seen[transfer] == [.head(101)])
+        // It can still send, and go on paused.
+        bench.pool.transmit([1], on: transfer)
+        #expect(bench.run(until: { bench.server.connections[0].unread == [1] }))
+        bench.settle()
+        #expect(bench.seen[transfer] == [.head(101)])
+        bench.pool.setPaused(transfer, false)
+        #expect(bench.run(until: { bench.seen[transfer] == [.head(101), .body("later")] }))
     }
 
     @Test(arguments: Way.allCases)
